@@ -11,8 +11,8 @@ use std::path::Path;
 
 use workspan_analysis::{Options, report as measure};
 use workspan_reader::open::{Grain, Index, index_note, read};
-use workspan_reader::recorded::inside::Records;
-use workspan_reader::recorded::sketch::sketch;
+use workspan_reader::recorded::expand::Expander;
+use workspan_reader::recorded::preview::preview;
 use workspan_dag::{Dag, Error};
 use workspan_reader::{OpenOptions, open};
 use workspan_export::{Charset, TextOptions, report_json, report_text};
@@ -23,8 +23,8 @@ use workspan_trace::entry::{
 use workspan_trace::event::{Event, Events, WaitFor};
 use workspan_fold::{Fold, FoldOptions, Thieves};
 use workspan_trace::folded::FoldedRecord;
-use workspan_trace::open::Open;
-use workspan_trace::seal::copy_sealed;
+use workspan_trace::thread_state::ThreadState;
+use workspan_trace::sealed_copy::copy_sealed;
 use workspan_trace::window::{Window, copy_window};
 use workspan_trace::{Tolerance, Trace, TraceWriter};
 
@@ -33,8 +33,8 @@ fn both(file: &[u8]) -> Result<Dag, Error> {
     let mut last = None;
     for allow_truncated in [false, true] {
         let options = OpenOptions { allow_truncated, ..OpenOptions::default() };
-        if let Ok(sketch) = heap::within(file.len(), || sketch(file, &options)) {
-            assert!(sketch.begin <= sketch.end);
+        if let Ok(preview) = heap::within(file.len(), || preview(file, &options)) {
+            assert!(preview.begin <= preview.end);
         }
         let read = heap::within(file.len(), || read(Path::new("fuzz"), file, &options));
         match &read {
@@ -148,11 +148,11 @@ pub fn index(bytes: &[u8]) {
         };
         in_order(&dag);
         // What was folded is looked up in a trace that says something else.
-        let Ok(Some(records)) = Records::open(&path, &dag, &options) else {
+        let Ok(Some(records)) = Expander::open(&path, &dag, &options) else {
             return;
         };
         for s in (0..dag.strands.len() as u32).filter(|&s| dag.folded.has(s)) {
-            let all = records.inside(&dag, s, (0, u64::MAX), 64);
+            let all = records.expand(&dag, s, (0, u64::MAX), 64);
             assert!(all.strands.len() <= 64);
             let parents = all.tasks.iter().skip(1).map(|task| task.parent as usize);
             assert!(parents.enumerate().all(|(i, parent)| parent <= i));
@@ -251,7 +251,7 @@ pub fn entries(bytes: &[u8]) {
     heap::within(bytes.len(), || {
         let mut events = Events::new(bytes, 0);
         let mut before = 0;
-        let mut open = Open::default();
+        let mut open = ThreadState::default();
         for (t, event) in events.by_ref() {
             open.pass(&event);
             assert!(t >= before);

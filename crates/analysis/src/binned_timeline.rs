@@ -1,4 +1,5 @@
-//! A range of the run in equal bins: what each thread did, and how many strands ran and stood ready.
+//! A range of the run in equal bins: what each thread did, and how many strands were running and
+//! ready.
 
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, PlaceId, StrandId, ThreadId};
@@ -20,7 +21,8 @@ pub struct ThreadTrack {
     pub descheduled: Vec<f64>,
     /// Inside a strand, blocked.
     pub blocked: Vec<f64>,
-    /// Share of the range in which it was busy: on the CPU, in the program's own code, without what recording took.
+    /// Share of the range in which it was busy: on the CPU, in the program's own code, without what
+    /// recording took.
     pub busy: f64,
     /// The spawn site whose tasks ran longest in the bin.
     pub site: Vec<Option<PlaceId>>,
@@ -47,10 +49,11 @@ pub struct BinnedTimeline {
     pub sites: Vec<(PlaceId, u64)>,
 }
 
-/// Most threads that have a lane of their own: a trace may tell of any number.
+/// Maximum number of threads with a track of their own; a trace may have any number of threads.
 pub const MAX_TRACKS: usize = 256;
 
-/// The range [from, to) of the run, clamped to it, in at most `bins` bins and never more than ticks. O(n log n).
+/// The range [from, to) of the run, clamped to it, in at most `bins` bins and never more than
+/// ticks. O(n log n).
 pub fn binned_timeline(dag: &Dag, (from, to): (u64, u64), bins: usize) -> BinnedTimeline {
     let (begin, end) = extent(dag);
     let from = from.clamp(begin, end);

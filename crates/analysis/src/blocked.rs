@@ -10,13 +10,15 @@ use crate::sample_profile::{attributed_frame, is_in_block, is_program};
 /// Where strands gave up the CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockedIn {
-    /// The function of the program that did, or the runtime's where none of the program's is on the stack.
+    /// The function of the program that did, or the runtime's where none of the program's is on the
+    /// stack.
     pub function: String,
     /// Its file.
     pub file: Option<String>,
     /// Its line.
     pub line: Option<u32>,
-    /// The function that it called, and that waits: `std::thread::sleep`; `None` where the chain does not tell.
+    /// The function that it called, and that waits: `std::thread::sleep`; `None` where the chain
+    /// does not tell.
     pub waits_in: Option<String>,
     /// What the wait is, by the names on the stacks.
     pub kind: WaitKind,
@@ -45,7 +47,8 @@ pub enum WaitKind {
     Other,
 }
 
-/// Names that tell what a wait is; the first that one of a stack's frames has, from the innermost on.
+/// Names that tell what a wait is; the first that one of a stack's frames has, from the innermost
+/// on.
 const TELLING: [(&str, WaitKind); 19] = [
     ("IterParallelProducer", WaitKind::Bridge),
     ("mpmc", WaitKind::Channel),
@@ -68,8 +71,8 @@ const TELLING: [(&str, WaitKind); 19] = [
     ("recv", WaitKind::Io),
 ];
 
-/// What the wait on `stack` is: the outermost telling frame between the system and the program's own, so that a channel's lock is
-/// a channel's.
+/// What the wait on `stack` is: the outermost telling frame between the system and the program's
+/// own, so that a channel's lock is a channel's.
 fn wait_kind(dag: &Dag, stack: u32) -> WaitKind {
     let frames = dag.samples.stacks.get(stack as usize);
     let mut kind = WaitKind::Other;
@@ -103,8 +106,8 @@ fn short(function: &str) -> &str {
     function.rsplit("::").next().unwrap_or(function)
 }
 
-/// Where the strands of a finding about blocked time gave up the CPU: the place that took most of it. `None` for other causes, and
-/// without stacks of that.
+/// Where the strands of a finding about blocked time gave up the CPU: the place that took most of
+/// it. `None` for other causes, and without stacks of that.
 pub fn blocked_in(dag: &Dag, finding: &Finding) -> Option<BlockedIn> {
     if !matches!(finding.cause, Cause::Blocked | Cause::OtherThreads) {
         return None;

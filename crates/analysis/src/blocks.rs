@@ -97,7 +97,8 @@ pub struct BlockRow {
     pub critical_work: u128,
 }
 
-/// What a block is called on a command line: `root: wait src/sort.rs:37 -> end`. Blocks that people would read as one have one name.
+/// What a block is called on a command line: `root: wait src/sort.rs:37 -> end`. Blocks that people
+/// would read as one have one name.
 pub fn block_name(dag: &Dag, block: &CodeBlock) -> String {
     let label = |p: PlaceId| dag.places.get(p as usize).map_or("?", |p| p.label.as_str());
     let from = match block.from_kind {
@@ -242,8 +243,8 @@ pub(crate) fn blocks(
     by_site(dag, &table)
 }
 
-/// Divides the work of folded strands among the code blocks inside, of which a record tells only where
-/// they start and end.
+/// Divides the work of folded strands among the code blocks inside, of which a record tells only
+/// where they start and end.
 pub(crate) struct FoldedBlocks {
     /// How strands end at each place, if a strand that is not folded ends there.
     ends: HashMap<PlaceId, EndKind>,
@@ -272,8 +273,8 @@ impl FoldedBlocks {
         FoldedBlocks { ends, starts }
     }
 
-    /// Calls `tell` with each block of a folded strand and its part of `whole` ticks. The last call is
-    /// for the strand's own block, with what is left.
+    /// Calls `tell` with each block of a folded strand and its part of `whole` ticks. The last call
+    /// is for the strand's own block, with what is left.
     pub(crate) fn each(
         &self,
         fold: &Folded,
@@ -290,8 +291,9 @@ impl FoldedBlocks {
         tell(*own, rest);
     }
 
-    /// A block that starts at a spawn site is taken for the first of a task created there. One whose
-    /// start is unknown is taken for what a recursive task does after the wait at its own site.
+    /// A block that starts at a spawn site is taken for the first of a task created there. One
+    /// whose start is unknown is taken for what a recursive task does after the wait at its own
+    /// site.
     fn key(&self, fold: &Folded, own: &CodeBlock, from: PlaceId, to: PlaceId) -> CodeBlock {
         let inside = |site: PlaceId| fold.sites.iter().any(|s| s.site == site);
         let first = from == own.site || inside(from);

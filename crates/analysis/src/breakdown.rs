@@ -1,16 +1,18 @@
 //! Where W · elapsed went (MODEL.md §5).
 //!
-//! The probes' time has no place of its own inside a strand, so it is not clamped moment by moment: *recording* is what
-//! the weights took out for probes (at most the working time there is), the time between the strands inside of folded ones is delay
-//! ([`crate::runtime_gaps`]), and *work* is the rest of the working time. Blocked
-//! time is shown as blocked whether or not it counts in the weights.
+//! The probes' time has no place of its own inside a strand, so it is not clamped moment by moment:
+//! *recording* is what the weights took out for probes (at most the working time there is), the
+//! time between the strands inside of folded ones is delay ([`crate::runtime_gaps`]), and *work* is
+//! the rest of the working time. Blocked time is shown as blocked whether or not it counts in the
+//! weights.
 
 use workspan_dag::{Dag, EdgeKind};
 
 use crate::ready_path::{Gaps, ReadyPath};
 use crate::sweep::{Moment, Observer};
 
-/// Where W · elapsed went (MODEL.md §5), in worker-ticks; the sum of all but `oversubscribed` is W · elapsed.
+/// Where W · elapsed went (MODEL.md §5), in worker-ticks; the sum of all but `oversubscribed` is W
+/// · elapsed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Breakdown {
     /// First start and last end.
@@ -33,8 +35,8 @@ pub struct Breakdown {
     pub delay: u128,
     /// `delay` by the edge that made the strand ready, indexed by `EdgeKind as usize`.
     pub delay_by_edge: [u128; 7],
-    /// Part of `delay` between the strands inside of folded ones. By the edge it counts as that of a create: which strand of those that stood
-    /// ready did so longest is not known.
+    /// Part of `delay` between the strands inside of folded ones. By the edge it counts as that of
+    /// a create: which strand of those that stood ready did so longest is not known.
     pub delay_folded: u128,
     /// Part of `delay` on strands *buried* under an unrelated task on their own thread.
     pub delay_buried: u128,
@@ -92,7 +94,8 @@ impl<'a> Sums<'a> {
         }
     }
 
-    /// The breakdown; `recording` is what the weights took out for probes, `between` what folded strands have between the strands inside.
+    /// The breakdown; `recording` is what the weights took out for probes, `between` what folded
+    /// strands have between the strands inside.
     pub(crate) fn finish(self, recording: u128, between: u128) -> Breakdown {
         let mut out = self.out;
         out.recording = recording.min(out.work);

@@ -1,7 +1,8 @@
-//! What a strand's box is coloured and labelled by: the code it ran.
+//! Names the code that each strand ran; the viewer colours and labels strands by it.
 //!
-//! A code block (site, where a strand starts, where it ends) is shown as the function that its samples were in most. Without
-//! samples that tell of one it is the function it starts in, told from others of that function by where it starts.
+//! A code block (site, where a strand starts, where it ends) is shown as the function that its
+//! samples were in most. Without samples that tell of one it is the function it starts in, told
+//! from others of that function by where it starts.
 
 use std::collections::HashMap;
 
@@ -104,9 +105,10 @@ fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<HotFunction
     tallies.into_iter().map(FunctionTally::hottest).collect()
 }
 
-/// Whether people know by a frame what ran: not by the runtime's entry points, nor by a place in a library without symbols, nor by the
-/// pieces of the standard library that the runtime and the recorder are made of (`as_ref`, `atomic_load`, the clock): what the program
-/// calls of it counts for the line that calls.
+/// Whether people know by a frame what ran: not by the runtime's entry points, nor by a place in a
+/// library without symbols, nor by the pieces of the standard library that the runtime and the
+/// recorder are made of (`as_ref`, `atomic_load`, the clock): what the program calls of it counts
+/// for the line that calls.
 fn tells(frame: &Frame) -> bool {
     let file = frame.file.as_deref().unwrap_or("");
     let standard = file.starts_with("/rustc/")

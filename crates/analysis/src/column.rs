@@ -1,4 +1,5 @@
-//! Numbers and marks of every strand or task, in little memory: a run has millions, and whoever looks at it for long keeps them.
+//! Compact columns of numbers and marks for every strand or task. A run has millions of them, and
+//! the viewer keeps them in memory.
 
 mod narrow_vec;
 
@@ -7,7 +8,8 @@ use std::fmt;
 pub(crate) use self::narrow_vec::NarrowVec;
 use self::narrow_vec::{NarrowInt, Outliers};
 
-/// A number an item, in as few bytes as most of them need: the few larger ones are kept apart, with their places.
+/// One number per item, as wide as most of them need. The few larger numbers are stored separately,
+/// with their places.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Column(Kind);
 
@@ -21,21 +23,22 @@ enum Kind {
 }
 
 /// What one that is kept apart is taken to cost in bytes: 12, and the time to find it.
-const APART: usize = 16;
+const OUTLIER_BYTES: usize = 16;
 
 impl Column {
-    /// Of the numbers that `make` makes, which must be the same at each call. O(n), with no memory beyond its own.
+    /// Of the numbers that `make` makes, which must be the same at each call. O(n), with no memory
+    /// beyond its own.
     pub fn new<I: Iterator<Item = u64>>(make: impl Fn() -> I) -> Column {
         let mut count = 0;
         let mut above = [0usize; 4];
         for value in make() {
             count += 1;
-            for (sum, least) in above.iter_mut().zip(LEAST) {
+            for (sum, least) in above.iter_mut().zip(MIN_OUTLIER) {
                 *sum += usize::from(value >= least);
             }
         }
-        let cost = |kind: &usize| WIDTH[*kind] * count + APART * above[*kind];
-        let kind = (0..WIDTH.len()).min_by_key(cost).unwrap_or(0);
+        let cost = |kind: &usize| BYTES_PER_ITEM[*kind] * count + OUTLIER_BYTES * above[*kind];
+        let kind = (0..BYTES_PER_ITEM.len()).min_by_key(cost).unwrap_or(0);
         Column(match kind {
             0 => {
                 let mut apart = Outliers::with_capacity(above[0]);
@@ -91,9 +94,9 @@ impl fmt::Debug for Column {
 }
 
 /// The least number that is too large, by kind.
-const LEAST: [u64; 4] = [1, u8::MAX as u64, u16::MAX as u64, u32::MAX as u64];
+const MIN_OUTLIER: [u64; 4] = [1, u8::MAX as u64, u16::MAX as u64, u32::MAX as u64];
 /// Bytes a number, by kind.
-const WIDTH: [usize; 4] = [0, 1, 2, 4];
+const BYTES_PER_ITEM: [usize; 4] = [0, 1, 2, 4];
 
 fn filled<T: NarrowInt>(
     count: usize,

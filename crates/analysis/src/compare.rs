@@ -1,8 +1,9 @@
-//! Runs side by side: what changed between two versions, two runtimes or several core counts, and whether the change is
-//! more than the runs of one side differ among themselves.
+//! Runs side by side: what changed between two versions, two runtimes or several core counts, and
+//! whether the change is more than the runs of one side differ among themselves.
 //!
-//! Each run is reduced to [`RunMeasures`] on its own, so the traces need not be in memory at once. Times are nanoseconds,
-//! as two recordings' clocks tick at different rates. The first side is the base, the others are compared with it.
+//! Each run is reduced to [`RunMeasures`] on its own, so the traces need not be in memory at once.
+//! Times are nanoseconds, as two recordings' clocks tick at different rates. The first side is the
+//! base, the others are compared with it.
 
 mod limits;
 mod measures;
@@ -173,7 +174,8 @@ fn differences(values: &[Value]) -> Vec<Difference> {
     }
 }
 
-/// What differs between the runs of one side besides their times, and what was doubtful in single runs.
+/// What differs between the runs of one side besides their times, and what was doubtful in single
+/// runs.
 fn warnings(sides: &[Side]) -> Vec<String> {
     let mut warnings = Vec::new();
     for side in sides {

@@ -1,4 +1,5 @@
-//! What bounds the program on any machine, for a run in which the CPUs were not its own: load changes times, not who waits for whom.
+//! The code block that weighs most on the critical path. It is shown for a run in which other
+//! programs used the CPUs: load changes times, but not which strand waits for which.
 
 use workspan_dag::{Dag, ROOT_PLACE, StrandId};
 
@@ -20,7 +21,8 @@ pub struct CriticalBlock {
     pub critical: u128,
     /// The span they are a part of.
     pub span: u128,
-    /// Whether the program has work for all workers in spite of it: parallelism of twice their number.
+    /// Whether the program has work for all workers in spite of it: parallelism of twice their
+    /// number.
     pub is_enough: bool,
 }
 
@@ -30,7 +32,8 @@ impl CriticalBlock {
         crate::warnings::percent(self.critical, self.span)
     }
 
-    /// The same as something that everything waits for; `None` where it is what tasks do whose parallelism is enough.
+    /// The same as something that everything waits for; `None` where it is what tasks do whose
+    /// parallelism is enough.
     pub(crate) fn as_finding(&self) -> Option<Finding> {
         let whole_tasks = self.block.site != ROOT_PLACE && self.block.is_whole_task();
         (!self.is_enough || !whole_tasks).then(|| Finding {
@@ -53,9 +56,10 @@ struct Sum {
 }
 
 /// A program has work for its workers with so many times their number as parallelism.
-const ENOUGH: f64 = 2.0;
+const ENOUGH_PARALLELISM_PER_WORKER: f64 = 2.0;
 
-/// Where what was lost was lost to preemption first of all, or such a loss is one of the findings; `None` else, and without a span.
+/// Where what was lost was lost to preemption first of all, or such a loss is one of the findings;
+/// `None` else, and without a span.
 pub(crate) fn critical_block(
     dag: &Dag,
     weights: &Weights,
@@ -88,6 +92,6 @@ pub(crate) fn critical_block(
         strands: sum.strands,
         critical: sum.weight,
         span: work_span.span,
-        is_enough: work_span.parallelism() >= ENOUGH * workers,
+        is_enough: work_span.parallelism() >= ENOUGH_PARALLELISM_PER_WORKER * workers,
     })
 }

@@ -1,9 +1,11 @@
-//! Flame graphs over *logical* stacks: the spawn sites from the root, across steals, then the sampled strand's own frames.
+//! Flame graphs over *logical* stacks: the spawn sites from the root, across steals, then the
+//! sampled strand's own frames.
 //!
-//! A stolen task's physical stack starts in a worker's loop; its logical one starts where the program did. The runtime's
-//! frames are folded away, and so is recursion, of tasks over any number of sites and of functions in themselves, unless
-//! [`FlameOptions::recursion`] asks for all. Restricted to the critical path, a flame graph shows what a faster run would
-//! have to do less of, which no profile of CPU time does.
+//! A stolen task's physical stack starts in a worker's loop; its logical one starts where the
+//! program did. The runtime's frames are folded away, and so is recursion, of tasks over any number
+//! of sites and of functions in themselves, unless [`FlameOptions::recursion`] asks for all.
+//! Restricted to the critical path, a flame graph shows what a faster run would have to do less of,
+//! which no profile of CPU time does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,17 +27,19 @@ pub enum FlameOf {
     CriticalPath,
     /// Those in strands of the ready path (MODEL.md §5).
     ReadyPath,
-    /// All while workers had nothing to do because of the program (no-work-app, MODEL.md §5): each stands for its share of the
-    /// idle workers' time.
+    /// All while workers had nothing to do because of the program (no-work-app, MODEL.md §5): each
+    /// stands for its share of the idle workers' time.
     NoWorkApp,
-    /// Those in tasks of these spawn sites and in what they created: sites whose label contains the text.
+    /// Those in tasks of these spawn sites and in what they created: sites whose label contains the
+    /// text.
     Site(String),
-    /// All, each for the part of it by which its code block took longer than in a serial run ([`stretched`]).
+    /// All, each for the part of it by which its code block took longer than in a serial run
+    /// ([`stretched`]).
     Stretch(Stretched),
 }
 
-/// Code blocks that took longer than in a serial run, with the share of their time by which they did,
-/// 0 to 1.
+/// Code blocks that took longer than in a serial run, with the share of their time by which they
+/// did, 0 to 1.
 pub type Stretched = BTreeMap<CodeBlock, f64>;
 
 /// The blocks of `parallel` that `stretch` (of it and a serial run) found stretched.
@@ -68,7 +72,8 @@ pub fn stretched(stretch: &Stretch, parallel: &Dag) -> Stretched {
 /// How stacks are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FlameOptions {
-    /// Keep every level: else a task of a site that an ancestor is of already stands where that ancestor stands.
+    /// Keep every level: else a task of a site that an ancestor is of already stands where that
+    /// ancestor stands.
     pub recursion: bool,
 }
 
@@ -82,7 +87,7 @@ pub struct FlameStack {
 }
 
 /// Levels of tasks shown at most: of deeper ones the innermost.
-const LEVELS: usize = 200;
+const MAX_LEVELS: usize = 200;
 
 /// The stacks, by frames. Empty when no sample is asked for. O(n + samples · depth).
 ///
@@ -285,7 +290,8 @@ impl<'a> Logical<'a> {
         node
     }
 
-    /// The node of that site at or above a node. Without recursion a path has each site once, so this is short.
+    /// The node of that site at or above a node. Without recursion a path has each site once, so
+    /// this is short.
     fn above(&self, mut node: u32, site: u32) -> Option<u32> {
         while let Some(&(parent, of)) = self.nodes.get(node as usize) {
             if of == site {
@@ -304,7 +310,7 @@ impl<'a> Logical<'a> {
         let mut labels = Vec::new();
         let mut at = node;
         while let Some(&(parent, site)) = self.nodes.get(at as usize) {
-            if labels.len() == LEVELS {
+            if labels.len() == MAX_LEVELS {
                 labels.push("[more levels]".into());
                 break;
             }

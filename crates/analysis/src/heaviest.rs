@@ -1,5 +1,5 @@
-//! The heaviest path from the roots through the end of each strand: span, burdened span and critical path
-//! (MODEL.md §2, §3).
+//! The heaviest path from the roots through the end of each strand: span, burdened span and
+//! critical path (MODEL.md §2, §3).
 
 use std::ops::Add;
 
@@ -26,7 +26,8 @@ impl Distance for u128 {
     }
 }
 
-/// Weight of the heaviest path from any root's start through the end of each strand, that strand included.
+/// Weight of the heaviest path from any root's start through the end of each strand, that strand
+/// included.
 pub(crate) enum Heaviest {
     Narrow(Vec<u64>),
     Wide(Vec<u128>),
@@ -74,7 +75,8 @@ impl Heaviest {
     }
 }
 
-/// The heaviest path when every edge a thief can take carries the burden; `None` when there is none, and so it is the span.
+/// The heaviest path when every edge a thief can take carries the burden; `None` when there is
+/// none, and so it is the span.
 pub(crate) fn burdened_span(dag: &Dag, weights: &Weights) -> Option<u128> {
     (weights.burden > 0).then(|| {
         let burden = Burden::new(dag, weights.burden);
@@ -99,9 +101,10 @@ fn distances<D: Distance>(dag: &Dag, weights: &Weights, burden: &Burden) -> Vec<
     through
 }
 
-/// Which edges carry the burden: where thieves take children, the create edge of deferred children; where they take
-/// continuations, the create-continuation edge after a deferred create. (There the builder keeps that continuation a strand
-/// of its own even when it has no length, so a strand's last create is its only deferred one.)
+/// Which edges carry the burden: where thieves take children, the create edge of deferred children;
+/// where they take continuations, the create-continuation edge after a deferred create. (There the
+/// builder keeps that continuation a strand of its own even when it has no length, so a strand's
+/// last create is its only deferred one.)
 pub(crate) struct Burden {
     pub cost: u64,
     /// Per strand, where continuations are stolen: it creates a deferred task.

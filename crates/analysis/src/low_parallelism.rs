@@ -1,7 +1,8 @@
 //! The longest intervals of low parallelism, with the strands that ran in them.
 //!
-//! Parallelism is *low* while at most W/4 strands run, and at least one worker is free: at most 1 on 2 to 7 workers, 2 on
-//! 8 to 11. An interval is as long as that lasts without a break. On one worker there is none.
+//! Parallelism is *low* while at most W/4 strands run, and at least one worker is free: at most 1
+//! on 2 to 7 workers, 2 on 8 to 11. An interval is as long as that lasts without a break. On one
+//! worker there is none.
 
 use workspan_dag::{Dag, StrandId, TaskId, ThreadId};
 
@@ -38,9 +39,9 @@ pub struct LowStrand {
 }
 
 /// Intervals kept.
-const INTERVALS: usize = 10;
+const MAX_INTERVALS: usize = 10;
 /// Strands kept of each.
-const STRANDS: usize = 8;
+const MAX_STRANDS: usize = 8;
 
 /// Finds the intervals in a sweep.
 pub(crate) struct LowFinder<'a> {
@@ -107,9 +108,9 @@ impl<'a> LowFinder<'a> {
             }
         }
         let at = self.found.partition_point(|l| l.lost >= low.lost);
-        if at < INTERVALS && low.lost > 0 {
+        if at < MAX_INTERVALS && low.lost > 0 {
             self.found.insert(at, low);
-            self.found.truncate(INTERVALS);
+            self.found.truncate(MAX_INTERVALS);
         }
     }
 
@@ -119,7 +120,7 @@ impl<'a> LowFinder<'a> {
         let ticks = time - strands.start[s].max(low.begin);
         let before = |l: &LowStrand| (l.ticks, running.strand) >= (ticks, l.strand);
         let at = low.strands.partition_point(before);
-        if at < STRANDS && ticks > 0 {
+        if at < MAX_STRANDS && ticks > 0 {
             let strand = LowStrand {
                 strand: running.strand,
                 task: strands.task[s],
@@ -128,7 +129,7 @@ impl<'a> LowFinder<'a> {
                 alone: running.alone,
             };
             low.strands.insert(at, strand);
-            low.strands.truncate(STRANDS);
+            low.strands.truncate(MAX_STRANDS);
         }
     }
 }

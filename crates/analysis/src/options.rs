@@ -15,8 +15,8 @@ pub enum Metric {
 pub struct Options {
     /// The weight.
     pub metric: Metric,
-    /// Burden per stolen edge, in units of the metric; `None` = the trace's own for time, 15,000 for instructions and 0
-    /// for any other counter.
+    /// Burden per stolen edge, in units of the metric; `None` = the trace's own for time, 15,000
+    /// for instructions and 0 for any other counter.
     pub burden: Option<u64>,
     /// Leave the probes' own cost in the weights.
     pub raw: bool,

@@ -1,4 +1,4 @@
-//! CPU time of the process on threads that the trace has no records of: it is in none of the report's numbers.
+//! CPU time of threads that the trace has no records of. No other number of the report includes it.
 
 use workspan_dag::Dag;
 use workspan_dag::facts::{CPU_TIME, CPU_TIME_OF_OTHERS};
@@ -19,9 +19,9 @@ pub struct OtherThreadsCpu {
 }
 
 /// Less than this share of the CPU time, in percent, is not worth a word.
-const WORTH_SAYING: f64 = 3.0;
+const MIN_PERCENT_OF_CPU: f64 = 3.0;
 /// Less than this share of the elapsed time, in percent, is not worth a word either.
-const WORTH_OF_ELAPSED: f64 = 1.0;
+const MIN_PERCENT_OF_ELAPSED: f64 = 1.0;
 
 impl OtherThreadsCpu {
     /// The share of the process's CPU time that is theirs, in percent.
@@ -41,6 +41,7 @@ pub(crate) fn other_threads_cpu(dag: &Dag, breakdown: &Breakdown) -> Option<Othe
         hottest: hottest_of_stacks(dag, stacks),
     };
     // Of a program that does next to nothing it would be most of it.
-    let is_some = crate::warnings::percent(others, breakdown.elapsed().into()) > WORTH_OF_ELAPSED;
-    (is_some && outside.percent() > WORTH_SAYING).then_some(outside)
+    let is_some =
+        crate::warnings::percent(others, breakdown.elapsed().into()) > MIN_PERCENT_OF_ELAPSED;
+    (is_some && outside.percent() > MIN_PERCENT_OF_CPU).then_some(outside)
 }

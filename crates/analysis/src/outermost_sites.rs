@@ -1,8 +1,9 @@
 //! Outermost instances of spawn sites (MODEL.md §3) without a walk over the tree of tasks.
 //!
-//! A task that lies in an instance of its own site already adds nothing of its own to any site: its work and its paths are its
-//! parent's. So tasks that have the same outermost instances above them are one *nest*, there are as many nests as outermost
-//! instances, mostly few, and two passes in the order of creation and of time measure them all.
+//! A task below another task of its own site adds nothing to any site: its work and its paths count
+//! for its parent. So all tasks with the same outermost instances above them can be summed
+//! together. There are as many sums as outermost instances, mostly few. Two passes, one in the
+//! order of creation and one in the order of time, measure them all.
 
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, NONE, PlaceId, TaskId};
@@ -19,7 +20,7 @@ pub(crate) struct OutermostInstance {
     pub span: u128,
 }
 
-/// Sites inside of each other, at most; more are for the walk.
+/// Maximum nesting of sites; deeper trees need the walk.
 const MAX_NESTED_SITES: u32 = 64;
 
 /// An outermost instance.
@@ -35,8 +36,9 @@ struct SiteInstance {
     reach: u128,
 }
 
-/// The outermost instances of all sites, in the order of their tasks. `None` where they need the walk: folded parts, edges from
-/// outside into instances, tasks before their parents, sites nested very deep.
+/// The outermost instances of all sites, in the order of their tasks. `None` where they need the
+/// walk: folded parts, edges from outside into instances, tasks before their parents, sites nested
+/// very deep.
 pub(crate) fn outermost_instances(
     dag: &Dag,
     weights: &Weights,

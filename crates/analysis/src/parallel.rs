@@ -1,19 +1,19 @@
-//! Two questions about a large run at once.
+//! Runs two analyses of a large run in parallel.
 
 use workspan_dag::Dag;
 use workspan_dag::cancel::inherit;
 
-/// From so many strands on, a thread costs less than it saves.
-const WORTH_A_THREAD: usize = 100_000;
+/// With at least this many strands, a second thread costs less than it saves.
+const MIN_STRANDS_FOR_A_THREAD: usize = 100_000;
 
-/// Does both: for a large run the first on a thread of its own, else the second before the first. So the first may wait
-/// for what the second tells it.
+/// Runs both closures: for a large run `a` on a thread of its own, else `b` before `a`. So `a` may
+/// wait for a message from `b`.
 pub(crate) fn run_both<A: Send, B>(
     dag: &Dag,
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B,
 ) -> (A, B) {
-    if dag.strands.len() < WORTH_A_THREAD {
+    if dag.strands.len() < MIN_STRANDS_FOR_A_THREAD {
         let second = b();
         return (a(), second);
     }

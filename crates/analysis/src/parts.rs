@@ -1,4 +1,5 @@
-//! Work and span of labelled parts (MODEL.md §4): one task's strands between the marks with everything created inside.
+//! Work and span of labelled parts (MODEL.md §4): one task's strands between the marks with
+//! everything created inside.
 
 use std::ops::RangeInclusive;
 
@@ -10,7 +11,8 @@ use crate::site_span::strands_backwards;
 use crate::task_tree::TaskTree;
 use crate::weight::Weights;
 
-/// The parts of one label together. Instances inside an instance of the same label are not counted again.
+/// The parts of one label together. Instances inside an instance of the same label are not counted
+/// again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartRow {
     /// Index into `dag.labels`.
@@ -21,7 +23,8 @@ pub struct PartRow {
     pub tasks: u64,
     /// Work inside.
     pub work: u128,
-    /// Σ of the heaviest path inside each instance. `None` when there are so many nested parts that it takes too long.
+    /// Σ of the heaviest path inside each instance. `None` when there are so many nested parts that
+    /// it takes too long.
     pub span: Option<u128>,
     /// Σ of the time from start to stop, in ticks.
     pub elapsed: u128,
@@ -32,11 +35,11 @@ pub(crate) fn parts(dag: &Dag, weights: &Weights, options: &Options) -> Vec<Part
     if dag.parts.is_empty() {
         return Vec::new();
     }
-    let mut inside = Inside::new(dag, weights, options);
+    let mut inside = PartSums::new(dag, weights, options);
     let mut order: Vec<usize> = (0..dag.parts.len()).collect();
     // By start, so that what lies inside of another comes after it.
     order.sort_by_key(|&i| (dag.parts[i].begin.1, inside.place(&dag.parts[i]), i));
-    let mut rows: Vec<(PartRow, Covered)> = Vec::new();
+    let mut rows: Vec<(PartRow, CoveredTasks)> = Vec::new();
     for i in order {
         let part = &dag.parts[i];
         let known = rows.iter().position(|(row, _)| row.label == part.label);
@@ -49,7 +52,7 @@ pub(crate) fn parts(dag: &Dag, weights: &Weights, options: &Options) -> Vec<Part
                 span: Some(0),
                 elapsed: 0,
             };
-            rows.push((row, Covered::default()));
+            rows.push((row, CoveredTasks::default()));
             rows.len() - 1
         });
         let (row, covered) = &mut rows[at];
@@ -70,14 +73,14 @@ pub(crate) fn parts(dag: &Dag, weights: &Weights, options: &Options) -> Vec<Part
 
 /// What the instances of a label cover so far.
 #[derive(Default)]
-struct Covered {
+struct CoveredTasks {
     /// Places of the tasks created inside.
     tasks: Vec<RangeInclusive<u32>>,
     /// The part that was opened last in each task that has one, ascending by task.
     own: Vec<(TaskId, (StrandId, u64))>,
 }
 
-impl Covered {
+impl CoveredTasks {
     fn holds(&self, part: &Region, place: u32) -> bool {
         let at = self.tasks.partition_point(|range| *range.end() < place);
         if self
@@ -104,7 +107,7 @@ impl Covered {
 }
 
 /// Sums over instances.
-struct Inside<'a> {
+struct PartSums<'a> {
     dag: &'a Dag,
     weights: &'a Weights<'a>,
     options: &'a Options,
@@ -119,8 +122,8 @@ struct Inside<'a> {
     budget: u64,
 }
 
-impl<'a> Inside<'a> {
-    fn new(dag: &'a Dag, weights: &'a Weights<'a>, options: &'a Options) -> Inside<'a> {
+impl<'a> PartSums<'a> {
+    fn new(dag: &'a Dag, weights: &'a Weights<'a>, options: &'a Options) -> PartSums<'a> {
         let place = TaskTree::new(dag).preorder();
         let mut by_place = vec![0; place.len()];
         for (task, &at) in place.iter().enumerate() {
@@ -143,7 +146,7 @@ impl<'a> Inside<'a> {
             .map(|t| (tasks.creator[t as usize], tasks.create_rank[t as usize], t))
             .collect();
         created.sort_unstable();
-        Inside {
+        PartSums {
             dag,
             weights,
             options,
@@ -179,7 +182,7 @@ impl<'a> Inside<'a> {
         ranges
     }
 
-    fn add(&mut self, part: &Region, row: &mut PartRow, covered: &mut Covered) {
+    fn add(&mut self, part: &Region, row: &mut PartRow, covered: &mut CoveredTasks) {
         let dag = self.dag;
         let ranges = self.ranges(part);
         let mut strands: Vec<StrandId> = strands_backwards(dag, part.task)

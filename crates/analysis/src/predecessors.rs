@@ -57,8 +57,9 @@ fn tie_rank(kind: EdgeKind) -> u8 {
     }
 }
 
-/// The predecessor with the largest key (weight or end time). Ties: a continuation or create edge, then end, depend,
-/// signal; then the smaller task number; then, for two signals of one task, the earlier one.
+/// The predecessor with the largest key (weight or end time). Ties: a continuation or create edge,
+/// then end, depend, signal; then the smaller task number; then, for two signals of one task, the
+/// earlier one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chosen<K> {
     pub key: K,
@@ -104,7 +105,8 @@ pub(crate) fn joined_tasks(dag: &Dag) -> Vec<bool> {
     joined
 }
 
-/// The predecessor of the sink with the largest key: among equals a root's end first, then the smaller task number.
+/// The predecessor of the sink with the largest key: among equals a root's end first, then the
+/// smaller task number.
 pub(crate) fn last_before_sink<K: Copy + Ord>(
     dag: &Dag,
     key: impl Fn(StrandId) -> K,

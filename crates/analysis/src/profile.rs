@@ -8,8 +8,9 @@ use crate::sweep::{Moment, Observer};
 
 /// Running and ready over time, in equal bins (mean numbers), for the report's strip and for plots.
 ///
-/// Bin i of n covers [begin + ⌊elapsed·i/n⌋, begin + ⌊elapsed·(i+1)/n⌋); there are never more bins than ticks, and none
-/// when there is no time at all. Running strands are not clamped to W; busy workers are.
+/// Bin i of n covers [begin + ⌊elapsed·i/n⌋, begin + ⌊elapsed·(i+1)/n⌋); there are never more bins
+/// than ticks, and none when there is no time at all. Running strands are not clamped to W; busy
+/// workers are.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Profile {
     /// Start of the first bin and end of the last.
@@ -18,7 +19,8 @@ pub struct Profile {
     pub end: u64,
     /// Mean number of running strands per bin.
     pub running: Vec<f64>,
-    /// Mean number of busy workers per bin: on the CPU, in the program's own code. What recording took is spread evenly over them.
+    /// Mean number of busy workers per bin: on the CPU, in the program's own code. What recording
+    /// took is spread evenly over them.
     pub busy: Vec<f64>,
     /// Mean number of ready strands per bin, by edge kind.
     pub ready: Vec<[f64; 7]>,
@@ -60,8 +62,8 @@ impl Bins {
         }
     }
 
-    /// The profile; in the time between the strands inside of folded ones a strand stands ready, and none runs. `work` is that of the
-    /// breakdown, so busy workers add up to it.
+    /// The profile; in the time between the strands inside of folded ones a strand stands ready,
+    /// and none runs. `work` is that of the breakdown, so busy workers add up to it.
     pub(crate) fn finish(
         mut self,
         dag: &Dag,
@@ -140,13 +142,15 @@ impl Observer for Bins {
     }
 }
 
-/// Sums the ready strands up, each by itself: how many there are in a bin is the sum of what each stood there.
+/// Sums the ready strands up, each by itself: how many there are in a bin is the sum of what each
+/// stood there.
 pub(crate) struct ReadyBins {
     edges: Vec<u64>,
     end: u64,
     /// Strand-ticks per bin and kind in bins that a strand did not stand ready in all the time.
     sums: Vec<[u128; 7]>,
-    /// Of those that stood ready all the time of a bin: how many more there are than in the bin before.
+    /// Of those that stood ready all the time of a bin: how many more there are than in the bin
+    /// before.
     changes: Vec<[i64; 7]>,
     /// The bin in which the last strand started.
     at: usize,

@@ -1,8 +1,9 @@
-//! The sweep of MODEL.md §5 from any time on: what runs and what is ready, without what came before.
+//! The sweep of MODEL.md §5 over any range of time, without a sweep over what came before.
 //!
-//! A sweep from the run's start knows which ready strand a free worker is for; from anywhere else only the numbers are known,
-//! which is all that the breakdown takes. What is ready at a time is what became ready until then less what of it has started,
-//! counted once in steps.
+//! A sweep from the run's start knows which ready strand each free worker serves. A sweep from
+//! anywhere else knows only how many there are, which is all that the breakdown needs. The number
+//! of ready strands at a time is the number that became ready before it, less those that have
+//! started. Both are counted once, in steps.
 
 use workspan_dag::{Dag, EdgeKind, Lists, StrandId};
 
@@ -12,7 +13,7 @@ use crate::ready_intervals::ReadyIntervals;
 use crate::ready_path::{Gaps, ReadyPath};
 use crate::sweep::{Moment, Observer, ReadyStrands, Shares, State, extent};
 
-/// A stretch of time in which nothing changes.
+/// An interval of time in which nothing changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interval {
     /// From when, absolute ticks.
@@ -31,7 +32,7 @@ pub struct Interval {
     pub no_work_sched: bool,
 }
 
-/// What hears of a stretch of time, in its order.
+/// Receives the events and intervals of a range of time, in time order.
 pub trait IntervalObserver {
     /// A strand that takes time starts on the thread, or runs there when the stretch begins.
     fn start(&mut self, _thread: usize) {}
@@ -44,7 +45,8 @@ pub trait IntervalObserver {
 /// Ready strands are counted up every so many.
 const STRANDS_PER_STEP: usize = 1024;
 
-/// What stretches of a run are swept from, besides what stood ready in it ([`ReadyIntervals`]). About 8 bytes a strand.
+/// What stretches of a run are swept from, besides what stood ready in it ([`ReadyIntervals`]).
+/// About 8 bytes a strand.
 #[derive(Debug)]
 pub struct SweepIndex {
     workers: u64,
@@ -104,8 +106,8 @@ impl SweepIndex {
         before(to).saturating_sub(before(from))
     }
 
-    /// Tells `observer` about [from, to) of the run, clamped to it. `ready` is what [`SweepIndex::new`] was given.
-    /// O(threads · log n + k log threads) for k events inside.
+    /// Tells `observer` about [from, to) of the run, clamped to it. `ready` is what
+    /// [`SweepIndex::new`] was given. O(threads · log n + k log threads) for k events inside.
     pub fn each(
         &self,
         dag: &Dag,
@@ -185,7 +187,7 @@ fn first(
     sums
 }
 
-/// Ready strands as mere numbers.
+/// Counts ready strands, without telling which they are.
 struct ReadyCounts<'a> {
     dag: &'a Dag,
     index: &'a SweepIndex,
@@ -278,7 +280,7 @@ impl<'a> ReadyStrands<'a> for ReadyCounts<'a> {
     }
 }
 
-/// Passes on what the sweep tells.
+/// Translates the sweep's events for an [`IntervalObserver`].
 struct ObserverAdapter<'a, C> {
     workers: u64,
     gaps: Gaps<'a>,

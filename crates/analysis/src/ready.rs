@@ -1,14 +1,16 @@
 //! When and by which edge each strand became ready (MODEL.md §5).
 //!
-//! ready(v) is the latest end of v's predecessors, and the edge that counts is the last predecessor's (ties as in §3). A
-//! root's first strand has no predecessor and is never ready. A *steal* is a strand that a pool thread started and
-//! another pool thread made ready, unless the task only goes on where it stopped: the owner of a join whose other half was
-//! stolen has taken nothing from the thief when it resumes, and one stolen join is one steal, not two. Nor is a strand stolen
-//! that the runtime puts where it is: the first of an inline task (a region's on the team's threads), or the instant for which
-//! a region's task goes on between two barriers.
+//! ready(v) is the latest end of v's predecessors, and the edge that counts is the last
+//! predecessor's (ties as in §3). A root's first strand has no predecessor and is never ready. A
+//! *steal* is a strand that a pool thread started and another pool thread made ready, unless the
+//! task only goes on where it stopped: the owner of a join whose other half was stolen has taken
+//! nothing from the thief when it resumes, and one stolen join is one steal, not two. Nor is a
+//! strand stolen that the runtime puts where it is: the first of an inline task (a region's on the
+//! team's threads), or the instant for which a region's task goes on between two barriers.
 //!
-//! A strand after a wait is *buried* when, on the thread that waited and goes on, a strand of another task ran while it
-//! was ready: everything it waited for had ended by then, so that task was unrelated to the wait.
+//! A strand after a wait is *buried* when, on the thread that waited and goes on, a strand of
+//! another task ran while it was ready: everything it waited for had ended by then, so that task
+//! was unrelated to the wait.
 
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, EdgeKind, EndKind, NONE, StartKind, StrandId, TaskId, TaskKind, ThreadId};
@@ -32,8 +34,8 @@ pub(crate) struct Readiness {
     /// Number of buried waits and the time they stood ready.
     pub buried: u64,
     pub buried_ticks: u128,
-    /// Strands after a create whose thread, before it came to them, ran a child their task had just created: with that
-    /// child, in start order.
+    /// Strands after a create whose thread, before it came to them, ran a child their task had just
+    /// created: with that child, in start order.
     pub paused: Vec<(StrandId, TaskId)>,
 }
 
@@ -42,8 +44,8 @@ impl Readiness {
         Readiness::outside(dag, &[], |_| {})
     }
 
-    /// The same, but that `waiting` is without the strands that stood ready within one of the stretches `full` alone; `each`
-    /// hears of all of them, in start order.
+    /// The same, but that `waiting` is without the strands that stood ready within one of the
+    /// stretches `full` alone; `each` hears of all of them, in start order.
     pub(crate) fn outside(
         dag: &Dag,
         full: &[SaturatedInterval],
@@ -107,7 +109,8 @@ pub struct ReadyEvent {
     pub stolen_from: Option<ThreadId>,
 }
 
-/// When and by what strand `s` was made ready; `None` for a root's first. Strands are asked for in ascending order.
+/// When and by what strand `s` was made ready; `None` for a root's first. Strands are asked for in
+/// ascending order.
 pub(crate) fn ready_event_in_order(
     dag: &Dag,
     forward: &mut Forward,
@@ -129,7 +132,8 @@ pub fn ready_event(dag: &Dag, s: StrandId) -> Option<ReadyEvent> {
     Some(judge(dag, s, last?))
 }
 
-/// The strands that were stolen, ascending, and from whom: as many as the run has steals. O(n) where few are.
+/// The strands that were stolen, ascending, and from whom: as many as the run has steals. O(n)
+/// where few are.
 pub fn stolen_strands(dag: &Dag) -> Vec<(StrandId, ThreadId)> {
     let strands = &dag.strands;
     let depends = !dag.dependents.is_empty();
@@ -167,8 +171,8 @@ fn judge(dag: &Dag, s: StrandId, last: Chosen<u64>) -> ReadyEvent {
     }
 }
 
-/// Strand `s`, which was `ready` then, stood ready after its wait while its thread ran something else: before `s`, that thread
-/// ran a strand until `ran_until`.
+/// Strand `s`, which was `ready` then, stood ready after its wait while its thread ran something
+/// else: before `s`, that thread ran a strand until `ran_until`.
 pub fn is_buried(dag: &Dag, s: StrandId, ready: u64, ran_until: u64) -> bool {
     let i = s as usize;
     let strands = &dag.strands;
@@ -213,8 +217,8 @@ impl LastRan {
 
 /// Creating strands whose thread began with the child before their own task went on.
 struct PausedCreators {
-    /// Per thread: the strand that started last, and the creators with the child each, ascending; [`NONE`] for a child
-    /// whose creator has gone on.
+    /// Per thread: the strand that started last, and the creators with the child each, ascending;
+    /// [`NONE`] for a child whose creator has gone on.
     threads: Vec<(StrandId, Vec<(StrandId, TaskId)>)>,
 }
 

@@ -1,11 +1,12 @@
-//! Strands that stood ready, in columns.
+//! When strands were ready before they started, in columns.
 
 use workspan_dag::{Dag, EdgeKind, StrandId};
 
 use crate::column::Column;
 use crate::ready::ReadyInterval;
 
-/// The strands that stood ready for some time (MODEL.md §5), in the order in which they start: about 8 bytes each.
+/// The strands that were ready for some time before they started (MODEL.md §5), in start order.
+/// About 8 bytes each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadyIntervals {
     strands: Vec<StrandId>,
@@ -25,12 +26,12 @@ impl ReadyIntervals {
         }
     }
 
-    /// How many did.
+    /// Number of these strands.
     pub fn len(&self) -> usize {
         self.strands.len()
     }
 
-    /// True when none did.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.strands.is_empty()
     }

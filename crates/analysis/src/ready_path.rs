@@ -6,22 +6,24 @@ use crate::predecessors::chain_to_sink;
 use crate::runtime_gaps::{RuntimeGap, total_ticks};
 use crate::sweep::extent;
 
-/// The ready path (MODEL.md §5): from the strand that ended last, always to the predecessor that ended last.
+/// The ready path (MODEL.md §5): from the strand that ended last, always to the predecessor that
+/// ended last.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReadyPath {
-    /// Ticks in which a strand of the path ran; time before its first strand counts too, and so does time in which a
-    /// strand of the path was off the CPU.
+    /// Ticks in which a strand of the path ran; time before its first strand counts too, and so
+    /// does time in which a strand of the path was off the CPU.
     pub work: u64,
     /// Ticks in a gap with no worker free.
     pub busy_delay: u64,
     /// Ticks in a gap with some worker free.
     pub scheduler_delay: u64,
-    /// Its strands, first to last, with the kind of edge each was reached by (`None` for the first).
+    /// Its strands, first to last, with the kind of edge each was reached by (`None` for the
+    /// first).
     pub strands: Vec<(StrandId, Option<EdgeKind>)>,
 }
 
-/// The path's strands and its `work`; the two delays, which depend on what the workers did in its gaps, are left 0 here
-/// and filled in by the breakdown. O(n + path · log n).
+/// The path's strands and its `work`; the two delays, which depend on what the workers did in its
+/// gaps, are left 0 here and filled in by the breakdown. O(n + path · log n).
 pub fn ready_path(dag: &Dag) -> ReadyPath {
     let ends = &dag.strands.end;
     let strands = chain_to_sink(dag, |s| ends[s as usize]);
@@ -39,7 +41,8 @@ pub fn ready_path(dag: &Dag) -> ReadyPath {
 }
 
 impl ReadyPath {
-    /// Completes `sums`: the time between the strands inside of folded ones of this path is no work, but delay with a worker free.
+    /// Completes `sums`: the time between the strands inside of folded ones of this path is no
+    /// work, but delay with a worker free.
     pub(crate) fn leave_out(&self, between: &[RuntimeGap], sums: &mut ReadyPath) {
         let mut path = self.strands.iter().map(|s| s.0).peekable();
         let on_path = between.iter().filter(|b| {
@@ -52,7 +55,8 @@ impl ReadyPath {
     }
 }
 
-/// Tells, for times asked in ascending order, whether they lie in a gap between two strands of the path.
+/// Tells, for times asked in ascending order, whether they lie in a gap between two strands of the
+/// path.
 pub(crate) struct Gaps<'a> {
     dag: &'a Dag,
     strands: &'a [(StrandId, Option<EdgeKind>)],

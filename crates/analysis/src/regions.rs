@@ -1,12 +1,13 @@
 //! Work in regions (MODEL.md §4).
 //!
-//! At any moment a task's own time lies in at most one region: the outermost open one, which is the tree region it was
-//! created in, if any, else the one of its own that was opened first and is still open. That of a tree region covers
-//! the tasks created while it is open too; among several open tree regions it is again the one opened first.
+//! At any moment a task's own time lies in at most one region: the outermost open one, which is the
+//! tree region it was created in, if any, else the one of its own that was opened first and is
+//! still open. That of a tree region covers the tasks created while it is open too; among several
+//! open tree regions it is again the one opened first.
 //!
-//! A strand wholly inside a region counts with its weight. Of a strand that is partly inside counts the on-CPU time
-//! there, less the probe at each of its ends that lies inside; of a counter the share of on-CPU time that lies inside,
-//! rounded down.
+//! A strand wholly inside a region counts with its weight. Of a strand that is partly inside counts
+//! the on-CPU time there, less the probe at each of its ends that lies inside; of a counter the
+//! share of on-CPU time that lies inside, rounded down.
 
 use std::collections::BTreeSet;
 
@@ -26,13 +27,13 @@ pub struct RegionRow {
     pub count: u64,
     /// Weight inside.
     pub work: u128,
-    /// What it gives when it alone is faster, for the factors of MODEL.md §4; empty beyond the `MAX_WHAT_IF_LABELS` (64) labels with most
-    /// work.
+    /// What it gives when it alone is faster, for the factors of MODEL.md §4; empty beyond the
+    /// `MAX_WHAT_IF_LABELS` (64) labels with most work.
     pub what_if: Vec<Outcome>,
 }
 
-/// Each label's outcome takes a pass over the whole run, so a label for every step of a loop would take time quadratic in the
-/// steps.
+/// Each label's outcome takes a pass over the whole run, so a label for every step of a loop would
+/// take time quadratic in the steps.
 pub const MAX_WHAT_IF_LABELS: usize = 64;
 
 /// One row a label, in the order of first opening in time (ties: by name).
@@ -152,7 +153,8 @@ fn around(dag: &Dag) -> Vec<u32> {
     around
 }
 
-/// Notes for every task the outermost tree region of its own parent that was open where it was created.
+/// Notes for every task the outermost tree region of its own parent that was open where it was
+/// created.
 fn created_inside(dag: &Dag, around: &mut [u32]) {
     let mut has_tree = vec![false; dag.tasks.len()];
     for region in dag.regions.iter().filter(|r| r.tree) {
@@ -209,7 +211,8 @@ impl<F: FnMut(StrandPart)> Parts<'_, F> {
         });
     }
 
-    /// Adds the time of a task that is in no other task's region; `strands` are the task's, in order.
+    /// Adds the time of a task that is in no other task's region; `strands` are the task's, in
+    /// order.
     fn add_own(&mut self, own: &[Region], strands: &[StrandId]) {
         let position = |(s, t): (StrandId, u64)| (strands.binary_search(&s).unwrap_or(0), t);
         let mut changes: Vec<(Position, bool, usize)> = Vec::with_capacity(2 * own.len());

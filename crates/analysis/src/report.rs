@@ -59,12 +59,14 @@ pub struct Report {
     pub suggestion: Option<Suggestion>,
     /// What no run can break, held against the CPU time that the process used.
     pub checks: Vec<Check>,
-    /// What makes a number doubtful; what contradicts itself comes first, then the trace's own warnings.
+    /// What makes a number doubtful; what contradicts itself comes first, then the trace's own
+    /// warnings.
     pub warnings: Vec<Warning>,
-    /// Folded strands of which it is not known whether their tasks or the recorder's folding was off the CPU.
+    /// Folded strands of which it is not known whether their tasks or the recorder's folding was
+    /// off the CPU.
     pub unsure_folds: Option<UnsureFolds>,
-    /// Ticks taken out of the work by the calibrated cost of a probe: recording that was not measured, as the time is in which a thread
-    /// folds.
+    /// Ticks taken out of the work by the calibrated cost of a probe: recording that was not
+    /// measured, as the time is in which a thread folds.
     pub probes: u128,
 }
 
@@ -72,9 +74,10 @@ pub struct Report {
 const UNCERTAIN_SHARE: f64 = 0.1;
 
 impl Report {
-    /// What work and span are uncertain by, in ticks, when more than 10 % of the work was taken out for probes, or is not known for
-    /// folded strands that were off the CPU: calibrated costs are those of a quiet moment, so the correction can be off by its own size.
-    /// The span's part is the work's share of it. `None` below that; meaningful for the metric time.
+    /// What work and span are uncertain by, in ticks, when more than 10 % of the work was taken out
+    /// for probes, or is not known for folded strands that were off the CPU: calibrated costs are
+    /// those of a quiet moment, so the correction can be off by its own size. The span's part is
+    /// the work's share of it. `None` below that; meaningful for the metric time.
     pub fn uncertainty(&self) -> Option<(u128, u128)> {
         let ws = &self.work_span;
         let notable = |ticks: u128| ticks as f64 > UNCERTAIN_SHARE * ws.work as f64;
@@ -98,8 +101,8 @@ pub fn report(dag: &Dag, options: &Options) -> Result<Report, Error> {
     report_against(dag, options, None)
 }
 
-/// The same; with a serial run of the program as `baseline`, what it took less counts as lost too (stretch, MODEL.md §6),
-/// where the metric is time.
+/// The same; with a serial run of the program as `baseline`, what it took less counts as lost too
+/// (stretch, MODEL.md §6), where the metric is time.
 ///
 /// # Errors
 /// See [`Error`].

@@ -1,12 +1,13 @@
-//! Time between the strands inside of a folded one (MODEL.md §5, §7).
+//! Runtime gaps: time between the strands inside a folded strand (MODEL.md §5, §7).
 //!
-//! While a thread goes from one strand of a folded subtree to the next it runs the runtime: its worker is free, and the strand that it runs
-//! next stands ready, as all before it ran on this thread and has ended. So that time is delay, whatever else stands ready, and never
-//! no-work. A sweep takes a folded strand to run all the time; what is told here is put right after it.
+//! Between two strands of a folded subtree, a thread runs the runtime. Its worker is free then, and
+//! the next strand is ready, because everything before it ran on this thread and has ended. So a
+//! gap is always delay and never no-work. A sweep takes a folded strand to run all the time; the
+//! gaps are moved from work to delay after it.
 
 use workspan_dag::{Dag, NONE, PlaceId, StrandId};
 
-/// A folded strand with time between the strands inside.
+/// The runtime gaps of a folded strand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RuntimeGap {
     pub strand: StrandId,
@@ -18,7 +19,7 @@ pub(crate) struct RuntimeGap {
     pub site: PlaceId,
 }
 
-/// All of them, ascending. O(folded strands).
+/// The folded strands with gaps, ascending. O(folded strands).
 pub(crate) fn runtime_gaps(dag: &Dag) -> Vec<RuntimeGap> {
     let mut folds = dag.folded.along();
     let of = |&strand: &StrandId| {
@@ -42,7 +43,8 @@ pub(crate) fn total_ticks<'a>(between: impl IntoIterator<Item = &'a RuntimeGap>)
     ticks.sum()
 }
 
-/// What of `ticks`, spread evenly over [start, end), lies in [from, to) of it: of pieces that add up to the whole the parts do too.
+/// The share of `ticks` (spread evenly over `[start, end)`) that falls into `[from, to)`. Shares of
+/// adjacent intervals add up exactly.
 pub fn share_within(ticks: u64, (start, end): (u64, u64), (from, to): (u64, u64)) -> u64 {
     if ticks == 0 || start >= end {
         return 0;

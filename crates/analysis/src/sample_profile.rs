@@ -1,7 +1,9 @@
-//! Where in the code time went, by samples: lines and functions, of the whole run or of some strands in some time.
+//! Where in the code the time went, by samples: lines and functions of the whole run, or of some
+//! strands in a range of time.
 //!
-//! A sample stands for 1/hertz seconds of CPU time of its thread. It counts for the *line* of the innermost frame that is the
-//! program's own (what a library function was called for), and for the *function* it was in.
+//! A sample stands for 1/hertz seconds of CPU time of its thread. It counts for the *line* of the
+//! innermost frame that is the program's own (what a library function was called for), and for the
+//! *function* it was in.
 
 use std::collections::BTreeMap;
 
@@ -100,8 +102,8 @@ pub fn is_program(frame: &Frame) -> bool {
         && !file.split('/').next().is_some_and(package)
 }
 
-/// The frame a sample's line is taken from: the innermost of the program's own, else the innermost with a line, else the
-/// innermost.
+/// The frame a sample's line is taken from: the innermost of the program's own, else the innermost
+/// with a line, else the innermost.
 pub fn attributed_frame(dag: &Dag, stack: u32) -> Option<&Frame> {
     let own = || dag.samples.own_frames(stack);
     own()
@@ -310,8 +312,8 @@ pub(crate) fn sampled_lines(
     })
 }
 
-/// Where the code of a finding spends its time: in the block or the tasks that it names. `None` for a cause that is not about
-/// what runs, and without samples.
+/// Where the code of a finding spends its time: in the block or the tasks that it names. `None` for
+/// a cause that is not about what runs, and without samples.
 pub fn hot_function_of(dag: &Dag, finding: &Finding) -> Option<HotFunction> {
     let strands = &dag.strands;
     let of_site =

@@ -1,21 +1,25 @@
-//! Stretches of time in which no worker is free: nothing is delayed and nobody is idle in them, whatever starts and ends.
+//! Saturated intervals: time in which no worker is free. Nothing is delayed in them, and nobody is
+//! idle, whatever starts and ends.
 //!
-//! A thread that goes from strand to strand without a pause runs all the same. So the threads that run change far less often than
-//! strands do, and a stretch between two such changes is one moment of the sweep, however many strands it holds.
+//! A thread that goes from strand to strand without a pause keeps running. So the set of running
+//! threads changes far less often than strands do. An interval between two such changes is one
+//! moment of the sweep, however many strands start and end in it.
 
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, OffWhy};
 
 use crate::off_events::OffEvent;
 
-/// One change for every so many strands, or more, is too many to gain anything.
+/// Saturated intervals are used only if the set of running threads changes less often than once in
+/// this many strands.
 const MIN_STRANDS_PER_CHANGE: usize = 16;
 
 /// A stretch: from, to.
 pub(crate) type SaturatedInterval = (u64, u64);
 
-/// The stretches, in order, in each of which the same threads run strands without a pause, at least as many as there are workers,
-/// and none of them is off the CPU. None at all where that is not worth it, on a single worker, and where strands of a thread overlap.
+/// The stretches, in order, in each of which the same threads run strands without a pause, at least
+/// as many as there are workers, and none of them is off the CPU. None at all where that is not
+/// worth it, on a single worker, and where strands of a thread overlap.
 pub(crate) fn saturated_intervals(dag: &Dag, offs: &[OffEvent]) -> Vec<SaturatedInterval> {
     let mut changes = match run_changes(dag) {
         Some(changes) if dag.meta.workers > 1 => changes,
@@ -81,8 +85,8 @@ impl ThreadStates {
     }
 }
 
-/// When a thread begins or stops to run strands, in no order: (time, thread). `None` when there are too many of these, or strands
-/// of a thread overlap.
+/// When a thread begins or stops to run strands, in no order: (time, thread). `None` when there are
+/// too many of these, or strands of a thread overlap.
 fn run_changes(dag: &Dag) -> Option<Vec<(u64, u32)>> {
     let strands = &dag.strands;
     let most = strands.len() / MIN_STRANDS_PER_CHANGE;

@@ -1,9 +1,11 @@
-//! The heaviest path inside one task instance with its descendants, from the instance's first strand (MODEL.md §3).
+//! The heaviest path inside one task instance with its descendants, from the instance's first
+//! strand (MODEL.md §3).
 //!
-//! When nothing from outside enters that set but at its first strand, every path from the roots to a strand of the set
-//! passes the first strand, so the heaviest path inside is the largest `through` in the set less what came before the
-//! first strand: one walk over the task tree serves all instances. Edges that enter deeper (a wait for a foreign task,
-//! a signal, a dependence of a descendant) mark the instances they enter, and each of those has its own set walked.
+//! When nothing from outside enters that set but at its first strand, every path from the roots to
+//! a strand of the set passes the first strand, so the heaviest path inside is the largest
+//! `through` in the set less what came before the first strand: one walk over the task tree serves
+//! all instances. Edges that enter deeper (a wait for a foreign task, a signal, a dependence of a
+//! descendant) mark the instances they enter, and each of those has its own set walked.
 
 use std::ops::RangeInclusive;
 
@@ -84,8 +86,9 @@ impl Entries {
             .unwrap_or(Sources::EMPTY)
     }
 
-    /// The heaviest path inside the tasks at the places `set` from the first strand of the first of them; `None` when
-    /// too much has been spent on such sets already (dependences into thousands of nested sites).
+    /// The heaviest path inside the tasks at the places `set` from the first strand of the first of
+    /// them; `None` when too much has been spent on such sets already (dependences into thousands
+    /// of nested sites).
     pub(crate) fn span_inside(
         &mut self,
         dag: &Dag,
@@ -129,15 +132,17 @@ pub(crate) fn strands_backwards(dag: &Dag, task: TaskId) -> impl Iterator<Item =
     std::iter::successors(last, move |&s| known(dag.strands.prev[s as usize]))
 }
 
-/// True when an edge enters some task, and those around it, from outside elsewhere than at the first strand.
+/// True when an edge enters some task, and those around it, from outside elsewhere than at the
+/// first strand.
 pub(crate) fn is_entered(dag: &Dag) -> bool {
     let mut entered = false;
     for_each_entry(dag, |_, _| entered = true);
     entered
 }
 
-/// Calls `f(task, source task)` for every edge that may enter `task`, and those around it, from outside elsewhere than
-/// at the first strand. Edges from a task's own children are left out, as they never do.
+/// Calls `f(task, source task)` for every edge that may enter `task`, and those around it, from
+/// outside elsewhere than at the first strand. Edges from a task's own children are left out, as
+/// they never do.
 fn for_each_entry(dag: &Dag, mut f: impl FnMut(TaskId, TaskId)) {
     let tasks = &dag.tasks;
     for (wait, &after) in dag.waits.after.iter().enumerate() {

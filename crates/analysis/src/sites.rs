@@ -1,7 +1,8 @@
 //! Spawn sites (MODEL.md §3).
 //!
-//! A folded record keeps its own sites: they add to the counts, to the critical work where the folded strand lies on
-//! the critical path, and to work and span where no instance of the same site is around the fold.
+//! A folded record keeps its own sites: they add to the counts, to the critical work where the
+//! folded strand lies on the critical path, and to work and span where no instance of the same site
+//! is around the fold.
 
 use workspan_dag::{Dag, PlaceId, ROOT_PLACE, TaskId};
 
@@ -51,13 +52,15 @@ struct Sum {
     critical_work: u128,
 }
 
-/// All sites, and how many instances have an upper bound in place of their span (see `Entries::span_inside`).
+/// All sites, and how many instances have an upper bound in place of their span (see
+/// `Entries::span_inside`).
 pub(crate) struct Sites {
     pub rows: Vec<SiteRow>,
     pub bounded: u64,
 }
 
-/// Every site with an instance, by critical percent, the root first; among equals more work first, then by label.
+/// Every site with an instance, by critical percent, the root first; among equals more work first,
+/// then by label.
 pub(crate) fn sites(
     dag: &Dag,
     weights: &Weights,

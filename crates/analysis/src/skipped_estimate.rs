@@ -1,4 +1,5 @@
-//! What of a run was estimated, because it ran unrecorded to stay inside the overhead budget (docs/budget.md), and how far off that may be.
+//! How much of a run was skipped to stay within the overhead budget (docs/budget.md), and bounds
+//! for what is estimated of it.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,8 @@ use crate::weight::{Side, Weights};
 /// What of a run is an estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SkippedEstimate {
-    /// Work of the unrecorded strands, in units of the metric. It was measured; what is inside was not.
+    /// Work of the unrecorded strands, in units of the metric. It was measured; what is inside was
+    /// not.
     pub work: u128,
     /// The unrecorded strands.
     pub strands: u64,
@@ -22,7 +24,8 @@ pub struct SkippedEstimate {
 }
 
 impl SkippedEstimate {
-    /// `None` when everything was recorded. `tasks` are all of the run. Two passes over the strands.
+    /// `None` when everything was recorded. `tasks` are all of the run. Two passes over the
+    /// strands.
     ///
     /// # Errors
     /// See [`Error`].
@@ -47,7 +50,8 @@ impl SkippedEstimate {
     }
 }
 
-/// Tasks of the run: those of a site may all be off in the same direction, sites are independent of each other.
+/// Tasks of the run: those of a site may all be off in the same direction, sites are independent of
+/// each other.
 fn tasks(dag: &Dag) -> (u64, u64) {
     let folded = dag.folded.sums().map(|f| f.1.tasks);
     let all = folded.fold(dag.tasks.len() as u64, u64::saturating_add);

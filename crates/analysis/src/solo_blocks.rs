@@ -1,7 +1,7 @@
 //! Which code ran alone: the time in which exactly one strand ran, by code block.
 //!
-//! The longest intervals of low parallelism show a single serial stretch; a loop of a thousand short ones only shows
-//! here. What a moment with one strand running loses is W − 1 workers.
+//! The longest intervals of low parallelism show a single serial stretch; a loop of a thousand
+//! short ones only shows here. What a moment with one strand running loses is W − 1 workers.
 
 use workspan_dag::{Dag, StrandId};
 
@@ -26,7 +26,7 @@ pub struct SoloBlock {
 }
 
 /// Rows kept.
-const ROWS: usize = 10;
+const MAX_ROWS: usize = 10;
 
 /// Collects the rows in a sweep.
 pub(crate) struct SoloBlockFinder<'a> {
@@ -75,7 +75,7 @@ impl<'a> SoloBlockFinder<'a> {
                 longest: sum.longest,
             }
         };
-        order.into_iter().take(ROWS).map(row).collect()
+        order.into_iter().take(MAX_ROWS).map(row).collect()
     }
 }
 

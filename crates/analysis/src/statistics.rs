@@ -1,5 +1,6 @@
-//! Statistics of a run: lengths of strands and tasks, ready times, queue depth over time, who stole from whom
-//! (docs/statistics.md; terms of MODEL.md §3 and §5). For those who study a scheduler more than a program.
+//! Statistics of a run: lengths of strands and tasks, ready times, queue depth over time, who stole
+//! from whom (docs/statistics.md; terms of MODEL.md §3 and §5). For those who study a scheduler
+//! more than a program.
 
 mod depth;
 mod distribution;
@@ -10,9 +11,9 @@ mod wait_intervals;
 
 pub use depth::Depth;
 pub use distribution::Distribution;
-pub use lengths::{MOST_SITES, SiteStatistics};
+pub use lengths::{MAX_SITES, SiteStatistics};
 pub use ready_times::ReadyTimes;
-pub use steals::{MOST_WORKERS, StealStatistics, WorkerSteals};
+pub use steals::{MAX_WORKERS, StealStatistics, WorkerSteals};
 
 use workspan_dag::Dag;
 
@@ -20,20 +21,22 @@ use crate::options::{Error, Options};
 use crate::ready::Readiness;
 use crate::sweep::sweep;
 use crate::weight::Weights;
-use depth::Bins;
+use depth::DepthBins;
 use ready_times::Starts;
 
 /// Bins of the queue depth.
 pub const DEPTH_BINS: usize = 120;
 
-/// Everything `workspan report --statistics` shows. Lengths are in units of the metric, all other times in ticks.
+/// Everything `workspan report --statistics` shows. Lengths are in units of the metric, all other
+/// times in ticks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statistics {
-    /// Spawn sites, those whose tasks' own strands weigh most first, at most [`MOST_SITES`].
+    /// Spawn sites, those whose tasks' own strands weigh most first, at most [`MAX_SITES`].
     pub sites: Vec<SiteStatistics>,
     /// Further sites with tasks.
     pub more_sites: usize,
-    /// Strands that exist only inside folded records (MODEL.md §7): they are in no distribution of strand lengths.
+    /// Strands that exist only inside folded records (MODEL.md §7): they are in no distribution of
+    /// strand lengths.
     pub folded_strands: u64,
     /// Ready times of all strands, by the kind of edge that made them ready (`EdgeKind as usize`).
     pub ready_by_edge: [ReadyTimes; 7],
@@ -45,14 +48,15 @@ pub struct Statistics {
     pub steals: StealStatistics,
 }
 
-/// Measures it. O(n log n) in strands, intervals and events; the result is bounded whatever the run's size.
+/// Measures it. O(n log n) in strands, intervals and events; the result is bounded whatever the
+/// run's size.
 ///
 /// # Errors
 /// See [`Error`].
 pub fn statistics(dag: &Dag, options: &Options) -> Result<Statistics, Error> {
     let weights = Weights::new(dag, options)?;
     let readiness = Readiness::new(dag);
-    let mut bins = Bins::of(dag);
+    let mut bins = DepthBins::from_run(dag);
     sweep(dag, &readiness, &mut bins);
     let starts = Starts::new(dag);
     let lengths = lengths::sites(dag, options, &weights, &readiness, &starts);

@@ -1,4 +1,4 @@
-//! What the analyses know of every single strand, for tables and pictures.
+//! The measures of each strand, for tables and pictures.
 
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, StrandId};
@@ -41,7 +41,8 @@ pub fn strand_facts(dag: &Dag, options: &Options) -> Result<StrandFacts, Error> 
     Ok(facts(dag, &weights, &path))
 }
 
-/// The same, with the spawn sites as [`crate::report`] has them, for whoever needs both before the report.
+/// The same, with the spawn sites as [`crate::report`] has them, for whoever needs both before the
+/// report.
 ///
 /// # Errors
 /// See [`Error`].

@@ -1,12 +1,13 @@
 //! Work time stretch: one worker against many (MODEL.md §6, SWoPP'13).
 //!
-//! The same work takes longer on many workers: caches are shared, memory is far. What each code block, spawn site, level
-//! and subtree takes in the parallel run less what it takes in the serial one is its *stretch*. Tasks are matched by path
-//! where the two trees are alike; where the runtime split differently, by spawn site and level. Positions match as in
-//! [`crate::compare`]. A row only one run has is all stretch (or all saving), so that rows always add up to the whole.
+//! The same work takes longer on many workers: caches are shared, memory is far. What each code
+//! block, spawn site, level and subtree takes in the parallel run less what it takes in the serial
+//! one is its *stretch*. Tasks are matched by path where the two trees are alike; where the runtime
+//! split differently, by spawn site and level. Positions match as in [`crate::compare`]. A row only
+//! one run has is all stretch (or all saving), so that rows always add up to the whole.
 //!
-//! Times are ticks of the parallel run; those of the serial one are converted, each number once, so rows may miss their sum
-//! by a tick a row where the two clocks differ.
+//! Times are ticks of the parallel run; those of the serial one are converted, each number once, so
+//! rows may miss their sum by a tick a row where the two clocks differ.
 
 mod loss;
 mod matching;
@@ -126,8 +127,8 @@ pub struct StretchRow {
 }
 
 impl StretchRow {
-    /// What the surplus of counter `i`, at `ns` an event, costs as a multiple of the row's stretch; `None` where there is
-    /// no stretch. `tick` is in nanoseconds.
+    /// What the surplus of counter `i`, at `ns` an event, costs as a multiple of the row's stretch;
+    /// `None` where there is no stretch. `tick` is in nanoseconds.
     pub fn explains(&self, i: usize, ns: f64, tick: f64) -> Option<f64> {
         let stretch = self.time.surplus() as f64 * tick;
         let surplus = self.counters.get(i)?.surplus() as f64;
@@ -160,17 +161,17 @@ pub struct Stretch {
     pub sites: Vec<StretchRow>,
     /// Levels, from the root.
     pub levels: Vec<StretchRow>,
-    /// Subtrees matched by path, most stretch first, at most [`SUBTREES`].
+    /// Subtrees matched by path, most stretch first, at most [`MAX_SUBTREES`].
     pub subtrees: Vec<StretchRow>,
     /// What makes it doubtful, each a full sentence.
     pub warnings: Vec<String>,
 }
 
 /// Most subtrees kept.
-pub const SUBTREES: usize = 100;
+pub const MAX_SUBTREES: usize = 100;
 
-/// Compares `parallel` with `serial`. `report` is the parallel run's, of the metric time and the same options.
-/// O(strands + tasks).
+/// Compares `parallel` with `serial`. `report` is the parallel run's, of the metric time and the
+/// same options. O(strands + tasks).
 ///
 /// # Errors
 /// See [`StretchError`].

@@ -1,4 +1,5 @@
-//! Every task with all its descendants: work, span and counts in one walk over the task tree (MODEL.md §3).
+//! Every task with all its descendants: work, span and counts in one walk over the task tree
+//! (MODEL.md §3).
 
 use workspan_dag::{Dag, TaskId};
 
@@ -9,7 +10,8 @@ use crate::site_span::{Entries, Sources, strands_backwards};
 use crate::task_tree::{Step, TaskTree};
 use crate::weight::Weights;
 
-/// Columns over the tasks, each of a task with all its descendants; at most 2^64 − 1 where a sum is larger.
+/// Columns over the tasks, each of a task with all its descendants; at most 2^64 − 1 where a sum is
+/// larger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subtrees {
     /// Weight.
@@ -132,7 +134,8 @@ struct Open {
     sources: Sources,
 }
 
-/// Measures tasks with their descendants; returns how many spans are only bounded (see [`Entries::span_inside`]).
+/// Measures tasks with their descendants; returns how many spans are only bounded (see
+/// [`Entries::span_inside`]).
 pub(crate) fn each_instance(
     dag: &Dag,
     weights: &Weights,

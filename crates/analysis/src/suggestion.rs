@@ -1,4 +1,5 @@
-//! What to try first: the code of a finding, as a target of `workspan whatif`, and what it gives when it is twice as fast.
+//! What to try first: the code of a finding as a target of `workspan whatif`, and the parallelism
+//! if it were twice as fast.
 
 use workspan_dag::{Dag, NONE};
 
@@ -24,11 +25,11 @@ pub struct Suggestion {
 }
 
 /// The factor that is shown.
-const FACTOR: f64 = 2.0;
+const SHOWN_FACTOR: f64 = 2.0;
 /// Parallelism that grows by less is not worth a line.
-const WORTH_SAYING: f64 = 1.02;
+const MIN_PARALLELISM_GAIN: f64 = 1.02;
 /// Fewer samples say nothing of where a finding's time goes.
-const FEWEST_SAMPLES: u64 = 5;
+const MIN_SAMPLES: u64 = 5;
 
 /// For the first finding whose code, made faster, raises the parallelism.
 pub(crate) fn suggest(
@@ -45,9 +46,9 @@ pub(crate) fn suggest(
             continue;
         };
         let targets = [target];
-        let result = what_if_weighed(dag, weights, options, &targets, &[FACTOR]).ok()?;
+        let result = what_if_weighed(dag, weights, options, &targets, &[SHOWN_FACTOR]).ok()?;
         let outcome = result.all.first().copied()?;
-        if outcome.parallelism() >= WORTH_SAYING * result.now.most_parallelism() {
+        if outcome.parallelism() >= MIN_PARALLELISM_GAIN * result.now.most_parallelism() {
             let [target] = targets;
             return Some(Suggestion {
                 finding,
@@ -60,8 +61,8 @@ pub(crate) fn suggest(
     None
 }
 
-/// The code a finding is about, where faster code is the cure: lines that hold most of its samples, tasks of a site, or its code
-/// block with what that is called.
+/// The code a finding is about, where faster code is the cure: lines that hold most of its samples,
+/// tasks of a site, or its code block with what that is called.
 fn code_of(dag: &Dag, finding: &Finding) -> Option<(Target, Option<String>)> {
     let block = &finding.block;
     let site = |place: u32| Target::Site {
@@ -73,7 +74,7 @@ fn code_of(dag: &Dag, finding: &Finding) -> Option<(Target, Option<String>)> {
         Cause::SerialStrand => {
             let is_in_block = is_in_block(dag, finding);
             let hot = hottest_function(dag, (0, u64::MAX), &is_in_block);
-            if let Some(hot) = hot.filter(|h| h.of >= FEWEST_SAMPLES && 2 * h.samples >= h.of)
+            if let Some(hot) = hot.filter(|h| h.of >= MIN_SAMPLES && 2 * h.samples >= h.of)
                 && let (Some(file), Some((from, to))) =
                     (&hot.file, sampled_lines(dag, &hot, &is_in_block))
             {

@@ -1,9 +1,10 @@
 //! One pass over the run's time, from event to event (MODEL.md §5).
 //!
-//! Between two events the numbers of running and ready strands are constant: a [`Moment`]. Starts come in the strands'
-//! own order, ends from a heap that never holds more than one strand a thread, the ready strands are sorted once by
-//! (ready time, task number). In that order they also get the free workers, so those served are a prefix of a linked
-//! list, whose boundary moves by at most one for each event.
+//! Between two events the numbers of running and ready strands are constant: a [`Moment`]. Starts
+//! come in the strands' own order, ends from a heap that never holds more than one strand a thread,
+//! the ready strands are sorted once by (ready time, task number). In that order they also get the
+//! free workers, so those served are a prefix of a linked list, whose boundary moves by at most one
+//! for each event.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -83,7 +84,7 @@ pub struct Shares {
     pub oversubscribed: u64,
 }
 
-/// What hears of the events of a sweep, in time order.
+/// Receives the events of a sweep, in time order.
 pub(crate) trait Observer {
     /// A strand that takes time starts on `thread`.
     fn start(&mut self, _strand: StrandId, _thread: usize) {}
@@ -91,8 +92,8 @@ pub(crate) trait Observer {
     fn end(&mut self, _strand: StrandId, _thread: usize, _time: u64) {}
     /// `thread` goes off the CPU, or comes back.
     fn off(&mut self, _thread: usize, _time: u64, _why: Option<OffWhy>) {}
-    /// A strand that was ready for some time starts; for `served` ticks of that time a worker was free for it. In start
-    /// order, before [`Observer::start`] of the same strand.
+    /// A strand that was ready for some time starts; for `served` ticks of that time a worker was
+    /// free for it. In start order, before [`Observer::start`] of the same strand.
     fn left(&mut self, _waiting: &ReadyInterval, _served: u64) {}
     /// Time passes. Follows the events at `moment.begin`.
     fn moment(&mut self, _moment: &Moment) {}
@@ -109,9 +110,10 @@ pub(crate) fn sweep(dag: &Dag, readiness: &Readiness, observer: &mut impl Observ
     sweep_over(dag, readiness, &[], observer);
 }
 
-/// The same, each of the stretches `full` being one moment without ready strands ([`crate::saturated`]). Of the strands in it, only
-/// those are told that still run at its end, and the ends of those that ran at its beginning. Strands that were ready within one
-/// stretch alone may be missing in `readiness`.
+/// The same, each of the stretches `full` being one moment without ready strands
+/// ([`crate::saturated`]). Of the strands in it, only those are told that still run at its end, and
+/// the ends of those that ran at its beginning. Strands that were ready within one stretch alone
+/// may be missing in `readiness`.
 pub(crate) fn sweep_over(
     dag: &Dag,
     readiness: &Readiness,
@@ -209,7 +211,8 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
         }
     }
 
-    /// After everything at `time` and before: `running` are the strands that run then, `queue` those ready.
+    /// After everything at `time` and before: `running` are the strands that run then, `queue`
+    /// those ready.
     pub(crate) fn at(
         dag: &'a Dag,
         offs: &'a [OffEvent],
@@ -277,7 +280,8 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
         }
     }
 
-    /// From `from`, whose events have been, to before `until`: all that time the same threads run, and no worker is free.
+    /// From `from`, whose events have been, to before `until`: all that time the same threads run,
+    /// and no worker is free.
     fn pass(&mut self, from: u64, until: u64, observer: &mut impl Observer) {
         self.queue.serve(0, from);
         let [working, descheduled, blocked] = self.running;
@@ -375,7 +379,8 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
     }
 }
 
-/// The ready strands, longest ready first, as a list linked by index into `waiting`; a prefix of it is served.
+/// The ready strands, longest ready first, as a list linked by index into `waiting`; a prefix of it
+/// is served.
 struct Queue<'a> {
     waiting: &'a [ReadyInterval],
     /// (ready time, task, index into `waiting`), ascending.
@@ -464,7 +469,8 @@ impl<'a> ReadyStrands<'a> for Queue<'a> {
         }
     }
 
-    /// Strand `s` starts at `time`; it leaves if it was here, and how long it was served is returned.
+    /// Strand `s` starts at `time`; it leaves if it was here, and how long it was served is
+    /// returned.
     fn remove(&mut self, s: StrandId, time: u64) -> Option<(&'a ReadyInterval, u64)> {
         let node = self.next_to_leave;
         let waiting = self.waiting.get(node).filter(|w| w.strand == s)?;

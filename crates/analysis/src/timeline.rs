@@ -1,4 +1,4 @@
-//! Everything about time, from one sweep over the run (MODEL.md §5).
+//! All measures of time, from one sweep over the run (MODEL.md §5).
 
 use workspan_dag::{Dag, OffWhy, StrandId};
 

@@ -1,15 +1,16 @@
 //! The weight of each strand (MODEL.md §2).
 //!
-//! For time it is end − start − descheduled − blocked − probes · probe cost, not below 0. A strand has a probe at its
-//! start (none when it merely goes on after a signal) and one at its end. A zero-length strand that was merged into the
-//! one before it would have weighed nothing whatever its probes cost, so it adds none.
+//! For time it is end − start − descheduled − blocked − probes · probe cost, not below 0. A strand
+//! has a probe at its start (none when it merely goes on after a signal) and one at its end. A
+//! zero-length strand that was merged into the one before it would have weighed nothing whatever
+//! its probes cost, so it adds none.
 //!
-//! A folded strand that a recorder made has time in it in which its thread folded: what is beyond the record's work and the time between its strands
-//! ([`crate::runtime_gaps`]) is recording too.
+//! A folded strand that a recorder made has time in it in which its thread folded: what is beyond
+//! the record's work and the time between its strands ([`crate::runtime_gaps`]) is recording too.
 //!
-//! A folded strand weighs its record's work for work, and the heaviest path through its record for paths. Off-CPU time
-//! and probes are taken out of both in proportion, which is exact only within the grain (§7), unless the record was made
-//! without the probes' time.
+//! A folded strand weighs its record's work for work, and the heaviest path through its record for
+//! paths. Off-CPU time and probes are taken out of both in proportion, which is exact only within
+//! the grain (§7), unless the record was made without the probes' time.
 
 use workspan_dag::cancel::checked;
 use workspan_dag::folded::Paths;
@@ -169,7 +170,8 @@ impl<'a> Weights<'a> {
         self.values.get(s as usize)
     }
 
-    /// What strand `s` adds to a path through it, when each burdened edge on the way costs `burden`.
+    /// What strand `s` adds to a path through it, when each burdened edge on the way costs
+    /// `burden`.
     pub(crate) fn path(&self, s: StrandId, burden: u64) -> u128 {
         let weight = self.values.get(s as usize);
         if !self.folded.has(s) {
@@ -193,8 +195,8 @@ impl<'a> Weights<'a> {
         }
     }
 
-    /// The same, in floating point, when all of the strand's own weight (and of what is folded into it) is multiplied by
-    /// `factor`.
+    /// The same, in floating point, when all of the strand's own weight (and of what is folded into
+    /// it) is multiplied by `factor`.
     pub(crate) fn path_scaled(&self, s: StrandId, burden: u64, factor: f64) -> f64 {
         let weight = self.values.get(s as usize);
         let folded = self.folded.has(s);
@@ -220,8 +222,9 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// What strand `s`, which weighs `weight`, adds to a path through it, when each burdened edge on the way costs `burden`: its weight, or
-/// if it stands for a folded subtree that of the heaviest path through the record.
+/// What strand `s`, which weighs `weight`, adds to a path through it, when each burdened edge on
+/// the way costs `burden`: its weight, or if it stands for a folded subtree that of the heaviest
+/// path through the record.
 pub fn path_weight(dag: &Dag, s: StrandId, weight: u64, burden: u64) -> u128 {
     if dag.folded.is_empty() {
         return u128::from(weight);
@@ -258,8 +261,8 @@ pub(crate) fn on_cpu(dag: &Dag, s: usize, off: OffCpu) -> u64 {
         .saturating_sub(off.blocked)
 }
 
-/// Ticks that the probes inside strand `s` took, at `cost` each; `fold` is its record if it is a folded one. What a record has left out
-/// of its weights already is known strand by strand.
+/// Ticks that the probes inside strand `s` took, at `cost` each; `fold` is its record if it is a
+/// folded one. What a record has left out of its weights already is known strand by strand.
 pub(crate) fn probe_ticks(dag: &Dag, s: usize, fold: Option<&Folded>, cost: u64) -> u64 {
     let probes = match fold {
         _ if cost == 0 => 0,
@@ -275,7 +278,8 @@ pub(crate) fn starts_with_probe(dag: &Dag, s: usize) -> bool {
     dag.strands.start_kind[s] != StartKind::AfterSignal
 }
 
-/// Folded strands whose threads were off the CPU, either in a task or while the recorder folded: which is not known.
+/// Folded strands whose threads were off the CPU, either in a task or while the recorder folded:
+/// which is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UnsureFolds {
     /// What the work is uncertain by, in ticks.
@@ -294,8 +298,9 @@ struct OffInside {
     most: u64,
 }
 
-/// Of `off` ticks in a folded strand of `length`, of which its tasks took `work` with what they were off the CPU: what lay in these. A thread
-/// is preempted at any moment alike, so as much of it as of the whole.
+/// Of `off` ticks in a folded strand of `length`, of which its tasks took `work` with what they
+/// were off the CPU: what lay in these. A thread is preempted at any moment alike, so as much of it
+/// as of the whole.
 fn off_inside(off: u64, work: u64, length: u64) -> OffInside {
     let work = work.min(length);
     let off = off.min(length);
@@ -312,11 +317,12 @@ fn part_of(ticks: u64, part: u64, whole: u64) -> u64 {
     (u128::from(ticks) * part / u128::from(whole.max(1))) as u64
 }
 
-/// Off-CPU time inside strands asked for in ascending order: linear over all of them, as the strands of a thread are in
-/// time order and don't overlap.
+/// Off-CPU time inside strands asked for in ascending order: linear over all of them, as the
+/// strands of a thread are in time order and don't overlap.
 pub(crate) struct OffCursor<'a> {
     dag: &'a Dag,
-    /// Per thread: next interval that can matter, the end of the thread's intervals, and when that next one starts.
+    /// Per thread: next interval that can matter, the end of the thread's intervals, and when that
+    /// next one starts.
     next: Vec<(usize, usize, u64)>,
 }
 
@@ -360,7 +366,8 @@ impl<'a> OffCursor<'a> {
     }
 }
 
-/// Off-CPU time in [start, end) of the intervals `range` of one thread, of which none ends before `start`.
+/// Off-CPU time in [start, end) of the intervals `range` of one thread, of which none ends before
+/// `start`.
 fn off_within(dag: &Dag, range: std::ops::Range<usize>, start: u64, end: u64) -> OffCpu {
     let mut sum = OffCpu::default();
     for off in &dag.offs[range] {

@@ -28,7 +28,8 @@ pub struct WorkSpan {
     pub syncs: u64,
     /// Strands started by another pool thread than the one that made them ready (§5).
     pub steals: u64,
-    /// Work with blocked time counted (equal to `work` when nothing was blocked); the span likewise.
+    /// Work with blocked time counted (equal to `work` when nothing was blocked); the span
+    /// likewise.
     pub work_with_blocked: u128,
     /// See `work_with_blocked`.
     pub span_with_blocked: u128,
@@ -53,8 +54,9 @@ impl WorkSpan {
     pub fn average_maximal_strand(&self) -> f64 {
         self.work as f64 / (1.0 + 2.0 * self.spawns as f64 + self.syncs as f64)
     }
-    /// Bounds of the speedup on `p` workers: (lower, upper), Cilkview's with δ = 0.85. On more workers than the threads that parallel
-    /// regions were divided among, the upper one is that of what lies in no share of these.
+    /// Bounds of the speedup on `p` workers: (lower, upper), Cilkview's with δ = 0.85. On more
+    /// workers than the threads that parallel regions were divided among, the upper one is that of
+    /// what lies in no share of these.
     pub fn speedup(&self, p: u32) -> (f64, f64) {
         let of = |span: u128| speedup_bounds(self.work, span, self.burdened_span, p);
         let bounding = self.limits.bounding_span(self.span, p);
@@ -62,7 +64,8 @@ impl WorkSpan {
     }
 }
 
-/// Bounds of the speedup on `p` workers (MODEL.md §2): (lower, upper). Both are 1 when there is no work.
+/// Bounds of the speedup on `p` workers (MODEL.md §2): (lower, upper). Both are 1 when there is no
+/// work.
 pub fn speedup_bounds(work: u128, span: u128, burdened_span: u128, p: u32) -> (f64, f64) {
     bounds_of(work as f64, span as f64, burdened_span as f64, p)
 }
@@ -78,8 +81,8 @@ pub(crate) fn bounds_of(t1: f64, span: f64, burdened_span: f64, p: u32) -> (f64,
     (lower, p.min(parallelism))
 }
 
-/// What a greedy scheduler reaches at least on `p` workers: T1 / (T1/P + T∞) (MODEL.md §8, example D). 1 when there is
-/// no work.
+/// What a greedy scheduler reaches at least on `p` workers: T1 / (T1/P + T∞) (MODEL.md §8, example
+/// D). 1 when there is no work.
 pub fn greedy_speedup(work: u128, span: u128, p: u32) -> f64 {
     if work == 0 {
         return 1.0;
@@ -92,8 +95,8 @@ fn ratio(a: u128, b: u128) -> f64 {
     if b == 0 { 1.0 } else { a as f64 / b as f64 }
 }
 
-/// Spans that are measured by a pass of their own. Each pass needs a column of distances, so these come and go before the one
-/// that stays is made.
+/// Spans that are measured by a pass of their own. Each pass needs a column of distances, so these
+/// come and go before the one that stays is made.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct OtherSpans {
     /// With burden; `None` where there is none.

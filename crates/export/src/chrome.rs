@@ -1,4 +1,5 @@
-//! A run as Chrome's trace events (JSON), which chrome://tracing, Perfetto, speedscope and others read.
+//! A run as Chrome's trace events (JSON), which chrome://tracing, Perfetto, speedscope and others
+//! read.
 //!
 //! The same tracks as for Perfetto; times are microseconds with three decimals.
 

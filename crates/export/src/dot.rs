@@ -1,4 +1,5 @@
-//! The DAG for Graphviz: a node a strand, tasks with all below them collapsed where there are too many.
+//! The DAG for Graphviz: a node a strand, tasks with all below them collapsed where there are too
+//! many.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -13,7 +14,8 @@ use crate::quantity::{thousands, time};
 /// Nodes when nothing is said.
 pub const DOT_NODES: usize = 500;
 
-/// The DAG with at most `nodes` nodes (but one for each root): the heaviest tasks are opened as long as there is room.
+/// The DAG with at most `nodes` nodes (but one for each root): the heaviest tasks are opened as
+/// long as there is room.
 ///
 /// # Errors
 /// The run can't be measured so.
@@ -43,7 +45,8 @@ impl Picture<'_> {
         let mut out = String::from(
             "digraph workspan {\n  rankdir=TB;\n  node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\", fontsize=10];\n  edge [fontname=\"sans-serif\", fontsize=9];\n",
         );
-        // The collapsed task around each task; tasks come after their parents only by creation, so upwards and kept.
+        // The collapsed task around each task; tasks come after their parents only by creation, so
+        // upwards and kept.
         let shown = self.shown(&open);
         let mut told = vec![false; self.dag.tasks.len()];
         for s in 0..self.dag.strands.len() as StrandId {
@@ -61,7 +64,8 @@ impl Picture<'_> {
         out
     }
 
-    /// Which tasks are shown with their strands and children: the heaviest first, while there is room.
+    /// Which tasks are shown with their strands and children: the heaviest first, while there is
+    /// room.
     fn opened(&self, most: usize) -> Vec<bool> {
         let tasks = &self.dag.tasks;
         let mut strands = vec![0usize; tasks.len()];

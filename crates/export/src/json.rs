@@ -245,7 +245,8 @@ struct LowStrandJson<'a> {
     to: Position<'a>,
 }
 
-/// The report of `report`, made from `dag` with the options `measured`, as one JSON object and a line end.
+/// The report of `report`, made from `dag` with the options `measured`, as one JSON object and a
+/// line end.
 pub fn report_json(dag: &Dag, report: &Report, measured: &Options) -> String {
     report_json_with(dag, report, measured, None)
 }
@@ -283,7 +284,8 @@ impl Default for Most {
 }
 
 impl Most {
-    /// How many blocks of a site that has `count` are told; `told` are, of the sites before, and these are counted as well.
+    /// How many blocks of a site that has `count` are told; `told` are, of the sites before, and
+    /// these are counted as well.
     pub fn blocks_of(&self, count: usize, told: &mut usize) -> usize {
         let blocks = count
             .min(self.blocks_each)

@@ -1,7 +1,7 @@
 //! What people and programs read: the report as text and as JSON.
 //!
-//! Both take `&Dag` and the [`workspan_analysis::Report`] of it and only format what is there; [`workspan_analysis::causes`] chooses which
-//! of those numbers is said first.
+//! Both take `&Dag` and the [`workspan_analysis::Report`] of it and only format what is there;
+//! [`workspan_analysis::causes`] chooses which of those numbers is said first.
 
 mod advise;
 mod chrome;
@@ -51,7 +51,8 @@ pub struct TraceFile {
     pub name: String,
     /// Its size in bytes.
     pub bytes: u64,
-    /// The options it was read with, as the command line has them: whoever is told to run another command on it gets them too.
+    /// The options it was read with, as the command line has them: whoever is told to run another
+    /// command on it gets them too.
     pub options: Vec<String>,
 }
 
@@ -87,7 +88,8 @@ impl Default for TextOptions {
 pub enum Charset {
     /// Block characters for bars; for terminals.
     Unicode,
-    /// The report's own words and bars are ASCII; names of the program's are left as they are. For pipes.
+    /// The report's own words and bars are ASCII; names of the program's are left as they are. For
+    /// pipes.
     #[default]
     Ascii,
     /// Nothing but ASCII: other characters in names are escaped.

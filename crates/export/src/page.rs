@@ -175,7 +175,8 @@ impl Page {
         out
     }
 
-    /// `text` in exactly `width` columns, cut at its start when too long (a path's end says more than its start).
+    /// `text` in exactly `width` columns, cut at its start when too long (a path's end says more
+    /// than its start).
     pub(crate) fn fit(&self, text: &str, width: usize) -> String {
         let text = cut_start(&self.clean(text), width, self.unicode());
         let pad = width - columns(&text).min(width);

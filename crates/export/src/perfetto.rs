@@ -1,7 +1,8 @@
 //! A run for Perfetto (ui.perfetto.dev): its own protobuf format.
 //!
-//! A track a thread, with a slice for every strand: named by the code it ran, the spawn site as category, task and level as
-//! arguments. Flows lead from the strand that made a stolen one ready to that. Counters: running and ready strands.
+//! A track a thread, with a slice for every strand: named by the code it ran, the spawn site as
+//! category, task and level as arguments. Flows lead from the strand that made a stolen one ready
+//! to that. Counters: running and ready strands.
 
 mod message;
 

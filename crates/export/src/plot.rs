@@ -1,7 +1,7 @@
 //! Figures for papers and pages: SVG, PNG, and the numbers behind them as CSV or a gnuplot script.
 //!
-//! A kind of figure ([`breakdown`], …) turns runs into a [`Figure`]: titled axes with bars, areas and
-//! lines in data units. The formats draw the same figure, so they can't differ.
+//! A kind of figure ([`breakdown`], …) turns runs into a [`Figure`]: titled axes with bars, areas
+//! and lines in data units. The formats draw the same figure, so they can't differ.
 
 mod axis;
 mod data;

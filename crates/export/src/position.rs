@@ -66,8 +66,8 @@ pub(crate) fn end_words(dag: &Dag, block: &CodeBlock, many: bool) -> Vec<Piece> 
     }
 }
 
-/// Both in a table's cell of `width` columns: `join src/sort.rs:37 -> end`. The second file is left out when it is the
-/// first; folders are left out when there is no room for them.
+/// Both in a table's cell of `width` columns: `join src/sort.rs:37 -> end`. The second file is left
+/// out when it is the first; folders are left out when there is no room for them.
 pub(crate) fn cell(dag: &Dag, block: &CodeBlock, width: usize) -> String {
     let full = ends(dag, block, false);
     if columns(&full) <= width {
@@ -77,8 +77,8 @@ pub(crate) fn cell(dag: &Dag, block: &CodeBlock, width: usize) -> String {
     }
 }
 
-/// A code block in a table's cell where blocks of all sites stand below each other: the root's say so, and one that begins
-/// with its task or has no position of its own names the task's site.
+/// A code block in a table's cell where blocks of all sites stand below each other: the root's say
+/// so, and one that begins with its task or has no position of its own names the task's site.
 pub(crate) fn owned_cell(dag: &Dag, block: &CodeBlock, width: usize) -> String {
     let owner = match block.from_kind {
         _ if block.site == ROOT_PLACE => "root: ".to_string(),
@@ -138,8 +138,8 @@ pub(crate) fn owner_words(dag: &Dag, site: PlaceId, many: bool) -> Vec<Piece> {
     ]
 }
 
-/// The site in a table's cell of `width` columns: label, and the function it is in. Folders are left out when there is no
-/// room for them.
+/// The site in a table's cell of `width` columns: label, and the function it is in. Folders are
+/// left out when there is no room for them.
 pub(crate) fn site_cell(dag: &Dag, site: PlaceId, width: usize) -> String {
     let name = label(dag, site);
     let at = place(dag, site);
@@ -166,8 +166,8 @@ fn lines(place: &Place) -> Option<String> {
     Some(place.lines().map_or(line.to_string(), str::to_owned))
 }
 
-/// File and lines without folders, but for those that tell the file from others of the run: `sort.rs:37`, `plumbing/mod.rs:410`,
-/// and of a dependency's `rayon: slice/mod.rs:12`.
+/// File and lines without folders, but for those that tell the file from others of the run:
+/// `sort.rs:37`, `plumbing/mod.rs:410`, and of a dependency's `rayon: slice/mod.rs:12`.
 fn short_position(dag: &Dag, place: &Place) -> Option<String> {
     let (file, lines) = (place.file.as_deref()?, lines(place)?);
     let (package, path) = match file.split_once("/src/") {

@@ -43,7 +43,8 @@ const SCALES: [TimeScale; 4] = [
 ];
 
 impl TimeScale {
-    /// The largest unit in which `seconds` is at least 1 once rounded to three digits; nanoseconds below that.
+    /// The largest unit in which `seconds` is at least 1 once rounded to three digits; nanoseconds
+    /// below that.
     pub(crate) fn of(seconds: f64) -> Self {
         *SCALES
             .iter()

@@ -1,4 +1,5 @@
-//! What other viewers' formats are written from: threads, strands with their names, steals, regions, running and ready strands.
+//! What other viewers' formats are written from: threads, strands with their names, steals,
+//! regions, running and ready strands.
 
 use std::collections::BTreeMap;
 

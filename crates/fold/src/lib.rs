@@ -34,7 +34,7 @@ mod waits;
 
 use workspan_trace::event::{Event, Events};
 use workspan_trace::folded::FoldedRecord;
-use workspan_trace::open::Open;
+use workspan_trace::thread_state::ThreadState;
 
 pub use crate::constraints::Cut;
 use crate::constraints::Cuts;
@@ -139,7 +139,7 @@ impl Fold {
     }
 
     /// For a thread that has this open at `t`, before its first record here: tasks that are on its stack stay as they are.
-    pub fn going_on(thread: u32, open: &Open, t: u64, options: FoldOptions) -> Fold {
+    pub fn going_on(thread: u32, open: &ThreadState, t: u64, options: FoldOptions) -> Fold {
         let mut fold = Fold::new(thread, (open.tasks, open.scopes), options);
         fold.restart(open.stack.iter().copied(), t);
         fold

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::Fold;
 use crate::section::{Frame, Waits};
 use workspan_trace::event::Event;
-use workspan_trace::open::Place;
+use workspan_trace::thread_state::TaskState;
 use workspan_trace::wire::Kind;
 
 /// Counts beyond this are damage, and one can still count on from here.
@@ -167,7 +167,7 @@ impl Fold {
                 self.out.copy(before, t, bytes);
                 if self.frames.is_empty() && (self.tasks, self.scopes) == (0, 0) {
                     (self.tasks, self.scopes) = (tasks.min(MOST), scopes.min(MOST));
-                    self.restart(stack.iter().map(|(_, code)| Place::from_code(code)), t);
+                    self.restart(stack.iter().map(|(_, code)| TaskState::from_code(code)), t);
                 }
             }
             Event::Depend { .. }
@@ -194,14 +194,14 @@ impl Fold {
     }
 
     /// Tasks of which the beginning is not known: none of them is folded.
-    pub(crate) fn restart(&mut self, stack: impl Iterator<Item = Place>, t: u64) {
+    pub(crate) fn restart(&mut self, stack: impl Iterator<Item = TaskState>, t: u64) {
         for place in stack {
             let mut frame = Frame::new(0, t);
             (frame.dirty, frame.barred) = (true, true);
             frame.waits = match place {
-                Place::Running => Waits::No,
-                Place::Waiting => Waits::Other,
-                Place::Interrupted => Waits::Interrupted,
+                TaskState::Running => Waits::No,
+                TaskState::Waiting => Waits::Other,
+                TaskState::Interrupted => Waits::Interrupted,
             };
             self.push(frame, None);
         }

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use crate::{Fold, FoldOptions};
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::event::{Event, Events};
-use workspan_trace::open::Open;
 use workspan_trace::reader::{Chunk, Tolerance, Trace};
+use workspan_trace::thread_state::ThreadState;
 
 /// Of a thread with more bytes of records the last ones are no matter.
 const MOST: usize = 4 << 20;
@@ -58,7 +58,7 @@ fn tail(thread: u32, chunks: &[&Chunk<'_>], options: &FoldOptions) -> Option<Vec
     if last.sealed || bytes > MOST {
         return None;
     }
-    let mut open = Open::default();
+    let mut open = ThreadState::default();
     let mut folds = false;
     for (at, chunk) in before.iter().enumerate() {
         // Without one of them nothing is known of those after it.

@@ -12,5 +12,5 @@ pub mod recorded;
 mod released_pages;
 pub mod text;
 
-pub use open::{OpenOptions, open, sketch};
-pub use recorded::sketch::Sketch;
+pub use open::{OpenOptions, open, preview};
+pub use recorded::preview::Preview;

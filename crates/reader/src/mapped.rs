@@ -23,7 +23,7 @@ use memmap2::{Mmap, UncheckedAdvice};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
 /// Files up to this size are copied.
-const MAX_COPIED: u64 = 16 << 20;
+const MAX_COPIED_BYTES: u64 = 16 << 20;
 
 /// The content of a file: a copy, or its pages.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl FileBytes {
     /// # Errors
     /// It can't be read.
     pub(crate) fn read(file: File, length: u64) -> io::Result<FileBytes> {
-        if length > MAX_COPIED {
+        if length > MAX_COPIED_BYTES {
             return Mapped::of(file).map(FileBytes::Mapped);
         }
         let mut bytes = Vec::with_capacity(length as usize);
@@ -57,7 +57,7 @@ impl FileBytes {
     }
 
     /// The bytes are hardly needed any more: those of a mapped file take no memory until they are read again.
-    pub(crate) fn let_go(&self) {
+    pub(crate) fn release_pages(&self) {
         if let FileBytes::Mapped(map) = self {
             // SAFETY: nothing is ever written to the map, so its pages come back as they were. Where the kernel refuses, they stay.
             let _ = unsafe { map.map.unchecked_advise(UncheckedAdvice::DontNeed) };
@@ -263,7 +263,7 @@ mod tests {
     /// A file of one byte more than is copied, all of it 7.
     fn large() -> (tempfile::NamedTempFile, FileBytes) {
         let mut file = tempfile::NamedTempFile::new().unwrap();
-        let length = MAX_COPIED as usize + 1;
+        let length = MAX_COPIED_BYTES as usize + 1;
         file.write_all(&vec![7; length]).unwrap();
         let bytes = FileBytes::read(file.reopen().unwrap(), length as u64).unwrap();
         assert!(matches!(bytes, FileBytes::Mapped(_)));
@@ -277,7 +277,7 @@ mod tests {
         let (_other, stays) = large();
         drop(large());
         assert!(bytes.iter().all(|&byte| byte == 7) && !bytes.shrunk());
-        bytes.let_go();
+        bytes.release_pages();
         file.as_file().set_len(10_000).unwrap();
         assert_eq!(bytes[9_999], 7);
         // From the page that is left to the end, on several threads at once.
@@ -289,7 +289,7 @@ mod tests {
         });
         assert!(bytes.shrunk());
         // As `cp` does: shorter, and then as long as before.
-        file.as_file().set_len(MAX_COPIED + 1).unwrap();
+        file.as_file().set_len(MAX_COPIED_BYTES + 1).unwrap();
         assert!(bytes.shrunk());
         assert!(stays.iter().all(|&byte| byte == 7) && !stays.shrunk());
     }
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn shorter_by_less_than_a_page_is_told_too() {
         let (file, bytes) = large();
-        file.as_file().set_len(MAX_COPIED).unwrap();
+        file.as_file().set_len(MAX_COPIED_BYTES).unwrap();
         assert!(bytes.shrunk());
     }
 

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use workspan_trace::{Tolerance, Trace};
 
 use crate::mapped::FileBytes;
-use crate::recorded::index::Beside;
-use crate::recorded::sketch::Sketch;
+use crate::recorded::index::SidecarIndex;
+use crate::recorded::preview::Preview;
 use crate::{packed, piped, recorded, text};
 use workspan_dag::Dag;
 use workspan_dag::Error;
@@ -97,14 +97,14 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Dag, Error> {
         let beside = about
             .filter(|_| wanted)
             .zip(place.as_deref())
-            .map(|(about, place)| Beside::of(place, about, bytes));
-        read_beside(path, content, options, beside.as_ref())
+            .map(|(about, place)| SidecarIndex::of(place, about, bytes));
+        read_with_index(path, content, options, beside.as_ref())
     })
 }
 
 /// What is in a file.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Content<'a> {
+pub(crate) struct TraceBytes<'a> {
     /// All of it.
     pub bytes: &'a [u8],
     /// What is known of a file that is none of a pipe's kind.
@@ -113,18 +113,18 @@ pub(crate) struct Content<'a> {
     file: Option<&'a FileBytes>,
 }
 
-impl<'a> Content<'a> {
+impl<'a> TraceBytes<'a> {
     /// Bytes that are no file's pages.
-    pub(crate) fn of(bytes: &'a [u8]) -> Content<'a> {
-        Content {
+    pub(crate) fn of(bytes: &'a [u8]) -> TraceBytes<'a> {
+        TraceBytes {
             bytes,
-            ..Content::default()
+            ..TraceBytes::default()
         }
     }
 
     /// Those of a file.
-    pub(crate) fn of_file(file: &'a FileBytes) -> Content<'a> {
-        Content {
+    pub(crate) fn of_file(file: &'a FileBytes) -> TraceBytes<'a> {
+        TraceBytes {
             bytes: file,
             about: None,
             file: Some(file),
@@ -132,55 +132,55 @@ impl<'a> Content<'a> {
     }
 
     /// The bytes are hardly needed any more: they take no memory until they are read again.
-    pub(crate) fn let_go(&self) {
+    pub(crate) fn release_pages(&self) {
         if let Some(file) = self.file {
-            file.let_go();
+            file.release_pages();
         }
     }
 }
 
 /// A trace that stays open: a file's bytes, or what was unpacked of them.
 #[derive(Debug)]
-pub(crate) enum Held {
+pub(crate) enum OwnedTrace {
     /// The file's.
     File(FileBytes),
     /// The trace that was packed.
     Unpacked(Vec<u8>),
 }
 
-impl Held {
+impl OwnedTrace {
     /// Of the file at `path`.
     ///
     /// # Errors
     /// It can't be read, or is packed and can't be unpacked.
-    pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<Held, Error> {
+    pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<OwnedTrace, Error> {
         let unreadable = |e| fail(path, &format!("can't be read ({e}); expected a trace file"));
         let file = File::open(path).map_err(unreadable)?;
         let length = file.metadata().map_err(unreadable)?.len();
         let file = FileBytes::read(file, length).map_err(unreadable)?;
         Ok(match plain(&file, options.allow_truncated)? {
-            Cow::Owned(trace) => Held::Unpacked(trace),
-            Cow::Borrowed(_) => Held::File(file),
+            Cow::Owned(trace) => OwnedTrace::Unpacked(trace),
+            Cow::Borrowed(_) => OwnedTrace::File(file),
         })
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
-            Held::File(file) => file,
-            Held::Unpacked(trace) => trace,
+            OwnedTrace::File(file) => file,
+            OwnedTrace::Unpacked(trace) => trace,
         }
     }
 
-    pub(crate) fn content(&self) -> Content<'_> {
+    pub(crate) fn content(&self) -> TraceBytes<'_> {
         match self {
-            Held::File(file) => Content::of_file(file),
-            Held::Unpacked(trace) => Content::of(trace),
+            OwnedTrace::File(file) => TraceBytes::of_file(file),
+            OwnedTrace::Unpacked(trace) => TraceBytes::of(trace),
         }
     }
 
     /// True when the file became shorter since: what was read of it may be nothing.
     pub(crate) fn shrunk(&self) -> bool {
-        matches!(self, Held::File(file) if file.shrunk())
+        matches!(self, OwnedTrace::File(file) if file.shrunk())
     }
 }
 
@@ -193,7 +193,7 @@ pub fn index_note(path: &Path, folded: [u64; 5]) -> Result<(&'static str, String
     with_file(path, |content| {
         let (bytes, about) = (content.bytes, content.about);
         let about = about.ok_or_else(|| fail(path, "is no file that could have an index"))?;
-        let beside = Beside::of(path, about, bytes);
+        let beside = SidecarIndex::of(path, about, bytes);
         Ok((recorded::index::KEY, beside.note(folded)))
     })
 }
@@ -202,11 +202,11 @@ pub fn index_note(path: &Path, folded: [u64; 5]) -> Result<(&'static str, String
 ///
 /// # Errors
 /// As [`open`].
-pub fn sketch(path: &Path, options: &OpenOptions) -> Result<Option<Sketch>, Error> {
+pub fn preview(path: &Path, options: &OpenOptions) -> Result<Option<Preview>, Error> {
     with_bytes(path, |bytes| {
         let bytes = plain(bytes, options.allow_truncated)?;
         match Kind::of(&bytes) {
-            Some(Kind::Recorded) => recorded::sketch::sketch(&bytes, options).map(Some),
+            Some(Kind::Recorded) => recorded::preview::preview(&bytes, options).map(Some),
             _ => Ok(None),
         }
     })
@@ -218,7 +218,10 @@ fn with_bytes<T>(path: &Path, f: impl FnOnce(&[u8]) -> Result<T, Error>) -> Resu
 }
 
 /// Likewise, and with what it is.
-fn with_file<T>(path: &Path, f: impl FnOnce(Content<'_>) -> Result<T, Error>) -> Result<T, Error> {
+fn with_file<T>(
+    path: &Path,
+    f: impl FnOnce(TraceBytes<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
     let fail = |what: String| fail(path, &what);
     let file = File::open(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => fail(
@@ -242,12 +245,12 @@ fn with_file<T>(path: &Path, f: impl FnOnce(Content<'_>) -> Result<T, Error>) ->
     if !metadata.is_file() {
         // As of `export … | workspan report -`.
         let bytes = piped::read(path, &file, piped::limit())?;
-        return f(Content::of(&bytes));
+        return f(TraceBytes::of(&bytes));
     }
     let bytes = FileBytes::read(file, metadata.len()).map_err(unreadable)?;
-    let content = Content {
+    let content = TraceBytes {
         about: Some(&metadata),
-        ..Content::of_file(&bytes)
+        ..TraceBytes::of_file(&bytes)
     };
     // What was found in one pass may be gone in the next.
     let read = catch_unwind(AssertUnwindSafe(|| f(content)));
@@ -277,18 +280,18 @@ fn place_of_index(path: &Path) -> Option<PathBuf> {
 /// # Errors
 /// As [`open`].
 pub fn read(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
-    read_beside(path, Content::of(bytes), options, None)
+    read_with_index(path, TraceBytes::of(bytes), options, None)
 }
 
-fn read_beside(
+fn read_with_index(
     path: &Path,
-    content: Content<'_>,
+    content: TraceBytes<'_>,
     options: &OpenOptions,
-    beside: Option<&Beside>,
+    beside: Option<&SidecarIndex>,
 ) -> Result<Dag, Error> {
     let bytes = content.bytes;
     let result = match kind(path, bytes)? {
-        Kind::Recorded => recorded::dag_beside(content, options, beside),
+        Kind::Recorded => recorded::dag_with_index(content, options, beside),
         Kind::Text => text::read_with(bytes, options),
         Kind::Packed => packed::unpack(bytes, options.allow_truncated).and_then(|plain| {
             match Kind::of(&plain) {

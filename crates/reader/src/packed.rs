@@ -16,13 +16,13 @@ use workspan_dag::Error;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// A text trace packs to a tenth or a thirtieth, a recorded one to a half; what unpacks to more than this many times its size is none.
-const MOST_UNPACKED: u64 = 100;
+const MAX_UNPACKED_RATIO: u64 = 100;
 
 /// Shorter ones are unpacked in any case.
-const MIN_JUDGED: u64 = 16 << 20;
+const MIN_RATIO_CHECKED_BYTES: u64 = 16 << 20;
 
 /// Unpacked at once.
-const PIECE: u64 = 1 << 20;
+const BYTES_PER_READ: u64 = 1 << 20;
 
 /// Packs a trace.
 ///
@@ -61,7 +61,11 @@ pub(crate) fn unpack(bytes: &[u8], allow_truncated: bool) -> Result<Vec<u8>, Err
     let mut decoder = MultiGzDecoder::new(bytes);
     loop {
         let before = trace.len();
-        if let Err(error) = decoder.by_ref().take(PIECE).read_to_end(&mut trace) {
+        if let Err(error) = decoder
+            .by_ref()
+            .take(BYTES_PER_READ)
+            .read_to_end(&mut trace)
+        {
             if allow_truncated {
                 return Ok(trace);
             }
@@ -76,9 +80,9 @@ pub(crate) fn unpack(bytes: &[u8], allow_truncated: bool) -> Result<Vec<u8>, Err
             return Ok(trace);
         }
         let read = (bytes.len() - decoder.get_ref().len()) as u64;
-        if trace.len() as u64 > MIN_JUDGED + read.saturating_mul(MOST_UNPACKED) {
+        if trace.len() as u64 > MIN_RATIO_CHECKED_BYTES + read.saturating_mul(MAX_UNPACKED_RATIO) {
             return Err(Error::Trace(format!(
-                "unpacks to more than {MOST_UNPACKED} times its size, as no trace does"
+                "unpacks to more than {MAX_UNPACKED_RATIO} times its size, as no trace does"
             )));
         }
     }

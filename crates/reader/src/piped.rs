@@ -8,7 +8,7 @@ use crate::text;
 use workspan_dag::Error;
 
 /// Read at once.
-const PIECE: u64 = 1 << 20;
+const BYTES_PER_READ: u64 = 1 << 20;
 
 /// The most bytes that are taken from a pipe: half of this machine's memory.
 pub(crate) fn limit() -> u64 {
@@ -16,7 +16,7 @@ pub(crate) fn limit() -> u64 {
     let unit = u64::from(system.mem_unit).max(1);
     #[allow(clippy::useless_conversion, reason = "32 bits on some machines")]
     let memory = u64::from(system.totalram).saturating_mul(unit);
-    (memory / 2).max(PIECE)
+    (memory / 2).max(BYTES_PER_READ)
 }
 
 /// All that comes, at most `most` bytes. `path` is what errors call it.
@@ -27,7 +27,7 @@ pub(crate) fn read(path: &Path, mut pipe: impl Read, most: u64) -> Result<Vec<u8
     let mut bytes = Vec::new();
     let mut begun = false;
     loop {
-        let piece = pipe.by_ref().take(PIECE).read_to_end(&mut bytes);
+        let piece = pipe.by_ref().take(BYTES_PER_READ).read_to_end(&mut bytes);
         let more =
             piece.map_err(|e| fail(path, &format!("can't be read ({e}); expected a trace")))?;
         if more == 0 {
@@ -78,7 +78,7 @@ mod tests {
         ] {
             let (told, read) = told(begin, then);
             assert!(told.contains(what), "{told}");
-            assert!(read <= PIECE, "{read}");
+            assert!(read <= BYTES_PER_READ, "{read}");
         }
         let header =
             b"{\"workspan_trace\":1,\"workers\":1,\"time_unit\":\"ns\",\"steals\":\"child\"}\n";

@@ -1,40 +1,40 @@
 //! Reads a recorded trace (`.wspan`, or the spool file a process left behind).
 //!
-//! `gather` sorts the file's chunks by what they are and leaves of each thread's those records that count (`counted`); `count` walks all events once to learn how many tasks, scopes
-//! and yields each thread has and who was in which team (`teams`), what unrecorded subtrees hold (`unrecorded`), and numbers the tasks by creation; `replay` walks them again with each thread's stack of
+//! `chunks_by_thread` sorts the file's chunks by what they are and leaves of each thread's those records that count (`process_end`); `survey` walks all events once to learn how many tasks, scopes
+//! and yields each thread has and who was in which team (`teams`), what unrecorded subtrees hold (`skipped`), and numbers the tasks by creation; `replay` walks them again with each thread's stack of
 //! tasks and tells the run; `workers` gives threads their numbers, `places` sites their names, `clock` ticks their
-//! rate, `estimate` off-CPU times their strands, and `off_cpu` makes one of those told twice. `straight` does all of it at once for
+//! rate, `off_cpu_estimate` off-CPU times their strands, and `off_cpu` makes one of those told twice. `straight` does all of it at once for
 //! runs of joins that hold no surprise, and `fold` makes large runs short before all that. What is inconsistent is repaired, counted and told in the warnings; times
 //! start at 0.
 
+mod chunks_by_thread;
 mod clock;
-mod count;
-mod counted;
 mod cpu_time;
-mod estimate;
+pub mod expand;
 mod facts;
 mod fold;
-mod gather;
 pub(crate) mod index;
-pub mod inside;
 mod off_cpu;
+mod off_cpu_estimate;
 mod places;
+pub mod preview;
 mod probe;
+mod process_end;
 mod replay;
 mod samples;
-pub mod sketch;
+mod skipped;
 mod straight;
+mod survey;
 mod teams;
-mod unrecorded;
 mod workers;
 
 use std::time::{Duration, Instant};
 
-use self::gather::Gathered;
-pub(crate) use self::gather::damage_told;
-use self::index::Beside;
+use self::chunks_by_thread::TraceChunks;
+pub(crate) use self::chunks_by_thread::damage_told;
+use self::index::SidecarIndex;
 use self::places::Places;
-use crate::open::{Content, Index, OpenOptions};
+use crate::open::{Index, OpenOptions, TraceBytes};
 use workspan_dag::Dag;
 use workspan_dag::Error;
 use workspan_dag::build::{Mode, build};
@@ -64,9 +64,9 @@ struct Extent {
 /// It is none, of another version, damaged (unless `options.allow_truncated`), without any task, or with 2^32 tasks or
 /// strands.
 pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<RawTrace, Error> {
-    let gathered = gather::gather(bytes, options)?;
-    let places = places::places(&gathered);
-    told(gathered, places, bytes.len())
+    let chunks = chunks_by_thread::read(bytes, options)?;
+    let places = places::places(&chunks);
+    told(chunks, places, bytes.len())
 }
 
 /// The [`Dag`] of a recorded trace: [`read`] and [`build`], in one go where nothing but joins is to be told.
@@ -74,35 +74,35 @@ pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<RawTrace, Error> {
 /// # Errors
 /// Those of [`read`] and [`build`].
 pub fn dag(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
-    dag_beside(Content::of(bytes), options, None)
+    dag_with_index(TraceBytes::of(bytes), options, None)
 }
 
 /// [`dag`] of a trace that may have an index.
-pub(crate) fn dag_beside(
-    content: Content<'_>,
+pub(crate) fn dag_with_index(
+    content: TraceBytes<'_>,
     options: &OpenOptions,
-    beside: Option<&Beside>,
+    beside: Option<&SidecarIndex>,
 ) -> Result<Dag, Error> {
     let bytes = content.bytes;
     if let Some(dag) = beside.and_then(index::read) {
         return Ok(dag);
     }
     let started = Instant::now();
-    let gathered = gather::gather_of(content, options)?;
-    let mut places = places::places(&gathered);
-    if let Some(short) = fold::fold(&gathered, &places, options, content) {
+    let chunks = chunks_by_thread::read_content(content, options)?;
+    let mut places = places::places(&chunks);
+    if let Some(short) = fold::fold(&chunks, &places, options, content) {
         let slow = options.index == Index::Always || started.elapsed() > SLOW;
-        if let Some(beside) = beside.filter(|_| slow && index::may_have(&gathered)) {
+        if let Some(beside) = beside.filter(|_| slow && index::may_have(&chunks)) {
             // Where it can't be written, the next reader folds again.
             let _ = index::write(beside, bytes, &short);
         }
-        content.let_go();
-        let raw = told(short.instead(gathered), places, bytes.len())?;
+        content.release_pages();
+        let raw = told(short.instead(chunks), places, bytes.len())?;
         return build(raw, Mode::Repair);
     }
-    match straight::dag(&gathered, &mut places, bytes.len()) {
+    match straight::dag(&chunks, &mut places, bytes.len()) {
         Some(dag) => Ok(dag),
-        None => build(told(gathered, places, bytes.len())?, Mode::Repair),
+        None => build(told(chunks, places, bytes.len())?, Mode::Repair),
     }
 }
 
@@ -112,28 +112,28 @@ pub(crate) fn dag_beside(
 /// # Errors
 /// The chunks are damaged, as for [`read`].
 pub fn of_joins(bytes: &[u8], options: &OpenOptions) -> Result<Option<Dag>, Error> {
-    let gathered = gather::gather(bytes, options)?;
-    let mut places = places::places(&gathered);
-    Ok(straight::dag(&gathered, &mut places, bytes.len()))
+    let chunks = chunks_by_thread::read(bytes, options)?;
+    let mut places = places::places(&chunks);
+    Ok(straight::dag(&chunks, &mut places, bytes.len()))
 }
 
-fn told(gathered: Gathered<'_>, places: Places, size: usize) -> Result<RawTrace, Error> {
-    let counts = count::count(&gathered)?;
+fn told(chunks: TraceChunks<'_>, places: Places, size: usize) -> Result<RawTrace, Error> {
+    let counts = survey::survey(&chunks)?;
     let extent = counts.extent();
     let mut raw = RawTrace::default();
-    let told = replay::replay(&gathered, &counts, &places, &mut raw);
+    let told = replay::replay(&chunks, &counts, &places, &mut raw);
     raw.offs = off_cpu::unite(std::mem::take(&mut raw.offs));
     let strands = raw.strands.iter().map(|s| (s.thread, s.start, s.end));
-    estimate::spread(&gathered, extent, strands, &mut raw.offs);
-    samples::samples(&gathered, extent, &mut raw);
+    off_cpu_estimate::spread(&chunks, extent, strands, &mut raw.offs);
+    samples::samples(&chunks, extent, &mut raw);
     let threads = workers::assign(&told, extent.last - extent.first);
-    raw.meta = facts::meta(&gathered, extent, &told, &threads, &places, size);
+    raw.meta = facts::meta(&chunks, extent, &told, &threads, &places, size);
     raw.meta.probe_cost = counts.unrecorded.probe();
     raw.pools = workers::pools(&told, &threads, &places, extent.last - extent.first);
     let mut on = std::mem::take(&mut raw.strands.thread);
     workers::renumber(&threads, &mut on, &mut raw);
     raw.strands.thread = on;
-    raw.late_ends = facts::late_ends(&gathered.notes);
-    (raw.places, raw.labels) = (places.list, gathered.labels);
+    raw.late_ends = facts::late_ends(&chunks.notes);
+    (raw.places, raw.labels) = (places.list, chunks.labels);
     Ok(raw)
 }

@@ -1,27 +1,27 @@
 //! Bytes that are looked through from one end to the other.
 
-use crate::open::Content;
+use crate::open::TraceBytes;
 
 /// Bytes of a mapped file that are looked through before they are let go.
-const HELD: usize = 8 << 20;
+const MAX_HELD_BYTES: usize = 8 << 20;
 
 /// How far somebody is through a content: of a mapped file hardly any pages stay.
-pub(crate) struct Passing<'a> {
-    content: Content<'a>,
+pub(crate) struct ReleasingPass<'a> {
+    content: TraceBytes<'a>,
     held: usize,
 }
 
-impl<'a> Passing<'a> {
+impl<'a> ReleasingPass<'a> {
     /// Through a content of which nothing was looked at.
-    pub(crate) fn through(content: Content<'a>) -> Passing<'a> {
-        Passing { content, held: 0 }
+    pub(crate) fn through(content: TraceBytes<'a>) -> ReleasingPass<'a> {
+        ReleasingPass { content, held: 0 }
     }
 
     /// So many bytes more were looked through.
     pub(crate) fn pass(&mut self, bytes: usize) {
         self.held += bytes;
-        if self.held > HELD {
-            self.content.let_go();
+        if self.held > MAX_HELD_BYTES {
+            self.content.release_pages();
             self.held = 0;
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! All chunks of events have one size then. A full chunk goes to the end of the queue; a thread that needs one takes the
 //! first of the queue when nobody wants that, else a new piece of the file. So of each thread there are stretches of chunks
-//! without a gap, and each chunk begins with what the thread had open ([`workspan_trace::open`]): reading can begin there.
+//! without a gap, and each chunk begins with what the thread had open ([`workspan_trace::thread_state`]): reading can begin there.
 
 use core::sync::atomic::Ordering;
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ use crate::parts::{Parts, Signals};
 use crate::spool::{Mapped, Place};
 use crate::wire::{self, Kind};
 use workspan_trace::event::Events;
-use workspan_trace::open::Open;
+use workspan_trace::thread_state::ThreadState;
 
 /// Size of all chunks of events.
 pub(crate) const SIZE: usize = 64 << 10;
@@ -99,7 +99,7 @@ impl Ring {
 }
 
 /// Goes past what stands in a thread's chunk.
-pub(crate) fn pass(open: &mut Open, chunk: &Mapped, base_ticks: u64) {
+pub(crate) fn pass(open: &mut ThreadState, chunk: &Mapped, base_ticks: u64) {
     let committed = chunk.committed().load(Ordering::Relaxed) as usize;
     let length = committed.min(chunk.capacity());
     // SAFETY: the chunk is mapped, and its thread, which calls this, writes nothing to it meanwhile.
@@ -113,7 +113,7 @@ pub(crate) fn pass(open: &mut Open, chunk: &Mapped, base_ticks: u64) {
 ///
 /// # Safety
 /// The handle is the calling thread's and has an empty chunk of [`SIZE`].
-pub(crate) unsafe fn restart(handle: *mut Handle, open: &Open) {
+pub(crate) unsafe fn restart(handle: *mut Handle, open: &ThreadState) {
     let mut operands = Vec::new();
     open.operands(&mut operands);
     // A stack so deep is about to overflow.

@@ -294,7 +294,7 @@ impl Spool {
     /// # Safety
     /// As [`Spool::seal`].
     pub(crate) unsafe fn trim(&self, chunk: Mapped) -> Option<Mapped> {
-        let Some(used) = hand_off::trim(&chunk, LEAST_REST) else {
+        let Some(used) = hand_off::seal_short(&chunk, LEAST_REST) else {
             // SAFETY: the caller's.
             unsafe { self.seal(chunk, true) };
             return None;
@@ -313,7 +313,7 @@ impl Spool {
     /// # Safety
     /// The chunk must not be used by anyone from now on.
     pub(crate) unsafe fn drop(&self, chunk: Mapped) {
-        hand_off::forget(&chunk);
+        hand_off::invalidate(&chunk);
         // SAFETY: the caller's; it is not used below.
         unsafe { chunk.unmap() };
         let (start, end) = (chunk.offset, chunk.offset + chunk.size as u64);

@@ -1,6 +1,6 @@
 //! Decodes the records of an event chunk.
 
-mod usual;
+mod fast_decode;
 
 use crate::wire::{self, Kind, TaskRef, get_head, get_varint};
 
@@ -181,7 +181,7 @@ pub enum Event<'a> {
         tasks: u64,
         scopes: u64,
         yields: u64,
-        /// (0, [`crate::open::Place`]).
+        /// (0, [`crate::thread_state::TaskState`]).
         stack: References<'a>,
     },
 }
@@ -478,6 +478,6 @@ impl<'a> Iterator for Events<'a> {
     /// ([`Events::is_bad`]).
     #[inline]
     fn next(&mut self) -> Option<(u64, Event<'a>)> {
-        self.usual().or_else(|| self.any())
+        self.fast_decode().or_else(|| self.any())
     }
 }

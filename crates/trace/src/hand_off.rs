@@ -101,7 +101,7 @@ pub fn replace(memory: &impl Memory, header: ChunkHeader, records: &[u8]) -> boo
 }
 
 /// Makes a chunk none, of which only the place is known.
-pub fn forget(memory: &impl Memory) {
+pub fn invalidate(memory: &impl Memory) {
     memory.store(Word::Flags, u32::from(MOVING), Ordering::Release);
 }
 
@@ -141,7 +141,7 @@ pub fn seal(memory: &impl Memory) -> usize {
 
 /// Seals a chunk so that another one can begin right behind its last record: at the offset from its beginning that is given back. `None`,
 /// and nothing has changed, when less than `least` bytes would be left.
-pub fn trim(memory: &impl Memory, least: usize) -> Option<usize> {
+pub fn seal_short(memory: &impl Memory, least: usize) -> Option<usize> {
     let committed = usize::try_from(memory.count().load(Ordering::Relaxed)).ok()?;
     let end = (CHUNK_HEADER_SIZE + committed).next_multiple_of(ALIGNMENT);
     let left = (CHUNK_HEADER_SIZE + memory.capacity()).checked_sub(end)?;

@@ -8,17 +8,17 @@
 
 pub mod checksum;
 pub mod chunk;
+mod chunk_generations;
 pub mod entry;
 pub mod error;
 pub mod event;
 pub mod folded;
 pub mod hand_off;
 pub mod header;
-pub mod off;
-pub mod open;
+pub mod off_cpu;
 pub mod reader;
-pub mod seal;
-mod turns;
+pub mod sealed_copy;
+pub mod thread_state;
 pub mod window;
 pub mod wire;
 pub mod writer;

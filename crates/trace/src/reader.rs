@@ -1,9 +1,9 @@
 //! Walks the chunks of a file in memory.
 
 use crate::chunk::{ALIGNMENT, CHUNK_HEADER_SIZE, ChunkHeader, ChunkKind, moving, next_offset};
+use crate::chunk_generations;
 use crate::error::FormatError;
 use crate::header::{FileHeader, HEADER_SIZE};
-use crate::turns;
 
 /// What to do about damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl<'a> Trace<'a> {
         let mut chunks = self.all_chunks(tolerance);
         // In a complete file every chunk counts.
         if self.header.length == 0 {
-            chunks.hidden = turns::hidden(self);
+            chunks.hidden = chunk_generations::superseded(self);
         }
         chunks
     }

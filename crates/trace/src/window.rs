@@ -1,6 +1,6 @@
 //! A part of a recorded run, by time, as a trace of its own.
 //!
-//! Records are copied as they are. Before a thread's first one stands a restart ([`crate::open`]), so that its counts and
+//! Records are copied as they are. Before a thread's first one stands a restart ([`crate::thread_state`]), so that its counts and
 //! its stack are right; tasks that were created before the window are not in the trace, and readers make roots of those that
 //! had begun or begin in it. Reading begins at the first chunk of a thread, or at the first after a gap that itself begins with a
 //! restart: so what a ring kept can be read.
@@ -11,9 +11,9 @@ use std::io::{self, Seek, Write};
 use crate::chunk::ChunkKind;
 use crate::entry::{ClockPair, Finished, OffCpu, entries};
 use crate::event::{Event, Events};
-use crate::off::{clipped, is_off_cpu};
-use crate::open::{Open, Place};
+use crate::off_cpu::{clipped, is_off_cpu};
 use crate::reader::{Chunk, Tolerance, Trace};
+use crate::thread_state::{TaskState, ThreadState};
 use crate::writer::TraceWriter;
 
 /// A stretch of time, both ends in ticks and in nanoseconds of `CLOCK_MONOTONIC_RAW`; what happens at its ends is inside.
@@ -81,7 +81,7 @@ pub fn copy_window<W: Write + Seek>(
     if cut.next.is_empty() && cut.over {
         cut.early = true;
         let mut thread = Thread::new(0, window);
-        thread.open.stack.push(Place::Running);
+        thread.open.stack.push(TaskState::Running);
         thread.begin(&mut Cut::default(), writer)?;
         cut.next.insert(thread.number, thread.seq);
     }
@@ -126,7 +126,7 @@ impl Window {
 struct Thread<'w> {
     number: u32,
     window: &'w Window,
-    open: Open,
+    open: ThreadState,
     /// The next chunk it writes.
     seq: u32,
 }
@@ -136,7 +136,7 @@ impl<'w> Thread<'w> {
         Thread {
             number,
             window,
-            open: Open::default(),
+            open: ThreadState::default(),
             seq: 0,
         }
     }
@@ -168,7 +168,7 @@ impl<'w> Thread<'w> {
                     cut.broken += 1;
                     break;
                 }
-                self.open = Open::default();
+                self.open = ThreadState::default();
                 cut.continued += u64::from(expected == 0);
             }
             expected = seq.saturating_add(1);

@@ -6,7 +6,7 @@ mod detail;
 mod tile;
 pub(crate) mod tree;
 
-use workspan_reader::recorded::inside::Records;
+use workspan_reader::recorded::expand::Expander;
 
 use crate::api_error::ApiError;
 use crate::run::Run;
@@ -16,10 +16,10 @@ pub(crate) use detail::{detail, task};
 pub(crate) use tile::strands;
 
 /// The run's trace, to look into; `None` where nothing was folded while it was read, or the file is no longer there as it was.
-fn records<'a>(session: &Session, run: &'a Run) -> Result<Option<&'a Records>, ApiError> {
+fn records<'a>(session: &Session, run: &'a Run) -> Result<Option<&'a Expander>, ApiError> {
     let picture = run.picture()?;
     let open = || {
-        let opened = Records::open(&run.path, &picture.dag, &session.settings.opening);
+        let opened = Expander::open(&run.path, &picture.dag, &session.settings.opening);
         opened.ok().flatten()
     };
     Ok(run.records.get_or_init(open).as_ref())

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use workspan_dag::{Meta, Place, PlaceId, ROOT_PLACE, ThreadId};
-use workspan_reader::recorded::sketch::{Bin, Sketch};
+use workspan_reader::recorded::preview::{Bin, Preview};
 
 use crate::api_error::ApiError;
 use crate::planes::Planes;
@@ -14,10 +14,10 @@ use crate::timeline::{TILE_BINS, Tile, narrow, share};
 /// No strand is known yet.
 const NO_STRAND: u32 = u32::MAX;
 
-/// A sketch of a run, and the numbers that the page knows its rows, sites and code by.
+/// A preview of a run, and the numbers that the page knows its rows, sites and code by.
 #[derive(Debug)]
 pub(crate) struct Overview {
-    sketch: Sketch,
+    preview: Preview,
     pub(crate) rows: Rows,
     /// The root first, then most time first.
     pub(crate) sites: Sites,
@@ -27,10 +27,10 @@ pub(crate) struct Overview {
 }
 
 impl Overview {
-    pub(crate) fn new(sketch: Sketch) -> Overview {
-        let mut ticks = vec![0u64; sketch.places.len()];
-        let mut ran = vec![false; sketch.meta.threads as usize];
-        for (ran, bins) in ran.iter_mut().zip(&sketch.threads) {
+    pub(crate) fn new(preview: Preview) -> Overview {
+        let mut ticks = vec![0u64; preview.places.len()];
+        let mut ran = vec![false; preview.meta.threads as usize];
+        for (ran, bins) in ran.iter_mut().zip(&preview.threads) {
             for bin in bins.iter().filter(|bin| bin.strands > 0 || bin.busy > 0) {
                 *ran = true;
                 if let Some(ticks) = ticks.get_mut(bin.place as usize) {
@@ -41,39 +41,39 @@ impl Overview {
         let mut codes: Vec<(PlaceId, u64)> = (0..).zip(ticks).filter(|c| c.1 > 0).collect();
         codes.sort_by_key(|&(place, ticks)| (Reverse(ticks), place));
         codes.truncate(usize::from(NO_SITE));
-        let mut code_of = vec![NO_SITE; sketch.places.len()];
+        let mut code_of = vec![NO_SITE; preview.places.len()];
         for (number, code) in (0..).zip(&codes) {
             code_of[code.0 as usize] = number;
         }
         let others = codes.iter().map(|c| c.0).filter(|&p| p != ROOT_PLACE);
         let places = std::iter::once(ROOT_PLACE).chain(others).collect();
         Overview {
-            rows: Rows::of_threads(&ran, sketch.meta.workers),
-            sites: Sites::new(places, sketch.places.len()),
+            rows: Rows::of_threads(&ran, preview.meta.workers),
+            sites: Sites::new(places, preview.places.len()),
             codes,
             code_of,
-            sketch,
+            preview,
         }
     }
 
     pub(crate) fn meta(&self) -> &Meta {
-        &self.sketch.meta
+        &self.preview.meta
     }
 
     pub(crate) fn begin(&self) -> u64 {
-        self.sketch.begin
+        self.preview.begin
     }
 
     pub(crate) fn elapsed(&self) -> u64 {
-        self.sketch.end - self.sketch.begin
+        self.preview.end - self.preview.begin
     }
 
     pub(crate) fn tasks(&self) -> u64 {
-        self.sketch.tasks
+        self.preview.tasks
     }
 
     pub(crate) fn place(&self, place: PlaceId) -> Option<&Place> {
-        self.sketch.places.get(place as usize)
+        self.preview.places.get(place as usize)
     }
 
     pub(crate) fn top_level(&self) -> u32 {
@@ -82,14 +82,14 @@ impl Overview {
 
     /// The finest level there are tiles of.
     pub(crate) fn finest_level(&self) -> u32 {
-        self.sketch.level.min(self.top_level())
+        self.preview.level.min(self.top_level())
     }
 
     /// The thread outside of the pools that ran first.
     pub(crate) fn main_thread(&self) -> Option<ThreadId> {
         let outside = self.rows.threads.iter().copied();
         outside
-            .filter(|&thread| thread >= self.sketch.meta.workers)
+            .filter(|&thread| thread >= self.preview.meta.workers)
             .min_by_key(|&thread| {
                 let first = self.bins(thread).iter().position(|bin| bin.strands > 0);
                 first.unwrap_or(usize::MAX)
@@ -97,7 +97,7 @@ impl Overview {
     }
 
     fn bins(&self, thread: ThreadId) -> &[Bin] {
-        let bins = self.sketch.threads.get(thread as usize);
+        let bins = self.preview.threads.get(thread as usize);
         bins.map_or(&[], Vec::as_slice)
     }
 
@@ -120,8 +120,8 @@ impl Overview {
     /// The bins of a tile of one thread.
     fn cells(&self, thread: ThreadId, tile: Tile) -> impl Iterator<Item = Bin> {
         let bins = self.bins(thread);
-        // Of a run of few ticks the sketch may have finer bins than its top level.
-        let each = 1usize << tile.level.saturating_sub(self.sketch.level);
+        // Of a run of few ticks the preview may have finer bins than its top level.
+        let each = 1usize << tile.level.saturating_sub(self.preview.level);
         let first = (tile.index * TILE_BINS) as usize * each;
         (0..TILE_BINS as usize).map(move |i| {
             let from = (first + i * each).min(bins.len());
@@ -164,7 +164,7 @@ impl Overview {
     /// `profile`: running strands; what was ready and what was lost is not known.
     pub(crate) fn profile(&self, tile: Tile, names: &[&str]) -> Planes {
         let mut running = vec![0u64; TILE_BINS as usize];
-        for thread in 0..self.sketch.threads.len() as ThreadId {
+        for thread in 0..self.preview.threads.len() as ThreadId {
             for (sum, bin) in running.iter_mut().zip(self.cells(thread, tile)) {
                 *sum += bin.busy;
             }

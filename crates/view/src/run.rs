@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use workspan_analysis::statistics::{Statistics, statistics};
 use workspan_analysis::{Error, Options, Report, StrandFacts};
 use workspan_dag::{Dag, EdgeKind, StrandId, memory};
-use workspan_reader::recorded::inside::Records;
+use workspan_reader::recorded::expand::Expander;
 
 use crate::api_error::ApiError;
 use crate::overview::Overview;
@@ -172,7 +172,7 @@ pub struct Run {
     pub(crate) tree: OnceLock<dag_view::Index>,
     pub(crate) rest: OnceLock<Rest>,
     /// The trace, where strands of the run stand for subtrees of it that were folded while it was read.
-    pub(crate) records: OnceLock<Option<Records>>,
+    pub(crate) records: OnceLock<Option<Expander>>,
     /// Folded strands that were opened.
     pub(crate) opened: crate::inside::tree::Open,
 }

@@ -171,9 +171,9 @@ impl Session {
         let long = |run: &&Run| run.bytes >= self.settings.overview_from && !run.is_settled();
         for run in self.runs.iter().filter(long).filter(unseen) {
             run.reach(Stage::new(0, "looking over the trace"));
-            // A trace that can't be sketched says why when it is read.
-            if let Ok(Some(sketch)) = workspan_reader::sketch(&run.path, &self.settings.opening) {
-                run.set_overview(Some(Overview::new(sketch)));
+            // A trace that can't be previewed says why when it is read.
+            if let Ok(Some(preview)) = workspan_reader::preview(&run.path, &self.settings.opening) {
+                run.set_overview(Some(Overview::new(preview)));
             }
         }
     }

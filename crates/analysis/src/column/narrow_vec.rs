@@ -1,4 +1,4 @@
-//! Numbers of which most are small: those that are not are kept apart, with their places.
+//! A vector of mostly small numbers. Larger ones are stored separately, with their places.
 
 /// A kind of number that most fit in. Its largest stands for one that is kept apart.
 pub(crate) trait NarrowInt: Copy + PartialEq + Into<u64> + TryFrom<u64> {

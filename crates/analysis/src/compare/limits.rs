@@ -22,7 +22,8 @@ pub enum Limit {
     MinParallelism(f64),
     /// T1 / burdened span at least.
     MinBurdenedParallelism(f64),
-    /// The lower bound of the speedup (MODEL.md §2) on so many workers (the run's own when `None`) at least.
+    /// The lower bound of the speedup (MODEL.md §2) on so many workers (the run's own when `None`)
+    /// at least.
     MinSpeedupBound(Option<u32>, f64),
     /// Wall-clock time, ns, at most.
     MaxElapsed(f64),
@@ -127,7 +128,8 @@ pub struct Where {
     pub reason: Reason,
     /// How much, ns.
     pub amount: f64,
-    /// Of what, ns: the span, the elapsed time, the base's value; 0 when there is nothing to take a share of.
+    /// Of what, ns: the span, the elapsed time, the base's value; 0 when there is nothing to take a
+    /// share of.
     pub whole: f64,
 }
 
@@ -146,7 +148,8 @@ pub struct Checked {
     pub place: Option<Where>,
 }
 
-/// Checks the limits of `side`, those of growth against `base`. A limit that needs a baseline there is none of is left out.
+/// Checks the limits of `side`, those of growth against `base`. A limit that needs a baseline there
+/// is none of is left out.
 pub fn check(base: Option<&Side>, side: &Side, limits: &[Limit]) -> Vec<Checked> {
     let comparison = base.map(|base| super::compare(&[base.clone(), side.clone()]));
     let checked = |&limit: &Limit| match limit.kind() {
@@ -181,8 +184,8 @@ fn growth(comparison: &Comparison, limit: Limit, quantity: Quantity) -> Checked 
     }
 }
 
-/// The block whose weight grew most: on the critical path for elapsed and span, anywhere for work. Elapsed time that
-/// grew without a longer path is searched for in the work.
+/// The block whose weight grew most: on the critical path for elapsed and span, anywhere for work.
+/// Elapsed time that grew without a longer path is searched for in the work.
 fn grown(comparison: &Comparison, quantity: Quantity) -> Option<Where> {
     let most = |reason: Reason| {
         let change = |b: &super::RowDifference<CodeBlock>| -> (f64, f64) {

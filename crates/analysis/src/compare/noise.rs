@@ -53,8 +53,8 @@ pub struct Difference {
     pub absolute: f64,
     /// The same as a share of the base's mean; `None` where that is 0.
     pub relative: Option<f64>,
-    /// 95 % interval of the difference of the means (Welch's t, which lets the sides vary differently); `None` where a side
-    /// has one run only.
+    /// 95 % interval of the difference of the means (Welch's t, which lets the sides vary
+    /// differently); `None` where a side has one run only.
     pub interval: Option<(f64, f64)>,
     /// Whether the interval holds 0.
     pub noise: Noise,
@@ -90,7 +90,8 @@ fn half_width(a: &Value, b: &Value) -> Option<f64> {
     Some(student_95(variance.powi(2) / parts) * variance.sqrt())
 }
 
-/// The two-sided 95 % quantile of Student's t. Degrees of freedom between two rows take the larger quantile.
+/// The two-sided 95 % quantile of Student's t. Degrees of freedom between two rows take the larger
+/// quantile.
 fn student_95(freedom: f64) -> f64 {
     const QUANTILES: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,

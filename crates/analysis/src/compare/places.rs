@@ -1,8 +1,9 @@
 //! Positions of several runs under common numbers.
 //!
-//! Two runs of one program number their positions differently, and an edit between them moves lines. A position is the
-//! same when its label and primitive are; what is left over is the same when file, function, primitive and the text of the
-//! source line are, and no other position left over is like it.
+//! Two runs of one program number their positions differently, and an edit between them moves
+//! lines. A position is the same when its label and primitive are; what is left over is the same
+//! when file, function, primitive and the text of the source line are, and no other position left
+//! over is like it.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,9 @@
 //! Measured speedups over what a recorded run predicts, and why they differ.
 //!
-//! Runs of the bare program say how fast it is on 1, 2, … workers; one recorded run says how fast it could be (Cilkview's bounds and
-//! estimate, SPAA'10 §3, drawn together in its fig. 6). Where the measured curve leaves the band between the bounds, something is
-//! at work that no computation DAG knows of: memory, contention, the system.
+//! Runs of the bare program say how fast it is on 1, 2, … workers; one recorded run says how fast
+//! it could be (Cilkview's bounds and estimate, SPAA'10 §3, drawn together in its fig. 6). Where
+//! the measured curve leaves the band between the bounds, something is at work that no computation
+//! DAG knows of: memory, contention, the system.
 
 mod verdict;
 
@@ -70,7 +71,8 @@ impl From<&WorkSpan> for Logical {
     }
 }
 
-/// A recorded run, as far as it says whether the program did what it was asked to and where its time went.
+/// A recorded run, as far as it says whether the program did what it was asked to and where its
+/// time went.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedRun {
     /// Workers it was asked to have.
@@ -81,7 +83,8 @@ pub struct RecordedRun {
     pub tasks: u64,
     /// T1, in ns.
     pub work: f64,
-    /// Parts of workers × elapsed, 0 to 1: not scheduled, blocked, and ready strands beside free workers.
+    /// Parts of workers × elapsed, 0 to 1: not scheduled, blocked, and ready strands beside free
+    /// workers.
     pub descheduled: f64,
     /// See `descheduled`.
     pub blocked: f64,
@@ -90,7 +93,8 @@ pub struct RecordedRun {
 }
 
 impl RecordedRun {
-    /// From the report of a run that was asked to have `asked` workers; a tick of it takes `tick` ns.
+    /// From the report of a run that was asked to have `asked` workers; a tick of it takes `tick`
+    /// ns.
     pub fn new(report: &Report, asked: u32, tick: f64) -> RecordedRun {
         let b: &Breakdown = &report.breakdown;
         let all = b.total().max(1) as f64;
@@ -133,9 +137,11 @@ pub struct SimulatedRuns {
 pub struct Measured {
     /// What the runs took, in ns, ascending.
     pub times: Vec<u64>,
-    /// Median of one worker's runs over the median of these; `None` where nothing was measured on one.
+    /// Median of one worker's runs over the median of these; `None` where nothing was measured on
+    /// one.
     pub speedup: Option<f64>,
-    /// The fastest of one worker over the fastest of these: what disturbs a run only makes it slower.
+    /// The fastest of one worker over the fastest of these: what disturbs a run only makes it
+    /// slower.
     pub best: Option<f64>,
 }
 

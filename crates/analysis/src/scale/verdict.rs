@@ -3,16 +3,18 @@
 use super::{Point, RecordedRun, Scale};
 
 /// A run of less than this is mostly the process's start, in ns.
-const SHORT: u64 = 100_000_000;
-/// A bound is left when a speedup is beyond it by this part: clocks, timers and the start of the process are not in the model.
-const SLACK: f64 = 0.05;
+const MIN_RUN_NS: u64 = 100_000_000;
+/// A bound is left when a speedup is beyond it by this part: clocks, timers and the start of the
+/// process are not in the model.
+const BOUND_SLACK: f64 = 0.05;
 /// A part of the workers' time that is reason enough.
-const SHARE: f64 = 0.05;
+const MIN_REASON_SHARE: f64 = 0.05;
 
 /// Why a program is slower than its DAG allows, as far as the recorded runs tell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reason {
-    /// The same work took so many times as long on more workers: memory bandwidth, caches, clock rate, contention inside strands.
+    /// The same work took so many times as long on more workers: memory bandwidth, caches, clock
+    /// rate, contention inside strands.
     Stretch(f64),
     /// The system ran something else for this part of the workers' time.
     Descheduled(f64),
@@ -54,7 +56,8 @@ pub enum Remark {
     Above(Vec<u32>),
     /// Everything that could be judged lies between the bounds.
     Inside,
-    /// There is nothing to judge: no recorded run, or nothing measured on more than one worker and as many CPUs.
+    /// There is nothing to judge: no recorded run, or nothing measured on more than one worker and
+    /// as many CPUs.
     Unjudged,
     /// Numbers of workers beyond the CPUs, which the bounds know nothing of.
     Crowded(Vec<u32>),
@@ -71,17 +74,17 @@ enum Side {
 }
 
 fn side(speedup: f64, (lower, upper): (f64, f64)) -> Side {
-    if speedup < lower * (1.0 - SLACK) {
+    if speedup < lower * (1.0 - BOUND_SLACK) {
         Side::Below
-    } else if speedup > upper * (1.0 + SLACK) {
+    } else if speedup > upper * (1.0 + BOUND_SLACK) {
         Side::Above
     } else {
         Side::Inside
     }
 }
 
-/// Median and fastest runs have to agree: what disturbs a run only ever makes it slower, so the fastest say what the program can
-/// do, and a median elsewhere says that they were lucky.
+/// Median and fastest runs have to agree: what disturbs a run only ever makes it slower, so the
+/// fastest say what the program can do, and a median elsewhere says that they were lucky.
 fn judged(point: &Point) -> Option<Result<Side, ()>> {
     let measured = point.measured.as_ref()?;
     let bounds = point.bounds?;
@@ -138,11 +141,12 @@ pub(super) fn remarks(scale: &Scale) -> Vec<Remark> {
     let fastest = measured()
         .filter_map(|p| p.measured.as_ref()?.times.first().copied())
         .min();
-    remarks.extend(fastest.filter(|&ns| ns < SHORT).map(Remark::Short));
+    remarks.extend(fastest.filter(|&ns| ns < MIN_RUN_NS).map(Remark::Short));
     remarks
 }
 
-/// Says where the workers are not those asked for; true when they are the same whatever was asked for.
+/// Says where the workers are not those asked for; true when they are the same whatever was asked
+/// for.
 fn thread_counts(recorded: &[RecordedRun], remarks: &mut Vec<Remark>) -> bool {
     let Some(first) = recorded.first() else {
         return false;
@@ -164,7 +168,8 @@ fn thread_counts(recorded: &[RecordedRun], remarks: &mut Vec<Remark>) -> bool {
     false
 }
 
-/// What takes most of the workers' time. Of a run in which the same work takes `s` times as long, 1 − 1/s of it is stretch.
+/// What takes most of the workers' time. Of a run in which the same work takes `s` times as long, 1
+/// − 1/s of it is stretch.
 fn reason(recorded: &[RecordedRun]) -> Reason {
     let Some(most) = recorded.first() else {
         return Reason::Unknown;
@@ -179,7 +184,7 @@ fn reason(recorded: &[RecordedRun]) -> Reason {
     ];
     let largest = parts.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
     match largest {
-        Some((share, reason)) if share > SHARE => reason,
+        Some((share, reason)) if share > MIN_REASON_SHARE => reason,
         _ => Reason::Unknown,
     }
 }

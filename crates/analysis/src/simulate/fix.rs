@@ -17,16 +17,17 @@ pub enum Fix {
         /// Pieces a strand becomes; below 1 it takes longer by that instead.
         factor: f64,
     },
-    /// What each strand has of the target is spread over equal tasks of at most so many ticks: the same grain for long strands
-    /// and short ones.
+    /// What each strand has of the target is spread over equal tasks of at most so many ticks: the
+    /// same grain for long strands and short ones.
     Pieces {
         /// The code.
         target: Target,
         /// Most of a piece, at least 1.
         ticks: u64,
     },
-    /// Where tasks created at these places that are waited for together hold, with all they create, at most so many such tasks, they
-    /// run where they are created: a cutoff below which a recursion is serial.
+    /// Where tasks created at these places that are waited for together hold, with all they create,
+    /// at most so many such tasks, they run where they are created: a cutoff below which a
+    /// recursion is serial.
     Cutoff {
         /// The places.
         places: Vec<PlaceId>,

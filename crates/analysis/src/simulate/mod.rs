@@ -1,8 +1,9 @@
 //! The recorded computation on other numbers of workers, under other schedulers.
 //!
-//! Discrete events: virtual workers run the strands of the DAG, create, wait and steal as the policy says. What a strand takes is
-//! its weight (MODEL.md §2); what creating and stealing cost is given. The same seed gives the same run. With one worker the
-//! elapsed time is work + spawn cost × spawns, exactly; with any number it is at least the span and the work's share.
+//! Discrete events: virtual workers run the strands of the DAG, create, wait and steal as the
+//! policy says. What a strand takes is its weight (MODEL.md §2); what creating and stealing cost is
+//! given. The same seed gives the same run. With one worker the elapsed time is work + spawn cost ×
+//! spawns, exactly; with any number it is at least the span and the work's share.
 //!
 //! * `fix`: changes to the program.
 //! * `program`: the DAG as a list of operations a task, fixes put in.
@@ -28,17 +29,19 @@ use schedule::Schedule;
 /// How workers choose what to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
-    /// A new child runs at once, the rest of its creator can be stolen (Cilk, MassiveThreads). Who ends the last task waited for
-    /// goes on after the wait.
+    /// A new child runs at once, the rest of its creator can be stolen (Cilk, MassiveThreads). Who
+    /// ends the last task waited for goes on after the wait.
     WorkFirst,
-    /// A new child can be stolen, its creator goes on; a worker in a wait runs any other task, and goes on after the wait when
-    /// that has ended (Rayon, oneTBB).
+    /// A new child can be stolen, its creator goes on; a worker in a wait runs any other task, and
+    /// goes on after the wait when that has ended (Rayon, oneTBB).
     HelpFirst,
     /// The same, but nobody sees a child before its creator waits or ends.
     DelayedChildren,
-    /// Help-first, but a worker with so many tasks in its queue runs a new child inside of its creator (OpenMP's throttling).
+    /// Help-first, but a worker with so many tasks in its queue runs a new child inside of its
+    /// creator (OpenMP's throttling).
     BoundedQueue(u32),
-    /// Help-first, but a worker in a wait runs nothing but children of the waiting task from its own queue.
+    /// Help-first, but a worker in a wait runs nothing but children of the waiting task from its
+    /// own queue.
     RestrainedStealing,
     /// One queue for all, first in, first out.
     BreadthFirst,
@@ -68,7 +71,8 @@ pub struct Simulated {
     pub steals: u64,
     /// Looks at empty queues.
     pub failed: u64,
-    /// Times at which no worker could go on under the policy and one did against it: what waits for what is buried below it.
+    /// Times at which no worker could go on under the policy and one did against it: what waits for
+    /// what is buried below it.
     pub unstuck: u64,
 }
 
@@ -79,8 +83,8 @@ pub struct Simulation<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    /// Prepares `dag`, weighed by `options`, with `fixes` made. Each deferred create costs `spawn_cost` ticks on its creator's
-    /// worker.
+    /// Prepares `dag`, weighed by `options`, with `fixes` made. Each deferred create costs
+    /// `spawn_cost` ticks on its creator's worker.
     ///
     /// # Errors
     /// See [`Error`]: a factor is no positive number.

@@ -26,7 +26,8 @@ pub(super) enum Op {
 pub(super) enum Kind {
     /// As the policy has it, at the cost of a spawn.
     Deferred,
-    /// Left to any worker, at no cost: a detached one, or one the runtime put on another thread, as a region's.
+    /// Left to any worker, at no cost: a detached one, or one the runtime put on another thread, as
+    /// a region's.
     Put,
     /// By its creator's worker, at once.
     Call,
@@ -58,7 +59,8 @@ pub(super) struct Program {
     pub dag_waits: u32,
     /// Strand each task that a fix makes comes from, beginning after the DAG's tasks.
     pub pieces: Vec<u32>,
-    /// For each wait beyond the DAG's the pieces it waits for, or the task that now runs where it is created, as tasks from and to.
+    /// For each wait beyond the DAG's the pieces it waits for, or the task that now runs where it
+    /// is created, as tasks from and to.
     pub piece_waits: Vec<(u32, u32)>,
 }
 
@@ -253,7 +255,8 @@ impl Program {
     }
 }
 
-/// An inline task is a call, unless the runtime had put it, or another one its parent made so, on another thread.
+/// An inline task is a call, unless the runtime had put it, or another one its parent made so, on
+/// another thread.
 fn kinds(dag: &Dag) -> Vec<Kind> {
     let (tasks, strands) = (&dag.tasks, &dag.strands);
     let mut puts = vec![false; tasks.len()];

@@ -1,4 +1,4 @@
-//! What a simulated run did, as a trace.
+//! Writes a simulated run as a trace.
 
 use workspan_dag::raw::{RawEnd, RawRegion, RawScope, RawStrand, RawTask, RawTrace};
 use workspan_dag::{Dag, Meta, NONE, Region, Steal, Steals, StrandId, TaskKind};
@@ -6,7 +6,7 @@ use workspan_dag::{Dag, Meta, NONE, Region, Steal, Steals, StrandId, TaskKind};
 use super::program::{Kind, Op, Program};
 use super::{Policy, Setup};
 
-/// Writes down strands as they end.
+/// Writes strands when they end.
 pub(super) struct Schedule<'a> {
     dag: &'a Dag,
     program: &'a Program,
@@ -17,19 +17,20 @@ pub(super) struct Schedule<'a> {
     within: Vec<(StrandId, u32)>,
     /// Where each raw strand comes from: the DAG's strand and the creates before.
     source: Vec<(StrandId, u32)>,
-    /// Operations of each task before this one are written, those that the engine has yet to come to included.
+    /// Operations of each task before this one are written, those that the engine has yet to come
+    /// to included.
     ahead: Vec<u32>,
     /// Folded strands that have been written.
-    told: Told,
+    written: WrittenFolds,
 }
 
 /// Folded strands, each once.
-struct Told {
+struct WrittenFolds {
     folded: Vec<StrandId>,
     seen: Vec<bool>,
 }
 
-impl Told {
+impl WrittenFolds {
     /// True for a folded strand not seen before.
     fn insert(&mut self, strand: StrandId) -> bool {
         let Ok(i) = self.folded.binary_search(&strand) else {
@@ -50,7 +51,7 @@ impl<'a> Schedule<'a> {
             within: vec![(NONE, 0); count],
             source: Vec::new(),
             ahead: vec![0; count],
-            told: Told {
+            written: WrittenFolds {
                 folded: dag.folded.strands().to_vec(),
                 seen: vec![false; dag.folded.len()],
             },
@@ -72,8 +73,9 @@ impl<'a> Schedule<'a> {
         });
     }
 
-    /// `task` calls an inline child at `t`; operation `next` is its next one. A creator that has nothing to do before it waits
-    /// or stops does that at once, as runtimes tell of it: while the child runs on its worker it is in its wait, not ready.
+    /// `task` calls an inline child at `t`; operation `next` is its next one. A creator that has
+    /// nothing to do before it waits or stops does that at once, as runtimes tell of it: while the
+    /// child runs on its worker it is in its wait, not ready.
     pub(super) fn calls(&mut self, task: u32, w: u32, t: u64, next: u32) {
         let ops = &self.program.ops[next as usize..];
         let idle = ops.iter().take_while(|op| matches!(op, Op::Run(_, 0)));
@@ -113,7 +115,7 @@ impl<'a> Schedule<'a> {
         let index = self.raw.strands.len() as u32;
         self.source
             .push(if is_piece { (NONE, 0) } else { (strand, rank) });
-        let fold = if is_piece || strand == NONE || !self.told.insert(strand) {
+        let fold = if is_piece || strand == NONE || !self.written.insert(strand) {
             None
         } else {
             self.dag.fold_of(strand)

@@ -7,8 +7,8 @@ use crate::sweep::{Moment, Observer, extent};
 
 /// A number over time, in equal bins from the run's first start to its last end.
 ///
-/// Bin i of n covers [begin + ⌊elapsed·i/n⌋, begin + ⌊elapsed·(i+1)/n⌋); there are at most [`DEPTH_BINS`], never more than ticks,
-/// and none when there is no time at all.
+/// Bin i of n covers [begin + ⌊elapsed·i/n⌋, begin + ⌊elapsed·(i+1)/n⌋); there are at most
+/// [`DEPTH_BINS`], never more than ticks, and none when there is no time at all.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Depth {
     /// Start of the first bin.
@@ -26,7 +26,7 @@ pub struct Depth {
 }
 
 /// Sums a number up over time.
-pub(super) struct Bins {
+pub(super) struct DepthBins {
     begin: u64,
     end: u64,
     /// Value·ticks and the largest value per bin.
@@ -35,11 +35,11 @@ pub(super) struct Bins {
     at: usize,
 }
 
-impl Bins {
-    pub(super) fn of(dag: &Dag) -> Bins {
+impl DepthBins {
+    pub(super) fn from_run(dag: &Dag) -> DepthBins {
         let (begin, end) = extent(dag);
         let bins = DEPTH_BINS.min(usize::try_from(end - begin).unwrap_or(usize::MAX));
-        Bins {
+        DepthBins {
             begin,
             end,
             sums: vec![(0, 0); bins],
@@ -88,19 +88,20 @@ impl Bins {
     }
 }
 
-impl Observer for Bins {
+impl Observer for DepthBins {
     fn moment(&mut self, moment: &Moment) {
         self.add(moment.begin, moment.end, moment.ready);
     }
 }
 
-/// Tasks in all workers' own queues: each queue is as deep as its thread last told, 0 before. `None` when none ever told.
+/// Tasks in all workers' own queues: each queue is as deep as its thread last told, 0 before.
+/// `None` when none ever told.
 pub(super) fn queues(dag: &Dag) -> Option<Depth> {
     let told = dag.thread_events.iter().filter_map(|e| match e.2 {
         ThreadEvent::Queue(depth) => Some((e.0, e.1, depth)),
         _ => None,
     });
-    let mut bins = Bins::of(dag);
+    let mut bins = DepthBins::from_run(dag);
     let mut depths = vec![0u64; dag.meta.threads as usize];
     let mut total = 0u128;
     let mut since = bins.begin;

@@ -2,14 +2,14 @@
 
 /// How values are spread. All 0 when there is none.
 ///
-/// A percentile is the smallest value that is not below that share of all values (nearest rank), so always one that
-/// occurs; the median of an even number of values is the lower middle one.
+/// A percentile is the smallest value that is not below that share of all values (nearest rank), so
+/// always one that occurs; the median of an even number of values is the lower middle one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Distribution {
     /// Number of values.
     pub count: u64,
-    /// Of those, known by their power of two only (inside folded records, MODEL.md §7): each counts as one and a half times
-    /// that power.
+    /// Of those, known by their power of two only (inside folded records, MODEL.md §7): each counts
+    /// as one and a half times that power.
     pub estimated: u64,
     /// Sum of the values.
     pub sum: u128,

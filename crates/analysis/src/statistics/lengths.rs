@@ -11,7 +11,7 @@ use crate::ready::Readiness;
 use crate::weight::Weights;
 
 /// Most spawn sites with a row.
-pub const MOST_SITES: usize = 100;
+pub const MAX_SITES: usize = 100;
 
 /// What is known of the tasks created at a spawn site.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,8 +22,9 @@ pub struct SiteStatistics {
     pub tasks: u64,
     /// Weights (MODEL.md §2) of the tasks' own strands, without folded ones.
     pub strand_lengths: Distribution,
-    /// Weights of the tasks, each the sum of its own strands (at most 2^64 - 1). Where a strand stands for a folded subtree, the outermost work of
-    /// the sites inside is taken out of it; the tasks inside count by the record's histograms where the metric is time.
+    /// Weights of the tasks, each the sum of its own strands (at most 2^64 - 1). Where a strand
+    /// stands for a folded subtree, the outermost work of the sites inside is taken out of it; the
+    /// tasks inside count by the record's histograms where the metric is time.
     pub task_lengths: Distribution,
     /// Ready times of the tasks' strands.
     pub ready: ReadyTimes,
@@ -40,12 +41,12 @@ pub(super) struct Sites {
 
 /// What the folded records tell of a site.
 #[derive(Clone, Default)]
-struct Inside {
+struct FoldedTasks {
     tasks: u64,
     lengths: Vec<u64>,
 }
 
-impl Inside {
+impl FoldedTasks {
     fn add(&mut self, count: u64, lengths: &[u64]) {
         self.tasks = self.tasks.saturating_add(count);
         if self.lengths.len() < lengths.len() {
@@ -78,7 +79,7 @@ pub(super) fn sites(
         work[tasks.site[task] as usize] += u128::from(weight);
         own[task] = own[task].saturating_add(weight);
     }
-    let mut inside = vec![Inside::default(); places];
+    let mut inside = vec![FoldedTasks::default(); places];
     let mut folded_strands = 0u64;
     for (s, fold) in dag.folded.iter() {
         folded_strands = folded_strands.saturating_add(fold.strands);
@@ -96,8 +97,8 @@ pub(super) fn sites(
         .filter(|&p| count[p] > 0 || inside[p].tasks > 0)
         .collect();
     shown.sort_by_key(|&p| (Reverse(work[p]), &dag.places[p].label, p));
-    let more = shown.len().saturating_sub(MOST_SITES);
-    shown.truncate(MOST_SITES);
+    let more = shown.len().saturating_sub(MAX_SITES);
+    shown.truncate(MAX_SITES);
 
     let mut folded = vec![
         false;
@@ -138,8 +139,8 @@ pub(super) fn sites(
     }
 }
 
-/// Work of the tasks inside a fold: all of it but its own task's. Sites nested in each other count twice, so it may be
-/// more than there is.
+/// Work of the tasks inside a fold: all of it but its own task's. Sites nested in each other count
+/// twice, so it may be more than there is.
 fn inside_of(fold: &Folded) -> u64 {
     let works = fold.sites.iter().map(|site| site.work);
     works.fold(0, u64::saturating_add)

@@ -13,8 +13,8 @@ pub struct ReadyTimes {
     pub starts: u64,
     /// Of those, steals by the rule of MODEL.md §5, whatever the runtime told.
     pub steals: u64,
-    /// start − ready of those that stood ready for some time. The others are left out: how many of them a trace has is
-    /// up to its writer (MODEL.md §1).
+    /// start − ready of those that stood ready for some time. The others are left out: how many of
+    /// them a trace has is up to its writer (MODEL.md §1).
     pub times: Distribution,
 }
 

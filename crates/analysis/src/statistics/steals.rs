@@ -10,7 +10,7 @@ use super::wait_intervals::WaitIntervals;
 use crate::sweep::extent;
 
 /// Most workers with a row of their own.
-pub const MOST_WORKERS: usize = 64;
+pub const MAX_WORKERS: usize = 64;
 
 /// What a thread took, lost and slept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -21,7 +21,8 @@ pub struct WorkerSteals {
     pub steals: u64,
     /// Of those, from a victim nobody told.
     pub unknown_victim: u64,
-    /// Of its steals, marked by the runtime as leapfrogs, or taken while a task of the thread was in a wait.
+    /// Of its steals, marked by the runtime as leapfrogs, or taken while a task of the thread was
+    /// in a wait.
     pub leapfrogs: u64,
     /// Steals from it.
     pub stolen: u64,
@@ -38,14 +39,15 @@ pub struct WorkerSteals {
 /// Who stole from whom, and what the workers did without work.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StealStatistics {
-    /// True: the runtime told of them. False: inferred from the strands (MODEL.md §5), the victim being the thread that
-    /// made the strand ready.
+    /// True: the runtime told of them. False: inferred from the strands (MODEL.md §5), the victim
+    /// being the thread that made the strand ready.
     pub told: bool,
     /// Number of steals.
     pub count: u64,
     /// Steals a second of the run; 0 when there is no time at all.
     pub per_second: f64,
-    /// When the first deferred task was created; the run's begin when none was. Nothing was there to be stolen before.
+    /// When the first deferred task was created; the run's begin when none was. Nothing was there
+    /// to be stolen before.
     pub first_spawn: u64,
     /// Times to the first steal of the threads that stole.
     pub first: Distribution,
@@ -59,7 +61,8 @@ pub struct StealStatistics {
     pub sleeps: u64,
     /// See [`WorkerSteals::asleep`].
     pub asleep: u128,
-    /// The pool's workers, and what other threads stole or slept, ascending, at most [`MOST_WORKERS`].
+    /// The pool's workers, and what other threads stole or slept, ascending, at most
+    /// [`MAX_WORKERS`].
     pub workers: Vec<WorkerSteals>,
     /// Further such threads.
     pub more_workers: usize,
@@ -117,8 +120,8 @@ pub(super) fn steals(dag: &Dag, starts: &Starts) -> StealStatistics {
     sum_up(dag, &mut all, &threads);
     let is_shown = |w: &&WorkerSteals| dag.is_worker(w.thread) || **w != idle_thread(w.thread);
     let mut rows: Vec<WorkerSteals> = threads.iter().filter(is_shown).cloned().collect();
-    all.more_workers = rows.len().saturating_sub(MOST_WORKERS);
-    rows.truncate(MOST_WORKERS);
+    all.more_workers = rows.len().saturating_sub(MAX_WORKERS);
+    rows.truncate(MAX_WORKERS);
     all.matrix = vec![vec![0; rows.len()]; rows.len()];
     let row = |thread| rows.binary_search_by_key(&thread, |w| w.thread);
     for ((thief, victim), n) in pairs {

@@ -1,4 +1,4 @@
-//! When a thread had a task in a wait below whatever it did.
+//! When a thread had a task in a wait below the task that it ran.
 
 use workspan_dag::{Dag, NONE, StartKind, ThreadId};
 

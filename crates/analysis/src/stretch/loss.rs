@@ -2,7 +2,8 @@
 
 use crate::breakdown::Breakdown;
 
-/// Where W · elapsed − serial work went, in ticks of the parallel run. The parts add up to `total`, to the tick.
+/// Where W · elapsed − serial work went, in ticks of the parallel run. The parts add up to `total`,
+/// to the tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Loss {
     /// Workers of the parallel run.
@@ -27,7 +28,8 @@ pub struct Loss {
     pub no_work_sched: i128,
     /// See there.
     pub no_work_app: i128,
-    /// Work that ran beside W others (negative), or on threads that don't count: it is in the work and not in W · elapsed.
+    /// Work that ran beside W others (negative), or on threads that don't count: it is in the work
+    /// and not in W · elapsed.
     pub oversubscribed: i128,
 }
 
@@ -47,7 +49,8 @@ impl Loss {
     }
 }
 
-/// The loss of a run with the breakdown `b` whose strands weigh `work`, against a serial run of `serial_work`.
+/// The loss of a run with the breakdown `b` whose strands weigh `work`, against a serial run of
+/// `serial_work`.
 pub fn loss(b: &Breakdown, serial_work: u128, work: u128) -> Loss {
     let signed = |v: u128| i128::try_from(v).unwrap_or(i128::MAX);
     Loss {

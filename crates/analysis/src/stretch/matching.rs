@@ -33,8 +33,8 @@ impl Matched {
     }
 }
 
-/// Tasks by path: the roots in their order, and below two tasks that match their children in program order, when there are
-/// as many on both sides, from the same sites and of the same kinds.
+/// Tasks by path: the roots in their order, and below two tasks that match their children in
+/// program order, when there are as many on both sides, from the same sites and of the same kinds.
 pub(super) struct Pairs {
     /// (serial task, parallel task), parents before children.
     pub pairs: Vec<(TaskId, TaskId)>,
@@ -51,7 +51,8 @@ impl Pairs {
                 .zip(roots[1].iter().copied())
                 .collect()
         } else {
-            // More threads entered the runtime in one of the runs; the main thread is the first root.
+            // More threads entered the runtime in one of the runs; the main thread is the first
+            // root.
             let first = roots.map(|r| r.first().copied());
             first[0].zip(first[1]).into_iter().collect()
         };

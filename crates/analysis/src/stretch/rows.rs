@@ -7,7 +7,7 @@ use workspan_dag::{Dag, NONE, PlaceId, StrandId};
 
 use crate::blocks::{BlockTable, CodeBlock};
 use crate::stretch::matching::Pairs;
-use crate::stretch::{Pair, RowKey, SUBTREES, StretchRow, convert};
+use crate::stretch::{MAX_SUBTREES, Pair, RowKey, StretchRow, convert};
 use crate::weight::Weights;
 
 /// Strands, ticks and counters.
@@ -63,7 +63,8 @@ impl TaskSums {
     }
 }
 
-/// What one run has, by its own block numbers and tasks; converted to ticks of the parallel run when read.
+/// What one run has, by its own block numbers and tasks; converted to ticks of the parallel run
+/// when read.
 struct RunSums {
     blocks: Vec<(CodeBlock, Sum)>,
     /// Per task, of its own strands.
@@ -217,7 +218,8 @@ impl<'a> Sums<'a> {
         (blocks, sites, levels)
     }
 
-    /// Tasks matched by path with their descendants, most stretch first; the first root, which is everything, left out.
+    /// Tasks matched by path with their descendants, most stretch first; the first root, which is
+    /// everything, left out.
     pub(super) fn subtrees(&self, pairs: &Pairs) -> Vec<StretchRow> {
         let inclusive = [0, 1].map(|side| self.inclusive(side));
         let ticks = |side: usize, task: u32| {
@@ -232,9 +234,9 @@ impl<'a> Sums<'a> {
             .map(|&(s, p)| (ticks(1, p) as i128 - ticks(0, s) as i128, s, p))
             .collect();
         let order = |r: &(i128, u32, u32)| (Reverse(r.0.unsigned_abs()), r.2);
-        if ranked.len() > SUBTREES {
-            ranked.select_nth_unstable_by_key(SUBTREES, order);
-            ranked.truncate(SUBTREES);
+        if ranked.len() > MAX_SUBTREES {
+            ranked.select_nth_unstable_by_key(MAX_SUBTREES, order);
+            ranked.truncate(MAX_SUBTREES);
         }
         ranked.sort_by_key(|r| (Reverse(r.0), r.2));
         let [serial, parallel] = self.dags;
@@ -259,7 +261,8 @@ impl<'a> Sums<'a> {
     fn inclusive(&self, side: usize) -> TaskSums {
         let dag = self.dags[side];
         let mut sums = self.runs[side].tasks.clone();
-        // A task's first strand comes after its parent's, so backwards children are complete before their parents.
+        // A task's first strand comes after its parent's, so backwards children are complete before
+        // their parents.
         for s in (0..dag.strands.len()).rev() {
             let task = dag.strands.task[s] as usize;
             let parent = dag.tasks.parent[task];

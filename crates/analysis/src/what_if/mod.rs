@@ -1,11 +1,13 @@
 //! What if some code were faster? (MODEL.md §4, TaskProf's causal profile.)
 //!
-//! A target is some code: a spawn site, source lines, a region, a code block, or strands picked by hand. For a factor k its
-//! weight *in the span* is divided by k while the work stays, so what comes out is the parallelism the program would have if
-//! that code were spread over k workers. Each factor is one forward pass over the strands, in f64, rounded once when shown.
+//! A target is some code: a spawn site, source lines, a region, a code block, or strands picked by
+//! hand. For a factor k its weight *in the span* is divided by k while the work stays, so what
+//! comes out is the parallelism the program would have if that code were spread over k workers.
+//! Each factor is one forward pass over the strands, in f64, rounded once when shown.
 //!
-//! Where a folded record hides how its weight lies, the record's path is left as it is, which bounds the answer from above,
-//! and the region's part of the record's own heaviest path is what it may be less by: the answer is an interval.
+//! Where a folded record hides how its weight lies, the record's path is left as it is, which
+//! bounds the answer from above, and the region's part of the record's own heaviest path is what it
+//! may be less by: the answer is an interval.
 
 mod outcome;
 mod path;
@@ -34,15 +36,17 @@ pub const DEFAULT_FACTORS: [f64; 8] = [2.0, 4.0, 8.0, 16.0, 50.0, 100.0, 200.0, 
 /// Code that is to be faster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// Strands of the tasks created at these positions (one site may have several places; 0 is the root).
+    /// Strands of the tasks created at these positions (one site may have several places; 0 is the
+    /// root).
     Site {
         /// The places.
         places: Vec<PlaceId>,
         /// Also those of all their descendants.
         subtree: bool,
     },
-    /// Source lines: of a strand with samples the share that was taken there or in what was called from there; of one without,
-    /// its code block's share; where there is no sample at all, strands that begin there.
+    /// Source lines: of a strand with samples the share that was taken there or in what was called
+    /// from there; of one without, its code block's share; where there is no sample at all, strands
+    /// that begin there.
     Lines {
         /// Source file, or the end of its path.
         file: String,

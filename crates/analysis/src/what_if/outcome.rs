@@ -8,12 +8,13 @@ use crate::work_span::bounds_of;
 /// One target alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TargetProfile {
-    /// Weight of the target in the whole run, in ticks; in folded records what they tell of it (of lines, what samples say).
+    /// Weight of the target in the whole run, in ticks; in folded records what they tell of it (of
+    /// lines, what samples say).
     pub work: u128,
     /// By factor.
     pub outcomes: Vec<Outcome>,
-    /// Where folded records leave some factor's span uncertain by more than 10 %: the spawn site to keep from being folded
-    /// (`--keep SITE`).
+    /// Where folded records leave some factor's span uncertain by more than 10 %: the spawn site to
+    /// keep from being folded (`--keep SITE`).
     pub keep: Option<PlaceId>,
 }
 
@@ -26,7 +27,8 @@ pub struct Outcome {
     pub work: u128,
     /// The span then, at most (exact where nothing is folded).
     pub span: f64,
-    /// The span then, at least: lower than `span` only where folded records hide how much of the target they hold.
+    /// The span then, at least: lower than `span` only where folded records hide how much of the
+    /// target they hold.
     pub least_span: f64,
     /// The burdened span then, at most.
     pub burdened_span: f64,

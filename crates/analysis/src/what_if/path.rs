@@ -12,7 +12,8 @@ pub(crate) struct FasterPaths {
     through: Vec<f64>,
 }
 
-/// Weight of strand `s`, which is folded or not, on a path, with what `target` holds of it divided by `factor`.
+/// Weight of strand `s`, which is folded or not, on a path, with what `target` holds of it divided
+/// by `factor`.
 #[inline]
 fn weight(
     weights: &Weights,
@@ -76,15 +77,16 @@ impl FasterPaths {
     }
 }
 
-/// A way to weigh a run: what the target's weight is divided by, and whether stolen edges carry their burden.
+/// A way to weigh a run: what the target's weight is divided by, and whether stolen edges carry
+/// their burden.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weighing {
     pub factor: f64,
     pub burdened: bool,
 }
 
-/// Ways that are measured in one pass. A pass takes as long as the run's columns take to come from memory, and each way eight
-/// bytes a strand.
+/// Ways that are measured in one pass. A pass takes as long as the run's columns take to come from
+/// memory, and each way eight bytes a strand.
 pub(crate) const MAX_WEIGHINGS_PER_PASS: usize = 4;
 
 /// The span in each of at most [`MAX_WEIGHINGS_PER_PASS`] ways; 0 where there is no strand.

@@ -22,8 +22,8 @@ pub struct WhatIf {
     pub all: Vec<Outcome>,
 }
 
-/// Profiles each of `targets` alone and all together, for each of `factors`. One forward pass over the strands for each target
-/// and factor, two where stolen edges carry a burden.
+/// Profiles each of `targets` alone and all together, for each of `factors`. One forward pass over
+/// the strands for each target and factor, two where stolen edges carry a burden.
 ///
 /// # Errors
 /// See [`Error`]: the metric is no counter of the trace, or a factor is no positive number.

@@ -1,4 +1,4 @@
-//! The passes over a run's strands that the profiles of targets are made of.
+//! Computes the spans of a run whose targets are faster, in passes over its strands.
 
 use std::num::NonZero;
 use std::ops::Deref;

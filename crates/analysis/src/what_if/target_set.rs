@@ -1,4 +1,4 @@
-//! Several targets as one, asked several times.
+//! A set of targets that are made faster together.
 
 use workspan_dag::Dag;
 
@@ -8,8 +8,8 @@ use super::profiler::Profiler;
 use super::{Target, TargetWeights};
 use crate::options::{Error, Options};
 
-/// Targets that are made faster together; what several hold counts once. What they hold is found once, so that asking on costs one or two
-/// forward passes over the strands a factor.
+/// Targets that are made faster together; what several hold counts once. What they hold is found
+/// once, so that asking on costs one or two forward passes over the strands a factor.
 pub struct TargetSet<'a> {
     profiler: Profiler<'a>,
     target: TargetWeights,

@@ -1,4 +1,4 @@
-//! How much of each strand's weight a target holds.
+//! How much of each strand's weight belongs to a target.
 
 use std::collections::HashSet;
 
@@ -14,10 +14,11 @@ use crate::weight::Weights;
 pub(crate) struct TargetWeights {
     /// At most the strand's weight. A folded strand has all of it or nothing.
     pub inside: Vec<f64>,
-    /// Folded strands that the target may hold a part of: at most so much of the record's own heaviest path. Ascending.
+    /// Folded strands that the target may hold a part of: at most so much of the record's own
+    /// heaviest path. Ascending.
     pub partial: Vec<(StrandId, f64)>,
-    /// Weight of the target in folded strands of [`TargetWeights::partial`], as far as their records tell: of sites and blocks all, of lines what
-    /// samples say, where there are any.
+    /// Weight of the target in folded strands of [`TargetWeights::partial`], as far as their
+    /// records tell: of sites and blocks all, of lines what samples say, where there are any.
     pub folded: f64,
 }
 
@@ -56,8 +57,9 @@ impl TargetWeights {
         cover
     }
 
-    /// All targets together: what several hold counts once. Where strands lie in part in a marked region and in part in
-    /// source lines, the parts count as different ones, up to the strand's weight.
+    /// All targets together: what several hold counts once. Where strands lie in part in a marked
+    /// region and in part in source lines, the parts count as different ones, up to the strand's
+    /// weight.
     pub(crate) fn union(
         dag: &Dag,
         weights: &Weights,
@@ -188,7 +190,8 @@ impl TargetWeights {
             if !part.tree && dag.folded.has(part.strand) {
                 partial.push(part.strand);
             } else {
-                // Each stretch takes out its own probes, so together they may come to a little more than the strand.
+                // Each stretch takes out its own probes, so together they may come to a little more
+                // than the strand.
                 let sum = &mut inside[part.strand as usize];
                 *sum = (*sum + part.weight as f64).min(weights.work(part.strand) as f64);
             }
@@ -228,7 +231,8 @@ impl TargetWeights {
         }
     }
 
-    /// Notes that a folded strand holds some of the target: `work` ticks of the record, and at most `part` on its heaviest path.
+    /// Notes that a folded strand contains some of the target: `work` ticks of the record, at most
+    /// `part` of them on its heaviest path.
     fn add_partial(&mut self, dag: &Dag, weights: &Weights, s: StrandId, part: u128, work: u64) {
         let Some(fold) = dag.fold_of(s).filter(|f| f.work > 0) else {
             return;
@@ -299,15 +303,16 @@ fn span_inside(dag: &Dag, weights: &Weights, s: StrandId) -> f64 {
     weights.path_scaled(s, 0, 1.0)
 }
 
-/// Whether a position lies in lines `from` to `to` of a file given by its path or the end of it. A chain lies at its first
-/// line, too.
+/// Whether a position lies in lines `from` to `to` of a file given by its path or the end of it. A
+/// chain lies at its first line, too.
 pub fn lies_at(place: &Place, (file, from, to): (&str, u32, u32)) -> bool {
     let in_range = |line: u32| (from..=to).contains(&line);
     let hit = place.line.is_some_and(in_range) || place.first_line().is_some_and(in_range);
     hit && place.file.as_deref().is_some_and(|f| is_same_file(f, file))
 }
 
-/// True if two paths may name the same file: one may be relative to the workspace and the other not.
+/// True if two paths may name the same file: one may be relative to the workspace and the other
+/// not.
 pub fn is_same_file(a: &str, b: &str) -> bool {
     a == b
         || a.strip_suffix(b).is_some_and(|p| p.ends_with('/'))

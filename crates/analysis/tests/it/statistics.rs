@@ -1,7 +1,7 @@
 //! Statistics of runs small enough to count by hand.
 
 use workspan_analysis::statistics::{
-    Distribution, MOST_WORKERS, ReadyTimes, SiteStatistics, Statistics, WorkerSteals, statistics,
+    Distribution, MAX_WORKERS, ReadyTimes, SiteStatistics, Statistics, WorkerSteals, statistics,
 };
 use workspan_analysis::{Metric, Options};
 use workspan_dag::{Dag, EdgeKind};
@@ -219,7 +219,7 @@ fn many_workers_are_bounded() {
     assert_eq!(steals.count, 199);
     assert_eq!(
         (steals.workers.len(), steals.more_workers),
-        (MOST_WORKERS, 136)
+        (MAX_WORKERS, 136)
     );
     let shown: u64 = steals.matrix.iter().flatten().sum();
     assert_eq!((shown, steals.beyond), (63, 136));

@@ -10,7 +10,7 @@ use workspan_dag::{LEFT_OUT_TASK, RECORDED_TASK};
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{Note, entries};
 use workspan_trace::reader::Tolerance;
-use workspan_trace::seal::copy_sealed;
+use workspan_trace::sealed_copy::copy_sealed;
 use workspan_trace::{Trace, TraceWriter};
 
 /// The tree of that Fibonacci number: some 600,000 tasks, which last some 50 ms.

@@ -12,7 +12,7 @@ mod graph;
 pub mod in_order;
 mod indices;
 mod joins;
-mod late;
+mod late_ends;
 mod marks;
 mod members;
 pub mod order;

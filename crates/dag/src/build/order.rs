@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::graph::{Graph, contradiction, cycle};
 use super::tasks::Tasks;
-use super::{Fault, Mode, Repairs, clamp, late};
+use super::{Fault, Mode, Repairs, clamp, late_ends};
 
 /// What the reader told of the run as a whole.
 pub(super) struct Told<'a> {
@@ -34,7 +34,7 @@ pub(super) fn order(
             return Err(contradiction(&graph, p, s, edge, told.signals, tasks));
         }
         if told.late_ends {
-            late::cut(&mut graph);
+            late_ends::clip(&mut graph);
         }
         if !told.late_ends || graph.first_contradiction().is_some() {
             clamp::clamp(&mut graph, told.ticks_per_second, tasks, repairs);

@@ -10,7 +10,8 @@ const ROWS: usize = 1000;
 pub(super) struct SamplesJson<'a> {
     /// Samples a second of CPU time.
     hertz: u32,
-    /// Taken inside strands, and while the thread ran none or was in the recorder's code (which `recording` counts).
+    /// Taken inside strands, and while the thread ran none or was in the recorder's code (which
+    /// `recording` counts).
     inside: u64,
     outside: u64,
     recording: u64,

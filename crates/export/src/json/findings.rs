@@ -101,8 +101,8 @@ fn blocked(at: BlockedIn) -> BlockedInJson {
     }
 }
 
-/// `site` is whose strands or tasks they are, `file` and `line` where to look first, `task` to `end` the strand that shows it
-/// best.
+/// `site` is whose strands or tasks they are, `file` and `line` where to look first, `task` to
+/// `end` the strand that shows it best.
 #[derive(Serialize)]
 struct PlaceJson<'a> {
     site: Option<&'a str>,

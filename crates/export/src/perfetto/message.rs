@@ -1,4 +1,5 @@
-//! The messages of Perfetto's trace format that are used here: names, numbers and types as its `.proto` files give them.
+//! The messages of Perfetto's trace format that are used here: names, numbers and types as its
+//! `.proto` files give them.
 
 use prost::Message;
 

@@ -79,7 +79,8 @@ pub fn gnuplot(figure: &Figure) -> String {
     out
 }
 
-/// One data block for all bars, else one a series; areas are stacked here, as gnuplot has no such style.
+/// One data block for all bars, else one a series; areas are stacked here, as gnuplot has no such
+/// style.
 fn blocks(figure: &Figure, out: &mut String) {
     if let Across::Categories { names, .. } = &figure.across {
         out.push_str("$data << EOD\n");

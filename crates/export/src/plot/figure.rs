@@ -1,6 +1,7 @@
 //! What a figure shows, in data units.
 
-/// A colour, 0xRRGGBB. The palette is Okabe and Ito's, which people with any colour vision can tell apart.
+/// A colour, 0xRRGGBB. The palette is Okabe and Ito's, which people with any colour vision can tell
+/// apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Color(pub u32);
 
@@ -68,8 +69,8 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Where the axis upwards begins: 0, or on a logarithmic one the power of two at or below the least value, at most 1 and
-    /// at least 1/1024.
+    /// Where the axis upwards begins: 0, or on a logarithmic one the power of two at or below the
+    /// least value, at most 1 and at least 1/1024.
     pub(crate) fn bottom(&self) -> f64 {
         if !self.up_log2 {
             return 0.0;

@@ -103,7 +103,8 @@ pub fn breakdown(runs: &[PlotRun]) -> Figure {
     }
 }
 
-/// Busy workers, on top strands that run off the CPU, and those ready by the edge that made them so, over the time of a run.
+/// Busy workers, on top strands that run off the CPU, and those ready by the edge that made them
+/// so, over the time of a run.
 pub fn profile(run: &PlotRun) -> Figure {
     let p = &run.report.profile;
     let n = p.running.len();
@@ -148,8 +149,8 @@ pub fn profile(run: &PlotRun) -> Figure {
     }
 }
 
-/// Bounds of the speedup by the first run, and what the runs reached: elapsed against that of a run on one worker when there
-/// is one, else the mean number of workers at work.
+/// Bounds of the speedup by the first run, and what the runs reached: elapsed against that of a run
+/// on one worker when there is one, else the mean number of workers at work.
 pub fn speedup(runs: &[PlotRun]) -> Figure {
     let Some(first) = runs.first() else {
         return empty("speedup");

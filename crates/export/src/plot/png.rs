@@ -9,7 +9,8 @@ use ttf_parser::{Face, OutlineBuilder};
 use super::draw::{Anchor, Shape, draw, text_width};
 use super::figure::{BLACK, Color, Figure};
 
-/// The figure as a file of `width` x `height` points, each `scale` pixels large. `None` when that is no size for a picture.
+/// The figure as a file of `width` x `height` points, each `scale` pixels large. `None` when that
+/// is no size for a picture.
 pub fn png(figure: &Figure, width: f64, height: f64, scale: f64) -> Option<Vec<u8>> {
     let drawing = draw(figure, width, height);
     let size = |v: f64| (v * scale).round().clamp(1.0, 20_000.0) as u32;

@@ -10,7 +10,8 @@ use crate::json::document;
 use crate::limits::limits_json_of;
 use crate::what_if::json::whole;
 
-/// One JSON object and a line end. Times in nanoseconds; work and spans in ticks of the recorded run.
+/// One JSON object and a line end. Times in nanoseconds; work and spans in ticks of the recorded
+/// run.
 pub fn scale_json(view: &ScaleView) -> String {
     let scale = view.scale;
     let logical = scale.logical.map(|l| {

@@ -52,7 +52,8 @@ fn factor(v: f64) -> Json {
     }
 }
 
-/// One row of a profile. Where folded records leave it uncertain, `least_span` and `most_parallelism` are its other end.
+/// One row of a profile. Where folded records leave it uncertain, `least_span` and
+/// `most_parallelism` are its other end.
 pub(crate) fn outcome(outcome: &Outcome, workers: &[u32]) -> Json {
     let mut row = Map::new();
     row.insert("factor".into(), factor(outcome.factor));

@@ -5,8 +5,8 @@ use workspan_dag::Dag;
 
 use crate::position::label;
 
-/// `workspan whatif sort.wspan --lines src/sort.rs:43-50`, a word each, and what makes it measure as `measured` does: the number that is
-/// promised is the one it prints.
+/// `workspan whatif sort.wspan --lines src/sort.rs:43-50`, a word each, and what makes it measure
+/// as `measured` does: the number that is promised is the one it prints.
 pub(crate) fn command(
     dag: &Dag,
     file: &str,

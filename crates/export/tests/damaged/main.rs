@@ -17,7 +17,7 @@ use workspan_dag::{Dag, Error};
 use workspan_export::{Charset, TextOptions, report_json, report_text};
 use workspan_reader::OpenOptions;
 use workspan_reader::open::read;
-use workspan_reader::recorded::sketch::sketch;
+use workspan_reader::recorded::preview::preview;
 use workspan_trace::entry::ClockPair;
 use workspan_trace::window::{Window, copy_window};
 use workspan_trace::{Tolerance, Trace, TraceWriter};
@@ -34,10 +34,10 @@ fn opened(bytes: &[u8], allow_truncated: bool) -> Result<Dag, Error> {
         allow_truncated,
         ..OpenOptions::default()
     };
-    if let Ok(sketch) = heap::within(bytes.len(), || sketch(bytes, &options)) {
-        assert!(sketch.begin <= sketch.end);
-        let width = 1u128 << sketch.level;
-        let all = sketch.threads.iter().flatten();
+    if let Ok(preview) = heap::within(bytes.len(), || preview(bytes, &options)) {
+        assert!(preview.begin <= preview.end);
+        let width = 1u128 << preview.level;
+        let all = preview.threads.iter().flatten();
         assert!(
             all.map(|bin| u128::from(bin.busy))
                 .all(|busy| busy <= width)

@@ -3,22 +3,22 @@
 use workspan_trace::ClockKind;
 use workspan_trace::entry::ClockPair;
 
-use super::gather::Gathered;
+use super::chunks_by_thread::TraceChunks;
 
 /// Ticks per second by the two pairs of ticks and nanoseconds that lie furthest apart; `None` when there are no two.
-pub(super) fn ticks_per_second(gathered: &Gathered<'_>) -> Option<u64> {
-    if gathered.header.clock == ClockKind::Nanoseconds {
+pub(super) fn ticks_per_second(chunks: &TraceChunks<'_>) -> Option<u64> {
+    if chunks.header.clock == ClockKind::Nanoseconds {
         return Some(1_000_000_000);
     }
     let start = ClockPair {
-        ticks: gathered.header.start_ticks,
-        ns: gathered.header.start_ns,
+        ticks: chunks.header.start_ticks,
+        ns: chunks.header.start_ns,
     };
-    let end = gathered.finished.map(|f| ClockPair {
+    let end = chunks.finished.map(|f| ClockPair {
         ticks: f.ticks,
         ns: f.ns,
     });
-    let pairs = || gathered.pairs.iter().copied().chain([start]).chain(end);
+    let pairs = || chunks.pairs.iter().copied().chain([start]).chain(end);
     let first = pairs().min_by_key(|p| p.ns)?;
     let last = pairs().max_by_key(|p| p.ns)?;
     let ns = last.ns.checked_sub(first.ns).filter(|&ns| ns >= 1_000)?;

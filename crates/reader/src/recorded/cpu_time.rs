@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::count::slot;
-use super::gather::Gathered;
+use super::chunks_by_thread::TraceChunks;
+use super::survey::slot;
 use super::workers::Threads;
 use workspan_dag::NONE;
 use workspan_dag::cpu_time::CpuTimes;
@@ -14,8 +14,8 @@ pub(super) const PROCESS: &str = "process_cpu_ns";
 const PART: &str = "part of the run";
 
 /// What there is; `None` for a trace without any of it.
-pub(super) fn cpu_times(gathered: &Gathered<'_>, threads: &Threads) -> Option<CpuTimes> {
-    let note = |key: &str| gathered.notes.iter().find(|n| n.key == key);
+pub(super) fn cpu_times(chunks: &TraceChunks<'_>, threads: &Threads) -> Option<CpuTimes> {
+    let note = |key: &str| chunks.notes.iter().find(|n| n.key == key);
     if note(PART).is_some() {
         return None;
     }
@@ -25,10 +25,10 @@ pub(super) fn cpu_times(gathered: &Gathered<'_>, threads: &Threads) -> Option<Cp
     };
     let mut known: BTreeMap<u32, u64> = BTreeMap::new();
     let mut most = 0;
-    for entry in &gathered.cpu_times {
+    for entry in &chunks.cpu_times {
         times.missing = times.missing.saturating_add(entry.missing);
         times.switches = times.switches.saturating_add(entry.switches);
-        let number = entry.thread.and_then(|t| slot(&gathered.threads, t));
+        let number = entry.thread.and_then(|t| slot(&chunks.threads, t));
         let number = number.and_then(|slot| threads.number.get(slot).copied());
         // Of a thread that ran no task all is outside.
         let (inside, outside) = match number.filter(|&number| number != NONE) {
@@ -46,5 +46,5 @@ pub(super) fn cpu_times(gathered: &Gathered<'_>, threads: &Threads) -> Option<Cp
         }
     }
     times.threads = known.into_iter().collect();
-    (times.process.is_some() || !gathered.cpu_times.is_empty()).then_some(times)
+    (times.process.is_some() || !chunks.cpu_times.is_empty()).then_some(times)
 }

@@ -4,9 +4,9 @@ use workspan_trace::ClockKind;
 use workspan_trace::entry::Note;
 use workspan_trace::header::Lack;
 
-use super::gather::Gathered;
+use super::chunks_by_thread::TraceChunks;
 use super::places::Places;
-use super::replay::Told;
+use super::replay::ReplayLog;
 use super::workers::Threads;
 use super::{Extent, clock, cpu_time, probe};
 use workspan_dag::meta::{
@@ -44,26 +44,26 @@ const MOST_RUNTIMES: usize = 16;
 
 /// The run as a whole; `size` is the file's, in bytes.
 pub(super) fn meta(
-    gathered: &Gathered<'_>,
+    chunks: &TraceChunks<'_>,
     extent: Extent,
-    told: &Told,
+    told: &ReplayLog,
     threads: &Threads,
     places: &Places,
     size: usize,
 ) -> Meta {
     let note = |key: &str| {
-        gathered
+        chunks
             .notes
             .iter()
             .find(|n| n.key == key)
             .map(|n| n.value.clone())
     };
     let number = |key: &str| note(key).and_then(|value| value.parse::<u64>().ok());
-    let rate = clock::ticks_per_second(gathered);
-    let mut warnings = gathered.warnings.clone();
+    let rate = clock::ticks_per_second(chunks);
+    let mut warnings = chunks.warnings.clone();
     // What the finaliser could not do.
     warnings.extend(
-        gathered
+        chunks
             .notes
             .iter()
             .filter(|n| n.key == WARNING)
@@ -72,11 +72,11 @@ pub(super) fn meta(
     if rate.is_none() {
         warnings.push("The clock's rate is not known (the process ended too soon); times are as if it ticked 10^9 times a second.".into());
     }
-    warnings.extend(told_warnings(gathered, extent, told, places));
+    warnings.extend(told_warnings(chunks, extent, told, places));
     Meta {
         workers: threads.workers,
         threads: threads.total,
-        time_unit: match gathered.header.clock {
+        time_unit: match chunks.header.clock {
             ClockKind::Tsc => TimeUnit::Cycles,
             ClockKind::Nanoseconds => TimeUnit::Ns,
         },
@@ -87,51 +87,51 @@ pub(super) fn meta(
             Steals::Child
         },
         burden: number("burden_ticks").unwrap_or(0),
-        probe_cost: probe::cost(&gathered.notes),
+        probe_cost: probe::cost(&chunks.notes),
         name: note("name"),
-        runtime: runtimes(&gathered.notes),
+        runtime: runtimes(&chunks.notes),
         command: note("command"),
         host: note("host"),
         cpus: number("cpus").and_then(|n| u32::try_from(n).ok()),
-        facts: facts(gathered, extent, size),
+        facts: facts(chunks, extent, size),
         warnings,
         recorded: true,
-        cpu: cpu_time::cpu_times(gathered, threads),
-        shortened: shortened(gathered, extent, threads),
-        unread: unread(gathered, extent, places),
+        cpu: cpu_time::cpu_times(chunks, threads),
+        shortened: shortened(chunks, extent, threads),
+        unread: unread(chunks, extent, places),
     }
 }
 
 /// What could not be read of the trace, or was lost while it was recorded.
-fn unread(gathered: &Gathered<'_>, extent: Extent, places: &Places) -> Option<UnreadPart> {
-    let cut = gathered.threads.iter().filter(|t| t.cut).count() as u64;
+fn unread(chunks: &TraceChunks<'_>, extent: Extent, places: &Places) -> Option<UnreadPart> {
+    let cut = chunks.threads.iter().filter(|t| t.cut).count() as u64;
     // Off-CPU times are written when a trace is finished, behind everything else, and so is what names its sites.
-    let never_finished = places.unresolved && gathered.readings.is_empty();
+    let never_finished = places.unresolved && chunks.readings.is_empty();
     let part = UnreadPart {
-        damaged: gathered.damaged,
+        damaged: chunks.damaged,
         threads: cut.max(extent.bad),
-        dropped: dropped(gathered),
-        off_cpu: gathered.damaged > 0 || never_finished,
+        dropped: dropped(chunks),
+        off_cpu: chunks.damaged > 0 || never_finished,
     };
     let whole = part.damaged == 0 && part.threads == 0 && part.dropped == 0;
     (!whole).then_some(part)
 }
 
 /// Bytes of records that were lost while the run was recorded.
-fn dropped(gathered: &Gathered<'_>) -> u64 {
-    let finished = gathered.finished.map_or(0, |f| f.dropped);
-    gathered.header.dropped.max(finished)
+fn dropped(chunks: &TraceChunks<'_>) -> u64 {
+    let finished = chunks.finished.map_or(0, |f| f.dropped);
+    chunks.header.dropped.max(finished)
 }
 
 /// What was folded while the trace was read, and where that is found in it.
-fn shortened(gathered: &Gathered<'_>, extent: Extent, threads: &Threads) -> Option<Shortened> {
-    let numbers = gathered.threads.iter().zip(&threads.number);
+fn shortened(chunks: &TraceChunks<'_>, extent: Extent, threads: &Threads) -> Option<Shortened> {
+    let numbers = chunks.threads.iter().zip(&threads.number);
     Some(Shortened {
         origin: extent.first,
         threads: numbers
             .map(|(thread, &number)| (thread.number, number))
             .collect(),
-        ..gathered.shortened.clone()?
+        ..chunks.shortened.clone()?
     })
 }
 
@@ -159,27 +159,27 @@ fn runtimes(notes: &[Note]) -> Option<String> {
     (!all.is_empty()).then(|| all.join(" + "))
 }
 
-fn facts(gathered: &Gathered<'_>, extent: Extent, size: usize) -> Vec<(String, String)> {
+fn facts(chunks: &TraceChunks<'_>, extent: Extent, size: usize) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     let mut fact = |key: &str, value: String| facts.push((key.to_string(), value));
-    fact("recorded", date(gathered.header.realtime_ns));
-    fact("process", gathered.header.pid.to_string());
+    fact("recorded", date(chunks.header.realtime_ns));
+    fact("process", chunks.header.pid.to_string());
     fact(
         "ended",
-        if gathered.finished.is_some() {
+        if chunks.finished.is_some() {
             "in an orderly way"
         } else {
             "killed, or by _exit or exec"
         }
         .into(),
     );
-    let clock = match gathered.header.clock {
+    let clock = match chunks.header.clock {
         ClockKind::Tsc => "time-stamp counter",
         ClockKind::Nanoseconds => "CLOCK_MONOTONIC_RAW",
     };
     fact("clock", clock.into());
-    fact("threads recorded", gathered.threads.len().to_string());
-    let all = gathered.shortened.as_ref();
+    fact("threads recorded", chunks.threads.len().to_string());
+    let all = chunks.shortened.as_ref();
     let events = all.map_or(extent.events, |all| all.events);
     let size = all.map_or(size as u64, |all| all.size);
     fact("events", events.to_string());
@@ -192,7 +192,7 @@ fn facts(gathered: &Gathered<'_>, extent: Extent, size: usize) -> Vec<(String, S
     }
     fact("size", format!("{size} bytes"));
     if extent.tasks > 0 {
-        let chunks = gathered.threads.iter().flat_map(|t| &t.chunks);
+        let chunks = chunks.threads.iter().flat_map(|t| &t.chunks);
         let here = || {
             (
                 chunks.map(|c| c.bytes.len() as u64).sum(),
@@ -205,7 +205,7 @@ fn facts(gathered: &Gathered<'_>, extent: Extent, size: usize) -> Vec<(String, S
             format!("{:.1}", bytes as f64 / tasks as f64),
         );
     }
-    for note in gathered
+    for note in chunks
         .notes
         .iter()
         .filter(|n| !TAKEN.contains(&n.key.as_str()))
@@ -218,24 +218,24 @@ fn facts(gathered: &Gathered<'_>, extent: Extent, size: usize) -> Vec<(String, S
 }
 
 fn told_warnings(
-    gathered: &Gathered<'_>,
+    chunks: &TraceChunks<'_>,
     extent: Extent,
-    told: &Told,
+    told: &ReplayLog,
     places: &Places,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
-    if gathered.finished.is_none() {
+    if chunks.finished.is_none() {
         warnings.push(format!(
             "The process did not end in an orderly way (killed, _exit or exec); the trace goes up to that point, and {} \
              task(s) open then end there.",
             told.open
         ));
     }
-    let dropped = dropped(gathered);
+    let dropped = dropped(chunks);
     if dropped > 0 {
         warnings.push(format!(
             "{dropped} bytes or more of records were lost for want of {}; the trace ends where that began.",
-            match gathered.header.lack {
+            match chunks.header.lack {
                 Lack::Disk => "room on the disk",
                 Lack::Memory => "memory",
                 Lack::File => "the recording's file, which the program closed and which can't be opened again",
@@ -249,7 +249,7 @@ fn told_warnings(
         ));
     }
     // Where a part of a run was kept on purpose, that is said already.
-    if told.before > 0 && !gathered.notes.iter().any(|n| n.key == "part of the run") {
+    if told.before > 0 && !chunks.notes.iter().any(|n| n.key == "part of the run") {
         warnings.push(format!(
             "{} task(s) had begun before what the trace has of their threads; they are roots in it.",
             told.before

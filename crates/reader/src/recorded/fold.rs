@@ -15,11 +15,11 @@ use workspan_fold::{Cut, FoldOptions, Thieves};
 
 use self::idle::Idle;
 use self::lane::Looked;
-use super::gather::{Gathered, Thread};
+use super::chunks_by_thread::{Thread, TraceChunks};
 use super::places::Places;
-use super::replay::Told;
+use super::replay::ReplayLog;
 use super::{clock, probe, workers};
-use crate::open::{Content, Grain, OpenOptions};
+use crate::open::{Grain, OpenOptions, TraceBytes};
 use workspan_dag::meta::Shortened;
 
 /// Records of fewer bytes are read one by one: that takes no longer than half a second.
@@ -60,26 +60,26 @@ pub(super) struct Short {
 
 /// Folds a run, which is in `content`, where `options` say so and it is worth it.
 pub(super) fn fold(
-    gathered: &Gathered<'_>,
+    chunks: &TraceChunks<'_>,
     places: &Places,
     options: &OpenOptions,
-    content: Content<'_>,
+    content: TraceBytes<'_>,
 ) -> Option<Short> {
-    let bytes = record_bytes(gathered);
+    let bytes = record_bytes(chunks);
     let grain = options.grain;
     if grain == Grain::None || grain == Grain::Auto && bytes < WORTHWHILE {
         return None;
     }
-    let rate = clock::ticks_per_second(gathered).unwrap_or(1_000_000_000);
+    let rate = clock::ticks_per_second(chunks).unwrap_or(1_000_000_000);
     let ticks = |ns: u64| (u128::from(ns) * u128::from(rate) / 1_000_000_000) as u64;
     let thief = ticks(THIEF).max(1);
-    let looked = each_thread(gathered, |place, thread| {
+    let looked = each_thread(chunks, |place, thread| {
         Looked::at(place as u32, thread, thief)
     });
-    content.let_go();
+    content.release_pages();
     let first = looked.iter().map(|l| l.first).min()?;
     let last = looked.iter().map(|l| l.last).max()?;
-    let mut told = Told::default();
+    let mut told = ReplayLog::default();
     for l in &looked {
         l.tell(&mut told);
     }
@@ -98,7 +98,7 @@ pub(super) fn fold(
     let idle = idle::idle(&looked, workers, (first, last));
     let folding = FoldOptions {
         grain,
-        thieves: match gathered.notes.iter().find(|n| n.key == "steals") {
+        thieves: match chunks.notes.iter().find(|n| n.key == "steals") {
             Some(note) if note.value == "continuation" => Thieves::TakeContinuations,
             _ => Thieves::TakeChildren,
         },
@@ -108,10 +108,10 @@ pub(super) fn fold(
     let cost = if options.raw {
         0
     } else {
-        probe::cost(&gathered.notes)
+        probe::cost(&chunks.notes)
     };
     let sites = places.first_sites();
-    let folded = each_thread(gathered, |place, thread| {
+    let folded = each_thread(chunks, |place, thread| {
         let plan = Plan {
             cuts: cuts(&idle, &looked[place], thief.min(grain)),
             taken: taken(&looked, thread.number),
@@ -129,7 +129,7 @@ pub(super) fn fold(
         bytes: bytes as u64,
         size: content.bytes.len() as u64,
         records: folded.iter().map(|f| f.1).sum(),
-        // Told when all is.
+        // ReplayLog when all is.
         origin: 0,
         threads: Vec::new(),
     };
@@ -147,17 +147,17 @@ fn usual_grain(all: u128, tasks: u64) -> u64 {
 const MEMORY: usize = 256 << 20;
 
 /// Bytes of all threads' records.
-fn record_bytes(gathered: &Gathered<'_>) -> usize {
-    let chunks = gathered.threads.iter().flat_map(|t| &t.chunks);
+fn record_bytes(chunks: &TraceChunks<'_>) -> usize {
+    let chunks = chunks.threads.iter().flat_map(|t| &t.chunks);
     chunks.map(|c| c.bytes.len()).sum()
 }
 
 /// Calls `f` for each thread, several at a time.
 fn each_thread<'a, T: Send>(
-    gathered: &Gathered<'a>,
+    chunks: &TraceChunks<'a>,
     f: impl Fn(usize, &Thread<'a>) -> T + Sync,
 ) -> Vec<T> {
-    let threads = gathered.threads.par_iter().enumerate();
+    let threads = chunks.threads.par_iter().enumerate();
     threads
         .with_max_len(1)
         .map(|(place, thread)| f(place, thread))
@@ -167,11 +167,11 @@ fn each_thread<'a, T: Send>(
 /// What is known of a thread before it is folded.
 struct Plan {
     cuts: Vec<(u64, Cut)>,
-    /// Counts of its creates that other threads ran, ascending.
+    /// Survey of its creates that other threads ran, ascending.
     taken: Vec<u64>,
 }
 
-/// Counts of the thread's creates that others ran, ascending.
+/// Survey of the thread's creates that others ran, ascending.
 fn taken(looked: &[Looked], thread: u32) -> Vec<u64> {
     let names = looked.iter().flat_map(|l| &l.taken);
     let mut taken: Vec<u64> = names
@@ -206,11 +206,11 @@ fn cuts(idle: &[Idle], looked: &Looked, short: u64) -> Vec<(u64, Cut)> {
 
 impl Short {
     /// The same run with these records instead of the file's.
-    pub(super) fn instead<'s>(&'s self, gathered: Gathered<'s>) -> Gathered<'s> {
-        let mut gathered = gathered;
-        for (thread, lane) in gathered.threads.iter_mut().zip(&self.lanes) {
+    pub(super) fn instead<'s>(&'s self, chunks: TraceChunks<'s>) -> TraceChunks<'s> {
+        let mut chunks = chunks;
+        for (thread, lane) in chunks.threads.iter_mut().zip(&self.lanes) {
             let offset = thread.chunks.first().map_or(0, |c| c.offset);
-            let folded = super::gather::Records {
+            let folded = super::chunks_by_thread::Records {
                 offset,
                 base: lane.base,
                 bytes: &lane.bytes,
@@ -219,7 +219,7 @@ impl Short {
             let rest = thread.chunks.get(lane.rest..).unwrap_or(&[]);
             thread.chunks = [&[folded], rest].concat();
         }
-        gathered.shortened = Some(self.about.clone());
-        gathered
+        chunks.shortened = Some(self.about.clone());
+        chunks
     }
 }

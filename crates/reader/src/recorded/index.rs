@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use workspan_trace::entry::Note;
 use workspan_trace::{ChunkKind, Tolerance, Trace, TraceWriter};
 
+use super::chunks_by_thread::{self, TraceChunks};
 use super::fold::Short;
-use super::gather::{self, Gathered};
 use super::places;
 use crate::mapped::FileBytes;
 use crate::open::OpenOptions;
@@ -30,15 +30,15 @@ const HASHED: usize = 64 << 10;
 
 /// The index of a trace, there or not.
 #[derive(Debug)]
-pub(crate) struct Beside {
+pub(crate) struct SidecarIndex {
     path: PathBuf,
     /// Which trace it must be of: size, time of change in seconds and nanoseconds, hash.
     of: [u64; 4],
 }
 
-impl Beside {
+impl SidecarIndex {
     /// Of the trace at `path` with these bytes.
-    pub(crate) fn of(path: &Path, about: &Metadata, bytes: &[u8]) -> Beside {
+    pub(crate) fn of(path: &Path, about: &Metadata, bytes: &[u8]) -> SidecarIndex {
         let mut name = path.file_name().unwrap_or_default().to_os_string();
         name.push(".index");
         let first = bytes.get(..HASHED).unwrap_or(bytes);
@@ -49,14 +49,14 @@ impl Beside {
             (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
         });
         let changed = [about.mtime() as u64, about.mtime_nsec() as u64];
-        Beside {
+        SidecarIndex {
             path: path.with_file_name(name),
             of: [bytes.len() as u64, changed[0], changed[1], hash],
         }
     }
 }
 
-impl Beside {
+impl SidecarIndex {
     /// What the note of the trace's index says ([`KEY`]), with these of how it was folded.
     pub(crate) fn note(&self, folded: [u64; 5]) -> String {
         let all = [VERSION].into_iter().chain(self.of).chain(folded);
@@ -66,29 +66,29 @@ impl Beside {
 }
 
 /// True for a trace that is complete: of another one a later reader may find more, and would say so.
-pub(super) fn may_have(gathered: &Gathered<'_>) -> bool {
-    gathered.finished.is_some() && gathered.warnings.is_empty() && gathered.pairs.len() > 1
+pub(super) fn may_have(chunks: &TraceChunks<'_>) -> bool {
+    chunks.finished.is_some() && chunks.warnings.is_empty() && chunks.pairs.len() > 1
 }
 
 /// The run, from the index; `None` where there is none that can be used.
-pub(super) fn read(beside: &Beside) -> Option<Dag> {
+pub(super) fn read(beside: &SidecarIndex) -> Option<Dag> {
     let file = File::open(&beside.path).ok()?;
     let about = file.metadata().ok()?;
     if !about.is_file() || about.len() == 0 {
         return None;
     }
     let map = FileBytes::read(file, about.len()).ok()?;
-    let mut gathered = gather::gather(&map, &OpenOptions::default()).ok()?;
-    gathered.shortened = Some(told(&gathered, beside)?);
-    let places = places::places(&gathered);
-    let raw = super::told(gathered, places, map.len()).ok()?;
+    let mut chunks = chunks_by_thread::read(&map, &OpenOptions::default()).ok()?;
+    chunks.shortened = Some(told(&chunks, beside)?);
+    let places = places::places(&chunks);
+    let raw = super::told(chunks, places, map.len()).ok()?;
     // Indices are replaced as a whole; what became shorter none the less is none.
     build(raw, Mode::Repair).ok().filter(|_| !map.shrunk())
 }
 
 /// What the note of an index says was folded, if it is of this trace.
-fn told(gathered: &Gathered<'_>, beside: &Beside) -> Option<Shortened> {
-    let note = gathered.notes.iter().find(|note| note.key == KEY)?;
+fn told(chunks: &TraceChunks<'_>, beside: &SidecarIndex) -> Option<Shortened> {
+    let note = chunks.notes.iter().find(|note| note.key == KEY)?;
     let numbers: Option<Vec<u64>> = note.value.split(' ').map(|n| n.parse().ok()).collect();
     let numbers = numbers?;
     let [
@@ -124,7 +124,7 @@ fn told(gathered: &Gathered<'_>, beside: &Beside) -> Option<Shortened> {
 ///
 /// # Errors
 /// Those of the file system.
-pub(super) fn write(beside: &Beside, trace: &[u8], short: &Short) -> io::Result<()> {
+pub(super) fn write(beside: &SidecarIndex, trace: &[u8], short: &Short) -> io::Result<()> {
     let path = &beside.path;
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
@@ -141,7 +141,7 @@ pub(super) fn write(beside: &Beside, trace: &[u8], short: &Short) -> io::Result<
     written
 }
 
-fn write_to(file: File, beside: &Beside, bytes: &[u8], short: &Short) -> io::Result<()> {
+fn write_to(file: File, beside: &SidecarIndex, bytes: &[u8], short: &Short) -> io::Result<()> {
     let damaged = |e| io::Error::new(io::ErrorKind::InvalidData, format!("{e:?}"));
     let trace = Trace::open(bytes).map_err(damaged)?;
     let mut writer = TraceWriter::new(BufWriter::new(file), trace.header)?;
@@ -151,10 +151,9 @@ fn write_to(file: File, beside: &Beside, bytes: &[u8], short: &Short) -> io::Res
             writer.entries(chunk.kind, chunk.payload)?;
         }
     }
-    let gathered = gather::gather(bytes, &OpenOptions::default());
-    let gathered =
-        gathered.map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.to_string()))?;
-    let run = short.instead(gathered);
+    let chunks = chunks_by_thread::read(bytes, &OpenOptions::default());
+    let chunks = chunks.map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.to_string()))?;
+    let run = short.instead(chunks);
     for thread in &run.threads {
         for (seq, chunk) in (0..).zip(&thread.chunks) {
             writer.events(thread.number, seq, (chunk.base, 0), chunk.bytes)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use workspan_trace::entry::{PlaceEntry, Site, SitePosition};
 use workspan_trace::wire::primitive;
 
-use super::gather::Gathered;
+use super::chunks_by_thread::TraceChunks;
 use workspan_dag::{NONE, Place, PlaceId, ROOT_PLACE};
 
 /// All places, and which one a site is.
@@ -55,7 +55,7 @@ impl Places {
 }
 
 /// Makes the list of places. Sites that people would read as one and the same place are one.
-pub(super) fn places(gathered: &Gathered<'_>) -> Places {
+pub(super) fn places(chunks: &TraceChunks<'_>) -> Places {
     let mut list = vec![Place {
         label: "root".into(),
         ..Place::default()
@@ -66,9 +66,9 @@ pub(super) fn places(gathered: &Gathered<'_>) -> Places {
     };
     let mut known: BTreeMap<Key, PlaceId> = BTreeMap::from([(key(&unknown), 1)]);
     list.push(unknown);
-    let ids = gathered.sites.keys().chain(gathered.places.keys());
+    let ids = chunks.sites.keys().chain(chunks.places.keys());
     // Numbers far beyond the number of sites are no one's.
-    let room = (gathered.sites.len() + gathered.places.len()).saturating_mul(2) + 16;
+    let room = (chunks.sites.len() + chunks.places.len()).saturating_mul(2) + 16;
     let most = ids
         .copied()
         .filter(|&id| (id as usize) < room)
@@ -77,8 +77,8 @@ pub(super) fn places(gathered: &Gathered<'_>) -> Places {
     let mut of_site = vec![1; most];
     for (id, of) in of_site.iter_mut().enumerate() {
         let id = id as u32;
-        let resolved = gathered.places.get(&id).map(resolved_place);
-        let Some(place) = resolved.or_else(|| gathered.sites.get(&id).map(raw_place)) else {
+        let resolved = chunks.places.get(&id).map(resolved_place);
+        let Some(place) = resolved.or_else(|| chunks.sites.get(&id).map(raw_place)) else {
             continue;
         };
         *of = *known.entry(key(&place)).or_insert_with(|| {
@@ -91,7 +91,7 @@ pub(super) fn places(gathered: &Gathered<'_>) -> Places {
         list,
         of_site,
         unknown: 1,
-        unresolved: gathered.places.is_empty() && gathered.sites.values().any(needs_symbols),
+        unresolved: chunks.places.is_empty() && chunks.sites.values().any(needs_symbols),
     }
 }
 

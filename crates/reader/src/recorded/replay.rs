@@ -3,21 +3,21 @@
 //! Threads are replayed one after the other. Strands of one task must be told in program order, so a thread that goes on
 //! with a task another thread stopped is *parked* until that other thread has told of the stop.
 
-mod borrow;
 mod chunk;
 mod create;
 mod dependence;
+mod foreign_scope_waits;
 mod frame;
-mod hop;
+mod log;
 mod marks;
-mod moved;
+mod migrated_stacks;
 mod record;
 mod restart;
-mod short;
+mod resume;
+mod sampled_joins;
+mod skipped;
 mod stack;
 mod team;
-mod told;
-mod unrecorded;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -25,11 +25,11 @@ use workspan_trace::event::{Event, Events};
 
 use self::dependence::Siblings;
 use self::frame::{Frame, Pending};
-pub(super) use self::told::{PoolTold, ThreadTold, Told};
-use super::count::{Counts, LATEST};
+pub(super) use self::log::{PoolLog, ReplayLog, ThreadLog};
+use super::chunks_by_thread::{Thread, TraceChunks};
 use super::facts;
-use super::gather::{Gathered, Thread};
 use super::places::Places;
+use super::survey::{LATEST, Survey};
 use workspan_dag::cancel::Checkpoint;
 use workspan_dag::raw::{RawScope, RawTask, RawTrace};
 use workspan_dag::{NONE, ROOT_PLACE, ScopeKind, TaskKind};
@@ -69,7 +69,7 @@ struct Lane<'a> {
     within: u64,
     /// Its first record said what is on its stack.
     restarted: bool,
-    told: ThreadTold,
+    told: ThreadLog,
 }
 
 /// What a parked thread waits for.
@@ -84,8 +84,8 @@ enum Until {
 }
 
 struct Replay<'a, 'r> {
-    gathered: &'r Gathered<'a>,
-    counts: &'r Counts,
+    chunks: &'r TraceChunks<'a>,
+    counts: &'r Survey,
     places: &'r Places,
     raw: &'r mut RawTrace,
     /// Ticks of the file that are 0 in the run.
@@ -120,10 +120,10 @@ struct Replay<'a, 'r> {
     /// Dependences among siblings that may still be told.
     room: usize,
     /// Unrecorded subtrees, when the last strand of each of their parts began and ended, and by how much that end may be told late.
-    subtrees: Vec<unrecorded::Subtree>,
+    subtrees: Vec<skipped::Subtree>,
     part_ends: BTreeMap<u32, (u64, u64)>,
     late: u64,
-    told: Told,
+    told: ReplayLog,
 }
 
 /// Sets of unordered tasks one after the other have as many dependences as the product of their sizes: so many a record of the
@@ -133,11 +133,11 @@ const DEPENDENCES: u64 = 1 << 24;
 
 /// Tells the run into `raw`.
 pub(super) fn replay(
-    gathered: &Gathered<'_>,
-    counts: &Counts,
+    chunks: &TraceChunks<'_>,
+    counts: &Survey,
     places: &Places,
     raw: &mut RawTrace,
-) -> Told {
+) -> ReplayLog {
     let unborn = RawTask {
         number: 0,
         parent: NONE,
@@ -161,7 +161,7 @@ pub(super) fn replay(
         .collect();
     raw.scopes.reserve_exact(counts.joins);
     let mut replay = Replay {
-        gathered,
+        chunks,
         counts,
         places,
         raw,
@@ -172,7 +172,7 @@ pub(super) fn replay(
         handed: BTreeMap::new(),
         holders: BTreeMap::new(),
         parked: BTreeMap::new(),
-        ready: (0..gathered.threads.len()).collect(),
+        ready: (0..chunks.threads.len()).collect(),
         forced: false,
         open_regions: BTreeMap::new(),
         open_parts: BTreeMap::new(),
@@ -187,10 +187,10 @@ pub(super) fn replay(
         room: (counts.events * DEPENDENCES_A_RECORD + DEPENDENCES) as usize,
         subtrees: Vec::new(),
         part_ends: BTreeMap::new(),
-        late: facts::late_by(&gathered.notes),
-        told: Told::default(),
+        late: facts::late_by(&chunks.notes),
+        told: ReplayLog::default(),
     };
-    let mut lanes: Vec<Lane<'_>> = gathered
+    let mut lanes: Vec<Lane<'_>> = chunks
         .threads
         .iter()
         .enumerate()
@@ -222,7 +222,7 @@ impl<'a> Lane<'a> {
             short: false,
             within: 0,
             restarted: false,
-            told: ThreadTold::new(index as u32),
+            told: ThreadLog::new(index as u32),
         }
     }
 
@@ -275,7 +275,7 @@ impl<'a> Replay<'a, '_> {
 
     fn run_lane(&mut self, lane: &mut Lane<'a>, number: usize) {
         let mut steps = Checkpoint::default();
-        while let Some((ticks, event)) = lane.next(&self.gathered.threads[number]) {
+        while let Some((ticks, event)) = lane.next(&self.chunks.threads[number]) {
             steps.step();
             let t = (ticks - self.origin).min(LATEST);
             if self.is_within_short(lane, number, t) {

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use workspan_trace::entry::OTHER_THREADS;
 
 use super::Extent;
-use super::count::{LATEST, slot};
-use super::gather::Gathered;
+use super::chunks_by_thread::TraceChunks;
+use super::survey::{LATEST, slot};
 use workspan_dag::raw::RawTrace;
 use workspan_dag::samples::{Frame, RawSample, RawStop};
 
 /// Puts samples, stacks and frames into `raw`. A frame or stack that the file does not have is a "?"; stacks keep the order
 /// of their numbers.
-pub(super) fn samples(gathered: &Gathered<'_>, extent: Extent, raw: &mut RawTrace) {
+pub(super) fn samples(chunks: &TraceChunks<'_>, extent: Extent, raw: &mut RawTrace) {
     let mut frames: BTreeMap<u32, u32> = BTreeMap::new();
-    for (&id, entry) in &gathered.frames {
+    for (&id, entry) in &chunks.frames {
         frames.insert(id, raw.samples.frames.len() as u32);
         raw.samples.frames.push(Frame {
             function: entry.function.clone(),
@@ -25,7 +25,7 @@ pub(super) fn samples(gathered: &Gathered<'_>, extent: Extent, raw: &mut RawTrac
     }
     let mut unknown = None;
     let mut stacks: BTreeMap<u32, u32> = BTreeMap::new();
-    for (&id, entry) in &gathered.stacks {
+    for (&id, entry) in &chunks.stacks {
         stacks.insert(id, raw.samples.stacks.len() as u32);
         let frames: Vec<u32> = entry
             .frames
@@ -40,11 +40,11 @@ pub(super) fn samples(gathered: &Gathered<'_>, extent: Extent, raw: &mut RawTrac
             .collect();
         raw.samples.stacks.push(frames);
     }
-    let note = gathered.notes.iter().find(|n| n.key == "sample_hz");
+    let note = chunks.notes.iter().find(|n| n.key == "sample_hz");
     raw.samples.hertz = note.and_then(|n| n.value.parse().ok()).unwrap_or(0);
     let inside = |ticks: u64| (extent.first..=extent.last).contains(&ticks);
-    for entry in &gathered.stops {
-        let Some(thread) = slot(&gathered.threads, entry.thread) else {
+    for entry in &chunks.stops {
+        let Some(thread) = slot(&chunks.threads, entry.thread) else {
             continue;
         };
         for &(begin, stack, ticks) in &entry.stops {
@@ -60,7 +60,7 @@ pub(super) fn samples(gathered: &Gathered<'_>, extent: Extent, raw: &mut RawTrac
             }
         }
     }
-    for entry in &gathered.samples {
+    for entry in &chunks.samples {
         if entry.thread == OTHER_THREADS {
             let told = entry.samples.iter().filter(|(ticks, _)| inside(*ticks));
             let others = told.filter_map(|(ticks, stack)| {
@@ -69,7 +69,7 @@ pub(super) fn samples(gathered: &Gathered<'_>, extent: Extent, raw: &mut RawTrac
             raw.samples.others.extend(others);
             continue;
         }
-        let Some(thread) = slot(&gathered.threads, entry.thread) else {
+        let Some(thread) = slot(&chunks.threads, entry.thread) else {
             continue;
         };
         for (ticks, stack) in &entry.samples {

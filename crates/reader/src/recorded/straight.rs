@@ -15,16 +15,16 @@ mod survey;
 mod ties;
 mod walk;
 
-use super::gather::Gathered;
+use super::chunks_by_thread::TraceChunks;
 use super::places::Places;
 use super::{Extent, facts, off_cpu, samples, workers};
-use super::{estimate, replay::Told};
+use super::{off_cpu_estimate, replay::ReplayLog};
 use workspan_dag::Dag;
 use workspan_dag::build::in_order::{self, InOrder};
 use workspan_dag::raw::RawTrace;
 
 /// The run; `None` when it is more than this reader takes. `size` is the file's, in bytes.
-pub(super) fn dag(gathered: &Gathered<'_>, places: &mut Places, size: usize) -> Option<Dag> {
+pub(super) fn dag(gathered: &TraceChunks<'_>, places: &mut Places, size: usize) -> Option<Dag> {
     let survey = survey::survey(gathered)?;
     let mut raw = RawTrace::default();
     let (mut columns, told) = walk::walk(gathered, &survey, places, &mut raw)?;
@@ -34,16 +34,16 @@ pub(super) fn dag(gathered: &Gathered<'_>, places: &mut Places, size: usize) -> 
     let strands = columns.strands.thread.iter();
     let times = columns.strands.start.iter().zip(&columns.strands.end);
     let strands = strands.zip(times).map(|(&on, (&from, &to))| (on, from, to));
-    estimate::spread(gathered, extent, strands, &mut raw.offs);
+    off_cpu_estimate::spread(gathered, extent, strands, &mut raw.offs);
     samples::samples(gathered, extent, &mut raw);
     finish(gathered, extent, places, &told, columns, raw, size)
 }
 
 fn finish(
-    gathered: &Gathered<'_>,
+    gathered: &TraceChunks<'_>,
     extent: Extent,
     places: &mut Places,
-    told: &Told,
+    told: &ReplayLog,
     mut columns: InOrder,
     mut raw: RawTrace,
     size: usize,

@@ -1,12 +1,12 @@
 //! Parallel regions: who was in which phase of which team.
 //!
-//! Only the threads that run a region's implicit tasks tell of them, so they are gathered in the first walk; the second
+//! Only the threads that run a region's implicit tasks tell of them, so they are chunks in the first walk; the second
 //! then knows at the record of the team all tasks that the region's task creates, phase by phase (MODEL.md §1, barrier).
 
 use std::ops::Range;
 
-use super::count::Counts;
-use super::gather::Thread;
+use super::chunks_by_thread::Thread;
+use super::survey::Survey;
 use workspan_dag::NONE;
 
 /// A phase of a region: what runs between two barriers.
@@ -94,7 +94,7 @@ impl Teams {
     /// created, in the order of those places.
     pub(super) fn settle(
         &mut self,
-        counts: &Counts,
+        counts: &Survey,
         threads: &[Thread<'_>],
         first: u32,
     ) -> Vec<u64> {

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::places::Places;
-use super::replay::{PoolTold, ThreadTold, Told};
+use super::replay::{PoolLog, ReplayLog, ThreadLog};
 use workspan_dag::pools::{Member, Pool, Pools};
 use workspan_dag::raw::RawTrace;
 use workspan_dag::{NONE, ThreadEvent};
@@ -34,16 +34,16 @@ const LARGEST_POOL: u64 = 1 << 16;
 const SINGLE: usize = 4096;
 
 /// Numbers the threads.
-pub(super) fn assign(told: &Told, last: u64) -> Threads {
+pub(super) fn assign(told: &ReplayLog, last: u64) -> Threads {
     let threads = &told.threads;
-    let pooled = |t: &&ThreadTold| !t.worker.is_empty();
+    let pooled = |t: &&ThreadLog| !t.worker.is_empty();
     let mut threads_of = Threads {
         workers: alive(told, last),
         total: 0,
         number: vec![NONE; threads.len()],
         shared: Vec::new(),
     };
-    let busy = |t: &ThreadTold| t.busy.map(|(from, to)| (from, to, t.index));
+    let busy = |t: &ThreadLog| t.busy.map(|(from, to)| (from, to, t.index));
     if threads_of.workers == 0 {
         let mut all: Vec<_> = threads.iter().filter_map(busy).collect();
         let slots = slots(&mut all, u32::MAX);
@@ -55,7 +55,7 @@ pub(super) fn assign(told: &Told, last: u64) -> Threads {
         let count = all.len();
         let mut found = slots(&mut all, threads_of.workers);
         if found.len() < count {
-            let from_birth = |t: &&ThreadTold| {
+            let from_birth = |t: &&ThreadLog| {
                 t.busy
                     .zip(t.worker.first())
                     .is_some_and(|(b, w)| w.1 <= b.0)
@@ -120,9 +120,9 @@ impl Threads {
 }
 
 /// The pools of the run, where there were several at one moment; `last` is its last tick.
-pub(super) fn pools(told: &Told, threads: &Threads, places: &Places, last: u64) -> Pools {
+pub(super) fn pools(told: &ReplayLog, threads: &Threads, places: &Places, last: u64) -> Pools {
     let mut pools = Pools::default();
-    let mut known: Vec<(u32, &PoolTold)> = told.pools.iter().map(|(&n, pool)| (n, pool)).collect();
+    let mut known: Vec<(u32, &PoolLog)> = told.pools.iter().map(|(&n, pool)| (n, pool)).collect();
     known.retain(|(_, pool)| (1..=LARGEST_POOL).contains(&pool.size));
     known.sort_by_key(|(number, pool)| (pool.from, *number));
     let numbers: Vec<u32> = known.iter().map(|&(number, _)| number).collect();
@@ -156,13 +156,13 @@ pub(super) fn pools(told: &Told, threads: &Threads, places: &Places, last: u64) 
 }
 
 /// The largest number of workers alive at one moment.
-fn alive(told: &Told, last: u64) -> u32 {
+fn alive(told: &ReplayLog, last: u64) -> u32 {
     let mut changes: Vec<(u64, i64)> = Vec::new();
     let mut interval = |from: u64, to: u64, size: u64| {
         changes.push((from, size as i64));
         changes.push((to.max(from).saturating_add(1), -(size as i64)));
     };
-    let announced = |pool: &PoolTold| (1..=LARGEST_POOL).contains(&pool.size);
+    let announced = |pool: &PoolLog| (1..=LARGEST_POOL).contains(&pool.size);
     for pool in told.pools.values().filter(|pool| announced(pool)) {
         interval(pool.from, pool.to.unwrap_or(last).min(last), pool.size);
     }

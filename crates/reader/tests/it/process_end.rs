@@ -8,7 +8,7 @@ use crate::writer::{File, installed, lane};
 use workspan_dag::build::{Mode, build};
 use workspan_dag::{Dag, OffWhy, ThreadEvent};
 use workspan_reader::open::{Grain, read};
-use workspan_reader::recorded::sketch::sketch;
+use workspan_reader::recorded::preview::preview;
 use workspan_reader::{OpenOptions, recorded};
 use workspan_trace::entry::ClockPair;
 use workspan_trace::window::{Window, copy_window};
@@ -107,7 +107,7 @@ fn the_sketch_counts_a_strand_once() {
     let mut file = File::new([main, first, thief], Some(100));
     file.off_cpu = vec![lane(&[(3, Kind::Off, &[1, 1]), (88, Kind::Off, &[1, 70])])];
     let bytes = file.bytes();
-    let told = sketch(&bytes, &OpenOptions::default()).unwrap();
+    let told = preview(&bytes, &OpenOptions::default()).unwrap();
     let dag = through(&bytes, Grain::None);
     let inside = |thread: u32| -> u64 {
         let s = &dag.strands;

@@ -8,7 +8,7 @@ use workspan_dag::Dag;
 use workspan_reader::OpenOptions;
 use workspan_trace::entry::ClockPair;
 use workspan_trace::event::{Event, Events};
-use workspan_trace::open::Open;
+use workspan_trace::thread_state::ThreadState;
 use workspan_trace::window::{Cut, Window, copy_window};
 use workspan_trace::wire::Kind;
 use workspan_trace::{Trace, TraceWriter};
@@ -120,7 +120,7 @@ fn what_is_created_in_a_window_is_linked_as_ever() {
 fn left(bytes: &[u8], keep: impl Fn(u32) -> bool) -> Vec<u8> {
     let trace = Trace::open(bytes).unwrap();
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), trace.header).unwrap();
-    let mut open = [Open::default(), Open::default()];
+    let mut open = [ThreadState::default(), ThreadState::default()];
     for chunk in trace.chunks(workspan_trace::Tolerance::Strict).flatten() {
         let thread = chunk.thread as usize;
         if chunk.kind != workspan_trace::ChunkKind::Events {

@@ -9,7 +9,7 @@ use workspan_perf::{OffInterval, OnTimes, off_intervals, on_times, read_switches
 use workspan_trace::Trace;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{self, Note, ThreadEntry};
-use workspan_trace::off::push_off;
+use workspan_trace::off_cpu::push_off;
 use workspan_trace::reader::Tolerance;
 use workspan_trace::window::Window;
 

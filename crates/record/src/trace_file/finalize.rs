@@ -16,7 +16,7 @@ use workspan_trace::entry::{Note, PlaceEntry};
 use workspan_trace::event::{Event, Events};
 use workspan_trace::header::HEADER_SIZE;
 use workspan_trace::reader::{Chunk, Tolerance};
-use workspan_trace::seal::copy_with_records;
+use workspan_trace::sealed_copy::copy_with_records;
 use workspan_trace::window::{Window, copy_window};
 use workspan_trace::{Trace, TraceWriter};
 

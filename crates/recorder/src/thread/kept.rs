@@ -4,11 +4,11 @@ use super::Owner;
 use crate::process::Recording;
 use crate::ring;
 use crate::spool::Mapped;
-use workspan_trace::open::Open;
+use workspan_trace::thread_state::ThreadState;
 
 /// What a thread has open where its chunk begins.
 pub(super) struct AtBase {
-    open: Box<Open>,
+    open: Box<ThreadState>,
     /// What the chunk's records count from, in ticks.
     base: u64,
 }

@@ -3,7 +3,7 @@
 use crate::sample;
 use workspan_trace::chunk::{CHUNK_HEADER_SIZE, ChunkHeader, FLAGS_AT, MOVING, SEALED};
 use workspan_trace::header::HEADER_SIZE;
-use workspan_trace::seal::copy_sealed;
+use workspan_trace::sealed_copy::copy_sealed;
 use workspan_trace::{ChunkKind, FormatError, Tolerance, Trace, TraceWriter};
 
 /// The first error of a strict walk.

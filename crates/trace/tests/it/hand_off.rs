@@ -12,7 +12,7 @@ use workspan_trace::chunk::{
     CHUNK_HEADER_SIZE, CHUNK_MAGIC, COMMITTED_AT, ChunkHeader, FLAGS_AT, MOVING, SEALED, turn_flags,
 };
 use workspan_trace::hand_off::{
-    Memory, Word, append, begin, begin_with, forget, replace, seal, trim,
+    Memory, Word, append, begin, begin_with, invalidate, replace, seal, seal_short,
 };
 use workspan_trace::header::HEADER_SIZE;
 use workspan_trace::wire::{Count, commit};
@@ -317,7 +317,7 @@ fn a_chunk_in_the_rest_of_another_hides_neither() {
         append(&whole, 0, RECORDS[0]);
         // Stores beyond the record's end, as a front end's.
         whole.write(CHUNK_HEADER_SIZE + 3, &[0xee; 32]);
-        let end = trim(&whole, 128).unwrap_or(72);
+        let end = seal_short(&whole, 128).unwrap_or(72);
         let rest = Mortal::new(bytes, lives, HEADER_SIZE + end, size - end);
         begin(&rest, header(1));
         append(&rest, 0, RECORDS[1]);
@@ -335,8 +335,8 @@ fn what_is_left_of_a_full_chunk_is_no_chunk() {
     let chunk = Mortal::new(&bytes, &lives, HEADER_SIZE, 128);
     begin(&chunk, header(0));
     append(&chunk, 0, &[9; 40]);
-    assert_eq!(trim(&chunk, 64), None);
-    assert_eq!(trim(&chunk, 24), Some(104));
+    assert_eq!(seal_short(&chunk, 64), None);
+    assert_eq!(seal_short(&chunk, 24), Some(104));
 }
 
 /// Writes a sealed chunk of its own as system calls do: a header that hides it, the records, the header.
@@ -392,8 +392,8 @@ fn a_folding_writer_killed_at_any_store_leaves_each_record_once() {
         replace(&b, turn(2, 1), &records[24..32]);
         append(&b, 8, &records[32..40]);
         put_out((bytes, lives), place(4), 2, &records[24..40]);
-        forget(&b);
-        forget(&a);
+        invalidate(&b);
+        invalidate(&a);
     });
     let mut lengths = Vec::new();
     for mut found in all {

@@ -98,7 +98,7 @@ pub(crate) fn answer(session: &Session) -> Result<Reply, ApiError> {
     let overviews: Vec<_> = session.runs.iter().map(Run::overview).collect();
     let runs = session.runs.iter().zip(&overviews);
     let runs = runs.map(|(run, overview)| match overview {
-        Some(overview) => Ok(sketched(run, overview)),
+        Some(overview) => Ok(previewed(run, overview)),
         None => read(session, run),
     });
     let (mode, finest_level) = match session.mode {
@@ -160,7 +160,7 @@ fn told<'a>(run: &'a Run, meta: &'a workspan_dag::Meta) -> RunMeta<'a> {
 }
 
 /// A run of which only is known what ran when.
-fn sketched<'a>(run: &'a Run, overview: &'a Overview) -> RunMeta<'a> {
+fn previewed<'a>(run: &'a Run, overview: &'a Overview) -> RunMeta<'a> {
     let meta = overview.meta();
     let main = overview.main_thread();
     let threads = overview.rows.threads.iter().map(|&thread| {

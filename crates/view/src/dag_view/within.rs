@@ -6,7 +6,7 @@ mod id;
 use std::ops::Range;
 
 use workspan_dag::NONE;
-use workspan_reader::recorded::inside::InsideFold;
+use workspan_reader::recorded::expand::ExpandedFold;
 
 use super::MOST_ITEMS;
 use super::folded::{BINS, Folded, label};
@@ -194,7 +194,7 @@ fn strand(
 }
 
 /// What a strand stands for that was folded while it was recorded.
-fn fold_of(tree: &Tree, s: Index) -> Option<&InsideFold> {
+fn fold_of(tree: &Tree, s: Index) -> Option<&ExpandedFold> {
     let fold = tree.whole.strands.get(s as usize)?.fold;
     tree.whole.folds.get(fold as usize)
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use workspan_dag::folded::Folded;
 use workspan_dag::{NONE, PlaceId, StrandId};
-use workspan_reader::recorded::inside::InsideFold;
+use workspan_reader::recorded::expand::ExpandedFold;
 
 use super::codes::CodeOf;
 use super::{records, tree};
@@ -114,7 +114,7 @@ pub(crate) fn detail(
         )
     } else {
         let records = records(session, run)?.ok_or_else(no_strand)?;
-        let read = records.inside(dag, id, (t, t.saturating_add(1)), FEW);
+        let read = records.expand(dag, id, (t, t.saturating_add(1)), FEW);
         let found = read.strands.iter().find(|s| s.start <= t && t < s.end);
         let strand = *found.ok_or_else(no_strand)?;
         (strand, told(picture, &read.folds, strand.fold), read.tasks)
@@ -245,7 +245,7 @@ pub(crate) fn task(session: &Session, run: &Run, id: &str) -> Result<Reply, ApiE
     })
 }
 
-fn told(picture: &Picture, folds: &[InsideFold], fold: u32) -> Option<Told> {
+fn told(picture: &Picture, folds: &[ExpandedFold], fold: u32) -> Option<Told> {
     let fold = folds
         .get(fold as usize)?
         .without_probes(tree::probes_of(picture));

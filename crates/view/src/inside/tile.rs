@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use workspan_dag::{NONE, StrandId};
-use workspan_reader::recorded::inside::InsideStrand;
+use workspan_reader::recorded::expand::ExpandedStrand;
 
 use super::codes::CodeOf;
 use super::records;
@@ -27,7 +27,7 @@ struct Found {
     of: StrandId,
     site: u32,
     level: u32,
-    strand: InsideStrand,
+    strand: ExpandedStrand,
 }
 
 /// The strands as long as a bin inside the folded strands of a tile.
@@ -59,7 +59,7 @@ pub(crate) fn strands(session: &Session, run: &Run, tile: Tile) -> Result<Planes
     let mut cut = all > MOST_READ;
     if let Some(records) = records(session, run)?.filter(|_| !cut) {
         for &s in &folded {
-            let read = records.inside(dag, s, (begin, after), MOST_READ as usize);
+            let read = records.expand(dag, s, (begin, after), MOST_READ as usize);
             cut |= read.cut;
             let own = dag.strands.task[s as usize] as usize;
             for strand in read.strands {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use workspan_dag::{EndKind, NONE, StrandId};
-use workspan_reader::recorded::inside::{InsideTask, Whole};
+use workspan_reader::recorded::expand::{ExpandedTask, WholeExpansion};
 
 use super::codes::CodeOf;
 use super::records;
@@ -31,7 +31,7 @@ pub(crate) struct Tree {
     /// The folded strand.
     pub strand: StrandId,
     /// As it was read.
-    pub whole: Whole,
+    pub whole: WholeExpansion,
     pub strands: Vec<Known>,
     pub tasks: Vec<Task>,
     /// Strands by task, children by parent: in order.
@@ -112,7 +112,12 @@ impl Lists {
 }
 
 impl Tree {
-    fn new(picture: &Picture, strand: StrandId, mut whole: Whole, on_ready_path: bool) -> Tree {
+    fn new(
+        picture: &Picture,
+        strand: StrandId,
+        mut whole: WholeExpansion,
+        on_ready_path: bool,
+    ) -> Tree {
         let count = whole.tasks.len();
         // The last of its own strands goes as far as the folded one does.
         let last = whole.strands.iter_mut().rfind(|s| s.task == 0);
@@ -238,7 +243,7 @@ impl Tree {
     /// Fills `tasks`.
     fn sum_up(&mut self, heaviest: &[u64]) {
         let whole = &self.whole;
-        let nothing = |task: &InsideTask| Task {
+        let nothing = |task: &ExpandedTask| Task {
             sums: Sums {
                 tasks: 1,
                 ..Sums::default()
@@ -371,7 +376,7 @@ pub(crate) fn open(session: &Session, run: &Run, strand: StrandId) -> Result<Arc
         return Ok(tree);
     }
     let records = records(session, run)?;
-    let whole = records.and_then(|records| records.whole(dag, strand, MOST_STRANDS));
+    let whole = records.and_then(|records| records.expand_all(dag, strand, MOST_STRANDS));
     let whole = whole.ok_or_else(|| {
         ApiError::not_found("What is inside can't be read: the trace is no longer there as it was.")
     })?;

@@ -1,9 +1,9 @@
-//! What goes on against the policy when nothing can under it.
+//! Breaks deadlocks: if no worker can continue under the policy, one continues against it.
 
 use super::{Engine, Frame};
 
 impl Engine<'_> {
-    /// No worker can go on under the policy: lets one. False when nothing is left that could.
+    /// Lets one worker continue against the policy. False if none is left that could.
     pub(super) fn break_deadlock(&mut self, t: u64) -> bool {
         let over = |frame: &Frame, members: &[u32]| matches!(frame, Frame::Wait(_, wait) if members[*wait as usize] == 0);
         for w in 0..self.workers.len() {
@@ -35,7 +35,8 @@ impl Engine<'_> {
                 return true;
             }
         }
-        // Work-first: those that called a task that waits. The smallest, as the order of a hash map is no order.
+        // Work-first: those that called a task that waits. The smallest, as the order of a hash map
+        // is no order.
         let Some(&task) = self.callers.keys().min() else {
             return false;
         };

@@ -1,11 +1,12 @@
 //! Virtual workers and their events.
 //!
-//! A worker has a queue of tasks that can be run and a stack of tasks that can't go on before what is above them has: in a wait, or
-//! in a call of an inline task. Under work-first nothing is kept in waits: a task that waits leaves its worker, with the tasks that
-//! called it.
+//! A worker has a queue of tasks that can be run and a stack of tasks that can't go on before what
+//! is above them has: in a wait, or in a call of an inline task. Under work-first nothing is kept
+//! in waits: a task that waits leaves its worker, with the tasks that called it.
 //!
-//! Thieves don't poll. One that finds all queues empty sleeps, and each task put into a queue wakes one; how many empty queues it
-//! would have looked at on its way is drawn from the same distribution.
+//! Thieves don't poll. One that finds all queues empty sleeps, and each task put into a queue wakes
+//! one; how many empty queues it would have looked at on its way is drawn from the same
+//! distribution.
 //!
 //! * `task`: what a task does: creates, waits, ends.
 //! * `steal`: what a worker does that has nothing to run.

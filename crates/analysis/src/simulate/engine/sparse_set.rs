@@ -1,10 +1,10 @@
-//! A set of a few numbers.
+//! A sparse set of small numbers.
 
 use workspan_dag::NONE;
 
 use crate::simulate::random::Random;
 
-/// Numbers below a bound, with a random one in constant time.
+/// A set of numbers below a bound. It adds, removes and picks a random number in constant time.
 pub(super) struct SparseSet {
     pub(super) list: Vec<u32>,
     at: Vec<u32>,

@@ -4,7 +4,7 @@ use super::{Engine, Frame, State};
 use crate::simulate::Policy;
 
 /// Looks at empty queues that are drawn for one steal at most.
-const MOST_ATTEMPTS: u64 = 1000;
+const MAX_ATTEMPTS: u64 = 1000;
 
 impl Engine<'_> {
     /// Worker `w` has nothing to run.
@@ -52,7 +52,7 @@ impl Engine<'_> {
         if self.setup.policy != Policy::BreadthFirst {
             let others = self.workers.len() - 1;
             let full = self.full.list.len();
-            while attempts < MOST_ATTEMPTS && self.random.below(others) >= full {
+            while attempts < MAX_ATTEMPTS && self.random.below(others) >= full {
                 attempts += 1;
             }
         }

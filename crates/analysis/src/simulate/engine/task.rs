@@ -7,7 +7,8 @@ use crate::simulate::Policy;
 use crate::simulate::program::{Kind, Op};
 
 impl Engine<'_> {
-    /// The operations of the worker's task from `t` on, until one takes time or the worker has to look for another task.
+    /// The operations of the worker's task from `t` on, until one takes time or the worker has to
+    /// look for another task.
     pub(super) fn go_on(&mut self, w: u32, t: u64) {
         loop {
             let task = self.workers[w as usize].task;

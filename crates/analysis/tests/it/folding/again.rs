@@ -5,7 +5,7 @@ use workspan_dag::Dag;
 use workspan_fold::{FoldOptions, Thieves};
 use workspan_reader::OpenOptions;
 use workspan_reader::open::Grain;
-use workspan_reader::recorded::inside::Records;
+use workspan_reader::recorded::expand::Expander;
 
 use crate::folding::reading::through;
 use crate::folding::{file, habits, measures, program};
@@ -120,7 +120,7 @@ fn no_measure_changes() {
 fn look_into(bytes: &[u8], plain: &Dag, short: &Dag) -> usize {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), bytes).unwrap();
-    let records = Records::open(file.path(), short, &OpenOptions::default());
+    let records = Expander::open(file.path(), short, &OpenOptions::default());
     let records = records.unwrap().unwrap();
     let strands = &plain.strands;
     // And what each, where it is a folded one itself, has between those inside.
@@ -134,7 +134,7 @@ fn look_into(bytes: &[u8], plain: &Dag, short: &Dag) -> usize {
     let mut found = 0;
     for (s, fold) in short.folded.iter().filter(|f| f.1.source.is_some()) {
         let thread = short.strands.thread[s as usize];
-        let inside = records.inside(short, s, (0, u64::MAX), 10_000);
+        let inside = records.expand(short, s, (0, u64::MAX), 10_000);
         let mut ticks = 0;
         for strand in &inside.strands {
             let times = (thread, strand.start, strand.end);

@@ -8,7 +8,7 @@ use workspan_analysis::{Breakdown, Options, report};
 use workspan_dag::Dag;
 use workspan_reader::OpenOptions;
 use workspan_reader::open::{Grain, Index, read};
-use workspan_reader::recorded::inside::{InsideStrand, Records};
+use workspan_reader::recorded::expand::{ExpandedStrand, Expander};
 use workspan_trace::entry::push_varint;
 use workspan_trace::wire::{Kind, put_head};
 
@@ -72,7 +72,7 @@ pub fn through(bytes: &[u8], grain: Grain, raw: bool) -> Dag {
 fn look_into(bytes: &[u8], plain: &Dag, short: &Dag) -> usize {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
-    let records = Records::open(file.path(), short, &OpenOptions::default());
+    let records = Expander::open(file.path(), short, &OpenOptions::default());
     let records = records.unwrap().unwrap();
     let strands = &plain.strands;
     let known: BTreeSet<(u32, u64, u64)> = (0..strands.len())
@@ -87,7 +87,7 @@ fn look_into(bytes: &[u8], plain: &Dag, short: &Dag) -> usize {
     let mut found = 0;
     for (s, fold) in short.folded.iter() {
         let thread = short.strands.thread[s as usize];
-        let all = records.inside(short, s, (0, u64::MAX), usize::MAX);
+        let all = records.expand(short, s, (0, u64::MAX), usize::MAX);
         assert!(!all.cut);
         let mut work = 0;
         for strand in &all.strands {
@@ -107,16 +107,16 @@ fn look_into(bytes: &[u8], plain: &Dag, short: &Dag) -> usize {
         found += all.strands.len();
         // Parts of it are those that overlap.
         let middle = (short.strands.start[s as usize] + short.strands.end[s as usize]) / 2;
-        let part = records.inside(short, s, (middle, middle + 10), usize::MAX);
-        let overlap = |s: &&InsideStrand| s.end > middle && s.start < middle + 10;
-        let times = |all: &mut dyn Iterator<Item = &InsideStrand>| -> Vec<(u64, u64)> {
+        let part = records.expand(short, s, (middle, middle + 10), usize::MAX);
+        let overlap = |s: &&ExpandedStrand| s.end > middle && s.start < middle + 10;
+        let times = |all: &mut dyn Iterator<Item = &ExpandedStrand>| -> Vec<(u64, u64)> {
             all.map(|s| (s.start, s.end.min(middle + 10))).collect()
         };
         assert_eq!(
             times(&mut part.strands.iter()),
             times(&mut all.strands.iter().filter(overlap))
         );
-        let few = records.inside(short, s, (0, u64::MAX), 1);
+        let few = records.expand(short, s, (0, u64::MAX), 1);
         assert!(few.strands.len() <= 1 && (few.cut || all.strands.len() <= 1));
     }
     found

@@ -11,7 +11,7 @@ use workspan_trace::chunk::FLAGS_AT;
 use workspan_trace::event::Events;
 use workspan_trace::header::HEADER_SIZE;
 use workspan_trace::reader::Tolerance;
-use workspan_trace::seal::copy_with_records;
+use workspan_trace::sealed_copy::copy_with_records;
 use workspan_trace::wire::Kind;
 use workspan_trace::{FileHeader, Trace, TraceWriter};
 

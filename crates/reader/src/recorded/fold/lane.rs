@@ -6,11 +6,11 @@ use workspan_trace::wire::TaskRef;
 
 use super::stack::Stack;
 use super::{Lane, Plan};
-use crate::open::Content;
-use crate::recorded::count::walk;
-use crate::recorded::gather::Thread;
-use crate::recorded::replay::{ThreadTold, Told};
-use crate::released_pages::Passing;
+use crate::open::TraceBytes;
+use crate::recorded::chunks_by_thread::Thread;
+use crate::recorded::replay::{ReplayLog, ThreadLog};
+use crate::recorded::survey::walk;
+use crate::released_pages::ReleasingPass;
 use workspan_dag::cancel;
 
 /// What is to be known of a thread beforehand.
@@ -30,7 +30,7 @@ pub(super) struct Looked {
     pub taken: Vec<TaskRef>,
     /// Tasks depend on others: one that was created need not stand ready.
     pub depends: bool,
-    told: ThreadTold,
+    told: ThreadLog,
     pools: Vec<(u64, u32, Option<u64>)>,
 }
 
@@ -47,7 +47,7 @@ impl Looked {
             events: 0,
             taken: Vec::new(),
             depends: false,
-            told: ThreadTold::new(place),
+            told: ThreadLog::new(place),
             pools: Vec::new(),
         };
         let mut stack = Stack::new(thread.number);
@@ -113,7 +113,7 @@ impl Looked {
     }
 
     /// What the thread told of itself and of pools.
-    pub(super) fn tell(&self, told: &mut Told) {
+    pub(super) fn tell(&self, told: &mut ReplayLog) {
         for &(t, pool, size) in &self.pools {
             match size {
                 Some(size) => told.pool_begins(pool, size, t),
@@ -152,7 +152,7 @@ pub(super) fn fold(
     options: &FoldOptions,
     (probe, sites): (u64, &[u32]),
     plan: Plan,
-    content: Content<'_>,
+    content: TraceBytes<'_>,
 ) -> (Lane, u64) {
     let mut fold = Fold::new(thread.number, (0, 0), options.clone());
     fold.take_out_probes(probe);
@@ -173,7 +173,7 @@ pub(super) fn fold(
             fold.take_firm();
         }
     };
-    let mut passing = Passing::through(content);
+    let mut passing = ReleasingPass::through(content);
     for (at, chunk) in thread.chunks[..lane.rest].iter().enumerate() {
         if fold.is_bad() {
             break;

@@ -3,7 +3,7 @@
 use workspan_trace::event::{Event, WaitFor};
 use workspan_trace::wire::TaskRef;
 
-/// Counts beyond this are damage, and one can still count on from here.
+/// Survey beyond this are damage, and one can still count on from here.
 const MOST: u64 = u64::MAX >> 1;
 
 /// Why a task on the stack does not run.

@@ -44,7 +44,7 @@ impl<'a> Replay<'a, '_> {
     /// scopes in between, they stay as they came.
     pub(super) fn sort_join_scopes(&mut self) {
         let named = self.counts.scopes.last().map_or(0, |&n| n as usize);
-        if self.gathered.threads.len() < 2 || !self.counts.teams.is_empty() {
+        if self.chunks.threads.len() < 2 || !self.counts.teams.is_empty() {
             return;
         }
         let of_joins = &self.raw.scopes[named..];
@@ -109,7 +109,7 @@ impl<'a> Replay<'a, '_> {
             let open = self.open_trees.get(&parent).and_then(|open| open.last());
             return open.copied().unwrap_or(NONE);
         };
-        let known = self.counts.scope(&self.gathered.threads, name);
+        let known = self.counts.scope(&self.chunks.threads, name);
         if known.is_none() {
             self.told
                 .repair("Tasks created into scopes that are not in the trace");
@@ -154,7 +154,7 @@ impl<'a> Replay<'a, '_> {
         let op = match what {
             WaitFor::Children => RawEnd::WaitChildren,
             WaitFor::Scope(thread, seq) => {
-                let scope = self.counts.scope(&self.gathered.threads, (thread, seq));
+                let scope = self.counts.scope(&self.chunks.threads, (thread, seq));
                 let own = scope.filter(|&s| {
                     self.raw.scopes[s as usize].opener == task && self.closed.insert(s)
                 });
@@ -206,7 +206,7 @@ impl<'a> Replay<'a, '_> {
     pub(super) fn wait_tasks(&mut self, list: Option<References<'a>>) -> RawEnd {
         let mut tasks = Vec::new();
         for name in list.iter().flat_map(References::iter) {
-            match self.counts.task(&self.gathered.threads, name) {
+            match self.counts.task(&self.chunks.threads, name) {
                 Some(task) => tasks.push(task),
                 None => self
                     .told

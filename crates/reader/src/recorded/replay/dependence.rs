@@ -123,7 +123,7 @@ impl Siblings {
 impl<'a> Replay<'a, '_> {
     /// The dependences of a task created just before.
     pub(super) fn depends(&mut self, name: TaskRef, on: References<'a>) {
-        let task = self.counts.task(&self.gathered.threads, name);
+        let task = self.counts.task(&self.chunks.threads, name);
         let known = task.map(|task| (task, self.raw.tasks[task as usize].parent));
         let Some((task, parent)) = known.filter(|&(_, parent)| parent != NONE) else {
             self.told

@@ -123,7 +123,7 @@ impl<'a> Replay<'a, '_> {
     }
 
     fn count(&mut self, label: u32, strand: u32, value: u64) {
-        let Some(name) = self.gathered.labels.get(label as usize) else {
+        let Some(name) = self.chunks.labels.get(label as usize) else {
             self.told.repair("Counters without a name, left out");
             return;
         };
@@ -147,7 +147,7 @@ impl<'a> Replay<'a, '_> {
         let mut open = 0u64;
         for (number, lane) in lanes.iter_mut().enumerate() {
             // A thread of which a part is missing was last seen when it was last seen.
-            let cut = self.gathered.threads[number].cut || lane.bad;
+            let cut = self.chunks.threads[number].cut || lane.bad;
             while let Some(frame) = lane.stack.len().checked_sub(1) {
                 let (task, stopped) = (lane.stack[frame].task, lane.stack[frame].stopped);
                 let state = self.states[task as usize];

@@ -10,7 +10,7 @@ const DEEPEST: usize = 1000;
 
 impl<'a> Replay<'a, '_> {
     pub(super) fn open(&mut self, lane: &mut Lane<'a>, t: u64, label: u32, tree: bool, part: bool) {
-        let label = if (label as usize) < self.gathered.labels.len() {
+        let label = if (label as usize) < self.chunks.labels.len() {
             label
         } else {
             NONE

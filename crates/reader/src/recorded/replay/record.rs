@@ -3,8 +3,8 @@
 use workspan_trace::event::Event;
 
 use super::frame::Pending;
-use super::{Lane, Replay, Until, told};
-use crate::recorded::count::{Named, slot};
+use super::{Lane, Replay, Until, log};
+use crate::recorded::survey::{Named, slot};
 use workspan_dag::{NONE, Off, OffWhy, Steal, ThreadEvent};
 
 impl<'a> Replay<'a, '_> {
@@ -35,7 +35,7 @@ impl<'a> Replay<'a, '_> {
                 }
             }
             Event::Begin(name) => {
-                let task = self.counts.task(&self.gathered.threads, name);
+                let task = self.counts.task(&self.chunks.threads, name);
                 self.begin(lane, task, t);
             }
             Event::Resume => {
@@ -53,7 +53,7 @@ impl<'a> Replay<'a, '_> {
             }
             Event::ResumeStopped(stop) => {
                 let t_file = t.saturating_add(self.origin);
-                let stop = Named::of(stop, t_file, &self.gathered.threads);
+                let stop = Named::of(stop, t_file, &self.chunks.threads);
                 self.resume_stopped(lane, t, stop)?;
             }
             Event::Signal { site, id } => {
@@ -64,7 +64,7 @@ impl<'a> Replay<'a, '_> {
                 }
             }
             Event::Depend { task, on } => {
-                let threads = &self.gathered.threads;
+                let threads = &self.chunks.threads;
                 match (
                     self.counts.task(threads, task),
                     self.counts.task(threads, on),
@@ -97,7 +97,7 @@ impl<'a> Replay<'a, '_> {
             Event::Folded(bytes) => match workspan_trace::folded::FoldedRecord::decode(bytes) {
                 Some(record) => {
                     if let Some(frame) = self.current(lane, t) {
-                        let folded = told::folded(record, self.places);
+                        let folded = log::folded(record, self.places);
                         self.pend(lane, frame, Pending::Folded(Box::new(folded)));
                     }
                 }
@@ -108,10 +108,7 @@ impl<'a> Replay<'a, '_> {
             // Names are resolved by the first walk's counts.
             Event::Skip { .. } => {}
             Event::Steal { victim, leap, task } => {
-                let task = self
-                    .counts
-                    .task(&self.gathered.threads, task)
-                    .unwrap_or(NONE);
+                let task = self.counts.task(&self.chunks.threads, task).unwrap_or(NONE);
                 let victim = self.thread(victim);
                 self.raw.steals.push(Steal {
                     t,
@@ -170,7 +167,7 @@ impl<'a> Replay<'a, '_> {
 
     /// A thread named by a record.
     pub(super) fn thread(&self, number: Option<u32>) -> u32 {
-        let slot = number.and_then(|number| slot(&self.gathered.threads, number));
+        let slot = number.and_then(|number| slot(&self.chunks.threads, number));
         slot.map_or(NONE, |slot| slot as u32)
     }
 }

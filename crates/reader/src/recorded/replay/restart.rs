@@ -1,7 +1,7 @@
 //! A thread whose first records are not in the trace: what is on its stack is made roots.
 
 use workspan_trace::event::References;
-use workspan_trace::open::Place;
+use workspan_trace::thread_state::TaskState;
 
 use super::frame::Frame;
 use super::{Lane, Replay, State};
@@ -31,10 +31,10 @@ impl<'a> Replay<'a, '_> {
                 scope: NONE,
             });
             self.told.before += 1;
-            let place = Place::from_code(code);
+            let place = TaskState::from_code(code);
             let mut frame = Frame::new(task, t);
-            frame.stopped = place != Place::Running;
-            frame.interrupted = place == Place::Interrupted;
+            frame.stopped = place != TaskState::Running;
+            frame.interrupted = place == TaskState::Interrupted;
             self.states.push(if frame.stopped {
                 State::Stopped
             } else {

@@ -4,7 +4,7 @@ use workspan_trace::event::Event;
 
 use super::columns::{Birth, State};
 use super::walk::{Lane, Walk};
-use crate::recorded::count::slot;
+use crate::recorded::survey::slot;
 use workspan_dag::{EndKind, NONE, Off, OffWhy, ROOT_PLACE, Steal, TaskKind, ThreadEvent};
 
 impl<'a> Walk<'a, '_> {

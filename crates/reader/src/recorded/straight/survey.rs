@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use workspan_trace::event::{Event, Events};
 
 use crate::recorded::Extent;
-use crate::recorded::gather::{Gathered, Records};
+use crate::recorded::chunks_by_thread::{Records, TraceChunks};
 use workspan_dag::NONE;
 use workspan_dag::cancel::checked;
 
@@ -35,7 +35,7 @@ struct Counts {
 }
 
 /// Counts all records, the chunks side by side; `None` when there is one that the walk does not take.
-pub(super) fn survey(gathered: &Gathered<'_>) -> Option<Survey> {
+pub(super) fn survey(gathered: &TraceChunks<'_>) -> Option<Survey> {
     if gathered.threads.iter().any(|t| t.cut) {
         return None;
     }

@@ -8,10 +8,10 @@ use workspan_trace::event::{Event, Events};
 use super::ahead::ahead;
 use super::columns::State;
 use super::survey::Survey;
-pub(super) use crate::recorded::count::LATEST;
-use crate::recorded::gather::{Gathered, Thread};
+use crate::recorded::chunks_by_thread::{Thread, TraceChunks};
 use crate::recorded::places::Places;
-use crate::recorded::replay::{ThreadTold, Told};
+use crate::recorded::replay::{ReplayLog, ThreadLog};
+pub(super) use crate::recorded::survey::LATEST;
 use workspan_dag::NONE;
 use workspan_dag::build::in_order::InOrder;
 use workspan_dag::cancel::Checkpoint;
@@ -37,7 +37,7 @@ pub(super) struct Frame {
 pub(super) struct Lane<'a> {
     pub stack: Vec<Frame>,
     pub now: u64,
-    pub told: ThreadTold,
+    pub told: ThreadLog,
     chunk: usize,
     events: Events<'a>,
     /// When the record comes that is next.
@@ -49,7 +49,7 @@ impl<'a> Lane<'a> {
         let mut lane = Lane {
             stack: Vec::new(),
             now: 0,
-            told: ThreadTold::new(slot as u32),
+            told: ThreadLog::new(slot as u32),
             chunk: 0,
             events: Events::new(&[], 0),
             head: None,
@@ -81,7 +81,7 @@ impl<'a> Lane<'a> {
 
 /// What the walk knows besides the threads.
 pub(super) struct Walk<'a, 'r> {
-    pub gathered: &'r Gathered<'a>,
+    pub gathered: &'r TraceChunks<'a>,
     pub places: &'r Places,
     pub raw: &'r mut RawTrace,
     pub columns: InOrder,
@@ -98,16 +98,16 @@ pub(super) struct Walk<'a, 'r> {
     pub handed: BTreeMap<u32, u64>,
     /// Per task: threads that took it over and have not left it, last one on top.
     pub holders: BTreeMap<u32, Vec<u32>>,
-    pub told: Told,
+    pub told: ReplayLog,
 }
 
 /// Walks all records. The steals, off-CPU times and other events come into `raw` as they are told.
 pub(super) fn walk(
-    gathered: &Gathered<'_>,
+    gathered: &TraceChunks<'_>,
     survey: &Survey,
     places: &Places,
     raw: &mut RawTrace,
-) -> Option<(InOrder, Told)> {
+) -> Option<(InOrder, ReplayLog)> {
     let columns = InOrder::with_capacity(survey.extent.tasks, survey.strands, survey.joins);
     ahead(columns, |columns| {
         walk_into(columns, gathered, survey, places, raw)
@@ -116,11 +116,11 @@ pub(super) fn walk(
 
 fn walk_into(
     columns: InOrder,
-    gathered: &Gathered<'_>,
+    gathered: &TraceChunks<'_>,
     survey: &Survey,
     places: &Places,
     raw: &mut RawTrace,
-) -> Option<(InOrder, Told)> {
+) -> Option<(InOrder, ReplayLog)> {
     let room = |&tasks: &usize| Vec::with_capacity(tasks);
     let mut walk = Walk {
         gathered,
@@ -134,7 +134,7 @@ fn walk_into(
         taken: &survey.taken,
         handed: BTreeMap::new(),
         holders: BTreeMap::new(),
-        told: Told::default(),
+        told: ReplayLog::default(),
     };
     let threads = gathered.threads.iter().enumerate();
     let mut lanes: Vec<Lane<'_>> = threads

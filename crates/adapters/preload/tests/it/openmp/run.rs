@@ -11,7 +11,7 @@ use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{self, PlaceEntry, SitePosition};
 use workspan_trace::reader::Tolerance;
 use workspan_trace::wire::primitive;
-use workspan_trace::{Trace, TraceWriter, seal};
+use workspan_trace::{Trace, TraceWriter, sealed_copy};
 
 pub use crate::native::{library, skipped};
 
@@ -160,7 +160,7 @@ impl Program {
 fn resolved(spool: &[u8]) -> Vec<u8> {
     let trace = Trace::open(spool).unwrap();
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), trace.header).unwrap();
-    seal::copy_sealed(&trace, &[ChunkKind::Places], &mut writer).unwrap();
+    sealed_copy::copy_sealed(&trace, &[ChunkKind::Places], &mut writer).unwrap();
     let (mut sites, mut mappings) = (Vec::new(), Vec::new());
     for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
         let bodies = || entry::entries(chunk.payload);

@@ -1,0 +1,147 @@
+//! What ran when, of a trace that takes long to read: a picture of the run before there is a
+//! [`workspan_dag::Dag`] of it.
+//!
+//! Two walks over the events, each over all threads at once. The `first_pass` learns which site each task was created at, when the run
+//! began and ended, and which threads are workers; the second replays each thread's stack of tasks and adds up what ran in each
+//! of some thousand bins of time (`thread_bins`). Who waited for whom is left out, and with it whatever costs time and memory: tasks that
+//! stopped on one thread and go on on another are known to run, but not of which site they are.
+
+mod first_pass;
+mod place_codes;
+mod thread_bins;
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use self::first_pass::ThreadFacts;
+use self::thread_bins::ThreadBins;
+use super::replay::ReplayLog;
+use super::{Extent, chunks_by_thread, facts, places, workers};
+use crate::open::OpenOptions;
+use workspan_dag::Error;
+use workspan_dag::meta::Meta;
+use workspan_dag::{Place, PlaceId};
+
+/// A run in bins of time.
+#[derive(Debug)]
+pub struct Preview {
+    /// The run as a whole.
+    pub meta: Meta,
+    /// Names of [`Bin::place`].
+    pub places: Vec<Place>,
+    /// When the run began and ended, in ticks, as the strands of its DAG count them.
+    pub begin: u64,
+    /// See `begin`.
+    pub end: u64,
+    /// Tasks created.
+    pub tasks: u64,
+    /// A bin has 2^level ticks; the first begins at `begin`.
+    pub level: u32,
+    /// By thread number, the run's bins; none for a thread that ran nothing, and for those beyond [`MAX_PREVIEWED_THREADS`].
+    pub threads: Vec<Vec<Bin>>,
+}
+
+/// What a thread did in a bin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Bin {
+    /// Ticks inside of strands, off the CPU or not.
+    pub busy: u64,
+    /// Strands that began.
+    pub strands: u32,
+    /// Tasks that were created.
+    pub creates: u32,
+    /// The spawn site whose tasks ran longest.
+    pub place: PlaceId,
+}
+
+/// Threads that are previewed at most.
+pub const MAX_PREVIEWED_THREADS: usize = 1024;
+/// Bins of all threads together, and of each.
+const MAX_BINS: u64 = 1 << 20;
+const MIN_BINS_PER_THREAD: u64 = 1 << 10;
+const MAX_BINS_PER_THREAD: u64 = 1 << 14;
+
+/// Sketches the recorded trace in the bytes of its file. Time is linear in the events, memory in the tasks (a byte each, as a rule, while it is made).
+///
+/// # Errors
+/// It is none, of another version, or damaged (unless `options.allow_truncated`), or has no task.
+pub fn preview(bytes: &[u8], options: &OpenOptions) -> Result<Preview, Error> {
+    let chunks = chunks_by_thread::read(bytes, options)?;
+    let places = places::places(&chunks);
+    let firsts: Vec<ThreadFacts> = (0u32..)
+        .zip(&chunks.threads)
+        .collect::<Vec<_>>()
+        .into_par_iter()
+        .map(|(place, thread)| ThreadFacts::of(place, thread, &places))
+        .collect();
+    // How many tasks there are is told apart.
+    let mut extent = Extent {
+        first: u64::MAX,
+        ..Extent::default()
+    };
+    let mut told = ReplayLog::default();
+    let (mut began, mut tasks) = (u64::MAX, 0);
+    let mut firsts: Vec<ThreadFacts> = firsts;
+    for first in &mut firsts {
+        extent.first = extent.first.min(first.first);
+        extent.last = extent.last.max(first.last);
+        extent.events += first.events;
+        extent.bad += u64::from(first.bad);
+        began = began.min(first.began);
+        tasks += first.sites.len() as u64 + first.members;
+        for &(t, change) in &first.pools {
+            change.tell(&mut told, t);
+        }
+        told.threads.push(std::mem::take(&mut first.told));
+    }
+    if began == u64::MAX {
+        return Err(Error::Trace("the trace has no task".into()));
+    }
+    if let Some(finished) = chunks.finished.filter(|_| chunks.header.dropped == 0) {
+        extent.last = extent.last.max(finished.ticks);
+    }
+    let threads = workers::assign(&told, extent.last);
+    let meta = facts::meta(&chunks, extent, &told, &threads, &places, bytes.len());
+    // Threads that share a number came one after the other.
+    let mut shared: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (place, &number) in threads.number.iter().enumerate() {
+        shared.entry(number).or_default().push(place);
+    }
+    shared.retain(|&number, _| (number as usize) < MAX_PREVIEWED_THREADS);
+    let level = level(extent.last - began, shared.len() as u64);
+    let bins = ((extent.last - began) >> level) as usize + 1;
+    let found: Vec<(u32, Vec<Bin>)> = shared
+        .into_par_iter()
+        .filter(|(_, places)| places.iter().any(|&i| firsts[i].busy))
+        .map(|(number, of)| {
+            let mut lane = ThreadBins::new(&firsts, &places, (began, level), bins);
+            for place in of {
+                lane.walk(&chunks.threads[place], &chunks.threads, extent.last);
+            }
+            (number, lane.finish())
+        })
+        .collect();
+    let mut threads = vec![Vec::new(); (meta.threads as usize).min(MAX_PREVIEWED_THREADS)];
+    for (number, bins) in found {
+        if let Some(slot) = threads.get_mut(number as usize) {
+            *slot = bins;
+        }
+    }
+    Ok(Preview {
+        meta,
+        places: places.list,
+        begin: began - extent.first,
+        end: extent.last - extent.first,
+        tasks,
+        level,
+        threads,
+    })
+}
+
+/// The level of the bins: fine where there are few threads.
+fn level(elapsed: u64, threads: u64) -> u32 {
+    let wanted = (MAX_BINS / threads.max(1)).clamp(MIN_BINS_PER_THREAD, MAX_BINS_PER_THREAD);
+    // As many as `wanted`, to the next power of two of their width.
+    (elapsed / wanted + 1).next_power_of_two().trailing_zeros()
+}

@@ -1,0 +1,237 @@
+//! Subtrees that were not recorded: the strands that stand for them, and their parts on other threads.
+
+use std::collections::BTreeMap;
+
+use super::frame::Pending;
+use super::{Lane, Replay};
+use crate::recorded::skipped::{Estimate, is_of_tasks};
+use workspan_dag::folded::{Folded, FoldedSite};
+use workspan_dag::raw::RawEnd;
+use workspan_dag::unrecorded::Bounds;
+use workspan_dag::{Lists, NONE, TaskKind};
+
+/// One that has begun.
+#[derive(Debug)]
+pub(super) struct Subtree {
+    /// Its place in the list of all yields.
+    at: u32,
+    /// Site in the file, and level as recorded.
+    class: (u32, u64),
+    /// Of its waits: their lists, and when the task went on.
+    waits: Vec<(u32, u64)>,
+}
+
+/// Waits kept of one subtree; what the others waited for is joined by the last.
+const WAITS: usize = 1 << 16;
+
+impl<'a> Replay<'a, '_> {
+    pub(super) fn unrecorded(
+        &mut self,
+        lane: &mut Lane<'a>,
+        number: usize,
+        t: u64,
+        class: (u32, u64),
+    ) {
+        let at = self.counts.yields[number] + lane.yields;
+        lane.yields += 1;
+        let Some(frame) = self.current(lane, t) else {
+            return;
+        };
+        let parent = lane.stack[frame].task;
+        let counts = self.counts;
+        let parts = counts.unrecorded.parts(at);
+        if parts.len() == 0 {
+            self.strand(lane, frame, t, RawEnd::Yield, self.places.of(class.0));
+        }
+        for part in parts {
+            let (task, place) = (self.nth(part.nth), self.places.of(part.site));
+            self.strand(lane, frame, t, RawEnd::Create(task), place);
+            let created = &mut self.raw.tasks[task as usize];
+            (created.parent, created.kind, created.site) = (parent, TaskKind::Deferred, place);
+        }
+        if lane.stack[frame].unrecorded != NONE {
+            self.told
+                .repair("Unrecorded subtrees inside of one another, taken as one");
+            return;
+        }
+        lane.stack[frame].unrecorded = self.subtrees.len() as u32;
+        let waits = Vec::new();
+        self.subtrees.push(Subtree { at, class, waits });
+    }
+
+    pub(super) fn recorded(&mut self, lane: &mut Lane<'a>, t: u64) {
+        let Some(frame) = self.current(lane, t) else {
+            return;
+        };
+        let subtree = lane.stack[frame].unrecorded;
+        let Some(open) = self.subtrees.get(subtree as usize) else {
+            self.told
+                .repair("Ends of unrecorded subtrees that had not begun, left out");
+            return;
+        };
+        let end = if self.counts.unrecorded.parts(open.at).len() == 0 {
+            RawEnd::Yield
+        } else {
+            let list = self.wait_tasks(None);
+            self.subtrees[subtree as usize]
+                .waits
+                .push((list_of(list), t));
+            list
+        };
+        self.strand(lane, frame, t, end, NONE);
+        (lane.stack[frame].unrecorded, lane.stack[frame].inside) = (NONE, None);
+    }
+
+    /// So many tasks have begun in the unrecorded subtree that the task on top is in, since its open strand did.
+    pub(super) fn inside(&mut self, lane: &mut Lane<'a>, tasks: u64) {
+        if let Some(top) = lane.stack.last_mut().filter(|top| top.unrecorded != NONE) {
+            // A strand of no time stands for nothing: the next one does.
+            top.inside = Some(top.inside.unwrap_or(0).saturating_add(tasks));
+        }
+    }
+
+    /// The strand that is open in the frame is about to end for something that its thread could not foresee. What ran in an unrecorded subtree until
+    /// then is counted with what runs there afterwards.
+    pub(super) fn tells_later(&self, lane: &mut Lane<'a>, frame: usize) {
+        let subtree = self.subtrees.get(lane.stack[frame].unrecorded as usize);
+        if self.counts.unrecorded.counts && subtree.is_some_and(|s| is_of_tasks(s.class.1)) {
+            lane.stack[frame].inside.get_or_insert(0);
+        }
+    }
+
+    /// A part of a subtree begins.
+    pub(super) fn part(&mut self, lane: &mut Lane<'a>, number: usize, t: u64) {
+        let task = self.nth(self.counts.tasks[number] + lane.tasks);
+        lane.tasks += 1;
+        self.part_ends.insert(task, (u64::MAX, u64::MAX));
+        self.begin(lane, Some(task), t);
+    }
+
+    /// The task on top waits for parts; the list, filled at the end.
+    pub(super) fn wait_parts(&mut self, lane: &Lane<'a>) -> RawEnd {
+        let list = self.wait_tasks(None);
+        let subtree = lane.stack.last().map_or(NONE, |top| top.unrecorded);
+        if let Some(open) = self.subtrees.get_mut(subtree as usize)
+            && open.waits.len() < WAITS
+        {
+            open.waits.push((list_of(list), u64::MAX));
+        }
+        list
+    }
+
+    /// The task on top has gone on.
+    pub(super) fn waited(&mut self, lane: &Lane<'a>, t: u64) {
+        let subtree = lane.stack.last().map_or(NONE, |top| top.unrecorded);
+        if let Some(wait) = self
+            .subtrees
+            .get_mut(subtree as usize)
+            .and_then(|open| open.waits.last_mut())
+        {
+            wait.1 = wait.1.min(t);
+        }
+    }
+
+    /// The open strand of a task that is in an unrecorded subtree ends: it stands for what was done meanwhile.
+    pub(super) fn stand_for(&mut self, lane: &mut Lane<'a>, frame: usize, t: u64) {
+        let (subtree, start) = (lane.stack[frame].unrecorded, lane.stack[frame].start);
+        let (Some(open), true) = (self.subtrees.get(subtree as usize), t > start) else {
+            return;
+        };
+        let of_file = |t: u64| t.saturating_add(self.origin);
+        let times = (of_file(start), of_file(t));
+        let unrecorded = &self.counts.unrecorded;
+        let counted = lane.stack[frame].inside.take();
+        let estimate = unrecorded.estimate(open.class, times, counted, lane.told.index);
+        let place = self.places.of(open.class.0);
+        let bounds = Bounds {
+            site: place,
+            tasks: estimate.tasks_within,
+            span: estimate.span_within,
+        };
+        let work = (t - start).saturating_sub(estimate.cost);
+        let folded = self.folded_of(&estimate, work, place);
+        self.pend(lane, frame, Pending::Unrecorded(Box::new((folded, bounds))));
+    }
+
+    fn folded_of(&self, estimate: &Estimate, work: u64, place: u32) -> Folded {
+        let mut sites: Vec<FoldedSite> = Vec::with_capacity(estimate.inside.len());
+        for inside in &estimate.inside {
+            let site = self.places.of(inside.site);
+            let row = FoldedSite {
+                site,
+                count: inside.count,
+                work: inside.work,
+                span: inside.span,
+                critical_work: inside.critical_work,
+                lengths: inside.lengths.clone(),
+            };
+            // Sites of the file that have one place.
+            match sites.iter_mut().find(|s| s.site == site) {
+                Some(sum) => {
+                    sum.count = sum.count.saturating_add(row.count);
+                    sum.work = sum.work.saturating_add(row.work).min(work);
+                    sum.span = sum.span.saturating_add(row.span).min(sum.work);
+                    sum.critical_work = sum.critical_work.saturating_add(row.critical_work);
+                    if sum.lengths.len() < row.lengths.len() {
+                        sum.lengths.resize(row.lengths.len(), 0);
+                    }
+                    for (sum, n) in sum.lengths.iter_mut().zip(row.lengths) {
+                        *sum = sum.saturating_add(n);
+                    }
+                }
+                None => sites.push(row),
+            }
+        }
+        sites.sort_by_key(|s| s.site);
+        Folded {
+            work,
+            span: estimate.path.weight,
+            envelope: vec![(estimate.path.weight, estimate.path.edges)],
+            tasks: estimate.tasks,
+            spawns: estimate.spawns,
+            syncs: estimate.waits,
+            strands: 0,
+            levels: estimate.levels,
+            ready_integral: estimate.ready,
+            probes: estimate.cost,
+            between: 0,
+            source: None,
+            sites,
+            blocks: vec![(place, place, work)],
+        }
+    }
+
+    /// Puts the parts into the lists of the waits that waited for them: each into that of the first to go on after its end.
+    pub(super) fn join_parts(&mut self) {
+        let mut lists: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for subtree in &self.subtrees {
+            for part in self.counts.unrecorded.parts(subtree.at) {
+                let task = self.nth(part.nth);
+                let (start, end) = self.part_ends.get(&task).copied().unwrap_or_default();
+                let is_over =
+                    |at: u64| at >= end || at >= start && at.saturating_add(self.late) >= end;
+                // One that outlives the subtree, where a scope in the middle cut it in two, is joined by nobody.
+                if let Some(&(list, _)) = subtree.waits.iter().find(|w| is_over(w.1)) {
+                    lists.entry(list).or_default().push(task);
+                }
+            }
+        }
+        if lists.is_empty() {
+            return;
+        }
+        let told = std::mem::take(&mut self.raw.wait_tasks);
+        let mut all = Lists::default();
+        for i in 0..told.len() {
+            let parts = lists.remove(&(i as u32)).unwrap_or_default();
+            all.push(told.get(i).iter().copied().chain(parts));
+        }
+        self.raw.wait_tasks = all;
+    }
+}
+
+fn list_of(wait: RawEnd) -> u32 {
+    match wait {
+        RawEnd::WaitTasks(list) => list,
+        _ => NONE,
+    }
+}

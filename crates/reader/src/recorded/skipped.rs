@@ -1,0 +1,250 @@
+//! What the first walk learns of subtrees that were not recorded: their parts on other threads, and from those drawn to be
+//! recorded in full what is inside the others.
+
+pub(super) mod as_one_record;
+mod estimator;
+mod join_sampler;
+mod off_cpu;
+mod probe_from_pairs;
+mod sample;
+mod skip_costs;
+mod task_rate;
+mod task_sampler;
+
+use workspan_trace::event::Event;
+use workspan_trace::wire::TaskRef;
+
+use self::as_one_record::FoldedSample;
+pub(super) use self::estimator::{Estimate, Estimator};
+use self::join_sampler::JoinSampler;
+use self::off_cpu::OffCpuTimes;
+use self::sample::{Sample, State};
+pub(super) use self::skip_costs::SkipCosts;
+use self::task_sampler::TaskSampler;
+use super::chunks_by_thread::Thread;
+use super::survey::Survey;
+
+/// A part as read.
+#[derive(Debug, Clone, Copy)]
+struct NamedPart {
+    of: TaskRef,
+    part: Part,
+}
+
+/// A task created in an unrecorded subtree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part {
+    /// Its place in the list of all tasks by thread and count.
+    pub nth: u32,
+    /// Its site in the file.
+    pub site: u32,
+}
+
+/// A class of tasks, not of joins: what is drawn, or not recorded, is all that the current task does.
+const OF_TASKS: u64 = 1 << 33;
+
+/// True for the level, as recorded, of a class of tasks.
+pub(super) fn is_of_tasks(level: u64) -> bool {
+    level & OF_TASKS != 0
+}
+
+/// A drawn subtree being measured.
+#[derive(Debug)]
+enum Drawn {
+    Join(JoinSampler),
+    Task(TaskSampler),
+}
+
+impl Drawn {
+    fn event(&mut self, t: u64, event: &Event<'_>) -> State {
+        match self {
+            Drawn::Join(meter) => meter.event(t, event),
+            Drawn::Task(meter) => meter.event(t, event),
+        }
+    }
+
+    fn finish(self) -> Sample {
+        match self {
+            Drawn::Join(meter) => meter.finish(),
+            Drawn::Task(meter) => meter.finish(),
+        }
+    }
+}
+
+/// Gathers them over all threads.
+#[derive(Debug, Default)]
+pub(super) struct Unrecorded {
+    told: Vec<NamedPart>,
+    /// (Place in the list of yields of the subtree, part), by subtree, then in the order of the threads.
+    parts: Vec<(u32, Part)>,
+    /// Of the thread that is walked: the subtree that was drawn.
+    meter: Option<Drawn>,
+    /// Its number.
+    thread: u32,
+    /// The subtree that began with its last record but for one that counts what is inside: site, level, time; and that count.
+    begun: Option<(u32, u64, u64, Option<u64>)>,
+    /// By thread; that of the one that is walked is the last one.
+    off: Vec<OffCpuTimes>,
+    /// By thread and in the order in which they were drawn: joins that are told as one strand each.
+    short: Vec<Vec<Option<FoldedSample>>>,
+    /// Whether there are to be any.
+    shortens: bool,
+    /// Tasks in subtrees of tasks were counted.
+    pub(super) counts: bool,
+    /// Records of the join that is measured, after its first.
+    records: u64,
+    model: Estimator,
+}
+
+impl Unrecorded {
+    /// The next thread is walked.
+    pub(super) fn thread(&mut self, thread: &Thread<'_>) {
+        (self.meter, self.begun) = (None, None);
+        self.thread = thread.number;
+        self.off.push(OffCpuTimes::of(thread));
+        self.short.push(Vec::new());
+    }
+
+    /// True while records other than those below have to be told.
+    #[inline]
+    pub(super) fn listens(&self) -> bool {
+        self.meter.is_some() || self.begun.is_some()
+    }
+
+    /// A record of the thread that is walked; true when it is the last one of a drawn join that is told as one strand.
+    pub(super) fn event(&mut self, t: u64, event: &Event<'_>) -> bool {
+        let mut ended = false;
+        let mut begun = self.begun.take();
+        if let (Event::Inside { tasks }, Some((.., counted))) = (event, &mut begun) {
+            *counted = Some(*tasks);
+            self.begun = begun;
+            return false;
+        }
+        if let Some(meter) = &mut self.meter {
+            match meter.event(t, event) {
+                State::Open => {}
+                State::Whole => {
+                    if let Some(meter) = self.meter.take() {
+                        let mut sample = meter.finish();
+                        let from = t.saturating_sub(sample.whole.ticks);
+                        sample.ran = self.off.last().map_or(0, |off| off.ran(from, t));
+                        let last = self.short.last_mut().and_then(|all| all.last_mut());
+                        let shortens = self.shortens && !is_of_tasks(sample.level);
+                        if let Some(last) = last.filter(|_| shortens) {
+                            *last = Some(FoldedSample::of(&sample, self.records));
+                            ended = true;
+                        }
+                        self.model.sample(sample);
+                    }
+                }
+                State::Spoilt => self.meter = None,
+            }
+            self.records += 1;
+        }
+        if let (Event::Recorded, Some((site, level, from, counted))) = (event, begun) {
+            let ran = self.off.last().map_or(0, |off| off.ran(from, t));
+            self.model.passed((site, level), ran, counted);
+        }
+        ended
+    }
+
+    /// Drawn joins are told as one strand each.
+    pub(super) fn shorten(&mut self) {
+        self.shortens = true;
+    }
+
+    /// Of a thread of all, its n-th drawn join, if it is told as one strand.
+    pub(super) fn short(&self, thread: usize, nth: usize) -> Option<&FoldedSample> {
+        self.short.get(thread)?.get(nth)?.as_ref()
+    }
+
+    /// Tasks in those.
+    pub(super) fn tasks_in_short(&self) -> u64 {
+        let all = self.short.iter().flatten().flatten();
+        all.fold(0, |sum, short| sum.saturating_add(short.folded.tasks))
+    }
+
+    /// A drawn subtree, or one that is not recorded, begins, before the thread's `survey`-th create.
+    pub(super) fn begins(&mut self, t: u64, event: &Event<'_>, count: u64) {
+        let probe = self.model.probe;
+        match *event {
+            Event::Sampled { site, level } => {
+                let sample = Sample::new(site, level);
+                self.meter = Some(if is_of_tasks(level) {
+                    Drawn::Task(TaskSampler::new(sample, probe, (self.thread, count), t))
+                } else {
+                    Drawn::Join(JoinSampler::new(sample, probe))
+                });
+                self.records = 0;
+                if let Some(all) = self.short.last_mut() {
+                    all.push(None);
+                }
+            }
+            Event::Unrecorded { site, level } => self.begun = Some((site, level, t, None)),
+            _ => {}
+        }
+    }
+
+    /// A part begins; it has that place in the list of all tasks.
+    pub(super) fn part(&mut self, of: TaskRef, nth: u32, site: u32) {
+        let part = Part { nth, site };
+        self.told.push(NamedPart { of, part });
+    }
+
+    /// What a record around a strand costs it, in ticks, and what leaving something out costs; before anything is told.
+    pub(super) fn set_costs(&mut self, probe: u64, left_out: SkipCosts) {
+        (self.model.probe, self.model.left_out) = (probe, left_out);
+    }
+
+    /// What a record around a strand costs it, in ticks.
+    pub(super) fn probe(&self) -> u64 {
+        self.model.probe
+    }
+
+    /// What it cost in this run, where that can be told, but not less than was `calibrated`; after all has been told.
+    pub(super) fn compared_probe(&self, calibrated: u64) -> Option<u64> {
+        self.model.compared_probe(calibrated)
+    }
+
+    /// After all threads.
+    pub(super) fn settle(&mut self, counts: &Survey, threads: &[Thread<'_>]) {
+        let told = std::mem::take(&mut self.told);
+        let places = told
+            .into_iter()
+            .filter_map(|NamedPart { of, part }| Some((counts.yielded(threads, of)?, part)));
+        self.parts = places.collect();
+        self.parts.sort_by_key(|&(of, part)| (of, part.nth));
+        self.model.settle();
+    }
+
+    /// The parts of the subtree that has that place in the list of yields.
+    pub(super) fn parts(&self, of: u32) -> impl ExactSizeIterator<Item = Part> + '_ {
+        let from = self.parts.partition_point(|p| p.0 < of);
+        let to = self.parts.partition_point(|p| p.0 <= of);
+        self.parts[from..to].iter().map(|p| p.1)
+    }
+
+    /// What is inside a strand of an unrecorded subtree, by its site and level; from and to when, in the file's ticks, how many tasks were counted
+    /// there, and on which thread of all.
+    pub(super) fn estimate(
+        &self,
+        class: (u32, u64),
+        (from, to): (u64, u64),
+        counted: Option<u64>,
+        thread: u32,
+    ) -> Estimate {
+        let ran = self.off.get(thread as usize);
+        let ran = ran.map_or(0, |off| off.ran(from, to));
+        // Tells strands apart.
+        let draw = u64::from(thread) << 48 ^ from;
+        let ticks = to.saturating_sub(from);
+        // Each task took a tick at least, whatever a trace says.
+        let counted = counted.map(|tasks| tasks.min(ticks));
+        self.model.estimate(class, (ticks, ran), counted, draw)
+    }
+
+    /// Subtrees with nothing else on their thread that were not recorded, and those drawn to be.
+    pub(super) fn drawn(&self) -> (u64, u64) {
+        self.model.drawn()
+    }
+}

@@ -1,0 +1,72 @@
+//! A drawn join as one folded record (MODEL.md §7). What is estimated from it needs each of its tasks; the run's graph does not, and has
+//! little else in it where most subtrees were not recorded.
+
+use super::sample::Sample;
+use crate::open::Grain;
+use workspan_dag::folded::{Folded, FoldedSite};
+
+/// Drawn joins of files of fewer bytes stay as they were recorded.
+const WORTHWHILE: usize = 1 << 20;
+
+/// Whether a file of so many bytes, read like that, has its drawn joins told as one strand each.
+pub(in crate::recorded) fn wanted(grain: Grain, bytes: usize) -> bool {
+    match grain {
+        Grain::None => false,
+        Grain::Auto => bytes >= WORTHWHILE,
+        Grain::Nanoseconds(_) => true,
+    }
+}
+
+/// A drawn join that was measured whole.
+#[derive(Debug)]
+pub(in crate::recorded) struct FoldedSample {
+    /// Its records after the one of its call, up to and with the one of its return.
+    pub records: u64,
+    /// What is inside. Sites are the file's.
+    pub folded: Folded,
+}
+
+impl FoldedSample {
+    pub(super) fn of(sample: &Sample, records: u64) -> FoldedSample {
+        let whole = &sample.whole;
+        let (heaviest, longest) = (whole.paths.heaviest, whole.paths.longest);
+        let mut envelope = vec![(heaviest.weight, heaviest.edges)];
+        if longest.edges > heaviest.edges {
+            envelope.push((longest.weight, longest.edges));
+        }
+        let own = sample.inside.values().map(|inside| u128::from(inside.own));
+        let own: u128 = own.sum();
+        let sites = sample.inside.iter().map(|(&site, inside)| FoldedSite {
+            site,
+            count: inside.tasks,
+            work: inside.work,
+            span: inside.span,
+            // In proportion, as the path itself is not kept.
+            critical_work: (u128::from(inside.own) * u128::from(heaviest.weight))
+                .checked_div(own)
+                .unwrap_or(0) as u64,
+            lengths: inside.lengths.clone(),
+        });
+        let joins = whole.tasks / 2;
+        // In blocks 0 is a place that is not known.
+        let place = sample.site.saturating_add(1);
+        let folded = Folded {
+            work: whole.work,
+            span: heaviest.weight,
+            envelope,
+            tasks: whole.tasks,
+            spawns: joins,
+            syncs: joins,
+            // One before each join inside, and one at the end of each task.
+            strands: (3 * joins).saturating_sub(1),
+            levels: whole.levels,
+            ready_integral: sample.ready,
+            probes: whole.ticks.saturating_sub(whole.work),
+            between: 0,
+            source: None,
+            sites: sites.collect(),
+            blocks: vec![(place, place, whole.work)],
+        };
+        FoldedSample { records, folded }
+    }
+}

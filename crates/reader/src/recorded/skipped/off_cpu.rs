@@ -1,0 +1,65 @@
+//! When a thread was off the CPU, for the time that unrecorded subtrees really ran: on a busy machine most of what passed in one may be
+//! time in which nothing was done.
+
+use workspan_trace::event::{Event, Events};
+
+use crate::recorded::chunks_by_thread::Thread;
+
+/// A thread's intervals off the CPU, in the file's ticks.
+#[derive(Debug, Default)]
+pub(super) struct OffCpuTimes {
+    /// (Start, end, ticks of all up to and with this one), by end.
+    told: Vec<(u64, u64, u64)>,
+}
+
+impl OffCpuTimes {
+    /// Those of a thread: they are told after all else, in chunks of their own. Not those of which only sums a chunk are known.
+    pub(super) fn of(thread: &Thread<'_>) -> OffCpuTimes {
+        let mut told: Vec<(u64, u64, u64)> = Vec::new();
+        for chunk in thread.off_cpu() {
+            let events = Events::new(chunk.bytes, chunk.base);
+            told.extend(events.filter_map(|(t, event)| match event {
+                Event::Off { ticks, .. } => Some((t.saturating_sub(ticks), t, 0)),
+                _ => None,
+            }));
+        }
+        told.sort_unstable_by_key(|off| off.1);
+        let mut sum = 0u64;
+        for off in &mut told {
+            sum = sum.saturating_add(off.1 - off.0);
+            off.2 = sum;
+        }
+        OffCpuTimes { told }
+    }
+
+    /// Ticks from one moment to another in which the thread ran.
+    pub(super) fn ran(&self, from: u64, to: u64) -> u64 {
+        let off = self.until(to).saturating_sub(self.until(from));
+        to.saturating_sub(from).saturating_sub(off)
+    }
+
+    /// Ticks off the CPU before `t`.
+    fn until(&self, t: u64) -> u64 {
+        let over = self.told.partition_point(|off| off.1 <= t);
+        let sum = over.checked_sub(1).map_or(0, |last| self.told[last].2);
+        let begun = self.told.get(over).map_or(0, |off| t.saturating_sub(off.0));
+        sum.saturating_add(begun)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OffCpuTimes;
+
+    #[test]
+    fn intervals_count_as_far_as_they_lie_inside() {
+        let told = vec![(10, 20, 10), (50, 60, 20)];
+        let off = OffCpuTimes { told };
+        assert_eq!(off.ran(0, 10), 10);
+        assert_eq!(off.ran(0, 15), 10);
+        assert_eq!(off.ran(12, 18), 0);
+        assert_eq!(off.ran(0, 100), 80);
+        assert_eq!(off.ran(55, 70), 10);
+        assert_eq!(off.ran(30, 20), 0);
+    }
+}
