@@ -11,7 +11,7 @@ use workspan_trace::wire::Kind;
 #[path = "../src/craft.rs"]
 #[allow(dead_code, reason = "the fuzzers make files of bytes besides")]
 mod craft;
-#[path = "../../crates/trace/tests/sample/mod.rs"]
+#[path = "../../crates/trace/tests/it/sample.rs"]
 #[allow(clippy::unwrap_used, reason = "written for tests")]
 mod sample;
 

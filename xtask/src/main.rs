@@ -50,7 +50,7 @@ usage: cargo xtask demo            build workspan, record the merge sort of benc
        cargo xtask dist            archive, .deb and .rpm of a release with man pages, completions, checksums: target/dist-packages
        cargo xtask package [--verify]  the crates as a registry would get them, with the page; --verify compiles each alone
        cargo xtask screenshots     the README's pictures of the page, into docs/pictures
-       cargo xtask bench overhead [ROUNDS]  that by the length of strands: in full, folded, within a budget: docs/overhead.md;
+       cargo xtask bench overhead [ROUNDS]  that by the length of strands: in full, folded, within a budget: docs/measured/overhead.md;
                                   8 minutes and builds; of 1 round, to see whether it works, 2
        cargo xtask bench predictions   how good what-if and simulation are: docs/predictions.md
        cargo xtask bench folding   runs of 10^8 tasks: what folding costs and saves: docs/folding.md

@@ -7,19 +7,22 @@ use crate::workspace::{root, target};
 
 /// What runs under it: all tests that need no system and no very many steps. Of those that read a damaged file at each of its bytes nothing
 /// unsafe is part; the hand-over of chunks is loom's, whose threads miri can't follow (docs/reliability.md).
-const TESTS: [&[&str]; 3] = [
-    &["--package", "workspan-recorder", "--lib"],
-    &[
-        "--package",
-        "workspan-trace",
-        "--lib",
-        "--test",
-        "format",
-        "--test",
-        "turns",
-    ],
-    &["--package", "workspan-fold", "--test", "pause"],
+const TESTS: [Tests; 4] = [
+    (&["--package", "workspan-recorder", "--lib"], &[]),
+    (&["--package", "workspan-trace", "--lib"], &[]),
+    (
+        &["--package", "workspan-trace", "--test", "it"],
+        &["format::", "turns::"],
+    ),
+    (
+        &["--package", "workspan-fold", "--test", "it"],
+        &["pause::"],
+    ),
 ];
+
+/// What cargo is given to choose test binaries, and the tests in them by the beginnings of their
+/// names; all tests if there are none.
+type Tests = (&'static [&'static str], &'static [&'static str]);
 
 /// Runs them, after installing miri where it is missing and that may be done.
 pub fn run(may_install: bool) -> Outcome {
@@ -29,12 +32,14 @@ pub fn run(may_install: bool) -> Outcome {
         return Outcome::Skipped(how.into());
     }
     println!("== miri");
-    for tests in TESTS {
+    for (binaries, names) in TESTS {
         let mut miri = nightly();
         miri.args(["miri", "test"])
-            .args(tests)
+            .args(binaries)
             .arg("--target-dir")
             .arg(target().join("miri"))
+            .arg("--")
+            .args(names)
             // Tests compare with files of the repository.
             .env("MIRIFLAGS", "-Zmiri-disable-isolation");
         match miri.status() {

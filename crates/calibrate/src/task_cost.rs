@@ -1,5 +1,10 @@
 //! What recording or skipping a task costs in OpenMP and oneTBB: one constant per runtime.
-//! ([`Budget::Tasks`]).
+//! They stand in the table of runtimes ([`Budget::Tasks`]).
+//!
+//! The constants are near the middle of what was measured in libgomp, libomp and oneTBB
+//! (docs/measured/budget.md), with Fibonacci numbers whose tasks do nothing else. Skipping a task
+//! costs instructions alone, so its cost is a time. Recording one reads the clock, so its cost is a
+//! multiple of the probe that [`crate::calibrate`] finds on the machine.
 
 use serde::Serialize;
 use workspan_runtimes::{Budget, Runtime};

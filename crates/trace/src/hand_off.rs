@@ -19,7 +19,7 @@
 //! Front ends do [`append`] by hand, on their hot path, and end it in [`wire::commit`](crate::wire::commit).
 //!
 //! A reader that takes magic, flags and count with acquire, in that order, finds whole records, and all of them where the flags
-//! say sealed. One that looks at later chunks before earlier ones misses none in between. `tests/hand_off.rs` has both
+//! say sealed. One that looks at later chunks before earlier ones misses none in between. `tests/it/hand_off.rs` has both
 //! checked by a model checker, and a writer killed after each of its stores.
 
 use core::sync::atomic::{Ordering, fence};

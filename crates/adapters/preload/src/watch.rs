@@ -80,7 +80,7 @@ fn with<T>(f: impl FnOnce(&mut Option<Box<Watch>>) -> T) -> Option<T> {
 }
 
 /// What recording a task adds, in joins of Rayon's: as many records, but a runtime that goes through its callbacks, or calls that go through ours.
-/// Twice as much and more was measured (docs/overhead.md).
+/// Twice as much and more was measured (docs/measured/overhead.md).
 const JOINS_A_TASK: u64 = 2;
 
 fn settings() -> Settings {

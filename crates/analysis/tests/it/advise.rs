@@ -1,0 +1,180 @@
+//! What `advise` says of runs whose bottleneck is known.
+
+use crate::random::dice::Dice;
+use crate::random::simulate;
+use crate::scenario::Run;
+use workspan_analysis::advise::{Advice, Change, Goal, GrainChange, Stop, advise};
+use workspan_analysis::causes::Cause;
+use workspan_analysis::{Options, report};
+use workspan_dag::Dag;
+
+fn goal(parallelism: f64, cores: u32) -> Goal {
+    Goal {
+        parallelism,
+        cores,
+        spawn_cost: None,
+    }
+}
+
+fn ask(dag: &Dag, goal: Goal) -> Advice {
+    let report = report(dag, &Options::default()).unwrap();
+    advise(dag, &Options::default(), &report, goal).unwrap()
+}
+
+fn read(run: &Run) -> Dag {
+    workspan_reader::text::read(run.text().as_bytes()).unwrap()
+}
+
+/// Serial 10, two halves of 100 side by side, serial 60, a third phase of 20, serial 200.
+fn phases() -> Dag {
+    let mut run = Run::new(2);
+    let t = run.fork(0, 10, "half", &[(0, 100), (1, 100)]);
+    let t = run.fork(0, t + 60, "part", &[(0, 20), (1, 20)]);
+    run.end(0, 0, t + 200);
+    read(&run)
+}
+
+#[test]
+fn the_longest_serial_stretch_is_enough() {
+    let dag = phases();
+    // Work 510, span 390.
+    let advice = ask(&dag, goal(2.0, 2));
+    assert_eq!((advice.now.work, advice.now.span_ticks()), (510, 390));
+    assert_eq!((advice.stop, advice.steps.len()), (Stop::Reached, 1));
+    let step = &advice.steps[0];
+    assert_eq!(step.change, Change::Parallelise);
+    assert_eq!(dag.places[step.block.from as usize].label, "wait part");
+    assert_eq!((step.critical, step.strands, step.work), (200, 1, 200));
+    // 16 parts for each of two cores.
+    assert_eq!(step.factor, 32.0);
+    assert_eq!(step.outcome.span, 190.0 + 200.0 / 32.0);
+}
+
+#[test]
+fn more_needs_more_and_the_largest_gain_comes_first() {
+    let dag = phases();
+    let advice = ask(&dag, goal(6.0, 8));
+    assert_eq!(advice.stop, Stop::Reached);
+    let critical: Vec<u128> = advice.steps.iter().map(|s| s.critical).collect();
+    assert_eq!(critical, [200, 100, 60]);
+    assert_eq!(advice.steps[1].change, Change::Split);
+    assert!(advice.steps.last().unwrap().outcome.parallelism() >= 6.0);
+    assert!(advice.steps[1].outcome.parallelism() < 6.0);
+}
+
+#[test]
+fn what_is_there_already_needs_nothing() {
+    let advice = ask(&phases(), goal(1.2, 2));
+    assert_eq!((advice.stop, advice.steps.len()), (Stop::Already, 0));
+}
+
+#[test]
+fn what_is_too_fine_is_not_spread() {
+    // A chain of twenty forks of tiny tasks, where a steal costs as much as ten of them.
+    let mut run = Run::new(2).burden(100);
+    let mut t = 0;
+    for _ in 0..20 {
+        t = run.fork_in_turn(0, t + 10, "tiny", &[(0, 10), (0, 10)]);
+    }
+    run.end(0, 0, t);
+    let dag = read(&run);
+    let advice = ask(&dag, goal(16.0, 16));
+    assert_eq!((advice.stop, advice.steps.len()), (Stop::Overhead, 0));
+    let tiny = &advice.grain[0];
+    assert_eq!(dag.places[tiny.site as usize].label, "tiny");
+    assert_eq!((tiny.now.work, tiny.strands.median), (10.0, 10));
+    // Two steals are 200, twenty tasks: but 40 tasks leave no eight for each of 16 workers, unless the report calls them too fine.
+    let report = report(&dag, &Options::default()).unwrap();
+    let said = report
+        .causes
+        .findings()
+        .iter()
+        .any(|f| f.cause == Cause::GrainFine);
+    assert_eq!(matches!(tiny.change, GrainChange::Coarsen(_)), said);
+}
+
+#[test]
+fn a_grain_is_worth_two_steals() {
+    let mut run = Run::new(2).burden(100);
+    let t = run.fork_in_turn(0, 0, "tiny", &[(0, 40); 200]);
+    run.end(0, 0, t);
+    let advice = ask(&read(&run), goal(2.0, 2));
+    let tiny = &advice.grain[0];
+    // 200 ticks, five of today's.
+    assert_eq!(tiny.change, GrainChange::Coarsen(5.0));
+    assert_eq!((tiny.then.tasks, tiny.then.work), (40.0, 200.0));
+    assert_eq!(advice.stop, Stop::Already);
+}
+
+#[test]
+fn random_runs() {
+    let (mut reached, mut several) = (0, 0);
+    for seed in 0..400 {
+        let mut dice = Dice::new(seed);
+        let run = simulate::simulate(&mut dice);
+        let dag = workspan_reader::text::read(run.text(None).as_bytes()).unwrap();
+        let wanted = dice.pick(&[1.5, 2.0, 3.0, 5.0]);
+        let advice = ask(&dag, goal(wanted, 4));
+        let mut span = advice.now.span;
+        for step in &advice.steps {
+            assert!(step.outcome.span <= span, "case {seed}: {advice:?}");
+            assert!(
+                step.factor >= 1.0 && step.factor <= 16.0 * 5.0,
+                "case {seed}"
+            );
+            span = step.outcome.span;
+        }
+        let last = advice.steps.last().map_or(advice.now, |s| s.outcome);
+        let is_enough = last.parallelism() >= wanted;
+        let said = matches!(advice.stop, Stop::Reached | Stop::Already);
+        assert_eq!(is_enough, said, "case {seed}: {advice:?}");
+        if advice.stop == Stop::Reached {
+            reached += 1;
+            several += usize::from(advice.steps.len() > 1);
+            // The last of them is needed.
+            let before = advice.steps.iter().rev().nth(1);
+            let before = before.map_or(advice.now, |s| s.outcome);
+            assert!(before.parallelism() < wanted, "case {seed}: {advice:?}");
+        }
+    }
+    assert!(reached > 50 && several > 10, "{reached} {several}");
+}
+
+/// The path goes through a folded record: which strands it is can't be told, but which sites.
+#[test]
+fn folded_parts_are_told_by_site() {
+    let with_root = |serial: u64| {
+        let lines = [
+            "{\"workspan_trace\":1,\"workers\":1,\"time_unit\":\"ns\",\"steals\":\"child\"}".to_owned(),
+            "{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}".to_owned(),
+            "{\"ev\":\"create\",\"t\":10,\"w\":0,\"task\":0,\"child\":1,\"site\":\"all\"}".to_owned(),
+            "{\"ev\":\"resume\",\"t\":10,\"w\":0,\"task\":0}".to_owned(),
+            "{\"ev\":\"wait\",\"t\":10,\"w\":0,\"task\":0}".to_owned(),
+            "{\"ev\":\"begin\",\"t\":10,\"w\":0,\"task\":1}".to_owned(),
+            "{\"ev\":\"folded\",\"t\":10,\"w\":0,\"task\":1,\"work\":70,\"span\":50,\"ready_integral\":0,\"tasks\":3,\"spawns\":3,\
+             \"syncs\":1,\"strands\":5,\"levels\":1,\"envelope\":[[50,0]],\"sites\":[{\"site\":\"few\",\"count\":1,\"work\":12,\
+             \"span\":12,\"critical_work\":12,\"lengths\":[]},{\"site\":\"most\",\"count\":2,\"work\":50,\"span\":40,\
+             \"critical_work\":30,\"lengths\":[]}],\"blocks\":[[\"few\",null,12],[\"most\",\"few\",50],[\"all\",\"most\",8]]}"
+                .to_owned(),
+            "{\"ev\":\"end\",\"t\":80,\"w\":0,\"task\":1}".to_owned(),
+            "{\"ev\":\"resume\",\"t\":80,\"w\":0,\"task\":0}".to_owned(),
+            format!("{{\"ev\":\"end\",\"t\":{},\"w\":0,\"task\":0}}", 80 + serial),
+        ];
+        workspan_reader::text::read(lines.join("\n").as_bytes()).unwrap()
+    };
+    let dag = with_root(40);
+    let folded = ask(&dag, goal(8.0, 8)).folded.unwrap();
+    assert_eq!(folded.critical, 50);
+    let label = |place: u32| dag.places[place as usize].label.as_str();
+    let sites: Vec<(&str, u64, u128, u128)> = folded
+        .sites
+        .iter()
+        .map(|s| (label(s.site), s.tasks, s.work, s.critical))
+        .collect();
+    assert_eq!(sites, [("most", 2, 50, 30), ("few", 1, 12, 12)]);
+    let (from, to, work) = folded.block.unwrap();
+    assert_eq!((label(from), label(to), work), ("most", "few", 50));
+    // Where the rest of the path weighs ten times as much there is nothing to record again.
+    assert!(ask(&with_root(1000), goal(8.0, 8)).folded.is_none());
+    assert!(ask(&phases(), goal(2.0, 2)).folded.is_none());
+}

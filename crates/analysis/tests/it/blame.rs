@@ -1,0 +1,228 @@
+//! Whose fault it was: other programs or the program's own threads, this pool's workers or another's, and what a thread waited
+//! for that has no edge.
+
+use workspan_analysis::causes::{Cause, Finding};
+use workspan_analysis::{Options, Report, WaitKind, blocked_in, report};
+use workspan_dag::Dag;
+
+fn measured(header: &str, lines: &str) -> (Dag, Report) {
+    let text = format!("{{\"workspan_trace\":1,\"steals\":\"child\",{header}}}\n{lines}");
+    let dag = workspan_reader::text::read(text.as_bytes()).unwrap();
+    let report = report(&dag, &Options::default()).unwrap();
+    let causes = &report.causes;
+    assert_eq!(causes.by_cause.iter().sum::<u128>(), causes.lost);
+    // What is written is read again as the same run.
+    let mut written = Vec::new();
+    workspan_reader::text::write(&dag, &mut written).unwrap();
+    let again = workspan_reader::text::read(&written).unwrap();
+    assert_eq!((&again.pools, &again.samples), (&dag.pools, &dag.samples));
+    (dag, report)
+}
+
+fn lost(report: &Report, cause: Cause) -> u128 {
+    report.causes.by_cause[cause as usize]
+}
+
+fn finding(report: &Report, cause: Cause) -> &Finding {
+    let places = report.causes.places.iter();
+    places
+        .into_iter()
+        .find(|f| f.cause == cause)
+        .unwrap_or_else(|| panic!("no {cause:?}: {:#?}", report.causes))
+}
+
+/// Four tasks of 400 ticks of work on four workers, of which each was preempted for half of 800.
+fn four_on(cpus: u32, cpu_time: &str) -> (Dag, Report) {
+    let mut lines = String::from("{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n");
+    for child in 1..4 {
+        lines += &format!(
+            "{{\"ev\":\"create\",\"t\":0,\"w\":0,\"task\":0,\"child\":{child},\"site\":\"part\"}}\n\
+             {{\"ev\":\"resume\",\"t\":0,\"w\":0,\"task\":0}}\n"
+        );
+    }
+    for w in 0..4 {
+        // Two run, two stand; then the other way round.
+        let (from, to) = if w < 2 { (400, 800) } else { (0, 400) };
+        if w > 0 {
+            lines += &format!("{{\"ev\":\"begin\",\"t\":0,\"w\":{w},\"task\":{w}}}\n");
+        }
+        lines += &format!(
+            "{{\"ev\":\"off\",\"t\":{from},\"w\":{w},\"why\":\"preempted\"}}\n\
+             {{\"ev\":\"on\",\"t\":{to},\"w\":{w}}}\n\
+             {{\"ev\":\"end\",\"t\":800,\"w\":{w},\"task\":{w}}}\n"
+        );
+    }
+    let facts = format!("\"facts\":[{{\"key\":\"CPU time\",\"value\":\"{cpu_time}\"}}]");
+    let header = format!("\"workers\":4,\"time_unit\":\"ns\",\"cpus\":{cpus},{facts}");
+    measured(&header, &lines)
+}
+
+#[test]
+fn more_threads_than_cpus_are_no_other_programs() {
+    // Two CPUs, both of which the process had all the time.
+    let (_, report) = four_on(2, "0.0000016 s");
+    assert_eq!(lost(&report, Cause::Oversubscribed), 1600);
+    assert_eq!(lost(&report, Cause::Descheduled), 0);
+    // With a CPU for each, others had them.
+    let (_, report) = four_on(4, "0.0000016 s");
+    assert_eq!(lost(&report, Cause::Descheduled), 1600);
+    assert_eq!(lost(&report, Cause::Oversubscribed), 0);
+    // With three, others can have had one: two stood while one CPU had none of the program's strands.
+    let (_, report) = four_on(3, "0.0000016 s");
+    assert_eq!(lost(&report, Cause::Descheduled), 800);
+    assert_eq!(lost(&report, Cause::Oversubscribed), 800);
+    // And that one was the program's as well, for what it did outside of strands.
+    let (_, report) = four_on(3, "0.0000022 s");
+    assert_eq!(lost(&report, Cause::Descheduled), 200);
+    assert_eq!(lost(&report, Cause::Oversubscribed), 1400);
+}
+
+#[test]
+fn what_bounds_the_program_is_said_beside_the_load() {
+    let (dag, report) = four_on(4, "0.0000016 s");
+    let quiet = report.critical_block.unwrap();
+    let site = &dag.places[quiet.block.site as usize].label;
+    assert_eq!(
+        (site.as_str(), quiet.critical, quiet.span),
+        ("root", 400, 400)
+    );
+    assert!(!quiet.is_enough);
+}
+
+/// The main thread waits, off the CPU, while others burn it: `samples` of them in the middle of 10,000 ticks.
+fn waits(samples: u64) -> (Dag, Report) {
+    let mut lines = String::from(
+        "{\"ev\":\"begin\",\"t\":0,\"w\":2,\"task\":0}\n\
+         {\"ev\":\"off\",\"t\":100,\"w\":2,\"why\":\"blocked\"}\n\
+         {\"ev\":\"on\",\"t\":9100,\"w\":2}\n\
+         {\"ev\":\"end\",\"t\":10000,\"w\":2,\"task\":0}\n\
+         {\"ev\":\"frame\",\"frame\":0,\"function\":\"burn\",\"file\":\"a.rs\",\"line\":7}\n\
+         {\"ev\":\"stack\",\"stack\":0,\"frames\":[0]}\n",
+    );
+    for i in 0..samples {
+        lines += &format!(
+            "{{\"ev\":\"sample\",\"t\":{},\"stack\":0}}\n",
+            1000 + i * 100
+        );
+    }
+    let facts = format!(
+        "\"facts\":[{{\"key\":\"CPU time\",\"value\":\"0.000009 s\"}},\
+         {{\"key\":\"CPU time of other threads\",\"value\":\"{:.7} s, 2 threads\"}}]",
+        samples as f64 * 1e-7
+    );
+    let header =
+        format!("\"workers\":2,\"threads\":3,\"time_unit\":\"ns\",\"sample_hz\":10000000,{facts}");
+    measured(&header, &lines)
+}
+
+#[test]
+fn a_wait_for_threads_outside_is_not_the_root_giving_up_the_cpu() {
+    let (_, report) = waits(80);
+    assert_eq!(lost(&report, Cause::OtherThreads), 2 * 9000);
+    assert_eq!(lost(&report, Cause::Blocked), 0);
+    let outside = report.other_threads.unwrap();
+    assert_eq!((outside.cpu, outside.others), (9000, 8000));
+    let hot = outside.hottest.unwrap();
+    assert_eq!((hot.function.as_str(), hot.line), ("burn", Some(7)));
+    // Nobody ran: it waits for something else.
+    let (_, report) = waits(2);
+    assert_eq!(lost(&report, Cause::OtherThreads), 0);
+    assert_eq!(lost(&report, Cause::Blocked), 2 * 9000);
+}
+
+#[test]
+fn a_wait_without_an_edge_is_for_the_one_strand_that_runs() {
+    // Two roots: the first waits for the second, by a join of threads, and ends last.
+    let lines = "{\"ev\":\"begin\",\"t\":0,\"w\":2,\"task\":0}\n\
+        {\"ev\":\"off\",\"t\":100,\"w\":2,\"why\":\"blocked\"}\n\
+        {\"ev\":\"on\",\"t\":900,\"w\":2}\n\
+        {\"ev\":\"begin\",\"t\":100,\"w\":3,\"task\":1}\n\
+        {\"ev\":\"create\",\"t\":900,\"w\":3,\"task\":1,\"child\":2,\"inline\":true,\"site\":\"part\",\"at\":\"part\"}\n\
+        {\"ev\":\"begin\",\"t\":900,\"w\":3,\"task\":2}\n\
+        {\"ev\":\"end\",\"t\":900,\"w\":3,\"task\":2}\n\
+        {\"ev\":\"resume\",\"t\":900,\"w\":3,\"task\":1}\n\
+        {\"ev\":\"end\",\"t\":900,\"w\":3,\"task\":1}\n\
+        {\"ev\":\"end\",\"t\":1000,\"w\":2,\"task\":0}\n";
+    let (dag, report) = measured("\"workers\":2,\"threads\":4,\"time_unit\":\"ns\"", lines);
+    let head = finding(&report, Cause::SerialStrand);
+    let strand = head.strand as usize;
+    assert_eq!((dag.strands.thread[strand], head.lost), (3, 800));
+    assert_eq!(lost(&report, Cause::None), 0);
+}
+
+/// Thread 0 is the worker of a pool of one, threads 1 and 2 those of another. Two tasks for the first, one after the other.
+fn two_pools(pools: bool) -> (Dag, Report) {
+    let mut lines = String::from(
+        "{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n\
+         {\"ev\":\"create\",\"t\":0,\"w\":0,\"task\":0,\"child\":1,\"site\":\"half\"}\n\
+         {\"ev\":\"resume\",\"t\":0,\"w\":0,\"task\":0}\n\
+         {\"ev\":\"wait\",\"t\":1000,\"w\":0,\"task\":0}\n\
+         {\"ev\":\"begin\",\"t\":1000,\"w\":0,\"task\":1}\n\
+         {\"ev\":\"end\",\"t\":2000,\"w\":0,\"task\":1}\n\
+         {\"ev\":\"resume\",\"t\":2000,\"w\":0,\"task\":0}\n\
+         {\"ev\":\"end\",\"t\":2000,\"w\":0,\"task\":0}\n",
+    );
+    if pools {
+        lines += "{\"ev\":\"pool\",\"pool\":0,\"t\":0,\"to\":2000,\"size\":1,\"at\":\"a.rs:4\"}\n\
+                  {\"ev\":\"pool\",\"pool\":1,\"t\":0,\"to\":2000,\"size\":2}\n\
+                  {\"ev\":\"worker\",\"t\":0,\"to\":2000,\"w\":0,\"pool\":0}\n\
+                  {\"ev\":\"worker\",\"t\":0,\"to\":2000,\"w\":1,\"pool\":1}\n\
+                  {\"ev\":\"worker\",\"t\":0,\"to\":2000,\"w\":2,\"pool\":1}\n";
+    }
+    measured("\"workers\":3,\"time_unit\":\"ns\",\"burden\":10", &lines)
+}
+
+#[test]
+fn idle_workers_of_another_pool_are_nobodys_fault() {
+    // As if of one pool, the task stood ready beside free workers, and then was the last of its phase.
+    let (_, report) = two_pools(false);
+    assert_eq!(lost(&report, Cause::SlowThief), 2000);
+    let (dag, report) = two_pools(true);
+    assert_eq!(lost(&report, Cause::OtherPool), report.causes.lost);
+    assert_eq!(report.causes.lost, 4000);
+    let found = report.causes.findings();
+    assert_eq!(found.len(), 1);
+    let strand = found[0].strand as usize;
+    let pool = dag
+        .pools
+        .of(dag.strands.thread[strand], dag.strands.start[strand]);
+    assert_eq!(
+        dag.pools.list[pool.unwrap() as usize].built.as_deref(),
+        Some("a.rs:4")
+    );
+}
+
+#[test]
+fn blocked_time_is_where_the_stacks_of_its_switches_say() {
+    let lines = "{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n\
+        {\"ev\":\"off\",\"t\":100,\"w\":0,\"why\":\"blocked\"}\n\
+        {\"ev\":\"on\",\"t\":800,\"w\":0}\n\
+        {\"ev\":\"off\",\"t\":900,\"w\":0,\"why\":\"blocked\"}\n\
+        {\"ev\":\"on\",\"t\":950,\"w\":0}\n\
+        {\"ev\":\"end\",\"t\":1000,\"w\":0,\"task\":0}\n\
+        {\"ev\":\"frame\",\"frame\":0,\"function\":\"syscall\"}\n\
+        {\"ev\":\"frame\",\"frame\":1,\"function\":\"lock_contended\",\"file\":\"library/std/src/sys/sync/mutex/futex.rs\",\"line\":9}\n\
+        {\"ev\":\"frame\",\"frame\":2,\"function\":\"work\",\"file\":\"a.rs\",\"line\":6}\n\
+        {\"ev\":\"frame\",\"frame\":3,\"function\":\"burn\",\"file\":\"a.rs\",\"line\":20}\n\
+        {\"ev\":\"stack\",\"stack\":0,\"frames\":[0,1,2]}\n\
+        {\"ev\":\"stack\",\"stack\":1,\"frames\":[0,3]}\n\
+        {\"ev\":\"stack\",\"stack\":2,\"frames\":[3,2]}\n\
+        {\"ev\":\"stop\",\"t\":100,\"w\":0,\"stack\":0,\"ticks\":700}\n\
+        {\"ev\":\"stop\",\"t\":900,\"w\":0,\"stack\":1,\"ticks\":50}\n\
+        {\"ev\":\"stop\",\"t\":1500,\"w\":0,\"stack\":1,\"ticks\":50}\n";
+    // What ran is no answer to where it stood.
+    let ran: String = (0..9)
+        .map(|i| format!("{{\"ev\":\"sample\",\"t\":{i},\"w\":0,\"stack\":2}}\n"))
+        .collect();
+    let header = "\"workers\":1,\"time_unit\":\"ns\",\"sample_hz\":1000";
+    let (dag, report) = measured(header, &(lines.to_owned() + &ran));
+    let found = finding(&report, Cause::Blocked);
+    let at = blocked_in(&dag, found).unwrap();
+    assert_eq!((at.function.as_str(), at.line), ("work", Some(6)));
+    assert_eq!(at.waits_in.as_deref(), Some("lock_contended"));
+    assert_eq!(
+        (at.kind, at.ticks, at.of, at.stops),
+        (WaitKind::Lock, 700, 750, 2)
+    );
+    assert_eq!(workspan_analysis::hot_function_of(&dag, found), None);
+}

@@ -1,0 +1,393 @@
+//! A run for each cause, with its cause, place and ticks known, and its repaired twin, which must not report it. Each
+//! again with every site renamed and every time multiplied: the same findings, that many times as large.
+
+use crate::scenario;
+use crate::scenario::Run;
+use workspan_analysis::causes::{Baseline, Cause, Causes, Finding};
+use workspan_analysis::{Options, Report, report, report_against};
+use workspan_dag::{Dag, NONE};
+
+fn measured(run: &Run) -> (Dag, Report) {
+    let dag = workspan_reader::text::read(run.text().as_bytes()).unwrap();
+    let report = report(&dag, &Options::default()).unwrap();
+    let sum: u128 = report.causes.by_cause.iter().sum();
+    assert_eq!(sum, report.causes.lost);
+    assert_eq!(sum, report.breakdown.lost());
+    (dag, report)
+}
+
+/// What a test says of a finding: cause, label of the site, ticks.
+fn first(dag: &Dag, causes: &Causes) -> Option<(Cause, String, u128)> {
+    let found: &Finding = causes.findings().into_iter().next()?;
+    let site = match found.block.site {
+        NONE => String::new(),
+        site => dag.places[site as usize].label.clone(),
+    };
+    Some((found.cause, site, found.lost))
+}
+
+/// `run` loses `lost` ticks to `cause` at `site` first of all, and does so with other names and in other units.
+fn is_found(run: &Run, cause: Cause, site: &str, lost: u128) {
+    let (dag, report) = measured(run);
+    let found = first(&dag, &report.causes).unwrap_or_else(|| panic!("{cause:?}: nothing found"));
+    assert_eq!(
+        found,
+        (cause, site.to_owned(), lost),
+        "{:#?}",
+        report.causes
+    );
+    assert_eq!(
+        report.causes.by_cause[cause as usize], lost,
+        "{:#?}",
+        report.causes
+    );
+    for factor in [7, 1_000_003] {
+        let (dag, report) = measured(&run.renamed().multiplied(factor));
+        let (found, at, ticks) = first(&dag, &report.causes).unwrap();
+        let renamed = match site {
+            "" | "root" => site.to_owned(),
+            site => scenario::other_name(site),
+        };
+        let expected = (cause, renamed, lost * u128::from(factor));
+        assert_eq!((found, at, ticks), expected);
+    }
+}
+
+/// No tick of `run` is lost to `cause`, and no finding names it.
+fn is_not_found(run: &Run, cause: Cause) {
+    for run in [run.clone(), run.renamed().multiplied(1_000_003)] {
+        let (_, report) = measured(&run);
+        assert_eq!(
+            report.causes.by_cause[cause as usize], 0,
+            "{:#?}",
+            report.causes
+        );
+        assert!(report.causes.findings().iter().all(|f| f.cause != cause));
+    }
+}
+
+/// Two equal halves, then a part of 60 that the root does alone; then the same with the part in two halves as well.
+#[test]
+fn serial_strand() {
+    let mut run = Run::new(2);
+    let t = run.fork(0, 0, "half", &[(0, 100), (1, 100)]);
+    run.end(0, 0, t + 60);
+    is_found(&run, Cause::SerialStrand, "root", 60);
+    let (dag, report) = measured(&run);
+    let place = report.causes.findings()[0].block;
+    assert_eq!(dag.places[place.from as usize].label, "wait half");
+    assert_eq!(report.causes.findings()[0].evidence.alone, Some(60));
+
+    let mut repaired = Run::new(2);
+    let t = repaired.fork(0, 0, "half", &[(0, 100), (1, 100)]);
+    let t = repaired.fork(0, t, "part", &[(0, 30), (1, 30)]);
+    repaired.end(0, 0, t);
+    is_not_found(&repaired, Cause::SerialStrand);
+}
+
+/// One task creates 40 of 30 ticks, one each 20 ticks, for 3 workers: two would be enough. Then each worker creates its
+/// own.
+#[test]
+fn spawn_loop() {
+    let mut run = Run::new(4);
+    let mut children = Vec::new();
+    for i in 0..40 {
+        let child = run.create(0, 0, 20 * (i + 1), "loop");
+        children.push((child, 1 + i % 3, 20 * (i + 1)));
+    }
+    run.wait(0, 0, 820);
+    for &(child, w, t) in &children {
+        run.task(child, w, t, t + 30);
+    }
+    run.resume(0, 0, 830);
+    run.end(0, 0, 830);
+    // 39 turns from create to create, the first with one child running, the others with two for 10 ticks and one for 10.
+    let lost = 2 * 20 + 38 * (10 + 2 * 10);
+    is_found(&run, Cause::SpawnLoop, "loop", lost);
+    let (_, report) = measured(&run);
+    let evidence = report.causes.findings()[0].evidence;
+    assert_eq!((evidence.tasks, evidence.task_ticks), (Some(40), Some(30)));
+
+    let mut repaired = Run::new(4);
+    let mut leaders = Vec::new();
+    for w in 0..4 {
+        leaders.push((repaired.create(0, 0, 0, "range"), w));
+    }
+    repaired.wait(0, 0, 0);
+    for &(leader, w) in &leaders {
+        repaired.begin(leader, w, 0);
+        let t = (0..10).fold(0, |t, _| repaired.fork(leader, t, "loop", &[(w, 30)]));
+        repaired.end(leader, w, t);
+    }
+    repaired.resume(0, 0, 300);
+    repaired.end(0, 0, 300);
+    is_not_found(&repaired, Cause::SpawnLoop);
+}
+
+/// 30 tasks of 40 ticks where a steal costs 100: nobody takes one. Then three of 400, which are taken at once.
+#[test]
+fn grain_fine() {
+    let mut run = Run::new(2).burden(100);
+    let children: Vec<u64> = (0..30).map(|_| run.create(0, 0, 0, "tiny")).collect();
+    run.wait(0, 0, 0);
+    for (i, &child) in children.iter().enumerate() {
+        run.task(child, 0, 40 * i as u64, 40 * (i as u64 + 1));
+    }
+    run.resume(0, 0, 1200);
+    run.end(0, 0, 1200);
+    // While the last runs none is left.
+    let (dag, report) = measured(&run);
+    assert_eq!(
+        first(&dag, &report.causes).unwrap(),
+        (Cause::GrainFine, "tiny".into(), 1160)
+    );
+    is_found(&run, Cause::GrainFine, "tiny", 1160);
+
+    let mut repaired = Run::new(2).burden(100);
+    let t = repaired.fork(0, 0, "less tiny", &[(0, 600), (1, 600)]);
+    repaired.end(0, 0, t);
+    is_not_found(&repaired, Cause::GrainFine);
+}
+
+/// Four workers, five tasks of 100; then twenty of 25.
+#[test]
+fn grain_coarse() {
+    let spread = |tasks: u64, length: u64| {
+        let mut run = Run::new(4);
+        let children: Vec<u64> = (0..tasks).map(|_| run.create(0, 0, 0, "part")).collect();
+        run.wait(0, 0, 0);
+        for (i, &child) in children.iter().enumerate() {
+            let start = i as u64 / 4 * length;
+            run.task(child, i as u64 % 4, start, start + length);
+        }
+        let end = tasks.div_ceil(4) * length;
+        run.resume(0, 0, end);
+        run.end(0, 0, end);
+        run
+    };
+    is_found(&spread(5, 100), Cause::GrainCoarse, "part", 300);
+    let (_, report) = measured(&spread(5, 100));
+    let evidence = report.causes.findings()[0].evidence;
+    assert_eq!((evidence.tasks, evidence.ticks), (Some(5), 100));
+    is_not_found(&spread(20, 25), Cause::GrainCoarse);
+
+    // A chain of tasks, each dependent on the one before, is no matter of their size.
+    let mut chain = Run::new(4);
+    let children: Vec<u64> = (0..5).map(|_| chain.create(0, 0, 0, "link")).collect();
+    for pair in children.windows(2) {
+        chain.depend(pair[1], pair[0]);
+    }
+    chain.wait(0, 0, 0);
+    for (i, &child) in children.iter().enumerate() {
+        chain.task(child, i as u64 % 4, 100 * i as u64, 100 * (i as u64 + 1));
+    }
+    chain.resume(0, 0, 500);
+    chain.end(0, 0, 500);
+    let (dag, report) = measured(&chain);
+    let found = first(&dag, &report.causes).unwrap();
+    assert_eq!(found, (Cause::SerialStrand, "link".into(), 3 * 400));
+}
+
+/// A task stands ready for 200 ticks beside a free worker, where a steal costs 5; then for 10.
+#[test]
+fn slow_thief() {
+    let late = |by: u64| {
+        let mut run = Run::new(2).burden(5);
+        let child = run.create(0, 0, 0, "late");
+        run.wait(0, 0, 400);
+        run.task(child, 1, by, 400);
+        run.resume(0, 0, 400);
+        run.end(0, 0, 400);
+        run
+    };
+    is_found(&late(200), Cause::SlowThief, "late", 200);
+    is_not_found(&late(10), Cause::SlowThief);
+}
+
+/// While the root waits, its thread takes a long task of somebody else's; then nothing.
+#[test]
+fn buried_wait() {
+    let run_with = |stolen: bool| {
+        let mut run = Run::new(2).burden(5);
+        let other = run.create(0, 0, 0, "other");
+        let own = run.create(0, 0, 0, "own");
+        run.wait_for(0, 0, 0, own);
+        let inner = if stolen {
+            run.begin(own, 1, 0);
+            let inner = run.create(own, 1, 10, "inner");
+            run.detach(inner);
+            run.end(own, 1, 20);
+            Some(inner)
+        } else {
+            run.task(own, 1, 0, 20);
+            None
+        };
+        if let Some(inner) = inner {
+            run.task(inner, 0, 10, 120);
+            run.task(other, 1, 20, 60);
+            run.resume(0, 0, 120);
+            run.wait(0, 0, 120);
+            run.resume(0, 0, 120);
+            run.end(0, 0, 200);
+        } else {
+            run.resume(0, 0, 20);
+            run.wait(0, 0, 100);
+            run.task(other, 1, 20, 100);
+            run.resume(0, 0, 100);
+            run.end(0, 0, 100);
+        }
+        run
+    };
+    let (dag, report) = measured(&run_with(true));
+    let buried: Vec<_> = report
+        .causes
+        .places
+        .iter()
+        .filter(|f| f.cause == Cause::BuriedWait)
+        .collect();
+    // Ready at 20, below the task until 120; the other worker is free from 60 on.
+    assert_eq!(buried.len(), 1);
+    assert_eq!(buried[0].lost, 60);
+    let above = dag.strands.task[buried[0].evidence.above.unwrap() as usize];
+    assert_eq!(
+        dag.places[dag.tasks.site[above as usize] as usize].label,
+        "inner"
+    );
+    let (dag, scaled) = measured(&run_with(true).renamed().multiplied(11));
+    let again = scaled
+        .causes
+        .places
+        .iter()
+        .find(|f| f.cause == Cause::BuriedWait)
+        .unwrap();
+    assert_eq!(again.lost, 660);
+    assert_eq!(dag.strands.task[again.strand as usize], 0);
+    is_not_found(&run_with(false), Cause::BuriedWait);
+}
+
+/// The runtime's queue holds two tasks: the third create runs its task of 300 ticks at once, while the two of 50 are done
+/// and two workers idle; then the queue takes it too.
+#[test]
+fn bounded_queue() {
+    let run_with = |room: bool| {
+        let mut run = Run::new(3).burden(5);
+        let a = run.create(0, 0, 10, "task");
+        let b = run.create(0, 0, 20, "task");
+        let c = run.create_at_once(0, 0, 30, "task", if room { 30 } else { 330 });
+        let after = if room { 30 } else { 330 };
+        let d = run.create(0, 0, after + 10, "task");
+        let e = run.create(0, 0, after + 20, "task");
+        run.task(a, 1, 10, 60);
+        run.task(b, 2, 20, 70);
+        if room {
+            run.wait(0, 0, 50);
+            run.task(c, 0, 50, 350);
+            run.task(d, 1, 60, 350);
+            run.task(e, 2, 70, 350);
+            run.resume(0, 0, 350);
+            run.end(0, 0, 350);
+        } else {
+            run.task(c, 0, 30, 330);
+            run.wait(0, 0, 350);
+            run.task(d, 1, 340, 630);
+            run.task(e, 2, 350, 630);
+            run.resume(0, 0, 630);
+            run.end(0, 0, 630);
+        }
+        run
+    };
+    // The creator stands ready from 30 to 330: a worker is free for it from 60 on, and one more from 70 on.
+    is_found(&run_with(false), Cause::BoundedQueue, "task", 270 + 260);
+    is_not_found(&run_with(true), Cause::BoundedQueue);
+}
+
+/// The same four tasks took 100 ticks in the serial run and 150 here.
+#[test]
+fn stretch() {
+    let run_of = |length: u64, workers: u64| {
+        let mut run = Run::new(workers);
+        let on: Vec<(u64, u64)> = (0..4).map(|i| (i % workers, length)).collect();
+        let t = run.fork_in_turn(0, 0, "shared", &on);
+        run.end(0, 0, t);
+        run
+    };
+    let baseline = |length: u64| {
+        let (dag, _) = measured(&run_of(length, 1));
+        Baseline::of(&dag, &Options::default()).unwrap()
+    };
+    let (dag, alone) = measured(&run_of(150, 4));
+    assert_eq!(alone.causes.by_cause[Cause::Stretch as usize], 0);
+    let against = |length: u64| {
+        let serial = baseline(length);
+        report_against(&dag, &Options::default(), Some(&serial)).unwrap()
+    };
+    let report = against(100);
+    let found = first(&dag, &report.causes).unwrap();
+    assert_eq!(found, (Cause::Stretch, "shared".into(), 4 * 50));
+    assert_eq!(report.causes.lost, alone.causes.lost + 200);
+    assert_eq!(
+        report.causes.by_cause.iter().sum::<u128>(),
+        report.causes.lost
+    );
+    assert_eq!(against(150).causes, alone.causes);
+}
+
+/// A task is preempted for 80 ticks; then not.
+#[test]
+fn descheduled() {
+    let run_with = |off: bool| {
+        let mut run = Run::new(2);
+        let t = run.fork(0, 0, "half", &[(0, 100), (1, if off { 180 } else { 100 })]);
+        if off {
+            run.off(1, "preempted", 100, 180);
+        }
+        run.end(0, 0, t);
+        run
+    };
+    // Its own time off the CPU, and the other worker's, who has nothing to do but to wait for it.
+    is_found(&run_with(true), Cause::Descheduled, "", 80 + 80);
+    is_not_found(&run_with(false), Cause::Descheduled);
+}
+
+/// Another program holds a CPU for 500 ticks, so two workers lose 1000; then the root works alone for a while. That is less than a tenth of
+/// what was lost, and named all the same where it is a twentieth of the workers' time.
+#[test]
+fn a_busy_machine_hides_no_serial_strand() {
+    let named = |alone: u64| {
+        let mut run = Run::new(2);
+        let t = run.fork(0, 0, "half", &[(0, 100), (1, 600)]);
+        run.off(1, "preempted", 100, 600);
+        run.end(0, 0, t + alone);
+        let (_, report) = measured(&run);
+        let found = report.causes.findings().into_iter();
+        found.map(|f| (f.cause, f.lost)).collect::<Vec<_>>()
+    };
+    let first = (Cause::Descheduled, 1000);
+    assert_eq!(named(90), [first, (Cause::SerialStrand, 90)]);
+    assert_eq!(named(50), [first]);
+}
+
+/// The root reads a file for 90 ticks before it creates two halves; then it is in memory.
+#[test]
+fn blocked() {
+    let run_with = |off: u64| {
+        let mut run = Run::new(2);
+        run.off(0, "blocked", 5, 5 + off);
+        let t = run.fork(0, 10 + off, "half", &[(0, 100), (1, 100)]);
+        run.end(0, 0, t);
+        run
+    };
+    is_found(&run_with(90), Cause::Blocked, "root", 90 + 90);
+    is_not_found(&run_with(0), Cause::Blocked);
+}
+
+/// A balanced run has no finding, whatever it lost.
+#[test]
+fn nothing() {
+    let mut run = Run::new(4);
+    let t = run.fork(0, 2, "part", &[(0, 500), (1, 500), (2, 500), (3, 499)]);
+    run.end(0, 0, t + 1);
+    let (_, report) = measured(&run);
+    assert!(report.causes.lost > 0);
+    assert!(report.causes.findings().is_empty());
+}

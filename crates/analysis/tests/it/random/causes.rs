@@ -1,0 +1,469 @@
+//! The causes a second time: tick by tick over the strands of the DAG, each question asked of all of them anew.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use workspan_analysis::causes::{Cause, Causes};
+use workspan_analysis::{Options, report};
+use workspan_dag::{Dag, EdgeKind, EndKind, NONE, OffWhy, StartKind, Steals, TaskKind};
+
+use crate::random::dice::Dice;
+
+/// A cause with the place that tells it from others of its kind: site, start, end.
+type Key = (Cause, u32, (u32, u8), (u32, u8));
+
+struct Slow<'a> {
+    dag: &'a Dag,
+    steal: u64,
+    probe: u64,
+    workers: u64,
+    /// When each strand became ready, and by what.
+    ready: Vec<Option<(u64, EdgeKind)>>,
+    path: Vec<usize>,
+    work: Vec<u64>,
+    size: Vec<u64>,
+}
+
+impl<'a> Slow<'a> {
+    fn new(dag: &'a Dag, steal: u64, probe: u64) -> Slow<'a> {
+        let count = dag.strands.len();
+        let latest: Vec<_> = (0..count).map(|s| latest(dag, s)).collect();
+        let joined = |t: usize| dag.waits.tasks.items.contains(&(t as u32));
+        let mut ends: Vec<usize> = (0..dag.tasks.len()).filter(|&t| !joined(t)).collect();
+        let end = |t: usize| dag.strands.end[dag.tasks.last[t] as usize];
+        ends.sort_by_key(|&t| (Reverse(end(t)), dag.tasks.parent[t] != NONE, t));
+        let mut path = vec![dag.tasks.last[ends[0]] as usize];
+        while let Some((p, _)) = latest[path[path.len() - 1]] {
+            path.push(p);
+        }
+        path.reverse();
+        let inside = |t: usize, around: usize| {
+            let mut at = t;
+            while at != around && dag.tasks.parent[at] != NONE {
+                at = dag.tasks.parent[at] as usize;
+            }
+            at == around
+        };
+        let tasks = 0..dag.tasks.len();
+        let length = |s: usize| dag.strands.end[s] - dag.strands.start[s];
+        let work = |t: usize| {
+            let own = |s: &usize| inside(dag.strands.task[*s] as usize, t);
+            (0..count).filter(own).map(length).sum()
+        };
+        let size = |t: usize| tasks.clone().filter(|&u| inside(u, t)).count() as u64;
+        Slow {
+            dag,
+            steal,
+            probe,
+            workers: u64::from(dag.meta.workers),
+            ready: latest
+                .iter()
+                .map(|l| l.map(|(p, kind)| (dag.strands.end[p], kind)))
+                .collect(),
+            path,
+            work: tasks.clone().map(work).collect(),
+            size: tasks.clone().map(size).collect(),
+        }
+    }
+
+    fn key(&self, cause: Cause, s: usize) -> Key {
+        let strands = &self.dag.strands;
+        let site = self.dag.tasks.site[strands.task[s] as usize];
+        let from = (self.dag.starts_at(s as u32), strands.start_kind[s] as u8);
+        (
+            cause,
+            site,
+            from,
+            (strands.to[s], strands.end_kind[s] as u8),
+        )
+    }
+
+    fn off(&self, s: usize, t: u64) -> Option<OffWhy> {
+        let thread = self.dag.strands.thread[s];
+        let on = |o: &&workspan_dag::Off| o.thread == thread && o.start <= t && t < o.end;
+        self.dag.offs.iter().find(on).map(|o| o.why)
+    }
+
+    fn outside(&self, s: usize) -> bool {
+        self.dag.strands.thread[s] >= self.dag.meta.workers
+    }
+
+    /// The strand of a thread that started next after `s`.
+    fn next_there(&self, s: usize) -> Option<usize> {
+        let thread = &self.dag.strands.thread;
+        (s + 1..thread.len()).find(|&n| thread[n] == thread[s])
+    }
+
+    /// The stretches of the path from create to create, and the strands in them that are turns of a loop.
+    fn turn(&self, s: usize) -> Option<(u32, u64, u64)> {
+        let strands = &self.dag.strands;
+        let is_turn = |s: usize| {
+            strands.start_kind[s] == StartKind::AfterCreate
+                && strands.end_kind[s] == EndKind::Create
+        };
+        let at = self.path.iter().position(|&p| p == s)?;
+        let goes_on = |&p: &usize| strands.start_kind[p] == StartKind::AfterCreate;
+        let first = (0..=at).rev().find(|&i| !goes_on(&self.path[i]))?;
+        let last = (at + 1..self.path.len())
+            .find(|&i| !goes_on(&self.path[i]))
+            .unwrap_or(self.path.len());
+        let run = &self.path[first..last];
+        let ends = |s: usize| (self.dag.starts_at(s as u32), strands.to[s]);
+        let timed = |&&p: &&usize| strands.start[p] < strands.end[p];
+        let turns = run.iter().filter(timed);
+        let turns = turns.filter(|&&p| is_turn(p) && ends(p) == ends(s)).count();
+        let created = |t: &usize| {
+            let kind = self.dag.tasks.kind[*t];
+            let stealable = matches!(kind, TaskKind::Deferred | TaskKind::Detached);
+            stealable && run.contains(&(self.dag.tasks.creator[*t] as usize))
+        };
+        let tasks: Vec<usize> = (0..self.dag.tasks.len()).filter(created).collect();
+        let enough = is_turn(s) && turns >= 16 && tasks.len() >= 16;
+        enough.then(|| {
+            let work = tasks.iter().map(|&t| self.work[t]).sum();
+            (self.dag.tasks.site[tasks[0]], tasks.len() as u64, work)
+        })
+    }
+
+    fn of_loop(&self, (site, tasks, work): (u32, u64, u64)) -> Key {
+        let fine = u128::from(work) < 2 * u128::from(self.steal) * u128::from(tasks);
+        let cause = if fine {
+            Cause::GrainFine
+        } else {
+            Cause::SpawnLoop
+        };
+        whole(cause, site)
+    }
+
+    /// Of no work while `s`, number `at` of the path, runs.
+    fn running(&self, at: usize, t: u64, running: u64) -> Key {
+        let s = self.path[at];
+        match self.off(s, t) {
+            Some(OffWhy::Preempted) => return whole(Cause::Descheduled, NONE),
+            Some(OffWhy::Blocked) => {
+                let own = u64::from(!self.outside(s));
+                if running == own {
+                    return self.key(Cause::Blocked, s);
+                }
+                let strands = &self.dag.strands;
+                let runs = |o: &usize| {
+                    *o != s
+                        && (strands.start[*o]..strands.end[*o]).contains(&t)
+                        && !(self.outside(*o) && self.off(*o, t) == Some(OffWhy::Blocked))
+                };
+                return match (0..strands.len()).find(runs) {
+                    Some(other) if running == own + 1 => match self.off(other, t) {
+                        None => self.key(Cause::SerialStrand, other),
+                        Some(OffWhy::Preempted) => whole(Cause::Descheduled, NONE),
+                        Some(OffWhy::Blocked) => self.key(Cause::Blocked, other),
+                    },
+                    _ => whole(Cause::None, NONE),
+                };
+            }
+            None => {}
+        }
+        if let Some(turn) = self.turn(s) {
+            return self.of_loop(turn);
+        }
+        let task = self.dag.strands.task[s] as usize;
+        let ends_a_phase = || {
+            let mut last = at;
+            while self
+                .path
+                .get(last + 1)
+                .is_some_and(|&p| self.dag.strands.task[p] as usize == task)
+            {
+                last += 1;
+            }
+            let end = self.dag.tasks.last[task] as usize;
+            if self.path[last] != end || self.dag.tasks.parent[task] == NONE {
+                return false;
+            }
+            let phase: Vec<usize> = match self.path.get(last + 1) {
+                None => {
+                    let same = |t: &usize| {
+                        let joined = self.dag.waits.tasks.items.contains(&(*t as u32));
+                        !joined && self.dag.tasks.parent[*t] == self.dag.tasks.parent[task]
+                    };
+                    (0..self.dag.tasks.len()).filter(same).collect()
+                }
+                Some(&next) => {
+                    let wait = self
+                        .dag
+                        .waits
+                        .after
+                        .iter()
+                        .position(|&a| a as usize == next);
+                    let list = wait.map_or(&[][..], |w| self.dag.waits.tasks.get(w));
+                    list.iter().map(|&t| t as usize).collect()
+                }
+            };
+            let starts = |t: &usize| self.dag.strands.start[self.dag.tasks.first[*t] as usize];
+            let late = phase.iter().any(|t| starts(t) >= self.dag.strands.end[end]);
+            phase.contains(&task) && phase.len() > 1 && !late
+        };
+        if self.size[task] == 1 && ends_a_phase() {
+            return whole(Cause::GrainCoarse, self.dag.tasks.site[task]);
+        }
+        self.key(Cause::SerialStrand, s)
+    }
+
+    /// Of the delay of `s`, for which a worker was free for `served` ticks.
+    fn delayed(&self, s: usize, served: u64) -> Key {
+        let strands = &self.dag.strands;
+        let (ready, kind) = self.ready[s].unwrap();
+        let (start, prev) = (strands.start[s], strands.prev[s] as usize);
+        let task = strands.task[s] as usize;
+        let site = self.dag.tasks.site[task];
+        let from_here = |cause| {
+            let (cause, site, from, _) = self.key(cause, s);
+            (cause, site, from, (NONE, EndKind::End as u8))
+        };
+        let stays = prev < s && strands.thread[prev] == strands.thread[s];
+        if stays && strands.start_kind[s] == StartKind::AfterWait {
+            let above = |u: usize| {
+                strands.thread[u] == strands.thread[s]
+                    && strands.start[u].max(ready) < strands.end[u].min(start)
+            };
+            if (0..strands.len()).any(above) {
+                return from_here(Cause::BuriedWait);
+            }
+        }
+        if stays
+            && strands.start_kind[s] == StartKind::AfterCreate
+            && let Some(next) = self.next_there(prev)
+        {
+            let child = strands.task[next] as usize;
+            let is_child = self.dag.tasks.first[child] as usize == next
+                && self.dag.tasks.creator[child] as usize == prev;
+            let place = |cause| whole(cause, self.dag.tasks.site[child]);
+            if is_child && self.dag.tasks.kind[child] == TaskKind::Inline {
+                return place(Cause::GrainCoarse);
+            }
+            if is_child && self.dag.meta.steals == Steals::Child {
+                return place(Cause::BoundedQueue);
+            }
+        }
+        let preempted = |t: &u64| self.off(s, *t) == Some(OffWhy::Preempted);
+        let off = (ready..start).filter(preempted).count() as u64;
+        if off * 2 >= start - ready {
+            return whole(Cause::Descheduled, NONE);
+        }
+        let is_new = matches!(kind, EdgeKind::Create | EdgeKind::Depend);
+        let (work, size) = (u128::from(self.work[task]), u128::from(self.size[task]));
+        let steal = u128::from(self.steal);
+        let is_put = is_new && self.dag.tasks.kind[task] == TaskKind::Inline;
+        if !is_put && ((is_new && work < 2 * steal) || work * 4 < steal * size) {
+            return whole(Cause::GrainFine, site);
+        }
+        if u128::from(served) <= 4 * steal || self.workers == 1 {
+            let creator = self.dag.tasks.creator[task];
+            let turn = (creator != NONE).then(|| self.turn(creator as usize));
+            return match turn.flatten() {
+                Some(turn) if is_new && self.workers > 1 => self.of_loop(turn),
+                _ => whole(Cause::None, NONE),
+            };
+        }
+        if is_new {
+            whole(Cause::SlowThief, site)
+        } else {
+            from_here(Cause::SlowThief)
+        }
+    }
+
+    /// Lost worker-ticks by cause and place; and whether more strands ever ran than there are workers.
+    fn ledger(&self) -> (BTreeMap<Key, u128>, bool) {
+        let strands = &self.dag.strands;
+        let count = strands.len();
+        let (begin, end) = (
+            strands.start.iter().min().unwrap(),
+            strands.end.iter().max().unwrap(),
+        );
+        let mut served = vec![0; count];
+        let mut no_work = Vec::new();
+        let mut sums: BTreeMap<Key, u128> = BTreeMap::new();
+        let mut over = false;
+        for t in *begin..*end {
+            let runs = |s: &usize| strands.start[*s] <= t && t < strands.end[*s];
+            let doing: Vec<(usize, Option<OffWhy>)> = (0..count)
+                .filter(runs)
+                .map(|s| (s, self.off(s, t)))
+                .filter(|&(s, off)| !(self.outside(s) && off == Some(OffWhy::Blocked)))
+                .collect();
+            let order = [None, Some(OffWhy::Preempted), Some(OffWhy::Blocked)];
+            let mut room = self.workers as usize;
+            for what in order {
+                for &(s, _) in doing.iter().filter(|d| d.1 == what).take(room) {
+                    match what {
+                        None => {}
+                        Some(OffWhy::Preempted) => {
+                            *sums.entry(whole(Cause::Descheduled, NONE)).or_default() += 1
+                        }
+                        Some(OffWhy::Blocked) => {
+                            *sums.entry(self.key(Cause::Blocked, s)).or_default() += 1
+                        }
+                    }
+                }
+                room = room.saturating_sub(doing.iter().filter(|d| d.1 == what).count());
+            }
+            over |= doing.len() as u64 > self.workers;
+            let stands =
+                |s: &usize| self.ready[*s].is_some_and(|r| r.0 <= t && t < strands.start[*s]);
+            let mut ready: Vec<usize> = (0..count).filter(stands).collect();
+            ready.sort_by_key(|&s| (self.ready[s].unwrap().0, strands.task[s], s));
+            ready.iter().take(room).for_each(|&s| served[s] += 1);
+            let idle = room.saturating_sub(ready.len());
+            if idle > 0 {
+                no_work.push((t, idle as u128, doing.len() as u64));
+            }
+        }
+        for (t, idle, running) in no_work {
+            let before = self.path.iter().rposition(|&p| strands.start[p] <= t);
+            let key = match before {
+                None => whole(Cause::None, NONE),
+                Some(at) if strands.end[self.path[at]] > t => self.running(at, t, running),
+                Some(at) => self.delayed(self.path[at + 1], served[self.path[at + 1]]),
+            };
+            *sums.entry(key).or_default() += idle;
+        }
+        for (s, &served) in served.iter().enumerate() {
+            if served > 0 {
+                *sums.entry(self.delayed(s, served)).or_default() += u128::from(served);
+            }
+            let on_cpu = (strands.start[s]..strands.end[s]).filter(|&t| self.off(s, t).is_none());
+            let on_cpu = on_cpu.count() as u64;
+            let ends = 1 + u64::from(strands.start_kind[s] != StartKind::AfterSignal);
+            let probes = (ends * self.probe).min(on_cpu);
+            let site = self.dag.tasks.site[strands.task[s] as usize];
+            let key = if probes * 10 > on_cpu {
+                whole(Cause::GrainFine, site)
+            } else {
+                whole(Cause::None, NONE)
+            };
+            *sums.entry(key).or_default() += u128::from(probes);
+        }
+        sums.retain(|_, lost| *lost > 0);
+        (sums, over)
+    }
+}
+
+/// The last predecessor of a strand: what ends latest; among these a continuation or create, end, depend, signal; then
+/// the smaller task.
+fn latest(dag: &Dag, s: usize) -> Option<(usize, EdgeKind)> {
+    let mut all = Vec::new();
+    dag.for_each_predecessor(s as u32, |p, kind| {
+        let rank = match kind {
+            EdgeKind::End => 1,
+            EdgeKind::Depend => 2,
+            EdgeKind::Signal => 3,
+            _ => 0,
+        };
+        let end = Reverse(dag.strands.end[p as usize]);
+        all.push((end, rank, dag.strands.task[p as usize], p, kind));
+    });
+    all.sort();
+    all.first().map(|p| (p.3 as usize, p.4))
+}
+
+fn whole(cause: Cause, site: u32) -> Key {
+    let (start, end) = (StartKind::Begin as u8, EndKind::End as u8);
+    (cause, site, (NONE, start), (NONE, end))
+}
+
+/// The causes of `fast` against the slow ones.
+pub fn check(dag: &Dag, options: &Options, fast: &Causes, context: &str) {
+    let steal = match options.metric {
+        workspan_analysis::Metric::Time => options.burden.unwrap_or(dag.meta.burden),
+        workspan_analysis::Metric::Counter(_) => dag.meta.burden,
+    };
+    let probe = if options.raw { 0 } else { dag.meta.probe_cost };
+    assert_eq!(fast.by_cause.iter().sum::<u128>(), fast.lost, "{context}");
+    let (slow, over) = Slow::new(dag, steal, probe).ledger();
+    if over {
+        // What strands lost beyond the workers has no place; then the sum alone is right.
+        return;
+    }
+    let mut by_cause = [0; Cause::ALL.len()];
+    for (key, lost) in &slow {
+        by_cause[key.0 as usize] += lost;
+    }
+    assert_eq!(fast.by_cause, by_cause, "causes, {context}");
+    let places: Vec<(Key, u128)> = fast
+        .places
+        .iter()
+        .map(|f| {
+            let (from, to) = (
+                (f.block.from, f.block.from_kind),
+                (f.block.to, f.block.to_kind),
+            );
+            let key = (
+                f.cause,
+                f.block.site,
+                (from.0, from.1 as u8),
+                (to.0, to.1 as u8),
+            );
+            (key, f.lost)
+        })
+        .collect();
+    for (key, lost) in &places {
+        assert_eq!(slow.get(key), Some(lost), "{key:?}, {context}");
+    }
+    assert!(places.is_sorted_by(|a, b| a.1 >= b.1), "{context}");
+    let known = slow.keys().filter(|k| k.0 != Cause::None).count();
+    assert_eq!(places.len(), known.min(20), "{context}");
+}
+
+/// A root that creates tasks in a loop, on a few workers that each take the oldest one when they are free, late.
+pub fn loop_of_creates(dice: &mut Dice) -> String {
+    let workers = 2 + dice.below(4);
+    let (count, steal) = (10 + dice.below(40), dice.below(4));
+    let (turn, task) = (1 + dice.below(6), 1 + dice.below(25));
+    let mut out = format!(
+        "{{\"workspan_trace\":1,\"workers\":{workers},\"time_unit\":\"ns\",\"steals\":\"child\",\"burden\":{steal}}}\n"
+    );
+    let mut t = dice.below(30);
+    let mut free = vec![0; workers];
+    let mut tasks = String::new();
+    let mut last = 0;
+    writeln!(out, "{{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}}").unwrap();
+    for child in 1..=count {
+        writeln!(
+            out,
+            "{{\"ev\":\"create\",\"t\":{t},\"w\":0,\"task\":0,\"child\":{child},\"site\":\"loop\"}}\n\
+             {{\"ev\":\"resume\",\"t\":{t},\"w\":0,\"task\":0}}"
+        )
+        .unwrap();
+        let w = (1..workers).min_by_key(|&w| free[w]).unwrap();
+        let start = free[w].max(t) + dice.below(2 * steal + 2);
+        free[w] = start + task + dice.below(3);
+        last = last.max(free[w]);
+        writeln!(
+            tasks,
+            "{{\"ev\":\"begin\",\"t\":{start},\"w\":{w},\"task\":{child}}}\n\
+             {{\"ev\":\"end\",\"t\":{},\"w\":{w},\"task\":{child}}}",
+            free[w]
+        )
+        .unwrap();
+        t += turn + dice.below(3);
+    }
+    writeln!(out, "{{\"ev\":\"wait\",\"t\":{t},\"w\":0,\"task\":0}}").unwrap();
+    let end = last.max(t) + dice.below(9);
+    out.push_str(&tasks);
+    writeln!(
+        out,
+        "{{\"ev\":\"resume\",\"t\":{},\"w\":0,\"task\":0}}\n{{\"ev\":\"end\",\"t\":{end},\"w\":0,\"task\":0}}",
+        last.max(t)
+    )
+    .unwrap();
+    out
+}
+
+/// The causes of a loop of creates against the slow ones; returns the fast ones.
+pub fn check_loop(text: &str) -> Causes {
+    let dag = workspan_reader::text::read(text.as_bytes()).unwrap();
+    let options = Options::default();
+    let causes = report(&dag, &options).unwrap().causes;
+    check(&dag, &options, &causes, text);
+    causes
+}

@@ -1,0 +1,123 @@
+//! What a task recorded in full was measured to cost ([`workspan_dag::note_keys::RECORDED_TASK`]), from a trace's note to the report.
+
+use std::io::Cursor;
+use std::path::Path;
+
+use workspan_analysis::{Options, Report, report};
+use workspan_dag::Dag;
+use workspan_dag::note_keys::RECORDED_TASK;
+use workspan_reader::OpenOptions;
+use workspan_trace::entry::{ClockPair, Finished, Note, push_varint};
+use workspan_trace::wire::{Kind, put_head};
+use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
+
+/// A root creates two tasks and waits for them; what it and they do takes 300, 100, 100, 160, 8 and 40 ticks.
+const RECORDS: [(u64, Kind, &[u64]); 10] = [
+    (0, Kind::Root, &[]),
+    (300, Kind::Create, &[1, 0]),
+    (400, Kind::Create, &[1, 0]),
+    (500, Kind::Wait, &[0, 0]),
+    (500, Kind::Begin, &[0, 1]),
+    (660, Kind::End, &[]),
+    (670, Kind::Begin, &[0, 2]),
+    (678, Kind::End, &[]),
+    (700, Kind::Resume, &[]),
+    (740, Kind::End, &[]),
+];
+
+/// The run, where the trace has these notes.
+fn run(notes: &[(&str, &str)]) -> Dag {
+    let (mut bytes, mut now) = (Vec::new(), 0);
+    for (t, kind, operands) in RECORDS {
+        let mut room = [0u8; 16];
+        // SAFETY: a head takes 9 bytes at most.
+        let end = unsafe { put_head(room.as_mut_ptr(), kind, t - now) };
+        bytes.extend_from_slice(&room[..end as usize - room.as_ptr() as usize]);
+        operands.iter().for_each(|&v| push_varint(&mut bytes, v));
+        now = t;
+    }
+    let header = FileHeader {
+        clock: ClockKind::Nanoseconds,
+        pid: 1,
+        ..FileHeader::default()
+    };
+    let mut writer = TraceWriter::new(Cursor::new(Vec::new()), header).unwrap();
+    writer.events(0, 0, (0, 0), &bytes).unwrap();
+    let notes = notes.iter().map(|&(key, value)| Note::new(key, value));
+    writer
+        .all_entries(ChunkKind::Notes, notes, Note::encode)
+        .unwrap();
+    let pairs = [0, now].map(|t| ClockPair { ticks: t, ns: t });
+    writer
+        .all_entries(ChunkKind::Clock, pairs, ClockPair::encode)
+        .unwrap();
+    let finished = Finished {
+        ticks: now,
+        ns: now,
+        dropped: 0,
+        threads: 1,
+    };
+    writer
+        .all_entries(ChunkKind::Finished, [finished], Finished::encode)
+        .unwrap();
+    let bytes = writer.finish().unwrap().into_inner();
+    let dag = workspan_reader::open::read(Path::new("t"), &bytes, &OpenOptions::default()).unwrap();
+    assert_eq!(dag.meta.warnings, [""; 0]);
+    dag
+}
+
+fn of(dag: &Dag, raw: bool) -> Report {
+    let options = Options {
+        raw,
+        ..Options::default()
+    };
+    report(dag, &options).unwrap()
+}
+
+/// (A probe, work, span, recording.)
+fn told(notes: &[(&str, &str)]) -> (u64, u128, u128, u128) {
+    let dag = run(notes);
+    let report = of(&dag, false);
+    let breakdown = &report.breakdown;
+    assert_eq!(breakdown.total(), 740);
+    assert_eq!(breakdown.work, report.work_span.work);
+    assert_eq!(
+        breakdown.delay + breakdown.no_work_sched + breakdown.no_work_app,
+        32
+    );
+    (
+        dag.meta.probe_cost,
+        report.work_span.work,
+        report.work_span.span,
+        breakdown.recording,
+    )
+}
+
+#[test]
+fn probes_cost_what_measured_tasks_say() {
+    const PROBE: (&str, &str) = ("probe_cost_ticks", "3");
+    // Of six strands 36 ticks: two probes each.
+    assert_eq!(told(&[PROBE]), (3, 672, 516, 36));
+    // 48 for the three strands of a task are 8 a probe. The strand of 8 ticks has no more than 8.
+    assert_eq!(told(&[PROBE, (RECORDED_TASK, "48.00")]), (8, 620, 476, 88));
+    // No more than four times, and no less than what was calibrated.
+    assert_eq!(told(&[PROBE, (RECORDED_TASK, "600")]), (12, 580, 444, 128));
+    assert_eq!(told(&[PROBE, (RECORDED_TASK, "12")]), (3, 672, 516, 36));
+    // Of what was not calibrated nothing is known.
+    assert_eq!(told(&[(RECORDED_TASK, "48")]), (0, 708, 540, 0));
+}
+
+#[test]
+fn raw_times_and_the_run_itself_are_the_same_with_and_without_the_note() {
+    let probe = ("probe_cost_ticks", "3");
+    let (plain, noted) = (run(&[probe]), run(&[probe, (RECORDED_TASK, "48")]));
+    assert_eq!(of(&plain, true), of(&noted, true));
+    assert_eq!(plain.strands, noted.strands);
+    assert_eq!(plain.tasks, noted.tasks);
+    assert_eq!(plain.meta.facts[2..5], noted.meta.facts[2..5]);
+    let named = |dag: &Dag| dag.meta.facts.iter().any(|(key, _)| key == RECORDED_TASK);
+    assert!(!named(&noted));
+    // What was taken out is more than a tenth, and so is stated.
+    assert_eq!(of(&plain, false).uncertainty(), None);
+    assert_eq!(of(&noted, false).uncertainty().map(|u| u.0), Some(88));
+}

@@ -1,0 +1,161 @@
+//! Flame graphs and heat of a run whose samples are known.
+
+use workspan_analysis::{
+    FlameOf, FlameOptions, Options, flame, hottest_function, report, sample_profile,
+};
+use workspan_dag::Dag;
+use workspan_reader::text;
+
+/// A root that creates a task that creates one of its own site on the other worker; 1 sample is a millisecond. From 50 on the
+/// root runs alone: W = 2, so one worker is idle.
+const RUN: &str = r#"{"workspan_trace":1,"workers":2,"time_unit":"ms","steals":"child","sample_hz":1000}
+{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"create","t":10,"w":0,"task":0,"child":1,"site":"a.rs:1"}
+{"ev":"resume","t":10,"w":0,"task":0}
+{"ev":"wait","t":20,"w":0,"task":0}
+{"ev":"begin","t":10,"w":1,"task":1}
+{"ev":"create","t":20,"w":1,"task":1,"child":2,"site":"a.rs:1"}
+{"ev":"resume","t":20,"w":1,"task":1}
+{"ev":"wait","t":50,"w":1,"task":1}
+{"ev":"begin","t":20,"w":0,"task":2}
+{"ev":"end","t":45,"w":0,"task":2}
+{"ev":"resume","t":50,"w":1,"task":1}
+{"ev":"end","t":50,"w":1,"task":1}
+{"ev":"resume","t":50,"w":0,"task":0}
+{"ev":"end","t":60,"w":0,"task":0}
+{"ev":"frame","frame":0,"function":"leaf","file":"a.rs","line":9}
+{"ev":"frame","frame":1,"function":"sort","file":"library/core/sort.rs","line":70}
+{"ev":"frame","frame":2,"function":"join","runtime":true}
+{"ev":"frame","frame":3,"function":"main","file":"a.rs","line":30}
+{"ev":"stack","stack":0,"frames":[1,0,2,3]}
+{"ev":"stack","stack":1,"frames":[3]}
+{"ev":"stack","stack":2,"frames":[2,3]}
+{"ev":"sample","t":5,"w":0,"stack":1}
+{"ev":"sample","t":25,"w":0,"stack":0}
+{"ev":"sample","t":26,"w":0,"stack":0}
+{"ev":"sample","t":25,"w":1,"stack":0}
+{"ev":"sample","t":47,"w":0,"stack":2}
+{"ev":"sample","t":55,"w":0,"stack":1}
+"#;
+
+fn dag() -> Dag {
+    text::read_str(RUN).unwrap()
+}
+
+fn folded(of: &FlameOf, recursion: bool) -> Vec<String> {
+    let stacks = flame(&dag(), &Options::default(), of, FlameOptions { recursion }).unwrap();
+    stacks
+        .iter()
+        .map(|s| format!("{} {}", s.frames.join(";"), s.ns / 1000))
+        .collect()
+}
+
+#[test]
+fn stacks_are_logical() {
+    assert_eq!(
+        folded(&FlameOf::All, false),
+        [
+            "[no task];[runtime] join 1000",
+            "root;a.rs:1;leaf;sort 3000",
+            "root;main 2000",
+        ]
+    );
+    assert_eq!(
+        folded(&FlameOf::All, true)[1..3],
+        [
+            "root;a.rs:1;a.rs:1;leaf;sort 2000",
+            "root;a.rs:1;leaf;sort 1000"
+        ]
+    );
+}
+
+#[test]
+fn the_critical_paths_alone() {
+    // 10 of the root, 10 + 30 of task 1, 10 of the root.
+    assert_eq!(
+        folded(&FlameOf::CriticalPath, true),
+        ["root;a.rs:1;leaf;sort 1000", "root;main 2000"]
+    );
+}
+
+#[test]
+fn idle_time_falls_on_what_ran_meanwhile() {
+    // At 5 and 55 one of two workers was idle, with one strand running.
+    assert_eq!(folded(&FlameOf::NoWorkApp, false), ["root;main 2000"]);
+}
+
+#[test]
+fn a_site_is_what_it_created_too() {
+    assert_eq!(
+        folded(&FlameOf::Site("a.rs:1".into()), false),
+        ["root;a.rs:1;leaf;sort 3000"]
+    );
+    assert!(folded(&FlameOf::Site("b.rs".into()), false).is_empty());
+}
+
+#[test]
+fn heat_is_by_the_programs_own_lines() {
+    let dag = dag();
+    let report = report(&dag, &Options::default()).unwrap();
+    let heat = sample_profile(&dag, &report.work_span.critical_path);
+    assert_eq!((heat.inside, heat.outside), (5, 1));
+    let lines: Vec<_> = heat
+        .lines
+        .iter()
+        .map(|l| {
+            (
+                l.file.as_str(),
+                l.line,
+                l.function.as_str(),
+                l.samples,
+                l.critical,
+            )
+        })
+        .collect();
+    assert_eq!(
+        lines,
+        [("a.rs", 9, "leaf", 3, 1), ("a.rs", 30, "main", 2, 2)]
+    );
+    let functions: Vec<_> = heat
+        .functions
+        .iter()
+        .map(|f| (f.function.as_str(), f.own, f.total))
+        .collect();
+    assert_eq!(functions, [("sort", 3, 3), ("main", 2, 2), ("leaf", 0, 3)]);
+    assert_eq!(heat.ticks(3, 1000), 3);
+}
+
+#[test]
+fn the_hottest_place_of_a_time() {
+    let dag = dag();
+    let found = hottest_function(&dag, (20, 50), |_| true).unwrap();
+    assert_eq!((found.function.as_str(), found.line), ("leaf", Some(9)));
+    assert_eq!((found.samples, found.of), (3, 3));
+    assert_eq!(
+        hottest_function(&dag, (27, 50), |_| true),
+        None,
+        "the runtime's own is no strand's"
+    );
+}
+
+#[test]
+fn stretch_is_what_took_longer_than_in_the_serial_run() {
+    use workspan_analysis::stretch::{StretchOptions, stretch};
+    use workspan_analysis::stretched;
+    let parallel = dag();
+    // On one worker task 2 takes 5 ms, not 25.
+    let serial = RUN
+        .lines()
+        .filter(|l| !l.contains("sample\"") && !l.contains("stack\"") && !l.contains("frame\""))
+        .map(|l| match l {
+            l if l.contains("\"ev\":\"end\",\"t\":45,") => l.replace(":45,", ":25,") + "\n",
+            l => l.to_owned() + "\n",
+        })
+        .collect::<String>();
+    let serial = text::read_str(&serial).unwrap();
+    let report = report(&parallel, &Options::default()).unwrap();
+    let found = stretch(&serial, &parallel, &report, &StretchOptions::default()).unwrap();
+    let of = FlameOf::Stretch(stretched(&found, &parallel));
+    // Two samples of a block of which 20 of 25 ms are new.
+    assert_eq!(folded(&of, false), ["root;a.rs:1;leaf;sort 1600"]);
+}

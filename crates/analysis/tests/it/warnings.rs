@@ -1,0 +1,250 @@
+//! What makes numbers doubtful is said, and only then.
+
+use workspan_analysis::checks::Invariant;
+use workspan_analysis::{About, Options, report};
+use workspan_dag::{CpuTimes, Dag, Meta, OffWhy};
+
+/// Two workers: a root of 1,000 ticks that spawns a task of 500 beside its second half.
+fn run(threads: u32, on: u32) -> Dag {
+    let text = format!(
+        r#"{{"workspan_trace":1,"workers":2,"threads":{threads},"time_unit":"ns","steals":"child"}}
+{{"ev":"begin","t":0,"w":0,"task":0}}
+{{"ev":"create","t":500,"w":0,"task":0,"child":1,"site":"s"}}
+{{"ev":"resume","t":500,"w":0,"task":0}}
+{{"ev":"begin","t":500,"w":{on},"task":1}}
+{{"ev":"end","t":1000,"w":{on},"task":1}}
+{{"ev":"end","t":1000,"w":0,"task":0}}
+"#
+    );
+    workspan_reader::text::read(text.as_bytes()).unwrap()
+}
+
+fn off(dag: &mut Dag, thread: u32, start: u64, end: u64, why: OffWhy) {
+    dag.offs.push(workspan_dag::Off {
+        thread,
+        start,
+        end,
+        why,
+        on: None,
+    });
+}
+
+fn warnings(dag: &Dag, options: &Options) -> Vec<String> {
+    let warnings = report(dag, options).unwrap().warnings;
+    warnings.into_iter().map(|w| w.text).collect()
+}
+
+#[track_caller]
+fn only_warning(dag: &Dag, options: &Options, expected: &str) {
+    let warnings = warnings(dag, options);
+    assert!(
+        warnings.len() == 1 && warnings[0].starts_with(expected),
+        "{warnings:?}"
+    );
+}
+
+#[test]
+fn nothing_is_wrong() {
+    assert_eq!(
+        warnings(&run(2, 1), &Options::default()),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn the_traces_own_come_first() {
+    let mut dag = run(2, 1);
+    dag.meta.warnings = vec!["Half of it is missing.".into()];
+    dag.meta.cpus = Some(1);
+    let warnings = warnings(&dag, &Options::default());
+    assert_eq!(warnings.len(), 2);
+    assert_eq!(warnings[0], "Half of it is missing.");
+    assert!(warnings[1].starts_with("2 workers shared 1 CPU"));
+}
+
+/// The process's clock has the time inside the switches too, the threads' times have not.
+#[test]
+fn threads_may_lack_the_time_of_their_switches_and_no_more() {
+    let holds = |threads_ns: u64, switches: u64| {
+        let mut dag = run(2, 1);
+        dag.meta.recorded = true;
+        dag.meta.cpu = Some(CpuTimes {
+            process: Some(100_000_000),
+            threads: vec![(0, threads_ns)],
+            switches,
+            ..CpuTimes::default()
+        });
+        let checks = workspan_analysis::checks::checks(&dag);
+        let check = checks
+            .iter()
+            .find(|check| check.invariant == Invariant::ThreadsMakeProcess);
+        check.unwrap().holds
+    };
+    assert!(holds(100_000_000, 0) && holds(95_500_000, 0));
+    assert!(!holds(94_500_000, 0), "beyond 3 % and 2 ms");
+    assert!(holds(85_500_000, 10_000));
+    assert!(!holds(84_500_000, 10_000), "beyond a microsecond a switch");
+    assert!(
+        !holds(105_500_000, 1_000_000),
+        "switches explain no more time"
+    );
+}
+
+/// Each says what it is about, so that nobody has to search its words.
+#[test]
+fn about_what() {
+    let about = |dag: &Dag| {
+        let warnings = report(dag, &Options::default()).unwrap().warnings;
+        warnings.iter().map(|w| w.about).collect::<Vec<_>>()
+    };
+    let mut dag = run(2, 1);
+    dag.meta.warnings = vec![
+        "The trace is damaged in 1 place, the first at 7.".into(),
+        "Off-CPU times are not known.".into(),
+        "No debug information for a.out.".into(),
+        "Something nobody thought of.".into(),
+    ];
+    dag.meta.cpus = Some(1);
+    dag.meta.recorded = true;
+    dag.meta.probe_cost = 60;
+    assert_eq!(
+        about(&dag),
+        [
+            About::Everything,
+            About::Breakdown,
+            About::Sites,
+            About::Everything,
+            About::Breakdown,
+            About::Span,
+            About::Span,
+        ]
+    );
+}
+
+#[test]
+fn enough_cpus_are_no_warning() {
+    let mut dag = run(2, 1);
+    dag.meta.cpus = Some(2);
+    assert_eq!(warnings(&dag, &Options::default()), Vec::<String>::new());
+}
+
+#[test]
+fn preempted_more_than_a_little() {
+    let mut dag = run(2, 1);
+    off(&mut dag, 0, 100, 180, OffWhy::Preempted);
+    assert_eq!(warnings(&dag, &Options::default()), Vec::<String>::new());
+    off(&mut dag, 0, 200, 240, OffWhy::Preempted);
+    only_warning(
+        &dag,
+        &Options::default(),
+        "Workers were preempted inside strands for 6 %",
+    );
+}
+
+#[test]
+fn blocked_on_the_critical_path() {
+    let mut dag = run(2, 1);
+    off(&mut dag, 0, 100, 140, OffWhy::Blocked);
+    assert_eq!(warnings(&dag, &Options::default()), Vec::<String>::new());
+    off(&mut dag, 0, 200, 260, OffWhy::Blocked);
+    only_warning(
+        &dag,
+        &Options::default(),
+        "Blocked time (I/O, locks, channels) is not counted as work; counting it makes the span 11 % longer",
+    );
+    let counted = Options {
+        count_blocked: true,
+        ..Options::default()
+    };
+    assert_eq!(warnings(&dag, &counted), Vec::<String>::new());
+}
+
+#[test]
+fn more_at_once_than_workers() {
+    let mut dag = run(3, 1);
+    dag.meta.workers = 1;
+    only_warning(
+        &dag,
+        &Options::default(),
+        "More strands ran at once than the 1 workers for 50 %",
+    );
+}
+
+#[test]
+fn strands_as_short_as_probes() {
+    let mut dag = run(2, 1);
+    dag.meta.probe_cost = 60;
+    only_warning(
+        &dag,
+        &Options::default(),
+        "Strands of 380 ticks on average are close to the cost of a probe (60 ticks)",
+    );
+    dag.meta.probe_cost = 6;
+    assert_eq!(warnings(&dag, &Options::default()), Vec::<String>::new());
+}
+
+#[test]
+fn a_recorded_run_without_a_burden() {
+    let mut dag = run(2, 1);
+    dag.meta = Meta {
+        recorded: true,
+        ..dag.meta
+    };
+    only_warning(
+        &dag,
+        &Options::default(),
+        "What a steal costs was not measured",
+    );
+    let given = Options {
+        burden: Some(0),
+        ..Options::default()
+    };
+    assert_eq!(warnings(&dag, &given), Vec::<String>::new());
+}
+
+/// Thousands of sites inside each other, all entered by one signal from outside: measuring each on its own would take
+/// quadratic time, so most get a bound, and that is said.
+#[test]
+fn too_many_nested_sites_entered_from_outside() {
+    let depth = 8000;
+    let mut lines =
+        vec![r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child"}"#.to_owned()];
+    let mut line = |ev: &str, w: u32, t: u32, task: u32, more: &str| {
+        lines.push(format!(
+            "{{\"ev\":\"{ev}\",\"t\":{t},\"w\":{w},\"task\":{task}{more}}}"
+        ));
+    };
+    line("begin", 1, 0, 1_000_000, "");
+    line("signal", 1, 50_000, 1_000_000, ",\"id\":1");
+    line("end", 1, 50_000, 1_000_000, "");
+    for task in 0..depth {
+        line("begin", 0, task, task, "");
+        if task + 1 < depth {
+            line(
+                "create",
+                0,
+                task + 1,
+                task,
+                &format!(",\"child\":{},\"site\":\"s{task}\"", task + 1),
+            );
+            line("resume", 0, task + 1, task, "");
+            line("wait", 0, task + 1, task, "");
+        }
+    }
+    line("wait", 0, depth, depth - 1, ",\"on\":[1]");
+    for task in (0..depth).rev() {
+        line("resume", 0, 50_000 + depth - task, task, "");
+        line("end", 0, 50_000 + depth - task + 1, task, "");
+    }
+    let dag = workspan_reader::text::read(lines.join("\n").as_bytes()).unwrap();
+    let report = report(&dag, &Options::default()).unwrap();
+    assert!(
+        report
+            .warnings
+            .iter()
+            .any(|w| w.about == About::Sites && w.text.contains("is an upper bound")),
+        "{:?}",
+        report.warnings
+    );
+    assert!(report.sites.iter().all(|s| s.span >= 1));
+}

@@ -1,0 +1,154 @@
+//! Programs with one known fault each, recorded as a user records them: the report names the fault, on any machine.
+
+use std::io::Write;
+
+use crate::project::{Project, WORKSPAN, printed, said, trace_of};
+use serde_json::Value;
+
+fn recorded(fault: &str, variables: &[(&str, &str)]) -> Value {
+    let project = Project::new("faults");
+    let mut command = project.cargo_workspan(&["--no-report", "run", "--release", "--", fault]);
+    let output = command
+        .env("RAYON_NUM_THREADS", "2")
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let trace = trace_of(&output, &project.root);
+    let report = |more: &[&str]| {
+        let mut command = project.command(WORKSPAN);
+        printed(
+            &command
+                .arg("report")
+                .args(more)
+                .arg(&trace)
+                .output()
+                .unwrap(),
+        )
+    };
+    let mut json: Value = serde_json::from_str(&report(&["--json"])).unwrap();
+    json["text"] = report(&["--color", "never"]).into();
+    let lost = |cause: &Value| cause["lost"].as_u64().unwrap();
+    let causes = json["causes"].as_array().unwrap();
+    let sum: u64 = causes.iter().map(lost).sum();
+    let parts = [
+        "descheduled",
+        "blocked",
+        "recording",
+        "delay",
+        "no_work_app",
+        "no_work_sched",
+    ];
+    let breakdown: u64 = parts
+        .iter()
+        .filter_map(|p| json["breakdown"][p].as_u64())
+        .sum();
+    assert_eq!(sum, breakdown, "{json:#}");
+    json
+}
+
+fn finding<'a>(json: &'a Value, id: &str) -> &'a Value {
+    let findings = json["findings"].as_array().unwrap();
+    let found = findings.iter().find(|f| f["id"] == id);
+    found.unwrap_or_else(|| panic!("no {id}:\n{}", json["text"].as_str().unwrap()))
+}
+
+fn share(json: &Value, id: &str) -> f64 {
+    let causes = json["causes"].as_array().unwrap();
+    let cause = causes.iter().find(|c| c["id"] == id);
+    cause.map_or(0.0, |c| c["lost_percent"].as_f64().unwrap())
+}
+
+/// Past the test harness, which keeps what passing tests print to itself.
+fn skipped(test: &str, why: &str) {
+    let line = format!("skipped: {test}: {why}\n");
+    std::io::stdout().write_all(line.as_bytes()).unwrap();
+}
+
+/// Line of `src/main.rs` where the fixture has `what`.
+fn line(what: &str) -> u64 {
+    let source = include_str!("../fixtures/faults/src/main.rs");
+    let line = source.lines().position(|line| line.contains(what));
+    line.unwrap() as u64 + 1
+}
+
+#[test]
+fn where_tasks_block_is_named_and_not_what_ran() {
+    for (fault, what) in [("sleepy", "std::thread::sleep"), ("mutex", "all.lock()")] {
+        let json = recorded(fault, &[]);
+        // On a busy machine one task at a time may run all the same, and nobody waits for the lock.
+        if fault == "mutex" && share(&json, "blocked") < 10.0 {
+            skipped("where_tasks_block", "nobody waited for the lock");
+            continue;
+        }
+        let found = finding(&json, "blocked");
+        assert!(found.get("inside").is_none(), "{found:#}");
+        match found.get("blocked_in") {
+            Some(at) => {
+                assert_eq!(at["file"], "src/main.rs", "{found:#}");
+                assert_eq!(at["line"], line(what), "{found:#}");
+            }
+            None => skipped(
+                "where_tasks_block",
+                "the kernel gives no stacks of switches here",
+            ),
+        }
+    }
+}
+
+#[test]
+fn threads_that_call_nothing_are_what_main_waits_for() {
+    let json = recorded("threads", &[]);
+    if json.get("outside").is_none() {
+        return skipped(
+            "threads_that_call_nothing",
+            "the kernel takes no samples here",
+        );
+    }
+    finding(&json, "other-threads");
+    assert!(share(&json, "blocked") < 10.0, "{}", json["text"]);
+    let outside = &json["outside"];
+    assert!(outside["outside_percent"].as_f64().unwrap() > 50.0);
+    assert_eq!(outside["inside"]["function"], "burn", "{outside:#}");
+}
+
+#[test]
+fn a_pool_of_one_is_named_with_its_line() {
+    let json = recorded("pools", &[]);
+    finding(&json, "other-pool");
+    assert!(share(&json, "slow-thief") < 5.0, "{}", json["text"]);
+    let text = json["text"].as_str().unwrap();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let built = format!(
+        "pool of 1 thread built at src/main.rs:{}",
+        line("ThreadPoolBuilder::new")
+    );
+    assert!(text.contains(&built), "{text}");
+}
+
+#[test]
+fn own_threads_beyond_the_cpus_are_no_other_programs() {
+    let json = recorded("many", &[("RAYON_NUM_THREADS", "24")]);
+    let cpus = std::thread::available_parallelism().unwrap().get();
+    if cpus >= 12 || json.get("samples").is_none() {
+        return skipped(
+            "own_threads",
+            "too many CPUs, or the kernel does not tell of switches",
+        );
+    }
+    finding(&json, "oversubscription");
+    // Others had no more than the CPUs all the time, of 24 workers.
+    let most = 100.0 * cpus as f64 / 24.0;
+    assert!(
+        share(&json, "descheduled") <= most + 2.0,
+        "{}",
+        json["text"]
+    );
+    assert!(
+        json["text"]
+            .as_str()
+            .unwrap()
+            .contains("RAYON_NUM_THREADS=24")
+    );
+    assert!(json.get("quiet").is_some());
+}

@@ -1,0 +1,33 @@
+//! Tests of the command: what it prints and writes, on real programs.
+//!
+//! One binary for all of them, because linking takes longer than most of the tests.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod accidents;
+mod asked;
+mod bench_runtimes;
+mod cargo_calls;
+mod cargo_install;
+mod cargo_workspan;
+mod cli;
+mod faults;
+mod folding;
+mod kernels_on_workers;
+mod native;
+mod openmp;
+mod project;
+mod rayon_places;
+mod record;
+mod report_msort;
+mod runs;
+mod samples;
+mod sanitizers;
+mod scale;
+mod simulate;
+mod steals;
+mod supervision;
+mod task_costs;
+mod trust;
+mod whatif;
+mod windows;

@@ -1,0 +1,14 @@
+//! Tests of the formats: texts, JSON and pictures. `damaged` counts what the whole process
+//! allocates, and is a binary of its own.
+//!
+//! One binary for all of them, because linking takes longer than most of the tests.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod compare;
+mod golden;
+mod pictures;
+mod scale;
+mod statistics;
+mod stretch;
+mod viewers;

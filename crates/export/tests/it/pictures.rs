@@ -1,0 +1,223 @@
+//! The timeline in characters, and figures as SVG, PNG, CSV and gnuplot scripts. The texts are under `runs/`.
+
+use std::path::Path;
+
+use workspan_analysis::{Options, Report, binned_timeline, report};
+use workspan_dag::Dag;
+use workspan_export::plot::{self, Figure, PlotRun};
+use workspan_export::{Cells, Charset, TimelineOptions, timeline_bins, timeline_text};
+use workspan_reader::OpenOptions;
+
+const TRACES: [&str; 9] = [
+    "example_a",
+    "serial_merge",
+    "balanced",
+    "counters_and_off",
+    "hostile_names",
+    "near_2_63",
+    "no_time",
+    "one_task",
+    "buried",
+];
+
+fn read(name: &str) -> (Dag, Report) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/golden")
+        .join(format!("{name}.jsonl"));
+    let dag = workspan_reader::open(&path, &OpenOptions::default()).unwrap();
+    let report = report(&dag, &Options::default()).unwrap();
+    (dag, report)
+}
+
+fn run<'a>(name: &str, (dag, report): &'a (Dag, Report)) -> PlotRun<'a> {
+    PlotRun {
+        name: name.into(),
+        dag,
+        report,
+    }
+}
+
+fn figures(read: &(Dag, Report)) -> [Figure; 4] {
+    let runs = [run("first", read), run("second", read)];
+    [
+        plot::breakdown(&runs),
+        plot::profile(&runs[0]),
+        plot::speedup(&runs),
+        plot::sites(&runs[0], 12),
+    ]
+}
+
+fn snapshot(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../runs");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+fn timeline(name: &str, charset: Charset, cells: Cells, color: bool) -> String {
+    let (dag, _) = read(name);
+    let timeline = binned_timeline(&dag, (0, u64::MAX), timeline_bins(80));
+    let options = TimelineOptions {
+        width: 80,
+        color,
+        charset,
+        cells,
+    };
+    timeline_text(&dag, &timeline, &options)
+}
+
+#[test]
+fn timelines_are_as_they_were() {
+    snapshot(
+        "timeline_load",
+        &timeline("serial_merge", Charset::Unicode, Cells::Load, false),
+    );
+    snapshot(
+        "timeline_site",
+        &timeline("counters_and_off", Charset::Ascii, Cells::Site, false),
+    );
+}
+
+#[test]
+fn a_timeline_keeps_to_its_width_and_never_steers_the_terminal() {
+    for name in TRACES {
+        for charset in [Charset::Unicode, Charset::Ascii, Charset::Strict] {
+            for cells in [Cells::Load, Cells::Site] {
+                let text = timeline(name, charset, cells, false);
+                let wide = text.lines().find(|l| l.chars().count() > 80);
+                assert_eq!(wide, None, "{name}:\n{text}");
+                assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{name}");
+                if charset == Charset::Strict {
+                    assert!(text.is_ascii(), "{name}:\n{text}");
+                }
+            }
+        }
+    }
+    assert!(timeline("serial_merge", Charset::Ascii, Cells::Load, true).contains('\u{1b}'));
+}
+
+/// The merge of `serial_merge` runs alone in the last two thirds: one worker's row is full there, the others' are empty.
+#[test]
+fn a_timeline_shows_who_ran() {
+    let (dag, _) = read("serial_merge");
+    let end = dag.strands.end.iter().copied().max().unwrap();
+    let timeline = binned_timeline(&dag, (end - 1000, end), 10);
+    let full: Vec<usize> = (0..timeline.threads.len())
+        .filter(|&i| timeline.threads[i].working.iter().all(|&v| v == 1.0))
+        .collect();
+    assert_eq!(full.len(), 1);
+    assert_eq!(timeline.running, [1.0; 10]);
+    let others = timeline
+        .threads
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| *i != full[0]);
+    assert!(
+        others
+            .into_iter()
+            .all(|(_, l)| l.working.iter().all(|&v| v == 0.0))
+    );
+}
+
+#[test]
+fn figures_are_whole_for_every_trace() {
+    for name in TRACES {
+        let read = read(name);
+        for figure in figures(&read) {
+            let svg = plot::svg(&figure, 640.0, 400.0);
+            for (open, close) in [("<text", "</text>"), ("<svg", "</svg>")] {
+                assert_eq!(
+                    svg.matches(open).count(),
+                    svg.matches(close).count(),
+                    "{name}"
+                );
+            }
+            assert!(
+                !svg.contains("NaN") && !svg.contains("inf"),
+                "{name}: {svg}"
+            );
+            assert!(!svg.chars().any(|c| c.is_control() && c != '\n'), "{name}");
+            let png = plot::png(&figure, 300.0, 200.0, 1.0).unwrap();
+            assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n", "{name}");
+            assert!(plot::csv(&figure).starts_with("series,x,y\r\n"), "{name}");
+            assert!(plot::gnuplot(&figure).contains("plot "), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_bar_is_the_breakdown() {
+    let read = read("example_a");
+    let figure = plot::breakdown(&[run("a", &read)]);
+    assert_eq!(
+        plot::csv(&figure),
+        "series,x,y\r\nwork,a,175\r\ndelay,a,2\r\n\"no work, program\",a,113\r\n"
+    );
+    // 175 of 290 ns, in a bar whose scale is its own top.
+    let svg = plot::svg(&figure, 640.0, 400.0);
+    let heights: Vec<f64> = svg
+        .lines()
+        .filter(|l| l.starts_with("<rect") && l.contains("width=\"70\""))
+        .map(|l| {
+            l.split("height=\"")
+                .nth(1)
+                .unwrap()
+                .split('"')
+                .next()
+                .unwrap()
+                .parse()
+                .unwrap()
+        })
+        .collect();
+    assert_eq!(heights.len(), 3);
+    let sum: f64 = heights.iter().sum();
+    assert!(
+        (heights[0] / sum - 175.0 / 290.0).abs() < 0.001,
+        "{heights:?}"
+    );
+}
+
+#[test]
+fn the_speedup_figure_takes_a_serial_run_as_the_measure() {
+    let (one, many) = (read("one_task"), read("serial_merge"));
+    let csv = plot::csv(&plot::speedup(&[run("many", &many)]));
+    assert!(csv.contains("workers busy,4,"), "{csv}");
+    let elapsed = |r: &(Dag, Report)| {
+        let b = &r.1.breakdown;
+        b.elapsed() as f64 / r.0.meta.ticks_per_second as f64
+    };
+    let csv = plot::csv(&plot::speedup(&[run("many", &many), run("one", &one)]));
+    if one.1.breakdown.workers == 1 {
+        let line = csv.lines().find(|l| l.starts_with("measured,4,")).unwrap();
+        let times: f64 = line.rsplit(',').next().unwrap().parse().unwrap();
+        assert!((times / (elapsed(&one) / elapsed(&many)) - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn svg_of_the_profile_is_as_it_was() {
+    let read = read("example_a");
+    snapshot(
+        "profile_svg",
+        &plot::svg(&plot::profile(&run("a", &read)), 400.0, 240.0),
+    );
+    snapshot(
+        "sites_gnuplot",
+        &plot::gnuplot(&plot::sites(&run("a", &read), 12)),
+    );
+}
+
+#[test]
+fn a_name_cannot_leave_its_text() {
+    let read = read("hostile_names");
+    for figure in figures(&read) {
+        let svg = plot::svg(&figure, 640.0, 400.0);
+        assert!(
+            !svg.contains("<script") && !svg.contains("onload="),
+            "{svg}"
+        );
+        let script = plot::gnuplot(&figure);
+        assert!(!script.contains('`'), "{script}");
+    }
+}

@@ -1,0 +1,84 @@
+//! While a thread folds its records it does not run the program: that time is neither work nor does it keep a subtree from being folded.
+
+use workspan_fold::{Fold, FoldOptions, Thieves};
+use workspan_trace::event::{Event, Events};
+use workspan_trace::folded::FoldedRecord;
+use workspan_trace::wire::{Kind, SLACK, put_head, put_varint};
+
+#[derive(Default)]
+struct Records {
+    bytes: Vec<u8>,
+    last: u64,
+}
+
+impl Records {
+    fn put(&mut self, kind: Kind, t: u64, operand: Option<u64>) {
+        let mut room = [0u8; SLACK];
+        let delta = t - self.last;
+        // SAFETY: a head and a varint are far shorter than the room.
+        let length = unsafe {
+            let mut p = put_head(room.as_mut_ptr(), kind, delta);
+            if let Some(operand) = operand {
+                p = put_varint(p, operand);
+            }
+            p as usize - room.as_ptr() as usize
+        };
+        self.bytes.extend_from_slice(&room[..length]);
+        self.last = t;
+    }
+
+    /// So many joins, ten ticks in each of three strands, from `t` on; where they end.
+    fn joins(&mut self, joins: u64, mut t: u64) -> u64 {
+        for _ in 0..joins {
+            self.put(Kind::Join, t + 10, Some(1));
+            self.put(Kind::End, t + 20, None);
+            self.put(Kind::Next, t + 20, None);
+            self.put(Kind::EndResume, t + 30, None);
+            t += 30;
+        }
+        t
+    }
+}
+
+/// The work in folded records, and how many there are, of 2 × 40 joins with 100,000 ticks in between.
+fn folded(pause: u64) -> (u64, usize) {
+    const GAP: u64 = 100_000;
+    let options = FoldOptions {
+        grain: 4_000,
+        thieves: Thieves::TakeChildren,
+        kept: Vec::new(),
+        memory: 1 << 20,
+    };
+    let mut fold = Fold::new(0, (0, 0), options);
+    let mut records = Records::default();
+    records.put(Kind::Root, 0, None);
+    let t = records.joins(40, 0);
+    fold.feed(&records.bytes, 0);
+    let mut more = Records {
+        last: t,
+        ..Records::default()
+    };
+    more.joins(40, t + GAP);
+    if pause > 0 {
+        fold.paused(pause);
+    }
+    fold.feed(&more.bytes, t);
+    fold.finish();
+    let (bytes, base) = fold.firm();
+    let works = Events::new(bytes, base).filter_map(|(_, event)| match event {
+        Event::Folded(bytes) => FoldedRecord::decode(bytes).map(|record| record.work),
+        _ => None,
+    });
+    let works: Vec<u64> = works.collect();
+    (works.iter().sum(), works.len())
+}
+
+#[test]
+fn a_pause_is_no_work_and_does_not_end_a_subtree() {
+    // A section of the root that is half as long as the grain is folded: 67 of the 80 joins, of 30 ticks each.
+    let (work, parts) = folded(100_000);
+    assert_eq!(parts, 1);
+    assert!((2_000..2_100).contains(&work), "{work}");
+    // As a strand of the program the gap is longer than the grain, and neither side of it is long enough.
+    assert_eq!(folded(0), (0, 0));
+}

@@ -1,0 +1,28 @@
+//! Tests of the readers: recorded, damaged and text traces.
+//!
+//! One binary for all of them, because linking takes longer than most of the tests.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod bad_traces;
+#[path = "../../../dag/tests/dice/mod.rs"]
+mod dice;
+mod example_a;
+mod open_file;
+mod packed;
+mod preview;
+mod process_end;
+mod random;
+mod random_runs;
+mod recorded;
+mod recorded_damage;
+mod recorded_hops;
+mod recorded_joins;
+mod recorded_late;
+mod recorded_tasks_left_out;
+mod recorded_window;
+mod regions;
+mod repair;
+mod samples;
+mod strands;
+mod writer;

@@ -1,0 +1,12 @@
+//! The data behind the pictures against slow second implementations and the analyses' own numbers.
+
+#[allow(dead_code, reason = "made for other dice throwers too")]
+#[path = "../../../analysis/tests/it/random/dice.rs"]
+mod dice;
+
+mod bench;
+mod dag;
+mod look;
+mod runs;
+mod slow;
+mod timeline;
