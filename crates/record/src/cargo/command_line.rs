@@ -35,20 +35,19 @@ impl OwnFlags {
         OwnFlags { spellings }
     }
 
-    /// How many arguments a flag takes that stands at the start of `arguments`, itself included; 0
-    /// if it is not one of these.
-    fn length(&self, arguments: &[OsString]) -> usize {
-        let Some(first) = arguments.first() else {
-            return 0;
-        };
-        let mut flags = self.spellings.iter();
-        let found = flags.find_map(|(flag, valued)| {
+    /// The flag at the start of `arguments`, if it is one of these: itself and its value as separate
+    /// words, and how many of the arguments that was. (`-oFILE` is two words: the parser would take
+    /// the letters of `FILE` for flags and pass the word on to cargo.)
+    fn first(&self, arguments: &[OsString]) -> Option<(Vec<OsString>, usize)> {
+        let first = arguments.first()?;
+        self.spellings.iter().find_map(|(flag, valued)| {
             if first == flag.as_str() {
-                return Some(1 + usize::from(*valued));
+                let length = (1 + usize::from(*valued)).min(arguments.len());
+                return Some((arguments[..length].to_vec(), length));
             }
-            (*valued && joined(first, flag).is_some()).then_some(1)
-        });
-        found.unwrap_or(0).min(arguments.len())
+            let value = joined(first, flag).filter(|_| *valued)?;
+            Some((vec![flag.into(), value], 1))
+        })
     }
 }
 
@@ -100,9 +99,8 @@ impl CargoLine {
         let mut own_flags = Vec::new();
         let mut rest = args;
         while let Some(arg) = rest.first() {
-            let length = flags.length(rest);
-            if length > 0 {
-                own_flags.extend_from_slice(&rest[..length]);
+            if let Some((words, length)) = flags.first(rest) {
+                own_flags.extend(words);
                 rest = &rest[length..];
                 continue;
             }
