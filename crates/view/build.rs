@@ -1,24 +1,118 @@
-//! Puts the built page (`ui/dist/index.html`, by `cargo xtask ui`) where the crate embeds it from. It never builds the page itself:
-//! without one the crate embeds an empty file and says how to get it (`page.rs`).
+//! Embeds the built page. In order of preference:
+//!
+//! 1. `ui/dist/index.html`, which `cargo xtask ui` builds in a checkout;
+//! 2. `page/index.html` beside this file, which the published package carries;
+//! 3. an optimised build in a checkout without either (`cargo install --path` or `--git`) builds
+//!    the page with npm, in a copy of `ui/` inside cargo's target folder.
+//!
+//! An optimised build that gets no page stops with the one command that is missing, so that nobody
+//! installs a tool whose `view` and `html` do nothing. `WORKSPAN_PAGE=none` builds without a page
+//! on purpose. Debug builds embed an empty page where there is none, so that contributors need no
+//! Node.
 
 use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::process::Command;
+use std::{env, fs, io};
+
+/// Vite's own minimum.
+const MIN_NODE: (u32, u32) = (20, 19);
 
 fn main() {
+    println!("cargo::rerun-if-env-changed=WORKSPAN_PAGE");
+    println!("cargo::rerun-if-changed=build.rs");
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
-    // A package carries the page beside its own sources.
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    match page(&here, &out) {
+        Ok(page) => {
+            let embedded = out.join("index.html");
+            if let Err(error) = fs::write(&embedded, page) {
+                println!("cargo::error={}: {error}", embedded.display());
+            }
+        }
+        Err(why) => println!("cargo::error={why}"),
+    }
+}
+
+fn page(here: &Path, out: &Path) -> Result<Vec<u8>, String> {
     let built = [
-        here.join("page/index.html"),
         here.join("../../ui/dist/index.html"),
+        here.join("page/index.html"),
     ];
-    let there = built.iter().find(|path| path.is_file());
-    // A file that is not there counts as changed each time, and everything above this crate would be built again.
-    for path in built.iter().filter(|&path| there.is_none_or(|t| t == path)) {
+    let found = built.iter().find(|path| path.is_file());
+    // A listed file that does not exist would make every build run this script again. In debug
+    // builds that is what notices a page that is built later.
+    for path in built.iter().filter(|&path| found.is_none_or(|f| f == path)) {
         println!("cargo::rerun-if-changed={}", path.display());
     }
-    let page = there.and_then(|path| fs::read(path).ok());
-    let out = Path::new(&env::var_os("OUT_DIR").unwrap_or_default()).join("index.html");
-    if let Err(error) = fs::write(&out, page.unwrap_or_default()) {
-        println!("cargo::error={}: can't be written: {error}", out.display());
+    if let Some(path) = found {
+        return fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
     }
+    let wanted = env::var_os("WORKSPAN_PAGE").is_none_or(|value| value != "none");
+    let optimised = env::var_os("PROFILE").is_some_and(|profile| profile == "release");
+    if !optimised || !wanted {
+        return Ok(Vec::new());
+    }
+    build_page(&here.join("../../ui"), &out.join("ui"))
+}
+
+/// Builds the page from a copy of `sources`: cargo's own checkouts are not written to.
+fn build_page(sources: &Path, copy: &Path) -> Result<Vec<u8>, String> {
+    const REMEDY: &str = "the viewer's page is not built, and an installed workspan needs it: install Node 20.19 or \
+         later with npm and repeat this command (WORKSPAN_PAGE=none builds without the page)";
+    if !sources.join("package.json").is_file() {
+        return Err(format!(
+            "{}: the sources of the page are missing; {REMEDY}",
+            sources.display()
+        ));
+    }
+    if node_version().is_none_or(|version| version < MIN_NODE) {
+        return Err(REMEDY.into());
+    }
+    copy_sources(sources, copy).map_err(|error| format!("{}: {error}", copy.display()))?;
+    npm(copy, &["ci", "--no-audit", "--no-fund", "--loglevel=error"])?;
+    npm(copy, &["run", "--silent", "build"])?;
+    let page = copy.join("dist/index.html");
+    fs::read(&page).map_err(|error| format!("{}: {error}", page.display()))
+}
+
+fn node_version() -> Option<(u32, u32)> {
+    let said = Command::new("node").arg("--version").output().ok()?;
+    let text = String::from_utf8(said.stdout).ok()?;
+    let mut numbers = text.trim().strip_prefix('v')?.split('.');
+    let major = numbers.next()?.parse().ok()?;
+    Some((major, numbers.next()?.parse().ok()?))
+}
+
+fn npm(folder: &Path, arguments: &[&str]) -> Result<(), String> {
+    let what = format!("`npm {}` for the viewer's page", arguments.join(" "));
+    let done = Command::new("npm")
+        .args(arguments)
+        .current_dir(folder)
+        .output();
+    let done = done.map_err(|error| format!("{what}: {error}; is npm installed?"))?;
+    if done.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&done.stderr);
+    // A directive of cargo is one line.
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    Err(format!("{what}: {}: {said}", done.status))
+}
+
+fn copy_sources(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if ["node_modules", "dist", "e2e"].iter().any(|n| name == *n) {
+            continue;
+        }
+        let target = to.join(&name);
+        if entry.file_type()?.is_dir() {
+            copy_sources(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), &target)?;
+        }
+    }
+    Ok(())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use workspan_dag::{Dag, Frame};
 
 use crate::causes::{Cause, Finding};
-use crate::heat::{is_program, line_of, of_block};
+use crate::sample_profile::{attributed_frame, is_in_block, is_program};
 
 /// Where strands gave up the CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,8 +109,8 @@ pub fn blocked_in(dag: &Dag, finding: &Finding) -> Option<BlockedIn> {
     if !matches!(finding.cause, Cause::Blocked | Cause::OtherThreads) {
         return None;
     }
-    let of_block = of_block(dag, finding);
-    let stops = dag.samples.stops.iter().filter(|s| of_block(s.strand));
+    let is_in_block = is_in_block(dag, finding);
+    let stops = dag.samples.stops.iter().filter(|s| is_in_block(s.strand));
     type Key<'a> = (&'a str, Option<&'a str>, Option<u32>);
     // Ticks, and those of the stack that took most of them.
     let mut places: BTreeMap<Key<'_>, (u64, u64, u32)> = BTreeMap::new();
@@ -158,7 +158,7 @@ fn program_line(dag: &Dag, stack: u32) -> Option<&Frame> {
         .own_frames(stack)
         .find(|frame| is_program(frame))
         .or_else(|| frames().find(|frame| frame.runtime))
-        .or_else(|| line_of(dag, stack))
+        .or_else(|| attributed_frame(dag, stack))
 }
 
 /// The function that the frame of [`program_line`] called.

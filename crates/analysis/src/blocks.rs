@@ -28,7 +28,7 @@ pub struct BlockRow {
 
 /// What makes two strands one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct BlockKey {
+pub struct CodeBlock {
     /// Spawn site of the strand's task.
     pub site: PlaceId,
     /// Where it starts (`NONE` = unknown; for a first strand the spawn site).
@@ -41,11 +41,11 @@ pub struct BlockKey {
     pub to_kind: EndKind,
 }
 
-impl BlockKey {
+impl CodeBlock {
     /// The block of strand `s`.
-    pub fn of(dag: &Dag, s: StrandId) -> BlockKey {
+    pub fn of(dag: &Dag, s: StrandId) -> CodeBlock {
         let (strands, i) = (&dag.strands, s as usize);
-        BlockKey {
+        CodeBlock {
             site: dag.tasks.site[strands.task[i] as usize],
             from: dag.starts_at(s),
             to: strands.to[i],
@@ -65,7 +65,7 @@ impl BlockKey {
 }
 
 /// What a block is called on a command line: `root: wait src/sort.rs:37 -> end`. Blocks that people would read as one have one name.
-pub fn block_name(dag: &Dag, block: &BlockKey) -> String {
+pub fn block_name(dag: &Dag, block: &CodeBlock) -> String {
     let label = |p: PlaceId| dag.places.get(p as usize).map_or("?", |p| p.label.as_str());
     let from = match block.from_kind {
         StartKind::Begin => "start".to_owned(),
@@ -94,7 +94,7 @@ pub fn block_strands(dag: &Dag, name: &str) -> Vec<StrandId> {
     let mut named: Vec<bool> = Vec::new();
     let strands = 0..dag.strands.len() as StrandId;
     let of_name = |&s: &StrandId| {
-        let key = BlockKey::of(dag, s);
+        let key = CodeBlock::of(dag, s);
         let number = table.number(key);
         if number == named.len() {
             named.push(block_name(dag, &key) == name);
@@ -111,8 +111,8 @@ const RECENT: usize = 256;
 #[derive(Debug)]
 pub struct BlockTable {
     /// The blocks by number.
-    pub keys: Vec<BlockKey>,
-    index: HashMap<BlockKey, u32>,
+    pub keys: Vec<CodeBlock>,
+    index: HashMap<CodeBlock, u32>,
     recent: Vec<u32>,
 }
 
@@ -133,7 +133,7 @@ impl BlockTable {
     }
 
     /// The number of a block: the next one when it is new.
-    pub fn number(&mut self, key: BlockKey) -> usize {
+    pub fn number(&mut self, key: CodeBlock) -> usize {
         let mix = key
             .site
             .wrapping_mul(31)
@@ -172,7 +172,7 @@ pub(crate) fn blocks(
 ) -> Vec<Vec<BlockRow>> {
     let mut table = BlockTable::new();
     let mut sums: Vec<Sum> = Vec::new();
-    let mut add = |key: BlockKey, count: u64, work: u128, critical_work: u128| {
+    let mut add = |key: CodeBlock, count: u64, work: u128, critical_work: u128| {
         let number = table.number(key);
         if number == sums.len() {
             sums.push(Sum::default());
@@ -185,7 +185,7 @@ pub(crate) fn blocks(
     let inside = Inside::new(dag);
     let mut folds = dag.folded.along();
     for s in checked(0..dag.strands.len() as u32) {
-        let key = BlockKey::of(dag, s);
+        let key = CodeBlock::of(dag, s);
         let own = weights.work(s);
         match folds.of(s) {
             None => add(key, 1, u128::from(own), 0),
@@ -198,7 +198,7 @@ pub(crate) fn blocks(
         }
     }
     for &s in critical_path {
-        add(BlockKey::of(dag, s), 0, 0, weights.path(s, 0));
+        add(CodeBlock::of(dag, s), 0, 0, weights.path(s, 0));
     }
     by_site(dag, &table.keys, &sums)
 }
@@ -236,9 +236,9 @@ impl Inside {
     pub(crate) fn each(
         &self,
         fold: &Folded,
-        own: &BlockKey,
+        own: &CodeBlock,
         whole: u64,
-        mut tell: impl FnMut(BlockKey, u64),
+        mut tell: impl FnMut(CodeBlock, u64),
     ) {
         let mut rest = whole;
         for &(from, to, work) in &fold.blocks {
@@ -251,7 +251,7 @@ impl Inside {
 
     /// One that starts at a task's site is taken for the task's first, and one that starts nowhere known for what a recursive task
     /// goes on with at its own site.
-    fn key(&self, fold: &Folded, own: &BlockKey, from: PlaceId, to: PlaceId) -> BlockKey {
+    fn key(&self, fold: &Folded, own: &CodeBlock, from: PlaceId, to: PlaceId) -> CodeBlock {
         let inside = |site: PlaceId| fold.sites.iter().any(|s| s.site == site);
         let first = from == own.site || inside(from);
         let site = if first {
@@ -265,7 +265,7 @@ impl Inside {
         };
         let from = if from == NONE { site } else { from };
         let goes_on = self.starts.get(&from).copied();
-        BlockKey {
+        CodeBlock {
             site,
             from,
             to,
@@ -282,8 +282,8 @@ impl Inside {
     }
 }
 
-fn by_site(dag: &Dag, keys: &[BlockKey], sums: &[Sum]) -> Vec<Vec<BlockRow>> {
-    let mut rows: Vec<(&BlockKey, &Sum)> = keys.iter().zip(sums).collect();
+fn by_site(dag: &Dag, keys: &[CodeBlock], sums: &[Sum]) -> Vec<Vec<BlockRow>> {
+    let mut rows: Vec<(&CodeBlock, &Sum)> = keys.iter().zip(sums).collect();
     rows.sort_by(|(k, a), (l, b)| {
         let most = (b.work, b.critical_work).cmp(&(a.work, a.critical_work));
         most.then_with(|| k.order(dag).cmp(&l.order(dag)))

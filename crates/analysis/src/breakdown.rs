@@ -2,7 +2,7 @@
 //!
 //! The probes' time has no place of its own inside a strand, so it is not clamped moment by moment: *recording* is what
 //! the weights took out for probes (at most the working time there is), the time between the strands inside of folded ones is delay
-//! ([`crate::between`]), and *work* is the rest of the working time. Blocked
+//! ([`crate::runtime_gaps`]), and *work* is the rest of the working time. Blocked
 //! time is shown as blocked whether or not it counts in the weights.
 
 use workspan_dag::{Dag, EdgeKind, StrandId};

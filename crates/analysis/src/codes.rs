@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, EndKind, Frame, NONE, Place, PlaceId, ROOT_PLACE, StartKind, StrandId};
 
-use crate::heat::line_of;
+use crate::sample_profile::attributed_frame;
 
 /// Code that is shown as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -189,7 +189,7 @@ fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<Hot>> {
         if strand == NONE {
             continue;
         }
-        if let Some(frame) = line_of(dag, stack).filter(|frame| tells(frame)) {
+        if let Some(frame) = attributed_frame(dag, stack).filter(|frame| tells(frame)) {
             let functions = &mut counts[block_of[strand as usize] as usize];
             let lines = functions
                 .entry((&frame.function, frame.file.as_deref()))

@@ -1,11 +1,11 @@
 //! Numbers and marks of every strand or task, in little memory: a run has millions, and whoever looks at it for long keeps them.
 
-mod narrow;
+mod narrow_vec;
 
 use std::fmt;
 
-pub(crate) use self::narrow::Narrow;
-use self::narrow::{Apart, Small};
+pub(crate) use self::narrow_vec::NarrowVec;
+use self::narrow_vec::{NarrowInt, Outliers};
 
 /// A number an item, in as few bytes as most of them need: the few larger ones are kept apart, with their places.
 #[derive(Clone, PartialEq, Eq)]
@@ -14,10 +14,10 @@ pub struct Column(Kind);
 #[derive(Clone, PartialEq, Eq)]
 enum Kind {
     /// So many, all 0 but for a few.
-    Zeros(usize, Apart),
-    Bytes(Narrow<u8>),
-    Halves(Narrow<u16>),
-    Words(Narrow<u32>),
+    Zeros(usize, Outliers),
+    Bytes(NarrowVec<u8>),
+    Halves(NarrowVec<u16>),
+    Words(NarrowVec<u32>),
 }
 
 /// What one that is kept apart is taken to cost in bytes: 12, and the time to find it.
@@ -38,7 +38,7 @@ impl Column {
         let kind = (0..WIDTH.len()).min_by_key(cost).unwrap_or(0);
         Column(match kind {
             0 => {
-                let mut apart = Apart::with_capacity(above[0]);
+                let mut apart = Outliers::with_capacity(above[0]);
                 let others = (0..).zip(make()).filter(|&(_, value)| value > 0);
                 others.for_each(|(place, value)| apart.push(place, value));
                 Kind::Zeros(count, apart)
@@ -95,8 +95,12 @@ const LEAST: [u64; 4] = [1, u8::MAX as u64, u16::MAX as u64, u32::MAX as u64];
 /// Bytes a number, by kind.
 const WIDTH: [usize; 4] = [0, 1, 2, 4];
 
-fn filled<T: Small>(count: usize, apart: usize, values: impl Iterator<Item = u64>) -> Narrow<T> {
-    let mut all = Narrow::with_capacity(count, apart);
+fn filled<T: NarrowInt>(
+    count: usize,
+    apart: usize,
+    values: impl Iterator<Item = u64>,
+) -> NarrowVec<T> {
+    let mut all = NarrowVec::with_capacity(count, apart);
     values.for_each(|value| all.push(value));
     all
 }

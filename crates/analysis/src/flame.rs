@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use workspan_dag::{Dag, Frame, NONE, Place, PlaceId, StrandId, TaskId};
 
-use crate::no_work::no_work_shares;
+use crate::no_work_shares::no_work_shares;
 use crate::options::{Error, Options};
 use crate::stretch::{RowKey, Stretch};
 use crate::weight::Weights;

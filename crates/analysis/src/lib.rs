@@ -6,8 +6,7 @@
 //! observers share. Nothing recurses over task depth, and no result depends on hash order.
 
 pub mod advise;
-mod alone;
-mod between;
+mod binned_timeline;
 mod blocked;
 mod blocks;
 mod breakdown;
@@ -16,35 +15,36 @@ pub mod checks;
 pub mod codes;
 mod column;
 pub mod compare;
-mod estimated;
+mod critical_block;
 mod flame;
-mod full;
-mod heat;
 mod heaviest;
-mod lanes;
 mod limits;
 mod low_parallelism;
-mod moments;
-mod nesting;
-mod no_work;
+mod no_work_shares;
 mod options;
-mod outside;
+mod other_threads_cpu;
+mod outermost_sites;
+mod parallel;
 mod parts;
 mod predecessors;
 mod profile;
-mod quiet;
+mod random_access_sweep;
 mod ready;
+mod ready_intervals;
 mod ready_path;
 mod regions;
 mod report;
+mod runtime_gaps;
+mod sample_profile;
+mod saturated;
 pub mod scale;
-mod side_by_side;
 pub mod simulate;
 mod site_delay;
 mod site_span;
 mod sites;
+mod skipped_estimate;
+mod solo_blocks;
 pub mod statistics;
-mod stood;
 mod strand_facts;
 pub mod stretch;
 mod subtrees;
@@ -57,33 +57,34 @@ mod weight;
 mod what_if;
 mod work_span;
 
-pub use alone::AloneRow;
-pub use between::evenly;
+pub use binned_timeline::{BinnedTimeline, MAX_TRACKS, ThreadTrack, binned_timeline};
 pub use blocked::{BlockedIn, WaitKind, blocked_in};
-pub use blocks::{BlockKey, BlockRow, BlockTable, block_name, block_strands};
+pub use blocks::{BlockRow, BlockTable, CodeBlock, block_name, block_strands};
 pub use breakdown::Breakdown;
 pub use column::{Column, Marks};
-pub use estimated::Estimated;
+pub use critical_block::CriticalBlock;
 pub use flame::{FlameOf, FlameOptions, FlameStack, Stretched, flame, stretched};
-pub use heat::{
-    FunctionHeat, Heat, Hottest, LineHeat, functions, heat, hottest, inside, is_program, line_of,
-};
-pub use lanes::{Lane, Lanes, MOST_LANES, lanes};
 pub use limits::{Blocked, Limits, RegionShares, limits};
 pub use low_parallelism::{LowParallelism, LowStrand};
-pub use moments::{Changes, Moments, Now};
 pub use options::{Error, Metric, Options};
-pub use outside::Outside;
+pub use other_threads_cpu::OtherThreadsCpu;
 pub use parts::PartRow;
 pub use profile::Profile;
-pub use quiet::Quiet;
-pub use ready::{Readied, is_buried, made_ready, stolen_strands};
+pub use random_access_sweep::{Interval, IntervalObserver, SweepIndex};
+pub use ready::{ReadyEvent, is_buried, ready_event, stolen_strands};
+pub use ready_intervals::ReadyIntervals;
 pub use ready_path::{ReadyPath, ready_path};
 pub use regions::RegionRow;
 pub use report::{Report, report, report_against};
+pub use runtime_gaps::share_within;
+pub use sample_profile::{
+    FunctionSamples, HotFunction, LineSamples, SampleProfile, attributed_frame, hot_function_of,
+    hot_functions, hottest_function, is_program, sample_profile,
+};
 pub use site_delay::{SiteDelay, site_delays};
 pub use sites::SiteRow;
-pub use stood::Stood;
+pub use skipped_estimate::SkippedEstimate;
+pub use solo_blocks::SoloBlock;
 pub use strand_facts::{StrandFacts, strand_facts, strand_facts_and_sites};
 pub use subtrees::{Subtrees, subtrees};
 pub use suggestion::Suggestion;
@@ -92,7 +93,7 @@ pub use timeline::{Timeline, timeline};
 pub use warnings::{About, Warning};
 pub use weight::{OffCpu, UnsureFolds, off_between, path_weight};
 pub use what_if::{
-    DEFAULT_FACTORS, FasterStrand, Outcome, Target, TargetProfile, Together, WhatIf, lies_at,
+    DEFAULT_FACTORS, FasterStrand, Outcome, Target, TargetProfile, TargetSet, WhatIf, lies_at,
     what_if,
 };
 pub use work_span::{WorkSpan, greedy_speedup, speedup_bounds};

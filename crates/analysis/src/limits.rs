@@ -9,7 +9,7 @@ use workspan_dag::{Dag, NONE, PlaceId, ScopeKind, StrandId, TaskId, TaskKind};
 use crate::heaviest::{Burden, Heaviest};
 use crate::options::{Error, Metric, Options};
 use crate::weight::Weights;
-use crate::what_if::{Cover, Faster};
+use crate::what_if::{FasterPaths, TargetWeights};
 use crate::work_span::OtherSpans;
 
 /// Blocked time below this part of work and blocked time, that makes the span longer by less than this part of it, does not change
@@ -221,13 +221,13 @@ fn shares(dag: &Dag, weights: &Weights, path: &[StrandId], span: u128) -> Option
         .into_iter()
         .max_by_key(|r| (r.1, std::cmp::Reverse(r.0)));
     let ((region, threads), _) = most?;
-    let mut cover = Cover::nothing(dag);
+    let mut cover = TargetWeights::nothing(dag);
     for s in 0..dag.strands.len() as StrandId {
         if of.phase_of(dag, s).is_some() {
             cover.inside[s as usize] = weights.work(s) as f64;
         }
     }
-    let divided = Faster::new(dag, weights, &cover, f64::INFINITY, &Burden::none()).span(dag);
+    let divided = FasterPaths::new(dag, weights, &cover, f64::INFINITY, &Burden::none()).span(dag);
     Some(RegionShares {
         region,
         threads,

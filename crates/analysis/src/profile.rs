@@ -2,8 +2,8 @@
 
 use workspan_dag::{Dag, EdgeKind, StrandId};
 
-use crate::between::{Between, evenly};
-use crate::ready::Waiting;
+use crate::ready::ReadyInterval;
+use crate::runtime_gaps::{RuntimeGap, share_within};
 use crate::sweep::{Moment, Observer};
 
 /// Running and ready over time, in equal bins (mean numbers), for the report's strip and for plots.
@@ -66,7 +66,7 @@ impl Bins {
         mut self,
         dag: &Dag,
         ready: &ReadyBins,
-        between: &[Between],
+        between: &[RuntimeGap],
         work: u128,
     ) -> Profile {
         let inside = self.spread(dag, between);
@@ -102,7 +102,7 @@ impl Bins {
     }
 
     /// Takes that time out of the running strands'. Returns how much it is in each bin.
-    fn spread(&mut self, dag: &Dag, between: &[Between]) -> Vec<u128> {
+    fn spread(&mut self, dag: &Dag, between: &[RuntimeGap]) -> Vec<u128> {
         let mut inside = vec![0; self.sums.len()];
         for b in between {
             let s = b.strand as usize;
@@ -113,7 +113,7 @@ impl Bins {
             let sums = running.zip(&mut inside);
             let touched = bins.zip(sums).skip(first).take_while(|t| t.0.0 < extent.1);
             for (bin, ((running, working), inside)) in touched {
-                let ticks = u128::from(evenly(b.ticks, extent, bin)).min(*running);
+                let ticks = u128::from(share_within(b.ticks, extent, bin)).min(*running);
                 *running -= ticks;
                 *working -= ticks.min(*working);
                 *inside += ticks;
@@ -168,7 +168,7 @@ impl ReadyBins {
     }
 
     /// A strand that was ready, in start order.
-    pub(crate) fn add(&mut self, dag: &Dag, waiting: &Waiting) {
+    pub(crate) fn add(&mut self, dag: &Dag, waiting: &ReadyInterval) {
         let (from, to) = (waiting.ready, dag.strands.start[waiting.strand as usize]);
         let kind = waiting.kind as usize;
         while self.at + 1 < self.edges.len() && self.edges[self.at + 1] <= to {

@@ -13,12 +13,12 @@
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, EdgeKind, EndKind, NONE, StartKind, StrandId, TaskId, TaskKind, ThreadId};
 
-use crate::full::Full;
 use crate::predecessors::{Chosen, Forward};
+use crate::saturated::SaturatedInterval;
 
 /// A strand that was ready for some time before it started.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Waiting {
+pub(crate) struct ReadyInterval {
     pub ready: u64,
     pub strand: StrandId,
     pub kind: EdgeKind,
@@ -27,7 +27,7 @@ pub(crate) struct Waiting {
 
 /// All strands that were ready for some time, in start order, and what the same pass counts.
 pub(crate) struct Readiness {
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<ReadyInterval>,
     pub steals: u64,
     /// Number of buried waits and the time they stood ready.
     pub buried: u64,
@@ -44,7 +44,11 @@ impl Readiness {
 
     /// The same, but that `waiting` is without the strands that stood ready within one of the stretches `full` alone; `each`
     /// hears of all of them, in start order.
-    pub(crate) fn outside(dag: &Dag, full: &[Full], mut each: impl FnMut(&Waiting)) -> Readiness {
+    pub(crate) fn outside(
+        dag: &Dag,
+        full: &[SaturatedInterval],
+        mut each: impl FnMut(&ReadyInterval),
+    ) -> Readiness {
         let mut full = full.iter().copied().peekable();
         let mut readiness = Readiness {
             waiting: Vec::new(),
@@ -60,7 +64,7 @@ impl Readiness {
         for s in checked(0..strands.len() as u32) {
             let i = s as usize;
             let below = creators.add(dag, s);
-            if let Some(last) = readied(dag, &mut forward, s) {
+            if let Some(last) = ready_event_in_order(dag, &mut forward, s) {
                 readiness.steals += u64::from(last.stolen_from.is_some());
                 if last.at < strands.start[i] {
                     let buried = is_buried(dag, s, last.at, ran.before(dag, i));
@@ -71,7 +75,7 @@ impl Readiness {
                     if let Some(child) = below {
                         readiness.paused.push((s, child));
                     }
-                    let waiting = Waiting {
+                    let waiting = ReadyInterval {
                         ready: last.at,
                         strand: s,
                         kind: last.kind,
@@ -92,7 +96,7 @@ impl Readiness {
 
 /// What made a strand ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Readied {
+pub struct ReadyEvent {
     /// ready(v): the latest end of a predecessor.
     pub at: u64,
     /// By which edge.
@@ -104,7 +108,11 @@ pub struct Readied {
 }
 
 /// When and by what strand `s` was made ready; `None` for a root's first. Strands are asked for in ascending order.
-pub(crate) fn readied(dag: &Dag, forward: &mut Forward, s: StrandId) -> Option<Readied> {
+pub(crate) fn ready_event_in_order(
+    dag: &Dag,
+    forward: &mut Forward,
+    s: StrandId,
+) -> Option<ReadyEvent> {
     let mut last = None;
     forward.each(s, |p, kind| {
         last = Chosen::or(last, dag, dag.strands.end[p as usize], p, kind);
@@ -113,7 +121,7 @@ pub(crate) fn readied(dag: &Dag, forward: &mut Forward, s: StrandId) -> Option<R
 }
 
 /// When and by what strand `s` was made ready; `None` for a root's first. O(log n + predecessors).
-pub fn made_ready(dag: &Dag, s: StrandId) -> Option<Readied> {
+pub fn ready_event(dag: &Dag, s: StrandId) -> Option<ReadyEvent> {
     let mut last = None;
     dag.for_each_predecessor(s, |p, kind| {
         last = Chosen::or(last, dag, dag.strands.end[p as usize], p, kind);
@@ -134,13 +142,13 @@ pub fn stolen_strands(dag: &Dag) -> Vec<(StrandId, ThreadId)> {
         };
         before != NONE && strands.thread[before as usize] != strands.thread[i]
     };
-    let stolen = |s: StrandId| Some((s, made_ready(dag, s)?.stolen_from?));
+    let stolen = |s: StrandId| Some((s, ready_event(dag, s)?.stolen_from?));
     let all = 0..strands.len() as StrandId;
     all.filter(could).filter_map(stolen).collect()
 }
 
 /// `last` is the predecessor of `s` that ended last.
-fn judge(dag: &Dag, s: StrandId, last: Chosen<u64>) -> Readied {
+fn judge(dag: &Dag, s: StrandId, last: Chosen<u64>) -> ReadyEvent {
     let (strands, i) = (&dag.strands, s as usize);
     let (by, on) = (strands.thread[last.strand as usize], strands.thread[i]);
     let prev = strands.prev[i];
@@ -151,7 +159,7 @@ fn judge(dag: &Dag, s: StrandId, last: Chosen<u64>) -> Readied {
     };
     let moved = by != on && !stays && !put;
     let stolen = moved && dag.is_worker(by) && dag.is_worker(on);
-    Readied {
+    ReadyEvent {
         at: last.key,
         kind: last.kind,
         by: last.strand,

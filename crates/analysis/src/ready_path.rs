@@ -2,8 +2,8 @@
 
 use workspan_dag::{Dag, EdgeKind, StrandId};
 
-use crate::between::{Between, total};
 use crate::predecessors::{Chosen, last_before_sink};
+use crate::runtime_gaps::{RuntimeGap, total_ticks};
 use crate::sweep::extent;
 
 /// The ready path (MODEL.md §5): from the strand that ended last, always to the predecessor that ended last.
@@ -50,13 +50,13 @@ pub fn ready_path(dag: &Dag) -> ReadyPath {
 
 impl ReadyPath {
     /// Completes `sums`: the time between the strands inside of folded ones of this path is no work, but delay with a worker free.
-    pub(crate) fn leave_out(&self, between: &[Between], sums: &mut ReadyPath) {
+    pub(crate) fn leave_out(&self, between: &[RuntimeGap], sums: &mut ReadyPath) {
         let mut path = self.strands.iter().map(|s| s.0).peekable();
         let on_path = between.iter().filter(|b| {
             while path.next_if(|&s| s < b.strand).is_some() {}
             path.peek() == Some(&b.strand)
         });
-        let ticks = (total(on_path) as u64).min(self.work);
+        let ticks = (total_ticks(on_path) as u64).min(self.work);
         sums.work = self.work - ticks;
         sums.scheduler_delay += ticks;
     }

@@ -4,21 +4,21 @@ use std::sync::mpsc::channel;
 
 use workspan_dag::Dag;
 
-use crate::alone::AloneRow;
 use crate::breakdown::Breakdown;
 use crate::causes::{Baseline, Causes, stretch};
 use crate::checks::{Check, checks};
-use crate::heat::{Heat, heat};
+use crate::critical_block::{CriticalBlock, critical_block};
 use crate::heaviest::Heaviest;
 use crate::low_parallelism::LowParallelism;
 use crate::options::{Error, Metric, Options};
-use crate::outside::{Outside, outside};
+use crate::other_threads_cpu::{OtherThreadsCpu, other_threads_cpu};
+use crate::parallel::run_both;
 use crate::parts::{PartRow, parts};
 use crate::profile::Profile;
-use crate::quiet::{Quiet, quiet};
 use crate::regions::{RegionRow, regions};
-use crate::side_by_side::both;
+use crate::sample_profile::{SampleProfile, sample_profile};
 use crate::sites::{SiteRow, sites};
+use crate::solo_blocks::SoloBlock;
 use crate::suggestion::{Suggestion, suggest};
 use crate::timeline::of_weights;
 use crate::warnings::{Warning, of_folds, warnings};
@@ -42,19 +42,19 @@ pub struct Report {
     /// Longest intervals of low parallelism, most lost first, at most 10.
     pub low_parallelism: Vec<LowParallelism>,
     /// Code blocks whose strands ran alone, longest first, at most 10.
-    pub alone: Vec<AloneRow>,
+    pub solo_blocks: Vec<SoloBlock>,
     /// Why what was lost was lost: every lost tick has one cause.
     pub causes: Causes,
     /// Lines and functions of the code, by samples.
-    pub heat: Heat,
+    pub samples: SampleProfile,
     /// Regions, by label's first opening.
     pub regions: Vec<RegionRow>,
     /// Labelled parts, by label's first start.
     pub parts: Vec<PartRow>,
     /// Where preemption is a finding: what bounds the program all the same.
-    pub quiet: Option<Quiet>,
+    pub critical_block: Option<CriticalBlock>,
     /// CPU time of threads that are in none of the numbers, where that is worth a word.
-    pub outside: Option<Outside>,
+    pub other_threads: Option<OtherThreadsCpu>,
     /// What to try first.
     pub suggestion: Option<Suggestion>,
     /// What no run can break, held against the CPU time that the process used.
@@ -129,16 +129,16 @@ pub fn report_against(
         );
         Ok((weights, work_span, sites, marked))
     };
-    let (timeline, logical) = both(dag, in_time, logical);
+    let (timeline, logical) = run_both(dag, in_time, logical);
     let (weights, mut work_span, sites, (regions, parts)) = logical?;
     work_span.steals = timeline.steals;
     let mut causes = timeline.causes;
     if let (Some(baseline), Metric::Time) = (baseline, &options.metric) {
         stretch(&mut causes, dag, &weights, baseline);
     }
-    let quiet = quiet(dag, &weights, &work_span, &causes);
-    let suggestion = suggest(dag, &weights, options, &causes, quiet.as_ref());
-    let outside = outside(dag, &timeline.breakdown);
+    let critical_block = critical_block(dag, &weights, &work_span, &causes);
+    let suggestion = suggest(dag, &weights, options, &causes, critical_block.as_ref());
+    let other_threads = other_threads_cpu(dag, &timeline.breakdown);
     let checks = checks(dag);
     let mut warnings = warnings(
         dag,
@@ -160,13 +160,13 @@ pub fn report_against(
         breakdown: timeline.breakdown,
         profile: timeline.profile,
         low_parallelism: timeline.low_parallelism,
-        alone: timeline.alone,
+        solo_blocks: timeline.solo_blocks,
         causes,
-        heat: heat(dag, &work_span.critical_path),
+        samples: sample_profile(dag, &work_span.critical_path),
         regions,
         parts,
-        quiet,
-        outside,
+        critical_block,
+        other_threads,
         suggestion,
         checks,
         warnings,

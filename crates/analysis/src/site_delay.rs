@@ -2,8 +2,8 @@
 
 use workspan_dag::{Dag, StrandId};
 
-use crate::between::between;
-use crate::ready::{Readiness, Waiting};
+use crate::ready::{Readiness, ReadyInterval};
+use crate::runtime_gaps::runtime_gaps;
 use crate::sweep::{Moment, Observer, sweep};
 
 /// Delay and buried waits of the tasks created at a place.
@@ -22,7 +22,7 @@ pub fn site_delays(dag: &Dag) -> Vec<SiteDelay> {
         by_place: vec![SiteDelay::default(); dag.places.len()],
     };
     sweep(dag, &Readiness::new(dag), &mut sums);
-    for b in between(dag) {
+    for b in runtime_gaps(dag) {
         if let Some(sum) = sums.by_place.get_mut(b.site as usize) {
             sum.delay += u128::from(b.ticks);
         }
@@ -39,7 +39,7 @@ impl Observer for Sums<'_> {
     fn start(&mut self, _: StrandId, _: usize) {}
     fn end(&mut self, _: StrandId, _: usize, _: u64) {}
 
-    fn left(&mut self, waiting: &Waiting, served: u64) {
+    fn left(&mut self, waiting: &ReadyInterval, served: u64) {
         let task = self.dag.strands.task[waiting.strand as usize];
         let sum = &mut self.by_place[self.dag.tasks.site[task as usize] as usize];
         sum.delay += u128::from(served);

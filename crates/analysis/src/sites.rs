@@ -7,8 +7,8 @@ use workspan_dag::{Dag, PlaceId, ROOT_PLACE, TaskId};
 
 use crate::blocks::{BlockRow, blocks};
 use crate::heaviest::Heaviest;
-use crate::nesting;
-use crate::side_by_side::both;
+use crate::outermost_sites;
+use crate::parallel::run_both;
 use crate::site_span::strands_backwards;
 use crate::subtrees::{Instances, Whole, each_instance};
 use crate::weight::Weights;
@@ -65,7 +65,7 @@ pub(crate) fn sites(
     critical_path: &[u32],
 ) -> Sites {
     let mut sums = vec![Sum::default(); dag.places.len()];
-    let (mut blocks, bounded) = both(
+    let (mut blocks, bounded) = run_both(
         dag,
         || blocks(dag, weights, critical_path),
         || outermost(dag, weights, heaviest, &mut sums),
@@ -106,7 +106,7 @@ fn outermost(dag: &Dag, weights: &Weights, heaviest: &Heaviest, sums: &mut [Sum]
     for &site in &dag.tasks.site {
         sums[site as usize].count += 1;
     }
-    if let Some(outermost) = nesting::outermost(dag, weights, heaviest) {
+    if let Some(outermost) = outermost_sites::outermost_instances(dag, weights, heaviest) {
         for instance in outermost {
             let sum = &mut sums[instance.site as usize];
             sum.work += instance.work;
@@ -114,7 +114,7 @@ fn outermost(dag: &Dag, weights: &Weights, heaviest: &Heaviest, sums: &mut [Sum]
         }
         return 0;
     }
-    let mut outermost = Outermost {
+    let mut outermost = OutermostInstances {
         dag,
         active: vec![0; dag.places.len()],
         sums,
@@ -122,14 +122,14 @@ fn outermost(dag: &Dag, weights: &Weights, heaviest: &Heaviest, sums: &mut [Sum]
     each_instance(dag, weights, heaviest, &mut outermost)
 }
 
-struct Outermost<'a> {
+struct OutermostInstances<'a> {
     dag: &'a Dag,
     /// Instances of each site entered and not left.
     active: Vec<u32>,
     sums: &'a mut [Sum],
 }
 
-impl Instances for Outermost<'_> {
+impl Instances for OutermostInstances<'_> {
     fn enter(&mut self, task: TaskId) -> bool {
         let dag = self.dag;
         let site = dag.tasks.site[task as usize] as usize;

@@ -6,7 +6,7 @@ mod distribution;
 mod lengths;
 mod ready_times;
 mod steals;
-mod waiting;
+mod wait_intervals;
 
 pub use depth::Depth;
 pub use distribution::Distribution;

@@ -3,13 +3,13 @@
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, StrandId};
 
-use crate::between::between;
 use crate::column::{Column, Marks};
 use crate::heaviest::Heaviest;
 use crate::options::{Error, Options};
 use crate::ready::Readiness;
+use crate::ready_intervals::ReadyIntervals;
+use crate::runtime_gaps::runtime_gaps;
 use crate::sites::{SiteRow, sites};
-use crate::stood::Stood;
 use crate::weight::{OffCursor, Weights, on_cpu};
 
 /// Columns over the strands of a run, in ticks.
@@ -26,7 +26,7 @@ pub struct StrandFacts {
     /// Of folded strands, time between the strands inside (MODEL.md §5): no work, but delay.
     pub between: Column,
     /// When those were ready that stood ready for some time.
-    pub stood: Stood,
+    pub ready: ReadyIntervals,
     /// On the critical path (MODEL.md §3).
     pub critical: Marks,
 }
@@ -64,7 +64,7 @@ fn facts(dag: &Dag, weights: &Weights, critical_path: &[StrandId]) -> StrandFact
         let mut offs = OffCursor::new(dag);
         all().map(move |s| (s, offs.inside(s as StrandId)))
     };
-    let inside = between(dag);
+    let inside = runtime_gaps(dag);
     let between = || {
         let mut inside = inside.iter().peekable();
         all().map(move |s| {
@@ -82,7 +82,7 @@ fn facts(dag: &Dag, weights: &Weights, critical_path: &[StrandId]) -> StrandFact
         blocked: Column::new(|| offs().map(|(_, off)| off.blocked)),
         recording: Column::new(|| offs().zip(between()).map(recording)),
         between: Column::new(between),
-        stood: Stood::new(dag, &Readiness::new(dag).waiting),
+        ready: ReadyIntervals::new(dag, &Readiness::new(dag).waiting),
         critical: Marks::new(critical_path.iter().copied()),
     }
 }

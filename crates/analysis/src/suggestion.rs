@@ -2,18 +2,18 @@
 
 use workspan_dag::{Dag, EndKind, NONE, StartKind};
 
-use crate::blocks::{BlockKey, block_name, block_strands};
+use crate::blocks::{CodeBlock, block_name, block_strands};
 use crate::causes::{Cause, Causes, Finding};
-use crate::heat::{extent, hottest, of_block};
+use crate::critical_block::CriticalBlock;
 use crate::options::Options;
-use crate::quiet::Quiet;
+use crate::sample_profile::{hottest_function, is_in_block, sampled_lines};
 use crate::weight::Weights;
 use crate::what_if::{Outcome, Target, what_if_weighed};
 
 /// A finding's code made twice as fast.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suggestion {
-    /// Which of [`Causes::findings`]; their number where it is that of [`crate::Quiet`].
+    /// Which of [`Causes::findings`]; their number where it is that of [`crate::CriticalBlock`].
     pub finding: usize,
     /// Its code.
     pub target: Target,
@@ -36,9 +36,9 @@ pub(crate) fn suggest(
     weights: &Weights,
     options: &Options,
     causes: &Causes,
-    quiet: Option<&Quiet>,
+    quiet: Option<&CriticalBlock>,
 ) -> Option<Suggestion> {
-    let quiet = quiet.and_then(Quiet::as_finding);
+    let quiet = quiet.and_then(CriticalBlock::as_finding);
     let findings = causes.findings().into_iter().chain(&quiet);
     for (finding, found) in findings.enumerate() {
         let Some((target, block)) = code_of(dag, found) else {
@@ -71,10 +71,11 @@ fn code_of(dag: &Dag, finding: &Finding) -> Option<(Target, Option<String>)> {
     match finding.cause {
         Cause::GrainCoarse if at.site != NONE => Some((site(at.site), None)),
         Cause::SerialStrand => {
-            let of_block = of_block(dag, finding);
-            let hot = hottest(dag, (0, u64::MAX), &of_block);
+            let is_in_block = is_in_block(dag, finding);
+            let hot = hottest_function(dag, (0, u64::MAX), &is_in_block);
             if let Some(hot) = hot.filter(|h| h.of >= FEWEST_SAMPLES && 2 * h.samples >= h.of)
-                && let (Some(file), Some((from, to))) = (&hot.file, extent(dag, &hot, &of_block))
+                && let (Some(file), Some((from, to))) =
+                    (&hot.file, sampled_lines(dag, &hot, &is_in_block))
             {
                 let file = file.clone();
                 return Some((Target::Lines { file, from, to }, None));
@@ -85,7 +86,7 @@ fn code_of(dag: &Dag, finding: &Finding) -> Option<(Target, Option<String>)> {
             }
             let name = block_name(
                 dag,
-                &BlockKey {
+                &CodeBlock {
                     site: at.site,
                     from: at.from,
                     to: at.to,

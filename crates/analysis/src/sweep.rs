@@ -11,8 +11,8 @@ use std::collections::BinaryHeap;
 use workspan_dag::cancel::Checkpoint;
 use workspan_dag::{Dag, NONE, OffWhy, StrandId};
 
-use crate::full::Full;
-use crate::ready::{Readiness, Waiting};
+use crate::ready::{Readiness, ReadyInterval};
+use crate::saturated::SaturatedInterval;
 
 /// A stretch of time in which nothing changes.
 #[derive(Debug, Clone, Copy, Default)]
@@ -92,7 +92,7 @@ pub(crate) trait Observer {
     fn off(&mut self, _thread: usize, _time: u64, _why: Option<OffWhy>) {}
     /// A strand that was ready for some time starts; for `served` ticks of that time a worker was free for it. In start
     /// order, before [`Observer::start`] of the same strand.
-    fn left(&mut self, _waiting: &Waiting, _served: u64) {}
+    fn left(&mut self, _waiting: &ReadyInterval, _served: u64) {}
     /// Time passes. Follows the events at `moment.begin`.
     fn moment(&mut self, moment: &Moment);
 }
@@ -108,13 +108,13 @@ pub(crate) fn sweep(dag: &Dag, readiness: &Readiness, observer: &mut impl Observ
     sweep_over(dag, readiness, &[], observer);
 }
 
-/// The same, each of the stretches `full` being one moment without ready strands ([`crate::full`]). Of the strands in it, only
+/// The same, each of the stretches `full` being one moment without ready strands ([`crate::saturated`]). Of the strands in it, only
 /// those are told that still run at its end, and the ends of those that ran at its beginning. Strands that were ready within one
 /// stretch alone may be missing in `readiness`.
 pub(crate) fn sweep_over(
     dag: &Dag,
     readiness: &Readiness,
-    full: &[Full],
+    full: &[SaturatedInterval],
     observer: &mut impl Observer,
 ) {
     let offs = off_events(dag);
@@ -162,7 +162,7 @@ pub(crate) trait ReadyStrands<'a> {
     /// Takes in those ready at `time` or before.
     fn append_until(&mut self, time: u64);
     /// Strand `s` starts; what is known of it if it was here: how long it was served.
-    fn remove(&mut self, s: StrandId, time: u64) -> Option<(&'a Waiting, u64)>;
+    fn remove(&mut self, s: StrandId, time: u64) -> Option<(&'a ReadyInterval, u64)>;
     /// `free` workers serve from `time` on.
     fn serve(&mut self, free: u64, time: u64);
     /// The one that starts first of those that stand ready, or will.
@@ -392,7 +392,7 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
 
 /// The ready strands, longest ready first, as a list linked by index into `waiting`; a prefix of it is served.
 struct Queue<'a> {
-    waiting: &'a [Waiting],
+    waiting: &'a [ReadyInterval],
     /// (ready time, task, index into `waiting`), ascending.
     order: Vec<(u64, u32, u32)>,
     next_in_order: usize,
@@ -414,7 +414,7 @@ struct Queue<'a> {
 }
 
 impl<'a> Queue<'a> {
-    fn new(dag: &Dag, waiting: &'a [Waiting]) -> Queue<'a> {
+    fn new(dag: &Dag, waiting: &'a [ReadyInterval]) -> Queue<'a> {
         let numbered = waiting.iter().zip(0u32..);
         let mut order: Vec<(u64, u32, u32)> = numbered
             .map(|(w, i)| (w.ready, dag.strands.task[w.strand as usize], i))
@@ -480,7 +480,7 @@ impl<'a> ReadyStrands<'a> for Queue<'a> {
     }
 
     /// Strand `s` starts at `time`; it leaves if it was here, and how long it was served is returned.
-    fn remove(&mut self, s: StrandId, time: u64) -> Option<(&'a Waiting, u64)> {
+    fn remove(&mut self, s: StrandId, time: u64) -> Option<(&'a ReadyInterval, u64)> {
         let node = self.next_to_leave;
         let waiting = self.waiting.get(node).filter(|w| w.strand == s)?;
         self.next_to_leave += 1;

@@ -2,16 +2,16 @@
 
 use workspan_dag::{Dag, OffWhy, StrandId};
 
-use crate::alone::{AloneFinder, AloneRow};
-use crate::between::{between, total};
 use crate::breakdown::{Breakdown, Sums};
 use crate::causes::{Causes, Costs, Ledger};
-use crate::full::full_stretches;
 use crate::low_parallelism::{LowFinder, LowParallelism};
 use crate::options::{Error, Metric, Options};
 use crate::profile::{Bins, Profile, ReadyBins};
-use crate::ready::{Readiness, Waiting};
+use crate::ready::{Readiness, ReadyInterval};
 use crate::ready_path::ready_path;
+use crate::runtime_gaps::{runtime_gaps, total_ticks};
+use crate::saturated::saturated_intervals;
+use crate::solo_blocks::{SoloBlock, SoloBlockFinder};
 use crate::sweep::{Moment, Observer, extent, off_events, sweep_over};
 use crate::weight::Weights;
 
@@ -25,7 +25,7 @@ pub struct Timeline {
     /// Longest intervals of low parallelism, most lost first, at most 10.
     pub low_parallelism: Vec<LowParallelism>,
     /// Code blocks whose strands ran alone, longest first, at most 10.
-    pub alone: Vec<AloneRow>,
+    pub solo_blocks: Vec<SoloBlock>,
     /// Why what was lost was lost.
     pub causes: Causes,
     /// Strands started by another pool thread than the one that made them ready.
@@ -61,7 +61,7 @@ pub(crate) fn of_weights(
     bins: usize,
 ) -> Timeline {
     let (begin, end) = extent(dag);
-    let full = full_stretches(dag, &off_events(dag));
+    let full = saturated_intervals(dag, &off_events(dag));
     let mut ready = ReadyBins::new((begin, end), bins);
     let readiness = Readiness::outside(dag, &full, |waiting| ready.add(dag, waiting));
     let path = ready_path(dag);
@@ -69,7 +69,7 @@ pub(crate) fn of_weights(
         sums: Sums::new(dag, &path),
         bins: Bins::new(dag, (begin, end), bins),
         low: LowFinder::new(dag),
-        alone: AloneFinder::new(dag),
+        solo: SoloBlockFinder::new(dag),
         ledger: Ledger::new(dag, costs(dag, options), &readiness, &path),
     };
     sweep_over(dag, &readiness, &full, &mut all);
@@ -77,23 +77,23 @@ pub(crate) fn of_weights(
         sums,
         bins,
         low,
-        alone,
+        solo,
         ledger,
     } = all;
-    let between = between(dag);
-    let mut breakdown = sums.finish(recording(), total(&between));
+    let between = runtime_gaps(dag);
+    let mut breakdown = sums.finish(recording(), total_ticks(&between));
     (breakdown.begin, breakdown.end) = (begin, end);
     (breakdown.buried, breakdown.buried_ticks) = (readiness.buried, readiness.buried_ticks);
     path.leave_out(&between, &mut breakdown.ready_path);
     let causes = ledger.finish(&breakdown, &between);
     let (lost, work) = (breakdown.lost(), breakdown.work);
-    let (low_parallelism, alone) = (low.finish(lost, end), alone.finish(lost));
+    let (low_parallelism, solo_blocks) = (low.finish(lost, end), solo.finish(lost));
     breakdown.ready_path.strands = path.strands;
     Timeline {
         breakdown,
         profile: bins.finish(dag, &ready, &between, work),
         low_parallelism,
-        alone,
+        solo_blocks,
         causes,
         steals: readiness.steals,
     }
@@ -103,20 +103,20 @@ struct All<'a> {
     sums: Sums<'a>,
     bins: Bins,
     low: LowFinder<'a>,
-    alone: AloneFinder<'a>,
+    solo: SoloBlockFinder<'a>,
     ledger: Ledger<'a>,
 }
 
 impl Observer for All<'_> {
     fn start(&mut self, strand: StrandId, thread: usize) {
         self.low.start(strand, thread);
-        self.alone.start(strand, thread);
+        self.solo.start(strand, thread);
         self.ledger.start(strand, thread);
     }
 
     fn end(&mut self, strand: StrandId, thread: usize, time: u64) {
         self.low.end(strand, thread, time);
-        self.alone.end(strand, thread, time);
+        self.solo.end(strand, thread, time);
         self.ledger.end(strand, thread, time);
     }
 
@@ -124,7 +124,7 @@ impl Observer for All<'_> {
         self.ledger.off(thread, time, why);
     }
 
-    fn left(&mut self, waiting: &Waiting, served: u64) {
+    fn left(&mut self, waiting: &ReadyInterval, served: u64) {
         self.ledger.left(waiting, served);
     }
 
@@ -132,7 +132,7 @@ impl Observer for All<'_> {
         self.sums.moment(moment);
         self.bins.moment(moment);
         self.low.moment(moment);
-        self.alone.moment(moment);
+        self.solo.moment(moment);
         self.ledger.moment(moment);
     }
 }

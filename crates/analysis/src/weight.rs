@@ -5,7 +5,7 @@
 //! one before it would have weighed nothing whatever its probes cost, so it adds none.
 //!
 //! A folded strand that a recorder made has time in it in which its thread folded: what is beyond the record's work and the time between its strands
-//! ([`crate::between`]) is recording too.
+//! ([`crate::runtime_gaps`]) is recording too.
 //!
 //! A folded strand weighs its record's work for work, and the heaviest path through its record for paths. Off-CPU time
 //! and probes are taken out of both in proportion, which is exact only within the grain (§7), unless the record was made
@@ -15,7 +15,7 @@ use workspan_dag::cancel::checked;
 use workspan_dag::folded::Paths;
 use workspan_dag::{Dag, Folded, OffWhy, StartKind, StrandId};
 
-use crate::column::{Marks, Narrow};
+use crate::column::{Marks, NarrowVec};
 use crate::options::{Error, Metric, Options};
 
 /// Burden of a stolen edge in instructions (MODEL.md §2).
@@ -42,7 +42,7 @@ pub(crate) enum Side {
 pub(crate) struct Weights<'a> {
     dag: &'a Dag,
     /// 32 bits are enough for all but the few that run for seconds.
-    values: Narrow<u32>,
+    values: NarrowVec<u32>,
     folded: Marks,
     /// Burden per stolen edge.
     pub burden: u64,
@@ -66,7 +66,7 @@ impl<'a> Weights<'a> {
     pub(crate) fn new(dag: &'a Dag, options: &Options) -> Result<Weights<'a>, Error> {
         let mut weights = Weights {
             dag,
-            values: Narrow::with_capacity(dag.strands.len(), 0),
+            values: NarrowVec::with_capacity(dag.strands.len(), 0),
             folded: Marks::new(dag.folded.strands().iter().copied()),
             burden: 0,
             side: Side::Estimate,
@@ -156,7 +156,7 @@ impl<'a> Weights<'a> {
             return Err(Error::NoSuchCounter(name.to_owned(), names));
         };
         let mut counted = counter.values.iter().peekable();
-        self.values = Narrow::with_capacity(self.dag.strands.len(), 0);
+        self.values = NarrowVec::with_capacity(self.dag.strands.len(), 0);
         for s in 0..self.dag.strands.len() as StrandId {
             let value = counted.next_if(|v| v.0 == s).map_or(0, |v| v.1);
             self.values.push(value);

@@ -3,10 +3,10 @@
 use workspan_dag::folded::Sums;
 use workspan_dag::{Dag, StrandId, TaskKind};
 
-use crate::estimated::Estimated;
 use crate::heaviest::{Heaviest, burdened_span};
 use crate::limits::Limits;
 use crate::options::{Error, Metric, Options};
+use crate::skipped_estimate::SkippedEstimate;
 use crate::weight::Weights;
 
 /// Work, span and what follows from them (MODEL.md §2), in units of the metric.
@@ -33,7 +33,7 @@ pub struct WorkSpan {
     /// See `work_with_blocked`.
     pub span_with_blocked: u128,
     /// What of it is an estimate; `None` when everything was recorded.
-    pub estimated: Option<Estimated>,
+    pub estimated: Option<SkippedEstimate>,
     /// What the bounds say nothing about.
     pub limits: Limits,
     /// The critical path's strands, first to last (§3, with its tie rule).
@@ -100,7 +100,7 @@ pub(crate) struct OtherSpans {
     burdened: Option<u128>,
     /// Work and span with blocked time counted, where that differs.
     with_blocked: Option<(u128, u128)>,
-    estimated: Option<Estimated>,
+    estimated: Option<SkippedEstimate>,
 }
 
 impl OtherSpans {
@@ -121,7 +121,7 @@ impl OtherSpans {
         let mut others = OtherSpans {
             burdened: burdened_span(dag, weights),
             with_blocked: None,
-            estimated: Estimated::new(dag, options)?,
+            estimated: SkippedEstimate::new(dag, options)?,
         };
         let differs =
             options.metric == Metric::Time && !options.count_blocked && weights.blocked > 0;

@@ -81,7 +81,7 @@ fn more_threads_than_cpus_are_no_other_programs() {
 #[test]
 fn what_bounds_the_program_is_said_beside_the_load() {
     let (dag, report) = four_on(4, "0.0000016 s");
-    let quiet = report.quiet.unwrap();
+    let quiet = report.critical_block.unwrap();
     let site = &dag.places[quiet.place.site as usize].label;
     assert_eq!(
         (site.as_str(), quiet.critical, quiet.span),
@@ -121,7 +121,7 @@ fn a_wait_for_threads_outside_is_not_the_root_giving_up_the_cpu() {
     let (_, report) = waits(80);
     assert_eq!(lost(&report, Cause::OtherThreads), 2 * 9000);
     assert_eq!(lost(&report, Cause::Blocked), 0);
-    let outside = report.outside.unwrap();
+    let outside = report.other_threads.unwrap();
     assert_eq!((outside.cpu, outside.others), (9000, 8000));
     let hot = outside.hottest.unwrap();
     assert_eq!((hot.function.as_str(), hot.line), ("burn", Some(7)));
@@ -225,5 +225,5 @@ fn blocked_time_is_where_the_stacks_of_its_switches_say() {
         (at.kind, at.ticks, at.of, at.stops),
         (WaitKind::Lock, 700, 750, 2)
     );
-    assert_eq!(workspan_analysis::inside(&dag, found), None);
+    assert_eq!(workspan_analysis::hot_function_of(&dag, found), None);
 }

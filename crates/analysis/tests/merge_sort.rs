@@ -129,7 +129,7 @@ fn the_serial_merge_is_found() {
             "sort.rs:37"
         );
 
-        let alone = &report.alone[0];
+        let alone = &report.solo_blocks[0];
         assert_eq!(
             (alone.count, alone.ticks, alone.longest),
             (1, N, (strand.strand, N))
@@ -154,6 +154,6 @@ fn a_parallel_merge_leaves_nothing_alone() {
         let (_, report, _) = run(workers, true);
         assert_eq!(report.breakdown.lost(), 0, "{workers} workers");
         assert!(report.low_parallelism.is_empty(), "{workers} workers");
-        assert!(report.alone.is_empty(), "{workers} workers");
+        assert!(report.solo_blocks.is_empty(), "{workers} workers");
     }
 }

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
-use workspan_analysis::{FlameOf, FlameOptions, Options, flame, heat, hottest, report};
+use workspan_analysis::{
+    FlameOf, FlameOptions, Options, flame, hottest_function, report, sample_profile,
+};
 use workspan_dag::Dag;
 use workspan_reader::text;
 
@@ -97,7 +99,7 @@ fn a_site_is_what_it_created_too() {
 fn heat_is_by_the_programs_own_lines() {
     let dag = dag();
     let report = report(&dag, &Options::default()).unwrap();
-    let heat = heat(&dag, &report.work_span.critical_path);
+    let heat = sample_profile(&dag, &report.work_span.critical_path);
     assert_eq!((heat.inside, heat.outside), (5, 1));
     let lines: Vec<_> = heat
         .lines
@@ -128,11 +130,11 @@ fn heat_is_by_the_programs_own_lines() {
 #[test]
 fn the_hottest_place_of_a_time() {
     let dag = dag();
-    let found = hottest(&dag, (20, 50), |_| true).unwrap();
+    let found = hottest_function(&dag, (20, 50), |_| true).unwrap();
     assert_eq!((found.function.as_str(), found.line), ("leaf", Some(9)));
     assert_eq!((found.samples, found.of), (3, 3));
     assert_eq!(
-        hottest(&dag, (27, 50), |_| true),
+        hottest_function(&dag, (27, 50), |_| true),
         None,
         "the runtime's own is no strand's"
     );

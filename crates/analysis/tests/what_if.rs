@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use workspan_analysis::{
-    Error, Options, Outcome, Target, Together, WhatIf, lies_at, report, what_if,
+    Error, Options, Outcome, Target, TargetSet, WhatIf, lies_at, report, what_if,
 };
 use workspan_dag::{Dag, EndKind, StartKind};
 
@@ -42,7 +42,7 @@ fn tree_sum() -> Dag {
 fn ask(dag: &Dag, targets: &[Target], factors: &[f64]) -> WhatIf {
     let options = Options::default();
     let result = what_if(dag, &options, targets, factors).unwrap();
-    let together = Together::new(dag, &options, targets).unwrap();
+    let together = TargetSet::new(dag, &options, targets).unwrap();
     if !targets.is_empty() {
         assert_eq!(together.outcomes(factors).unwrap(), result.all);
     }
@@ -91,7 +91,7 @@ fn the_worked_example() {
     assert_eq!(spans(&result.all), [85, 55, 40]);
     // At factor 4 the path goes through A1 no less than through A2, and gets longer where a factor is below 1.
     assert_eq!(spans(&ask(&dag, &[Target::Region(0)], &[0.5]).all), [265]);
-    let together = Together::new(&dag, &Options::default(), &[Target::Region(0)]).unwrap();
+    let together = TargetSet::new(&dag, &Options::default(), &[Target::Region(0)]).unwrap();
     let path = together.critical_path(4.0).unwrap();
     assert_eq!(path.iter().map(|s| s.weight).sum::<f64>(), 55.0);
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use workspan::{Label, Pool, Scope, Signal, Task};
+use workspan_api::{Label, Pool, Scope, Signal, Task};
 
 static SUM: Label = Label::new("sum");
 static ITEMS: Label = Label::new("items");
@@ -16,14 +16,14 @@ type Job = (Task, u64, std::sync::mpsc::Sender<u64>);
 
 fn serve(jobs: &Mutex<Receiver<Job>>) {
     loop {
-        let job = workspan::sleep(|| jobs.lock().map(|jobs| jobs.recv()));
+        let job = workspan_api::sleep(|| jobs.lock().map(|jobs| jobs.recv()));
         let Ok(Ok((task, upto, result))) = job else {
             return;
         };
         let sum = {
             let _running = task.begin();
-            let _region = workspan::region(&SUM);
-            workspan::counter(&ITEMS, upto);
+            let _region = workspan_api::region(&SUM);
+            workspan_api::counter(&ITEMS, upto);
             (0..upto).fold(0u64, |a, b| std::hint::black_box(a ^ b))
         };
         // The task has ended. Whoever waits for it goes on when the result arrives.
@@ -32,7 +32,7 @@ fn serve(jobs: &Mutex<Receiver<Job>>) {
 }
 
 fn main() {
-    let _all = workspan::part("all");
+    let _all = workspan_api::part("all");
     let pool = Arc::new(Pool::new(2));
     let (send, receive) = channel::<Job>();
     let jobs = Arc::new(Mutex::new(receive));
@@ -64,18 +64,18 @@ fn main() {
         signal.set();
         let _ = done.send(());
     });
-    let _ = workspan::wait_signals(&[signal], || finished.recv());
+    let _ = workspan_api::wait_signals(&[signal], || finished.recv());
     assert!(mover.join().is_ok());
     let second = Task::create();
     second.depends_on(first);
     drop(second.begin());
-    workspan::wait_tasks(&[first, second], || ());
-    workspan::wait_children(|| ());
-    workspan::yield_while(|| ());
+    workspan_api::wait_tasks(&[first, second], || ());
+    workspan_api::wait_children(|| ());
+    workspan_api::yield_while(|| ());
 
     drop(send);
     for worker in workers {
         assert!(worker.join().is_ok());
     }
-    println!("{sum} {}", workspan::is_recorded());
+    println!("{sum} {}", workspan_api::is_recorded());
 }

@@ -2,11 +2,11 @@
 //! your own.
 //!
 //! ```
-//! static READ: workspan::Label = workspan::Label::new("read input");
+//! static READ: workspan_api::Label = workspan_api::Label::new("read input");
 //!
 //! fn main() {
 //!     let lines = {
-//!         let _reading = workspan::region(&READ);
+//!         let _reading = workspan_api::region(&READ);
 //!         "1\n2\n3".lines().count()
 //!     };
 //!     assert_eq!(lines, 3);

@@ -8,9 +8,9 @@ use crate::table::{Number, Table, table};
 /// A name that is looked up once. A plain `&str` is looked up at each use.
 ///
 /// ```
-/// static SOLVE: workspan::Label = workspan::Label::new("solve");
+/// static SOLVE: workspan_api::Label = workspan_api::Label::new("solve");
 ///
-/// let _solving = workspan::region(&SOLVE);
+/// let _solving = workspan_api::region(&SOLVE);
 /// ```
 #[derive(Debug)]
 pub struct Label {
@@ -23,7 +23,7 @@ impl Label {
     /// The label of this text. Labels of the same text are the same.
     ///
     /// ```
-    /// static LOAD: workspan::Label = workspan::Label::new("load");
+    /// static LOAD: workspan_api::Label = workspan_api::Label::new("load");
     /// ```
     pub const fn new(text: &'static str) -> Label {
         Label {
@@ -36,10 +36,10 @@ impl Label {
 /// The name of a region, a part or a counter: a `&str` or a `&Label`.
 ///
 /// ```
-/// static NAME: workspan::Label = workspan::Label::new("a label");
+/// static NAME: workspan_api::Label = workspan_api::Label::new("a label");
 ///
-/// drop(workspan::region("a text"));
-/// drop(workspan::region(&NAME));
+/// drop(workspan_api::region("a text"));
+/// drop(workspan_api::region(&NAME));
 /// ```
 pub trait Text: sealed::Sealed {}
 
@@ -81,7 +81,7 @@ mod sealed {
 /// An open region. Dropping it closes the region, which must happen in the task that opened it.
 ///
 /// ```
-/// let open: workspan::Region = workspan::region("parse");
+/// let open: workspan_api::Region = workspan_api::region("parse");
 /// drop(open);
 /// ```
 #[derive(Debug)]
@@ -94,7 +94,7 @@ pub struct Region {
 /// A part that has started. Dropping it ends the part.
 ///
 /// ```
-/// let running: workspan::Part = workspan::part("warm-up");
+/// let running: workspan_api::Part = workspan_api::part("warm-up");
 /// drop(running);
 /// ```
 #[derive(Debug)]
@@ -129,7 +129,7 @@ fn close(label: Number, end: impl FnOnce(&'static Table, u32)) {
 ///
 /// ```
 /// let sum: u64 = {
-///     let _summing = workspan::region("sum");
+///     let _summing = workspan_api::region("sum");
 ///     (1..=100).sum()
 /// };
 /// assert_eq!(sum, 5050);
@@ -146,7 +146,7 @@ pub fn region(label: impl Text) -> Region {
 /// Opens a region that also covers the tasks created while it is open.
 ///
 /// ```
-/// let _sorting = workspan::tree_region("sort");
+/// let _sorting = workspan_api::tree_region("sort");
 /// // Tasks that are created here belong to the region.
 /// ```
 #[inline]
@@ -163,9 +163,9 @@ pub fn tree_region(label: impl Text) -> Region {
 ///
 /// ```
 /// {
-///     let _first = workspan::part("read");
+///     let _first = workspan_api::part("read");
 /// }
-/// let _second = workspan::part("compute");
+/// let _second = workspan_api::part("compute");
 /// ```
 #[inline]
 pub fn part(label: impl Text) -> Part {
@@ -194,7 +194,7 @@ impl Drop for Part {
 /// of the runtime, on this thread.
 ///
 /// ```
-/// workspan::counter("bytes", 4096);
+/// workspan_api::counter("bytes", 4096);
 /// ```
 #[inline]
 pub fn counter(label: impl Text, increase: u64) {

@@ -8,7 +8,7 @@ use crate::task::Task;
 /// A pool of workers. It exists until this is dropped.
 ///
 /// ```
-/// let pool = workspan::Pool::new(1);
+/// let pool = workspan_api::Pool::new(1);
 /// std::thread::scope(|threads| {
 ///     threads.spawn(|| {
 ///         let _worker = pool.worker(0);
@@ -23,7 +23,7 @@ impl Pool {
     /// Begins a pool with this number of workers.
     ///
     /// ```
-    /// let pool = workspan::Pool::new(4);
+    /// let pool = workspan_api::Pool::new(4);
     /// ```
     #[inline]
     pub fn new(workers: u32) -> Pool {
@@ -35,7 +35,7 @@ impl Pool {
     /// Makes the calling thread worker `index` of the pool, until the guard is dropped.
     ///
     /// ```
-    /// let pool = workspan::Pool::new(1);
+    /// let pool = workspan_api::Pool::new(1);
     /// let _worker = pool.worker(0);
     /// ```
     #[inline]
@@ -61,8 +61,8 @@ impl Drop for Pool {
 /// The calling thread is a pool's worker until this is dropped.
 ///
 /// ```
-/// let pool = workspan::Pool::new(1);
-/// let worker: workspan::Worker = pool.worker(0);
+/// let pool = workspan_api::Pool::new(1);
+/// let worker: workspan_api::Worker = pool.worker(0);
 /// drop(worker);
 /// ```
 #[derive(Debug)]
@@ -83,8 +83,8 @@ impl Drop for Worker {
 /// A thread that others can name, for example as the victim of a steal.
 ///
 /// ```
-/// let me: workspan::Thread = workspan::thread();
-/// assert_eq!(me, workspan::thread());
+/// let me: workspan_api::Thread = workspan_api::thread();
+/// assert_eq!(me, workspan_api::thread());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Thread(Number);
@@ -92,8 +92,8 @@ pub struct Thread(Number);
 /// The calling thread.
 ///
 /// ```
-/// let victim = workspan::thread();
-/// std::thread::spawn(move || workspan::steal_failed(victim)).join().unwrap();
+/// let victim = workspan_api::thread();
+/// std::thread::spawn(move || workspan_api::steal_failed(victim)).join().unwrap();
 /// ```
 #[inline]
 pub fn thread() -> Thread {
@@ -105,9 +105,9 @@ pub fn thread() -> Thread {
 /// This thread took `task` from `victim`'s queue.
 ///
 /// ```
-/// let (task, victim) = (workspan::Task::create(), workspan::thread());
+/// let (task, victim) = (workspan_api::Task::create(), workspan_api::thread());
 /// std::thread::spawn(move || {
-///     workspan::steal(task, victim);
+///     workspan_api::steal(task, victim);
 ///     drop(task.begin());
 /// })
 /// .join()
@@ -123,7 +123,7 @@ pub fn steal(task: Task, victim: Thread) {
 /// This thread looked into `victim`'s queue and found nothing.
 ///
 /// ```
-/// workspan::steal_failed(workspan::thread());
+/// workspan_api::steal_failed(workspan_api::thread());
 /// ```
 #[inline]
 pub fn steal_failed(victim: Thread) {
@@ -137,7 +137,7 @@ pub fn steal_failed(victim: Thread) {
 /// ```
 /// let (send, receive) = std::sync::mpsc::channel();
 /// send.send(7).unwrap();
-/// assert_eq!(workspan::sleep(|| receive.recv()), Ok(7));
+/// assert_eq!(workspan_api::sleep(|| receive.recv()), Ok(7));
 /// ```
 #[inline]
 pub fn sleep<R>(blocking: impl FnOnce() -> R) -> R {

@@ -10,7 +10,7 @@ use crate::task::{ResumeOnDrop, Task, create};
 /// once.
 ///
 /// ```
-/// let scope = workspan::Scope::group();
+/// let scope = workspan_api::Scope::group();
 /// let task = scope.create();
 /// drop(task.begin());
 /// scope.wait(|| ());
@@ -22,7 +22,7 @@ impl Scope {
     /// Opens a scope whose members are the tasks created into it.
     ///
     /// ```
-    /// let scope = workspan::Scope::group();
+    /// let scope = workspan_api::Scope::group();
     /// scope.wait(|| ());
     /// ```
     #[inline]
@@ -33,7 +33,7 @@ impl Scope {
     /// Opens a scope whose members' children are members too.
     ///
     /// ```
-    /// let scope = workspan::Scope::tree();
+    /// let scope = workspan_api::Scope::tree();
     /// scope.wait(|| ());
     /// ```
     #[inline]
@@ -44,7 +44,7 @@ impl Scope {
     /// The current task creates a task into this scope that another thread may take.
     ///
     /// ```
-    /// let scope = workspan::Scope::group();
+    /// let scope = workspan_api::Scope::group();
     /// let task = scope.create();
     /// std::thread::spawn(move || drop(task.begin())).join().unwrap();
     /// scope.wait(|| ());
@@ -59,7 +59,7 @@ impl Scope {
     /// The current task creates a task into this scope that no other thread may take.
     ///
     /// ```
-    /// let scope = workspan::Scope::group();
+    /// let scope = workspan_api::Scope::group();
     /// drop(scope.create_inline().begin());
     /// scope.wait(|| ());
     /// ```
@@ -73,7 +73,7 @@ impl Scope {
     /// The opener waits, in `blocking`, until all members have ended. That closes the scope.
     ///
     /// ```
-    /// let scope = workspan::Scope::group();
+    /// let scope = workspan_api::Scope::group();
     /// let task = scope.create();
     /// let thread = std::thread::spawn(move || drop(task.begin()));
     /// scope.wait(|| thread.join()).unwrap();

@@ -9,9 +9,9 @@ use crate::task::{ResumeOnDrop, numbers};
 /// A signal is set once, and waited for.
 ///
 /// ```
-/// let signal = workspan::Signal::new();
+/// let signal = workspan_api::Signal::new();
 /// signal.set();
-/// workspan::wait_signals(&[signal], || ());
+/// workspan_api::wait_signals(&[signal], || ());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signal(pub(crate) Number);
@@ -20,7 +20,7 @@ impl Signal {
     /// A signal that is not set.
     ///
     /// ```
-    /// let signal = workspan::Signal::new();
+    /// let signal = workspan_api::Signal::new();
     /// # signal.set();
     /// ```
     #[inline]
@@ -33,7 +33,7 @@ impl Signal {
     ///
     /// ```
     /// let (send, receive) = std::sync::mpsc::channel();
-    /// let ready = workspan::Signal::new();
+    /// let ready = workspan_api::Signal::new();
     /// ready.set();
     /// send.send("data").unwrap();
     /// # assert_eq!(receive.recv(), Ok("data"));
@@ -51,12 +51,12 @@ impl Signal {
 ///
 /// ```
 /// let (send, receive) = std::sync::mpsc::channel();
-/// let ready = workspan::Signal::new();
+/// let ready = workspan_api::Signal::new();
 /// let thread = std::thread::spawn(move || {
 ///     ready.set();
 ///     send.send(1).unwrap();
 /// });
-/// assert_eq!(workspan::wait_signals(&[ready], || receive.recv()), Ok(1));
+/// assert_eq!(workspan_api::wait_signals(&[ready], || receive.recv()), Ok(1));
 /// # thread.join().unwrap();
 /// ```
 #[inline]

@@ -79,7 +79,7 @@ impl Number {
 /// Whether this process is recorded.
 ///
 /// ```
-/// if workspan::is_recorded() {
+/// if workspan_api::is_recorded() {
 ///     println!("recording");
 /// }
 /// ```

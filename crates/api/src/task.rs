@@ -13,12 +13,12 @@ const DETACHED: u32 = 3;
 /// A task, as its creator and the thread that runs it know it. Copy it into the job.
 ///
 /// ```
-/// let task = workspan::Task::create();
+/// let task = workspan_api::Task::create();
 /// let thread = std::thread::spawn(move || {
 ///     let _running = task.begin();
 ///     21 * 2
 /// });
-/// let answer = workspan::wait_tasks(&[task], || thread.join());
+/// let answer = workspan_api::wait_tasks(&[task], || thread.join());
 /// assert_eq!(answer.unwrap(), 42);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,9 +28,9 @@ impl Task {
     /// The current task creates a task that another thread may take: a spawn.
     ///
     /// ```
-    /// let task = workspan::Task::create();
+    /// let task = workspan_api::Task::create();
     /// drop(task.begin());
-    /// workspan::wait_tasks(&[task], || ());
+    /// workspan_api::wait_tasks(&[task], || ());
     /// ```
     #[inline]
     #[track_caller]
@@ -42,7 +42,7 @@ impl Task {
     /// The current task creates a task that no other thread may take.
     ///
     /// ```
-    /// let task = workspan::Task::create_inline();
+    /// let task = workspan_api::Task::create_inline();
     /// drop(task.begin());
     /// ```
     #[inline]
@@ -55,7 +55,7 @@ impl Task {
     /// The current task creates a task that nobody waits for.
     ///
     /// ```
-    /// let task = workspan::Task::create_detached();
+    /// let task = workspan_api::Task::create_detached();
     /// std::thread::spawn(move || drop(task.begin()));
     /// ```
     #[inline]
@@ -68,7 +68,7 @@ impl Task {
     /// The task begins here, on top of what this thread does. It ends when the guard is dropped.
     ///
     /// ```
-    /// let task = workspan::Task::create();
+    /// let task = workspan_api::Task::create();
     /// let running = task.begin();
     /// // The task's work.
     /// drop(running);
@@ -86,7 +86,7 @@ impl Task {
     /// This task can't begin before `on` has ended. Call this before this task begins.
     ///
     /// ```
-    /// let (first, second) = (workspan::Task::create(), workspan::Task::create());
+    /// let (first, second) = (workspan_api::Task::create(), workspan_api::Task::create());
     /// second.depends_on(first);
     /// drop(first.begin());
     /// drop(second.begin());
@@ -114,7 +114,7 @@ pub(crate) fn create(kind: u32, scope: u64, location: &'static Location<'static>
 /// A task that runs on this thread. Dropping it ends the task.
 ///
 /// ```
-/// let running: workspan::Running = workspan::Task::create().begin();
+/// let running: workspan_api::Running = workspan_api::Task::create().begin();
 /// drop(running);
 /// ```
 #[derive(Debug)]
@@ -135,7 +135,7 @@ impl Drop for Running {
 /// A task that stopped and will go on elsewhere.
 ///
 /// ```
-/// let stopped: workspan::Stopped = workspan::Task::create().begin().leave();
+/// let stopped: workspan_api::Stopped = workspan_api::Task::create().begin().leave();
 /// drop(stopped.resume());
 /// ```
 #[derive(Debug)]
@@ -146,7 +146,7 @@ impl Running {
     /// The task stops here, waits for nothing, and goes on where [`Stopped::resume`] is called.
     ///
     /// ```
-    /// let stopped = workspan::Task::create().begin().leave();
+    /// let stopped = workspan_api::Task::create().begin().leave();
     /// std::thread::spawn(move || drop(stopped.resume())).join().unwrap();
     /// ```
     #[inline]
@@ -161,7 +161,7 @@ impl Running {
 /// guard, which is a thread's root task.
 ///
 /// ```
-/// let root = workspan::leave();
+/// let root = workspan_api::leave();
 /// std::mem::forget(root.resume());
 /// ```
 #[inline]
@@ -181,7 +181,7 @@ impl Stopped {
     /// The task goes on here, on top of what this thread does.
     ///
     /// ```
-    /// let stopped = workspan::Task::create().begin().leave();
+    /// let stopped = workspan_api::Task::create().begin().leave();
     /// let running = stopped.resume();
     /// drop(running);
     /// ```
@@ -215,8 +215,8 @@ pub(crate) fn numbers(items: impl Iterator<Item = Number>) -> Vec<u64> {
 /// other tasks.
 ///
 /// ```
-/// let other = workspan::Task::create();
-/// workspan::yield_while(|| drop(other.begin()));
+/// let other = workspan_api::Task::create();
+/// workspan_api::yield_while(|| drop(other.begin()));
 /// ```
 #[inline]
 #[track_caller]
@@ -231,8 +231,8 @@ pub fn yield_while<R>(other: impl FnOnce() -> R) -> R {
 /// yet waited for. `blocking` may run other tasks.
 ///
 /// ```
-/// let child = workspan::Task::create();
-/// workspan::wait_children(|| drop(child.begin()));
+/// let child = workspan_api::Task::create();
+/// workspan_api::wait_children(|| drop(child.begin()));
 /// ```
 #[inline]
 #[track_caller]
@@ -248,9 +248,9 @@ pub fn wait_children<R>(blocking: impl FnOnce() -> R) -> R {
 /// The current task waits, in `blocking`, until these tasks have ended.
 ///
 /// ```
-/// let task = workspan::Task::create();
+/// let task = workspan_api::Task::create();
 /// let thread = std::thread::spawn(move || drop(task.begin()));
-/// workspan::wait_tasks(&[task], || thread.join()).unwrap();
+/// workspan_api::wait_tasks(&[task], || thread.join()).unwrap();
 /// ```
 #[inline]
 #[track_caller]

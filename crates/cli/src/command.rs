@@ -10,11 +10,13 @@ use crate::bench::BenchArgs;
 use crate::calibrate::CalibrateArgs;
 use crate::check::CheckArgs;
 use crate::compare::CompareArgs;
+use crate::completions::CompletionsArgs;
 use crate::export::ExportArgs;
 use crate::flame::FlameArgs;
 use crate::help::HelpArgs;
 use crate::html::HtmlArgs;
 use crate::info::InfoArgs;
+use crate::man::ManArgs;
 use crate::output::is_broken_pipe;
 use crate::plot::PlotArgs;
 use crate::record::RecordArgs;
@@ -28,8 +30,8 @@ use crate::timeline::TimelineArgs;
 use crate::view::ViewArgs;
 use crate::whatif::WhatifArgs;
 use crate::{
-    advise, bandwidth, bench, calibrate, check, compare, export, flame, help, html, info, plot,
-    record, report, scale, simulate, sql, stretch, timeline, view, whatif,
+    advise, bandwidth, bench, calibrate, check, compare, completions, export, flame, help, html,
+    info, man, plot, record, report, scale, simulate, sql, stretch, timeline, view, whatif,
 };
 
 /// Where did the speedup of a task-parallel program go, and which line to change to get it back?
@@ -78,6 +80,8 @@ enum Command {
     Bandwidth(BandwidthArgs),
     Calibrate(CalibrateArgs),
     Bench(BenchArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
     Help(HelpArgs),
 }
 
@@ -116,6 +120,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Bandwidth(args) => bandwidth::run(&args)?,
         Command::Calibrate(args) => calibrate::run(&args)?,
         Command::Bench(args) => return bench::run(&args),
+        Command::Completions(args) => completions::run(&args)?,
+        Command::Man(args) => man::run(&args)?,
         Command::Help(args) => help::run(&args)?,
     }
     Ok(ExitCode::SUCCESS)

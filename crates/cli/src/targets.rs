@@ -1,7 +1,7 @@
 //! Code named on the command line: spawn sites, source lines, regions; and what comes closest to a name that nothing has.
 
 use anyhow::bail;
-use workspan_analysis::{BlockKey, BlockTable, Target, block_name, block_strands, lies_at};
+use workspan_analysis::{BlockTable, CodeBlock, Target, block_name, block_strands, lies_at};
 use workspan_dag::{Dag, PlaceId, ROOT_PLACE};
 
 /// Lines of a file, as `src/io.rs:10-40` or `src/io.rs:10`.
@@ -89,7 +89,7 @@ pub fn block(dag: &Dag, name: &str) -> anyhow::Result<Target> {
     }
     let mut table = BlockTable::new();
     for s in 0..dag.strands.len() as u32 {
-        table.number(BlockKey::of(dag, s));
+        table.number(CodeBlock::of(dag, s));
     }
     let names: Vec<String> = table.keys.iter().map(|key| block_name(dag, key)).collect();
     let names = names.iter().map(String::as_str);

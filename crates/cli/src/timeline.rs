@@ -1,7 +1,7 @@
 //! `workspan timeline`: a range of the run in the terminal.
 
 use anyhow::bail;
-use workspan_analysis::lanes;
+use workspan_analysis::binned_timeline;
 use workspan_dag::Dag;
 use workspan_export::{Cells, TimelineOptions, timeline_bins, timeline_text};
 
@@ -74,7 +74,7 @@ pub fn run(args: &TimelineArgs) -> anyhow::Result<()> {
         bail!("the range is empty: --from must be before --to, and both inside the run");
     }
     let width = usize::from(args.width);
-    let lanes = lanes(&dag, (from, to), timeline_bins(width));
+    let timeline = binned_timeline(&dag, (from, to), timeline_bins(width));
     drop(progress);
     let stdout = std::io::stdout();
     let options = TimelineOptions {
@@ -86,7 +86,7 @@ pub fn run(args: &TimelineArgs) -> anyhow::Result<()> {
             Show::Site => Cells::Site,
         },
     };
-    print(&timeline_text(&dag, &lanes, &options))
+    print(&timeline_text(&dag, &timeline, &options))
 }
 
 fn ticks(dag: &Dag, (begin, end): (u64, u64), moment: Moment) -> u64 {

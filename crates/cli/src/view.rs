@@ -117,9 +117,10 @@ pub fn run(args: &ViewArgs) -> anyhow::Result<()> {
         host()
     ));
     if !workspan_view::page::is_built() {
-        text.push_str(
-            "This build of workspan has no viewer page; the address says how to get it.\n",
-        );
+        let how = workspan_view::page::HOW_TO_BUILD;
+        text.push_str(&format!(
+            "This build of workspan has no viewer page: {how}.\n"
+        ));
     }
     print(&text)?;
     server.run().context("the server failed")

@@ -1,7 +1,7 @@
 //! Draws a range of the run in characters: a row per thread, below rows of busy workers and ready
 //! strands.
 
-use workspan_analysis::{Lane, Lanes};
+use workspan_analysis::{BinnedTimeline, ThreadTrack};
 use workspan_dag::Dag;
 
 use crate::Charset;
@@ -44,52 +44,52 @@ pub fn timeline_bins(width: usize) -> usize {
     width.max(60) - NAME - AFTER - 2
 }
 
-/// The timeline of `lanes`, which has at most [`timeline_bins`] bins.
-pub fn timeline_text(dag: &Dag, lanes: &Lanes, options: &TimelineOptions) -> String {
+/// The timeline of `timeline`, which has at most [`timeline_bins`] bins.
+pub fn timeline_text(dag: &Dag, timeline: &BinnedTimeline, options: &TimelineOptions) -> String {
     let mut page = Page::new(options.width, options.color, options.charset);
     let name = dag.meta.name.as_deref().filter(|n| !n.is_empty());
     let begin = dag.strands.start.iter().copied().min().unwrap_or(0);
     let at = |t: u64| time(&dag.meta, t.saturating_sub(begin) as f64);
-    let bins = lanes.running.len();
+    let bins = timeline.running.len();
     if bins == 0 {
         page.line(&[plain("  Nothing ran in this range.")]);
         return page.finish();
     }
-    let column = (lanes.to - lanes.from) as f64 / bins as f64;
+    let column = (timeline.to - timeline.from) as f64 / bins as f64;
     page.line(&[
         plain("  "),
         strong(name.unwrap_or("program")),
         plain(format!(
             "  {} to {}, {} per column",
-            at(lanes.from),
-            at(lanes.to),
+            at(timeline.from),
+            at(timeline.to),
             time(&dag.meta, column)
         )),
     ]);
     page.blank();
     let workers = f64::from(dag.meta.workers.max(1));
-    strip(&mut page, "busy", &lanes.busy, workers, Tone::Bar);
-    let most = lanes.ready.iter().copied().fold(0.0, f64::max);
-    strip(&mut page, "ready", &lanes.ready, most, Tone::Bad);
+    strip(&mut page, "busy", &timeline.busy, workers, Tone::Bar);
+    let most = timeline.ready.iter().copied().fold(0.0, f64::max);
+    strip(&mut page, "ready", &timeline.ready, most, Tone::Bad);
     page.blank();
-    for lane in &lanes.threads {
-        let kind = if dag.is_worker(lane.thread) {
+    for track in &timeline.threads {
+        let kind = if dag.is_worker(track.thread) {
             "worker"
         } else {
             "thread"
         };
-        let mut pieces = vec![plain(row_name(&format!("{kind} {}", lane.thread)))];
-        pieces.extend(cells(&page, lanes, lane, options.cells));
-        pieces.push(plain(format!("  {:.0} %", lane.busy * 100.0)));
+        let mut pieces = vec![plain(row_name(&format!("{kind} {}", track.thread)))];
+        pieces.extend(cells(&page, timeline, track, options.cells));
+        pieces.push(plain(format!("  {:.0} %", track.busy * 100.0)));
         page.line(&pieces);
     }
-    if lanes.more_threads > 0 {
-        let text = format!("  {} more threads", lanes.more_threads);
+    if timeline.more_threads > 0 {
+        let text = format!("  {} more threads", timeline.more_threads);
         page.line(&[(Tone::Faint, text)]);
     }
-    axis(&mut page, bins, &at(lanes.from), &at(lanes.to));
+    axis(&mut page, bins, &at(timeline.from), &at(timeline.to));
     page.blank();
-    legend(dag, &mut page, lanes, options.cells);
+    legend(dag, &mut page, timeline, options.cells);
     page.finish()
 }
 
@@ -117,10 +117,10 @@ fn level(v: f64, full: f64, levels: &[char; 9]) -> char {
 }
 
 /// A thread's cells, neighbours of one tone together.
-fn cells(page: &Page, lanes: &Lanes, lane: &Lane, what: Cells) -> Vec<Piece> {
+fn cells(page: &Page, timeline: &BinnedTimeline, track: &ThreadTrack, what: Cells) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
-    for bin in 0..lane.working.len() {
-        let (tone, mark) = cell(page, lanes, lane, what, bin);
+    for bin in 0..track.working.len() {
+        let (tone, mark) = cell(page, timeline, track, what, bin);
         match pieces.last_mut() {
             Some((last, text)) if *last == tone => text.push(mark),
             _ => pieces.push((tone, mark.to_string())),
@@ -129,20 +129,26 @@ fn cells(page: &Page, lanes: &Lanes, lane: &Lane, what: Cells) -> Vec<Piece> {
     pieces
 }
 
-fn cell(page: &Page, lanes: &Lanes, lane: &Lane, what: Cells, bin: usize) -> (Tone, char) {
-    let working = lane.working[bin];
-    let off = lane.descheduled[bin] + lane.blocked[bin];
+fn cell(
+    page: &Page,
+    timeline: &BinnedTimeline,
+    track: &ThreadTrack,
+    what: Cells,
+    bin: usize,
+) -> (Tone, char) {
+    let working = track.working[bin];
+    let off = track.descheduled[bin] + track.blocked[bin];
     if off > working {
-        let mark = if lane.descheduled[bin] >= lane.blocked[bin] {
+        let mark = if track.descheduled[bin] >= track.blocked[bin] {
             'd'
         } else {
             'b'
         };
         return (Tone::Bad, mark);
     }
-    match (what, lane.site[bin]) {
+    match (what, track.site[bin]) {
         (Cells::Site, Some(site)) if working > 0.0 => {
-            let rank = lanes.sites.iter().position(|s| s.0 == site);
+            let rank = timeline.sites.iter().position(|s| s.0 == site);
             (Tone::Bar, letter(rank))
         }
         (Cells::Site, _) => (Tone::Plain, ' '),
@@ -166,9 +172,13 @@ fn axis(page: &mut Page, bins: usize, from: &str, to: &str) {
     page.line(&[(Tone::Faint, text)]);
 }
 
-fn legend(dag: &Dag, page: &mut Page, lanes: &Lanes, what: Cells) {
-    let any =
-        |of: fn(&Lane) -> &[f64]| lanes.threads.iter().any(|l| of(l).iter().any(|&v| v > 0.0));
+fn legend(dag: &Dag, page: &mut Page, timeline: &BinnedTimeline, what: Cells) {
+    let any = |of: fn(&ThreadTrack) -> &[f64]| {
+        timeline
+            .threads
+            .iter()
+            .any(|l| of(l).iter().any(|&v| v > 0.0))
+    };
     let mut words = vec!["height: share of the time (busy: of the workers)".to_string()];
     if any(|l| &l.descheduled) {
         words.push("d: mostly descheduled".into());
@@ -178,7 +188,7 @@ fn legend(dag: &Dag, page: &mut Page, lanes: &Lanes, what: Cells) {
     }
     page.prose("  ", 2, &[(Tone::Faint, format!("{}.", words.join("; ")))]);
     if what == Cells::Site {
-        for (rank, &(site, ticks)) in lanes.sites.iter().take(LETTERS.len()).enumerate() {
+        for (rank, &(site, ticks)) in timeline.sites.iter().take(LETTERS.len()).enumerate() {
             let width = page.width() - 20;
             page.line(&[
                 strong(format!("  {} ", letter(Some(rank)))),
@@ -186,7 +196,7 @@ fn legend(dag: &Dag, page: &mut Page, lanes: &Lanes, what: Cells) {
                 plain(format!("{:>12}", time(&dag.meta, ticks as f64))),
             ]);
         }
-        if lanes.sites.len() > LETTERS.len() {
+        if timeline.sites.len() > LETTERS.len() {
             page.line(&[(Tone::Faint, "  * others".to_string())]);
         }
     }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use workspan_analysis::codes::Codes;
 use workspan_analysis::{
-    Changes, Error, Moments, Now, Options, made_ready, ready_path, stolen_strands, strand_facts,
+    Error, Interval, IntervalObserver, Options, SweepIndex, ready_event, ready_path,
+    stolen_strands, strand_facts,
 };
 use workspan_dag::{Dag, Region, StrandId, ThreadId, TimeUnit};
 
@@ -44,14 +45,14 @@ impl<'a> Tracks<'a> {
         let mut stolen_from: BTreeMap<StrandId, Vec<StrandId>> = BTreeMap::new();
         let mut stolen = Vec::new();
         for (s, _) in stolen_strands(dag) {
-            if let Some(readied) = made_ready(dag, s) {
+            if let Some(readied) = ready_event(dag, s) {
                 stolen_from.entry(readied.by).or_default().push(s);
                 stolen.push(s);
             }
         }
-        let moments = Moments::new(dag, &facts.stood, ready_path(dag));
+        let index = SweepIndex::new(dag, &facts.ready, ready_path(dag));
         let mut steps = Steps::default();
-        moments.each(dag, &facts.stood, (0, u64::MAX), &mut steps);
+        index.each(dag, &facts.ready, (0, u64::MAX), &mut steps);
         let mut parallelism = steps.changes;
         let end = dag.strands.end.iter().copied().max().unwrap_or(begin);
         parallelism.push((end, 0, 0));
@@ -139,11 +140,11 @@ struct Steps {
     changes: Vec<(u64, u64, u64)>,
 }
 
-impl Changes for Steps {
+impl IntervalObserver for Steps {
     fn start(&mut self, _: usize) {}
     fn end(&mut self, _: usize) {}
 
-    fn pass(&mut self, now: &Now) {
+    fn interval(&mut self, now: &Interval) {
         let numbers = (now.running, now.ready_by_kind.iter().sum());
         if self.changes.last().is_none_or(|l| (l.1, l.2) != numbers) {
             self.changes.push((now.begin, numbers.0, numbers.1));

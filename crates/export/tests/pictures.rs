@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use workspan_analysis::{Options, Report, lanes, report};
+use workspan_analysis::{Options, Report, binned_timeline, report};
 use workspan_dag::Dag;
 use workspan_export::plot::{self, Figure, PlotRun};
 use workspan_export::{Cells, Charset, TimelineOptions, timeline_bins, timeline_text};
@@ -58,14 +58,14 @@ fn snapshot(name: &str, text: &str) {
 
 fn timeline(name: &str, charset: Charset, cells: Cells, color: bool) -> String {
     let (dag, _) = read(name);
-    let lanes = lanes(&dag, (0, u64::MAX), timeline_bins(80));
+    let timeline = binned_timeline(&dag, (0, u64::MAX), timeline_bins(80));
     let options = TimelineOptions {
         width: 80,
         color,
         charset,
         cells,
     };
-    timeline_text(&dag, &lanes, &options)
+    timeline_text(&dag, &timeline, &options)
 }
 
 #[test]
@@ -103,13 +103,13 @@ fn a_timeline_keeps_to_its_width_and_never_steers_the_terminal() {
 fn a_timeline_shows_who_ran() {
     let (dag, _) = read("serial_merge");
     let end = dag.strands.end.iter().copied().max().unwrap();
-    let lanes = lanes(&dag, (end - 1000, end), 10);
-    let full: Vec<usize> = (0..lanes.threads.len())
-        .filter(|&i| lanes.threads[i].working.iter().all(|&v| v == 1.0))
+    let timeline = binned_timeline(&dag, (end - 1000, end), 10);
+    let full: Vec<usize> = (0..timeline.threads.len())
+        .filter(|&i| timeline.threads[i].working.iter().all(|&v| v == 1.0))
         .collect();
     assert_eq!(full.len(), 1);
-    assert_eq!(lanes.running, [1.0; 10]);
-    let others = lanes
+    assert_eq!(timeline.running, [1.0; 10]);
+    let others = timeline
         .threads
         .iter()
         .enumerate()

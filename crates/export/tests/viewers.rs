@@ -83,7 +83,7 @@ fn expected(dag: &Dag) -> Value {
         })
         .collect();
     let facts = strand_facts(dag, &Options::default()).unwrap();
-    let stood = &facts.stood;
+    let stood = &facts.ready;
     let ready = (0..stood.len()).map(|i| {
         let start = strands.start[stood.strands()[i] as usize];
         ns(start) - ns(stood.at(dag, i))

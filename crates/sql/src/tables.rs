@@ -149,9 +149,9 @@ pub static TABLES: &[Table] = &[
             "descheduled" INTEGER "Time preempted" |r, i| Cell::whole(r.ns(r.facts.descheduled.get(i).into()));
             "blocked" INTEGER "Time blocked" |r, i| Cell::whole(r.ns(r.facts.blocked.get(i).into()));
             "recording" INTEGER "Time that the recorder's probes took" |r, i| Cell::whole(r.ns(r.facts.recording.get(i).into()));
-            "ready" INTEGER "When it became ready; equal to start if it did not have to wait" |r, i| Cell::Int(r.at(r.facts.stood.of(&r.dag, i as u32).map_or(r.dag.strands.start[i], |(t, _)| t)));
-            "waited" INTEGER "start - ready" |r, i| Cell::whole(r.facts.stood.of(&r.dag, i as u32).map_or(0, |(t, _)| r.ns(u128::from(r.dag.strands.start[i] - t))));
-            "ready_edge" TEXT "The kind of edge that made it ready; NULL if it did not have to wait" |r, i| Cell::text(r.facts.stood.of(&r.dag, i as u32).map(|(_, kind)| EDGES[kind as usize]));
+            "ready" INTEGER "When it became ready; equal to start if it did not have to wait" |r, i| Cell::Int(r.at(r.facts.ready.of(&r.dag, i as u32).map_or(r.dag.strands.start[i], |(t, _)| t)));
+            "waited" INTEGER "start - ready" |r, i| Cell::whole(r.facts.ready.of(&r.dag, i as u32).map_or(0, |(t, _)| r.ns(u128::from(r.dag.strands.start[i] - t))));
+            "ready_edge" TEXT "The kind of edge that made it ready; NULL if it did not have to wait" |r, i| Cell::text(r.facts.ready.of(&r.dag, i as u32).map(|(_, kind)| EDGES[kind as usize]));
             "critical" INTEGER "1 if it is on the critical path" |r, i| Cell::flag(r.facts.critical.has(i as u32));
             "previous" INTEGER "The previous strand of its task" |r, i| Cell::id(r.dag.strands.prev[i]);
             "start_kind" TEXT "What precedes it: begin, create, wait, yield or signal" |r, i| Cell::Text(start_kind(r.dag.strands.start_kind[i]));

@@ -168,12 +168,13 @@ const STARTS: [&str; 8] = [
 
 /// Whether the name is one of the task runtime's own, or of what starts programs and threads.
 pub(crate) fn is_task_runtime(name: &str) -> bool {
-    const CRATES: [&str; 5] = [
+    const CRATES: [&str; 6] = [
         "rayon",
         "rayon_core",
         "rayon_core_real",
         "crossbeam_deque",
         "workspan",
+        "workspan_api",
     ];
     const THREADS: [&str; 3] = ["std::rt::", "std::thread::", "std::sys::thread"];
     STARTS.contains(&name.split('@').next().unwrap_or(name))
@@ -185,7 +186,7 @@ pub(crate) fn is_task_runtime(name: &str) -> bool {
 /// the place where a user called something.
 pub(crate) fn is_runtime(name: &str) -> bool {
     // Crates, and namespaces of C++.
-    const CRATES: [&str; 15] = [
+    const CRATES: [&str; 16] = [
         "tbb",
         "oneapi",
         "__pstl",
@@ -201,6 +202,7 @@ pub(crate) fn is_runtime(name: &str) -> bool {
         "alloc",
         "crossbeam_deque",
         "workspan",
+        "workspan_api",
     ];
     name.is_empty()
         || name.starts_with("__rust_")

@@ -54,7 +54,7 @@ pub fn is_report(bytes: &[u8]) -> bool {
 pub fn report(session: &mut Session, carry: &Carry) -> Result<Made, ApiError> {
     if !page::is_built() {
         let why = "This build of workspan has no viewer page to put the run into";
-        let how = "`cargo xtask ui` in workspan's sources builds it; then build workspan again";
+        let how = page::HOW_TO_BUILD;
         return Err(ApiError::new(500, why).remedy(how));
     }
     with_page(session, carry, page::page())

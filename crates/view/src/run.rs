@@ -66,7 +66,7 @@ impl Picture {
 
     /// When strand `s` was ready (absolute) and by which edge; `None` when it started the moment it was.
     pub fn ready(&self, s: StrandId) -> Option<(u64, EdgeKind)> {
-        self.facts.stood.of(&self.dag, s)
+        self.facts.ready.of(&self.dag, s)
     }
 
     /// Level at which one tile holds the whole run, its last moment included.

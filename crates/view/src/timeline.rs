@@ -93,7 +93,7 @@ impl Index {
     pub(crate) fn new(picture: &Picture) -> Index {
         let source = Source::new(picture);
         let critical = (0..picture.dag.strands.len() as u32).filter(|&s| picture.critical(s));
-        let path = &source.moments.ready_path().strands;
+        let path = &source.index.ready_path().strands;
         Index {
             pyramid: Pyramid::new(picture, &source),
             arcs: Arcs::new(picture),

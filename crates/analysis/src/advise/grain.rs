@@ -3,11 +3,11 @@
 use workspan_dag::{Dag, PlaceId, ROOT_PLACE, TaskKind};
 
 use super::Goal;
-use crate::between::{between, total};
 use crate::causes::Cause;
 use crate::options::{Error, Options};
 use crate::ready::stolen_strands;
 use crate::report::Report;
+use crate::runtime_gaps::{runtime_gaps, total_ticks};
 use crate::statistics::{Distribution, statistics};
 use crate::weight::Weights;
 
@@ -182,7 +182,7 @@ fn spawns(dag: &Dag) -> Vec<u64> {
 /// nobody steals; where a runtime's own time lies inside strands, as Rayon's does, that is all that is known.
 fn spawn_cost(dag: &Dag) -> u64 {
     let folds = || dag.folded.sums().map(|(_, sums)| u128::from(sums.spawns));
-    let runtime = total(&between(dag));
+    let runtime = total_ticks(&runtime_gaps(dag));
     let each = runtime.checked_div(folds().sum()).unwrap_or(0);
     let each = u64::try_from(each).unwrap_or(u64::MAX);
     each.max(dag.meta.probe_cost)

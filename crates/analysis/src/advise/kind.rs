@@ -2,7 +2,7 @@
 
 use workspan_dag::{Dag, EndKind, ROOT_PLACE, StartKind};
 
-use crate::blocks::BlockKey;
+use crate::blocks::CodeBlock;
 use crate::causes::{Cause, Causes, Finding};
 
 /// A kind of change.
@@ -36,7 +36,7 @@ pub(super) fn is_elsewhere(cause: Cause) -> bool {
 }
 
 /// The change `block` needs: that of the cause found at it, else by what it is.
-pub(super) fn change(dag: &Dag, causes: &Causes, block: &BlockKey) -> Change {
+pub(super) fn change(dag: &Dag, causes: &Causes, block: &CodeBlock) -> Change {
     let said = |finding: &Finding| {
         let at = &finding.place;
         let same = (at.site, at.from, at.to) == (block.site, block.from, block.to)
@@ -61,12 +61,12 @@ pub(super) fn change(dag: &Dag, causes: &Causes, block: &BlockKey) -> Change {
     }
 }
 
-fn is_turn(block: &BlockKey) -> bool {
+fn is_turn(block: &CodeBlock) -> bool {
     (block.from_kind, block.to_kind) == (StartKind::AfterCreate, EndKind::Create)
 }
 
 /// Whether a strand of the block creates tasks of `site`: it ends where they are created.
-fn creates(dag: &Dag, block: &BlockKey, site: u32) -> bool {
+fn creates(dag: &Dag, block: &CodeBlock, site: u32) -> bool {
     let label = |p: u32| dag.places.get(p as usize).map(|p| &p.label);
     block.to == site || (block.to != workspan_dag::NONE && label(block.to) == label(site))
 }

@@ -18,7 +18,7 @@ pub use kind::Change;
 
 use workspan_dag::Dag;
 
-use crate::blocks::BlockKey;
+use crate::blocks::CodeBlock;
 use crate::causes::Finding;
 use crate::limits::Limits;
 use crate::options::{Error, Metric, Options};
@@ -42,7 +42,7 @@ pub struct Goal {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
     /// The code block.
-    pub block: BlockKey,
+    pub block: CodeBlock,
     /// What kind of change.
     pub change: Change,
     /// Strands of the block in the whole run.

@@ -3,12 +3,12 @@
 use workspan_dag::{Dag, StrandId};
 
 use super::{Change, Goal, Step, Stop, kind};
-use crate::blocks::{BlockKey, BlockTable};
+use crate::blocks::{BlockTable, CodeBlock};
 use crate::heaviest::Burden;
 use crate::limits::ThreadShares;
 use crate::report::Report;
 use crate::weight::Weights;
-use crate::what_if::{Cover, Faster, Outcome};
+use crate::what_if::{FasterPaths, Outcome, TargetWeights};
 
 /// Most changes named.
 const MOST_STEPS: usize = 12;
@@ -61,7 +61,7 @@ struct Search<'a> {
     work: u128,
     /// The block of each strand.
     block: Vec<u32>,
-    keys: Vec<BlockKey>,
+    keys: Vec<CodeBlock>,
     sums: Vec<Sum>,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Search<'a> {
         let mut longest: Vec<u64> = Vec::new();
         let shares = ThreadShares::new(dag, weights);
         for s in 0..dag.strands.len() as StrandId {
-            let number = table.number(BlockKey::of(dag, s));
+            let number = table.number(CodeBlock::of(dag, s));
             if number == sums.len() {
                 sums.push(Sum::default());
                 longest.push(0);
@@ -162,8 +162,8 @@ impl<'a> Search<'a> {
     }
 
     /// What is taken out of each strand when the blocks of `set` are as fast as they can become.
-    fn cover(&self, set: &[u32]) -> Cover {
-        let mut cover = Cover::nothing(self.dag);
+    fn cover(&self, set: &[u32]) -> TargetWeights {
+        let mut cover = TargetWeights::nothing(self.dag);
         for (s, &block) in (0u32..).zip(&self.block) {
             let is_fold = self.dag.folded.has(s);
             if set.contains(&block) && !is_fold {
@@ -194,8 +194,8 @@ impl<'a> Search<'a> {
     }
 
     /// All that `cover` holds is gone.
-    fn faster(&self, cover: &Cover, burden: &Burden) -> Faster {
-        Faster::new(self.dag, self.weights, cover, f64::INFINITY, burden)
+    fn faster(&self, cover: &TargetWeights, burden: &Burden) -> FasterPaths {
+        FasterPaths::new(self.dag, self.weights, cover, f64::INFINITY, burden)
     }
 
     fn span(&self, set: &[u32]) -> f64 {

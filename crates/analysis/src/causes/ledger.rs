@@ -4,23 +4,23 @@ use std::cell::OnceCell;
 
 use workspan_dag::{Dag, NONE, OffWhy, StrandId};
 
+use super::folded_gaps::folded_gaps;
 use super::grain::Grain;
-use super::inside::inside;
 use super::off_cpu::OffCpu;
 use super::other_threads::OtherThreads;
 use super::path_strand::PathStrands;
 use super::pools::PoolUse;
-use super::preempted::Preempted;
+use super::preemption::Preemption;
 use super::probes::probes;
 use super::ready_strand::{ReadyStrands, whole_site};
 use super::spawn_loop::SpawnLoops;
 use super::task_size::{TaskSize, by_site};
 use super::{Cause, Causes, Costs, Evidence, Finding, Place};
-use crate::between::Between;
-use crate::blocks::{BlockKey, BlockTable};
+use crate::blocks::{BlockTable, CodeBlock};
 use crate::breakdown::Breakdown;
-use crate::ready::{Readiness, Waiting};
+use crate::ready::{Readiness, ReadyInterval};
 use crate::ready_path::ReadyPath;
+use crate::runtime_gaps::RuntimeGap;
 use crate::sweep::{Moment, Observer};
 
 /// Places kept.
@@ -30,13 +30,13 @@ pub(super) const PLACES: usize = 20;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Entry {
     pub cause: Cause,
-    pub key: BlockKey,
+    pub key: CodeBlock,
     /// See [`Evidence::tasks`].
     pub tasks: Option<u64>,
 }
 
 impl Entry {
-    pub(super) fn new(cause: Cause, key: BlockKey) -> Entry {
+    pub(super) fn new(cause: Cause, key: CodeBlock) -> Entry {
         Entry {
             cause,
             key,
@@ -72,7 +72,7 @@ impl Book {
         }
     }
 
-    pub(super) fn group(&mut self, cause: Cause, key: BlockKey) -> &mut Group {
+    pub(super) fn group(&mut self, cause: Cause, key: CodeBlock) -> &mut Group {
         let (table, groups) = &mut self.causes[cause as usize];
         let number = table.number(key);
         if number == groups.len() {
@@ -91,7 +91,7 @@ impl Book {
     }
 
     /// `lost` worker-ticks more, beside those the strand's own time off the CPU is.
-    fn add_beside(&mut self, cause: Cause, key: BlockKey, lost: u128, strand: StrandId) {
+    fn add_beside(&mut self, cause: Cause, key: CodeBlock, lost: u128, strand: StrandId) {
         let group = self.group(cause, key);
         group.lost += lost;
         if group.strand == NONE {
@@ -103,7 +103,7 @@ impl Book {
     pub(super) fn add(
         &mut self,
         cause: Cause,
-        key: BlockKey,
+        key: CodeBlock,
         lost: u128,
         strand: StrandId,
         ticks: u64,
@@ -178,7 +178,7 @@ impl Book {
         dag: &Dag,
         evidence: impl Fn(&Finding, Evidence) -> Evidence,
     ) -> Vec<Finding> {
-        let mut found: Vec<(Cause, &BlockKey, &Group)> = Vec::new();
+        let mut found: Vec<(Cause, &CodeBlock, &Group)> = Vec::new();
         for (cause, (table, groups)) in Cause::ALL.into_iter().zip(&self.causes) {
             if cause != Cause::None {
                 let groups = table.keys.iter().zip(groups).filter(|(_, g)| g.lost > 0);
@@ -190,7 +190,7 @@ impl Book {
             most.then_with(|| a.1.order(dag).cmp(&b.1.order(dag)))
         });
         found.truncate(PLACES);
-        let finding = |(cause, key, group): (Cause, &BlockKey, &Group)| {
+        let finding = |(cause, key, group): (Cause, &CodeBlock, &Group)| {
             let plain = Evidence {
                 strands: group.strands,
                 ticks: group.ticks,
@@ -253,7 +253,7 @@ pub(crate) struct Ledger<'a> {
     off: OffCpu<'a>,
     others: OtherThreads<'a>,
     pools: Option<PoolUse<'a>>,
-    preempted: Preempted,
+    preempted: Preemption,
     book: Book,
 }
 
@@ -282,18 +282,18 @@ impl<'a> Ledger<'a> {
             off: OffCpu::new(dag),
             others: OtherThreads::new(dag),
             pools: PoolUse::new(dag),
-            preempted: Preempted::new(dag),
+            preempted: Preemption::new(dag),
             book: Book::new(),
         }
     }
 
     /// The causes of all that `breakdown`, of the same sweep, calls lost.
-    pub(crate) fn finish(mut self, breakdown: &Breakdown, between: &[Between]) -> Causes {
+    pub(crate) fn finish(mut self, breakdown: &Breakdown, between: &[RuntimeGap]) -> Causes {
         self.close();
         let nobody = std::mem::take(&mut self.in_gap);
         self.book.group(Cause::None, whole_site(NONE)).lost += nobody;
         let mut probes = probes(self.dag, self.costs);
-        let mut inside = inside(between, self.costs);
+        let mut inside = folded_gaps(between, self.costs);
         for (book, target) in [
             (&mut inside, breakdown.delay_folded),
             (&mut self.off.descheduled, breakdown.descheduled),
@@ -308,7 +308,7 @@ impl<'a> Ledger<'a> {
         self.book.take(self.off.blocked);
         self.book.take(probes);
         divide_preempted(&mut self.book, &self.preempted, self.dag, breakdown);
-        let show = Show {
+        let show = EvidenceSource {
             dag: self.dag,
             sizes: OnceCell::new(),
             loops: &self.loops,
@@ -352,7 +352,7 @@ impl<'a> Ledger<'a> {
             } else {
                 Cause::Blocked
             };
-            return (Entry::new(cause, BlockKey::of(dag, s)), s);
+            return (Entry::new(cause, CodeBlock::of(dag, s)), s);
         }
         // It waits for threads without an edge to tell for which: for the one strand that runs, where it is one.
         let own = if is_worker { thread } else { 0 };
@@ -366,8 +366,8 @@ impl<'a> Ledger<'a> {
         }
         let entry = match self.off.why(other) {
             Some(OffWhy::Preempted) => Entry::new(Cause::Descheduled, whole_site(NONE)),
-            Some(OffWhy::Blocked) => Entry::new(Cause::Blocked, BlockKey::of(dag, strand)),
-            None => Entry::new(Cause::SerialStrand, BlockKey::of(dag, strand)),
+            Some(OffWhy::Blocked) => Entry::new(Cause::Blocked, CodeBlock::of(dag, strand)),
+            None => Entry::new(Cause::SerialStrand, CodeBlock::of(dag, strand)),
         };
         (entry, strand)
     }
@@ -412,7 +412,7 @@ impl Observer for Ledger<'_> {
         self.off.change(thread, time, why);
     }
 
-    fn left(&mut self, waiting: &Waiting, served: u64) {
+    fn left(&mut self, waiting: &ReadyInterval, served: u64) {
         if served == 0 {
             return;
         }
@@ -510,7 +510,7 @@ impl Observer for Ledger<'_> {
 }
 
 /// Where the numbers of a finding's evidence come from that the book doesn't keep.
-struct Show<'a> {
+struct EvidenceSource<'a> {
     dag: &'a Dag,
     /// Made when first asked for.
     sizes: OnceCell<Vec<TaskSize>>,
@@ -518,7 +518,7 @@ struct Show<'a> {
     steal: Option<u64>,
 }
 
-impl Show<'_> {
+impl EvidenceSource<'_> {
     fn evidence(&self, finding: &Finding, plain: Evidence) -> Evidence {
         let mut out = plain;
         let strand = finding.place.strand;
@@ -556,7 +556,7 @@ impl Show<'_> {
 }
 
 /// Gives what was lost to preemption to other programs and to the program's own threads.
-fn divide_preempted(book: &mut Book, preempted: &Preempted, dag: &Dag, breakdown: &Breakdown) {
+fn divide_preempted(book: &mut Book, preempted: &Preemption, dag: &Dag, breakdown: &Breakdown) {
     let key = whole_site(NONE);
     let all = *book.group(Cause::Descheduled, key);
     let own = preempted.own(dag, breakdown, all.lost);

@@ -14,15 +14,15 @@
 //! O(n log n) in all, nothing per tick.
 
 mod cause;
+mod folded_gaps;
 mod grain;
 mod headline;
-mod inside;
 mod ledger;
 mod off_cpu;
 mod other_threads;
 mod path_strand;
 mod pools;
-mod preempted;
+mod preemption;
 mod probes;
 mod ready_strand;
 mod spawn_loop;
@@ -32,7 +32,7 @@ mod task_size;
 pub use cause::Cause;
 pub use headline::{Headline, headline};
 pub(crate) use ledger::Ledger;
-pub(crate) use preempted::cpu_ticks;
+pub(crate) use preemption::cpu_ticks;
 pub use stretch::Baseline;
 pub(crate) use stretch::stretch;
 

@@ -8,7 +8,7 @@ use workspan_dag::{NONE, OffWhy, StrandId};
 use super::Cause;
 use super::ledger::Book;
 use super::ready_strand::whole_site;
-use crate::blocks::BlockKey;
+use crate::blocks::CodeBlock;
 use workspan_dag::Dag;
 
 /// What a thread does.
@@ -85,7 +85,7 @@ impl<'a> OffCpu<'a> {
             // Outside the pool that is no worker's time.
             Some(OffWhy::Blocked) if !self.dag.is_worker(thread as u32) => return,
             Some(OffWhy::Blocked) => {
-                let key = BlockKey::of(self.dag, now.strand);
+                let key = CodeBlock::of(self.dag, now.strand);
                 (&mut self.blocked, Cause::Blocked, key)
             }
         };

@@ -7,7 +7,7 @@ use super::grain::Grain;
 use super::ledger::Entry;
 use super::ready_strand::whole_site;
 use super::spawn_loop::SpawnLoops;
-use crate::blocks::BlockKey;
+use crate::blocks::CodeBlock;
 use crate::predecessors::joined_tasks;
 
 /// Decides on strands of the ready path in its order.
@@ -48,7 +48,7 @@ impl<'a> PathStrands<'a> {
                 };
             }
         }
-        Entry::new(Cause::SerialStrand, BlockKey::of(self.dag, s))
+        Entry::new(Cause::SerialStrand, CodeBlock::of(self.dag, s))
     }
 
     /// The tasks of a phase are those one wait joins, or those of one parent that nobody joins. When `task`, of which the

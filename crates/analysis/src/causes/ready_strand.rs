@@ -6,16 +6,16 @@ use super::grain::Grain;
 use super::ledger::Entry;
 use super::spawn_loop::SpawnLoops;
 use super::{Cause, Costs};
-use crate::blocks::BlockKey;
-use crate::ready::Waiting;
+use crate::blocks::CodeBlock;
+use crate::ready::ReadyInterval;
 use crate::weight::off_between;
 
 /// A thief that is looking for work takes a task within one steal; up to this many are still the price of stealing.
 const STEALS_TO_GET_IT: u64 = 4;
 
 /// All strands of the tasks of `site`, as a place.
-pub(super) fn whole_site(site: PlaceId) -> BlockKey {
-    BlockKey {
+pub(super) fn whole_site(site: PlaceId) -> CodeBlock {
+    CodeBlock {
         site,
         from: NONE,
         to: NONE,
@@ -46,7 +46,7 @@ impl<'a> ReadyStrands<'a> {
     /// The cause of the delay of `waiting`, for which a worker was free for `served` ticks.
     pub(super) fn cause(
         &mut self,
-        waiting: &Waiting,
+        waiting: &ReadyInterval,
         served: u64,
         grain: &Grain,
         loops: &SpawnLoops,
@@ -55,7 +55,7 @@ impl<'a> ReadyStrands<'a> {
         let strands = &dag.strands;
         let task = strands.task[s];
         let site = dag.tasks.site[task as usize];
-        let starts = BlockKey {
+        let starts = CodeBlock {
             from: dag.starts_at(waiting.strand),
             from_kind: strands.start_kind[s],
             ..whole_site(site)

@@ -281,7 +281,7 @@ fn look(run: &RunMeasures, limit: Limit) -> Option<Where> {
             ))
         }
         Limit::MaxNoWork(_) => {
-            let Some(&(block, ns)) = run.alone.first() else {
+            let Some(&(block, ns)) = run.solo_blocks.first() else {
                 return critical();
             };
             let why = (Reason::Alone, ns, run.get(Quantity::Elapsed));

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use workspan_dag::{Dag, Place, PlaceId, TimeUnit};
 
-use crate::alone::AloneRow;
 use crate::compare::BlockPlace;
 use crate::ready::Readiness;
 use crate::report::Report;
+use crate::solo_blocks::SoloBlock;
 
 /// A quantity of a run as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -156,7 +156,7 @@ pub struct RunMeasures {
     /// Its code blocks.
     pub blocks: Vec<BlockMeasure>,
     /// The code blocks that ran alone, longest first, with the time, ns.
-    pub alone: Vec<(BlockPlace, f64)>,
+    pub solo_blocks: Vec<(BlockPlace, f64)>,
     /// Delay by the edge that made the strand ready, worker-ns, by `EdgeKind as usize`.
     pub delay_by_edge: [f64; 7],
 }
@@ -252,7 +252,11 @@ pub fn measure(dag: &Dag, report: &Report, label: String) -> RunMeasures {
         places: dag.places.clone(),
         sites: sites.collect(),
         blocks: blocks.collect(),
-        alone: report.alone.iter().map(|row| alone(row, tick)).collect(),
+        solo_blocks: report
+            .solo_blocks
+            .iter()
+            .map(|row| alone(row, tick))
+            .collect(),
         delay_by_edge: b.delay_by_edge.map(ns),
     }
 }
@@ -267,7 +271,7 @@ fn ready_by_site(dag: &Dag) -> HashMap<PlaceId, u128> {
     sites
 }
 
-fn alone(row: &AloneRow, tick: f64) -> (BlockPlace, f64) {
+fn alone(row: &SoloBlock, tick: f64) -> (BlockPlace, f64) {
     let place = BlockPlace {
         site: row.site,
         from: row.from,

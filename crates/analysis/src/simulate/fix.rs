@@ -5,7 +5,7 @@ use workspan_dag::{Dag, PlaceId, TaskId, TaskKind};
 use crate::options::{Error, Options};
 use crate::task_tree::{Step, TaskTree};
 use crate::weight::Weights;
-use crate::what_if::{Cover, Target, check_factor};
+use crate::what_if::{Target, TargetWeights, check_factor};
 
 /// A change to the program. The work stays, as in a what-if profile.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +44,7 @@ enum Grain {
 
 /// Fixes, as they concern strands and tasks.
 pub(super) struct Fixes {
-    covers: Vec<(Cover, Grain)>,
+    covers: Vec<(TargetWeights, Grain)>,
     /// Tasks that run inside of their creators; empty for none.
     serial: Vec<bool>,
 }
@@ -71,7 +71,7 @@ impl Fixes {
         let mut serial = Vec::new();
         let cover = |target: &Target| {
             let targets = std::slice::from_ref(target);
-            Cover::union(dag, weights, options, targets)
+            TargetWeights::union(dag, weights, options, targets)
         };
         for fix in fixes {
             match fix {

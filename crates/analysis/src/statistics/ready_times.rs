@@ -4,7 +4,7 @@ use workspan_dag::{Dag, EdgeKind, ThreadId};
 
 use super::distribution::{Distribution, Groups};
 use crate::predecessors::Forward;
-use crate::ready::{Readiness, readied};
+use crate::ready::{Readiness, ready_event_in_order};
 
 /// How long strands stood ready.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -34,7 +34,7 @@ impl Starts {
         };
         let mut forward = Forward::new(dag);
         for s in 0..dag.strands.len() {
-            let Some(ready) = readied(dag, &mut forward, s as u32) else {
+            let Some(ready) = ready_event_in_order(dag, &mut forward, s as u32) else {
                 continue;
             };
             let site = dag.tasks.site[dag.strands.task[s] as usize];

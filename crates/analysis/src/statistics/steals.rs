@@ -6,7 +6,7 @@ use workspan_dag::{Dag, NONE, TaskKind, ThreadEvent, ThreadId, TimeUnit};
 
 use super::distribution::Distribution;
 use super::ready_times::Starts;
-use super::waiting::Waits;
+use super::wait_intervals::WaitIntervals;
 use crate::sweep::extent;
 
 /// Most workers with a row of their own.
@@ -151,7 +151,7 @@ fn take(
     if taken.is_empty() {
         return;
     }
-    let waits = Waits::new(dag);
+    let waits = WaitIntervals::new(dag);
     for steal in taken {
         *pairs.entry((steal.thief, steal.victim)).or_default() += 1;
         if let Some(thief) = threads.get_mut(steal.thief as usize) {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use workspan_dag::{Dag, NONE, PlaceId, StrandId};
 
-use crate::blocks::{BlockKey, BlockTable};
+use crate::blocks::{BlockTable, CodeBlock};
 use crate::stretch::matching::Pairs;
 use crate::stretch::{Pair, RowKey, SUBTREES, StretchRow, convert};
 use crate::weight::Weights;
@@ -65,7 +65,7 @@ impl TaskSums {
 
 /// What one run has, by its own block numbers and tasks; converted to ticks of the parallel run when read.
 struct RunSums {
-    blocks: Vec<(BlockKey, Sum)>,
+    blocks: Vec<(CodeBlock, Sum)>,
     /// Per task, of its own strands.
     tasks: TaskSums,
     from: f64,
@@ -86,7 +86,7 @@ impl RunSums {
         };
         let mut table = BlockTable::new();
         let mut sums: Vec<Sum> = Vec::new();
-        let mut of = |key: BlockKey, sums: &mut Vec<Sum>| {
+        let mut of = |key: CodeBlock, sums: &mut Vec<Sum>| {
             let number = table.number(key);
             if number == sums.len() {
                 sums.push(Sum::none(counters.len()));
@@ -95,7 +95,7 @@ impl RunSums {
         };
         let mut folds = dag.folded.along();
         for s in 0..dag.strands.len() as StrandId {
-            let key = BlockKey::of(dag, s);
+            let key = CodeBlock::of(dag, s);
             let mut own = weights.work(s);
             let task = dag.strands.task[s as usize] as usize;
             run.tasks.strands[task] += 1;
@@ -105,7 +105,7 @@ impl RunSums {
                 for &(from, to, work) in &fold.blocks {
                     let work = work.min(own);
                     own -= work;
-                    let inner = of(BlockKey { from, to, ..key }, &mut sums);
+                    let inner = of(CodeBlock { from, to, ..key }, &mut sums);
                     sums[inner].ticks += u128::from(work);
                 }
             }
@@ -118,7 +118,7 @@ impl RunSums {
                 continue;
             };
             for &(s, value) in &counter.values {
-                let block = of(BlockKey::of(dag, s), &mut sums);
+                let block = of(CodeBlock::of(dag, s), &mut sums);
                 sums[block].counters[i] += u128::from(value);
                 let task = dag.strands.task[s as usize] as usize;
                 let sum = &mut run.tasks.counters[i][task];
@@ -196,7 +196,7 @@ impl<'a> Sums<'a> {
         for side in 0..2 {
             let tasks = &self.dags[side].tasks;
             for (key, sum) in &self.runs[side].blocks {
-                let common = BlockKey {
+                let common = CodeBlock {
                     site: self.at(side, key.site),
                     from: self.at(side, key.from),
                     to: self.at(side, key.to),
@@ -217,7 +217,7 @@ impl<'a> Sums<'a> {
                 levels.add(level as u32, side, sum);
             }
         }
-        let block = |key: BlockKey| RowKey::Block {
+        let block = |key: CodeBlock| RowKey::Block {
             site: key.site,
             from: key.from,
             from_kind: key.from_kind,

@@ -7,19 +7,19 @@
 //! Where a folded record hides how its weight lies, the record's path is left as it is, which bounds the answer from above,
 //! and the region's part of the record's own heaviest path is what it may be less by: the answer is an interval.
 
-mod cover;
 mod path;
 mod profile;
-mod run;
-mod together;
+mod profiler;
+mod target_set;
+mod target_weights;
 
-pub(crate) use cover::Cover;
-pub use cover::lies_at;
-pub(crate) use path::Faster;
+pub(crate) use path::FasterPaths;
 pub use path::FasterStrand;
 pub use profile::{Outcome, TargetProfile, WhatIf, what_if};
 pub(crate) use profile::{check_factor, outcomes_of_labels, what_if_weighed};
-pub use together::Together;
+pub use target_set::TargetSet;
+pub(crate) use target_weights::TargetWeights;
+pub use target_weights::lies_at;
 
 use workspan_dag::{EndKind, PlaceId, StartKind, StrandId};
 

@@ -2,13 +2,13 @@
 
 use workspan_dag::{Dag, StrandId};
 
-use super::cover::Cover;
+use super::target_weights::TargetWeights;
 use crate::heaviest::Burden;
 use crate::predecessors::{Chosen, Forward, joined_tasks, last_before_sink};
 use crate::weight::Weights;
 
 /// Weight of the heaviest path through the end of each strand.
-pub(crate) struct Faster {
+pub(crate) struct FasterPaths {
     through: Vec<f64>,
 }
 
@@ -16,7 +16,7 @@ pub(crate) struct Faster {
 #[inline]
 fn weight(
     weights: &Weights,
-    cover: &Cover,
+    cover: &TargetWeights,
     factor: f64,
     burden: u64,
     (s, folded): (StrandId, bool),
@@ -34,14 +34,14 @@ fn weight(
     }
 }
 
-impl Faster {
+impl FasterPaths {
     pub(crate) fn new(
         dag: &Dag,
         weights: &Weights,
-        cover: &Cover,
+        cover: &TargetWeights,
         factor: f64,
         burden: &Burden,
-    ) -> Faster {
+    ) -> FasterPaths {
         let mut forward = Forward::new(dag);
         let mut folds = dag.folded.along();
         let mut through: Vec<f64> = Vec::with_capacity(dag.strands.len());
@@ -57,7 +57,7 @@ impl Faster {
             let strand = (s, folds.has(s));
             through.push(best + weight(weights, cover, factor, burden.cost, strand));
         }
-        Faster { through }
+        FasterPaths { through }
     }
 
     pub(crate) fn span(&self, dag: &Dag) -> f64 {
@@ -88,22 +88,22 @@ impl Faster {
 
 /// A way to weigh a run: what the target's weight is divided by, and whether stolen edges carry their burden.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Way {
+pub(crate) struct Weighing {
     pub factor: f64,
     pub burdened: bool,
 }
 
 /// Ways that are measured in one pass. A pass takes as long as the run's columns take to come from memory, and each way eight
 /// bytes a strand.
-pub(crate) const WAYS: usize = 4;
+pub(crate) const MAX_WEIGHINGS_PER_PASS: usize = 4;
 
-/// The span in each of at most [`WAYS`] ways; 0 where there is no strand.
+/// The span in each of at most [`MAX_WEIGHINGS_PER_PASS`] ways; 0 where there is no strand.
 pub(crate) fn spans(
     dag: &Dag,
     weights: &Weights,
-    cover: &Cover,
+    cover: &TargetWeights,
     burden: &Burden,
-    ways: &[Way],
+    ways: &[Weighing],
 ) -> Vec<f64> {
     match *ways {
         [] => Vec::new(),
@@ -117,9 +117,9 @@ pub(crate) fn spans(
 fn spans_of<const N: usize>(
     dag: &Dag,
     weights: &Weights,
-    cover: &Cover,
+    cover: &TargetWeights,
     burden: &Burden,
-    ways: [Way; N],
+    ways: [Weighing; N],
 ) -> [f64; N] {
     let burdened = ways.iter().any(|way| way.burdened);
     let mut forward = Forward::new(dag);
@@ -169,10 +169,10 @@ pub struct FasterStrand {
 pub(crate) fn faster_path(
     dag: &Dag,
     weights: &Weights,
-    cover: &Cover,
+    cover: &TargetWeights,
     factor: f64,
 ) -> Vec<FasterStrand> {
-    let faster = Faster::new(dag, weights, cover, factor, &Burden::none());
+    let faster = FasterPaths::new(dag, weights, cover, factor, &Burden::none());
     let path = faster.critical_path(dag);
     let of = |strand| FasterStrand {
         strand,

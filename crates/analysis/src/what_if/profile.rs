@@ -2,9 +2,9 @@
 
 use workspan_dag::{Dag, PlaceId};
 
-use super::cover::Cover;
-use super::run::Run;
-use super::{Target, Together};
+use super::profiler::Run;
+use super::target_weights::TargetWeights;
+use super::{Target, TargetSet};
 use crate::options::{Error, Options};
 use crate::weight::Weights;
 use crate::work_span::bounds_of;
@@ -121,16 +121,19 @@ fn profiles(
         check_factor(factor)?;
     }
     let (dag, work) = (run.dag, run.work);
-    let now = run.outcomes(&Cover::nothing(dag), &[1.0]).remove(0).0;
+    let now = run
+        .outcomes(&TargetWeights::nothing(dag), &[1.0])
+        .remove(0)
+        .0;
     let mut profiles = Vec::with_capacity(targets.len());
     for target in targets {
-        let cover = Cover::of(dag, &run.weights, options, target);
+        let cover = TargetWeights::of(dag, &run.weights, options, target);
         profiles.push(run.profile(&cover, factors));
     }
     let all = match &profiles[..] {
         [] => Vec::new(),
         [only] => only.outcomes.clone(),
-        _ => Together::of(run, options, targets).outcomes(factors)?,
+        _ => TargetSet::of(run, options, targets).outcomes(factors)?,
     };
     Ok(WhatIf {
         work,
@@ -149,7 +152,7 @@ pub(crate) fn outcomes_of_labels(
 ) -> Vec<Vec<Outcome>> {
     let run = Run::of(dag, weights);
     let of = |&label: &u32| {
-        let cover = Cover::of(dag, weights, options, &Target::Region(label));
+        let cover = TargetWeights::of(dag, weights, options, &Target::Region(label));
         run.profile(&cover, &super::DEFAULT_FACTORS).outcomes
     };
     labels.iter().map(of).collect()

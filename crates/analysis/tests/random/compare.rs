@@ -290,8 +290,8 @@ fn check_low(dag: &Dag, fast: &Report, slow: &Slow, times: &Times, context: &str
             assert_eq!((s.ticks, s.alone), low.strands[strand], "alone, {context}");
         }
     }
-    let alone: u64 = fast.alone.iter().map(|a| a.ticks).sum();
-    if fast.alone.len() < 10 {
+    let alone: u64 = fast.solo_blocks.iter().map(|a| a.ticks).sum();
+    if fast.solo_blocks.len() < 10 {
         assert_eq!(alone, times.alone, "alone, {context}");
     }
 }

@@ -1,7 +1,6 @@
 //! With the feature `off` the API compiles to nothing: a guard takes no memory, and the program
 //! does not look for a recorder.
 
-use workspan_off as workspan;
 use workspan_off::{
     Label, Part, Pool, Region, Running, Scope, Signal, Stopped, Task, Thread, Worker,
 };
@@ -10,10 +9,10 @@ static LABEL: Label = Label::new("label");
 
 /// Makes every call of the API.
 fn everything() -> u32 {
-    let _part = workspan::part(&LABEL);
-    let _region = workspan::region("region");
-    let _tree = workspan::tree_region(&LABEL);
-    workspan::counter("counter", 1);
+    let _part = workspan_off::part(&LABEL);
+    let _region = workspan_off::region("region");
+    let _tree = workspan_off::tree_region(&LABEL);
+    workspan_off::counter("counter", 1);
     let pool = Pool::new(2);
     let _worker = pool.worker(0);
     let scope = Scope::group();
@@ -26,21 +25,21 @@ fn everything() -> u32 {
     }
     let stopped = b.begin().leave();
     drop(stopped.resume());
-    drop(workspan::leave());
+    drop(workspan_off::leave());
     let _ = (
         Task::create(),
         Task::create_inline(),
         Task::create_detached(),
     );
-    workspan::steal(a, workspan::thread());
-    workspan::steal_failed(workspan::thread());
+    workspan_off::steal(a, workspan_off::thread());
+    workspan_off::steal_failed(workspan_off::thread());
     [
         scope.wait(|| 1),
-        workspan::wait_children(|| 2),
-        workspan::wait_tasks(&[a, b], || 4),
-        workspan::wait_signals(&[signal], || 8),
-        workspan::yield_while(|| 16),
-        workspan::sleep(|| 32),
+        workspan_off::wait_children(|| 2),
+        workspan_off::wait_tasks(&[a, b], || 4),
+        workspan_off::wait_signals(&[signal], || 8),
+        workspan_off::yield_while(|| 16),
+        workspan_off::sleep(|| 32),
     ]
     .iter()
     .sum()
@@ -49,7 +48,7 @@ fn everything() -> u32 {
 #[test]
 fn calls_do_what_they_wrap_and_nothing_else() {
     assert_eq!(everything(), 63);
-    assert!(!workspan::is_recorded());
+    assert!(!workspan_off::is_recorded());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What the samples say, as JSON.
 
 use serde::Serialize;
-use workspan_analysis::{FunctionHeat, Hottest, LineHeat, Report};
+use workspan_analysis::{FunctionSamples, HotFunction, LineSamples, Report};
 
 /// Lines and functions given at most.
 const ROWS: usize = 1000;
@@ -38,7 +38,7 @@ struct FunctionJson<'a> {
 
 /// `None` without samples.
 pub(super) fn samples(report: &Report) -> Option<SamplesJson<'_>> {
-    let heat = &report.heat;
+    let heat = &report.samples;
     if heat.inside + heat.outside == 0 {
         return None;
     }
@@ -51,7 +51,7 @@ pub(super) fn samples(report: &Report) -> Option<SamplesJson<'_>> {
             .lines
             .iter()
             .take(ROWS)
-            .map(|row: &LineHeat| LineJson {
+            .map(|row: &LineSamples| LineJson {
                 file: &row.file,
                 line: row.line,
                 function: &row.function,
@@ -63,7 +63,7 @@ pub(super) fn samples(report: &Report) -> Option<SamplesJson<'_>> {
     })
 }
 
-fn function(row: &FunctionHeat) -> FunctionJson<'_> {
+fn function(row: &FunctionSamples) -> FunctionJson<'_> {
     FunctionJson {
         function: &row.function,
         file: row.file.as_deref(),
@@ -83,7 +83,7 @@ pub(super) struct InsideJson {
     of: u64,
 }
 
-pub(super) fn inside(hot: Hottest) -> InsideJson {
+pub(super) fn inside(hot: HotFunction) -> InsideJson {
     InsideJson {
         function: hot.function,
         file: hot.file,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use workspan_analysis::causes::{Cause, Evidence, Finding, Headline, Place, headline};
-use workspan_analysis::{BlockedIn, Report, blocked_in, inside};
+use workspan_analysis::{BlockedIn, Report, blocked_in, hot_function_of};
 use workspan_dag::{Dag, NONE, PlaceId, ROOT_PLACE, StartKind};
 
 use super::{Position, Ratio, end, start};
@@ -60,7 +60,7 @@ pub(super) struct QuietJson<'a> {
 }
 
 pub(super) fn quiet<'a>(dag: &'a Dag, report: &Report) -> Option<QuietJson<'a>> {
-    let quiet = report.quiet.as_ref()?;
+    let quiet = report.critical_block.as_ref()?;
     Some(QuietJson {
         place: block_json(dag, &quiet.place, true),
         strands: quiet.strands,
@@ -80,7 +80,7 @@ pub(super) struct OutsideJson {
 }
 
 pub(super) fn outside(report: &Report) -> Option<OutsideJson> {
-    let outside = report.outside.as_ref()?;
+    let outside = report.other_threads.as_ref()?;
     Some(OutsideJson {
         cpu_ticks: outside.cpu,
         outside_ticks: outside.others,
@@ -150,7 +150,7 @@ pub(super) fn findings<'a>(dag: &'a Dag, report: &Report) -> Vec<FindingJson<'a>
         lost: finding.lost,
         lost_percent: Ratio(causes.percent(finding.lost)),
         evidence: evidence(dag, &finding.evidence),
-        inside: inside(dag, finding).map(super::code::inside),
+        inside: hot_function_of(dag, finding).map(super::code::inside),
         blocked_in: blocked_in(dag, finding).map(blocked),
     };
     causes.findings().into_iter().map(json).collect()
@@ -247,7 +247,7 @@ pub(super) struct AloneJson<'a> {
 }
 
 pub(super) fn alone<'a>(dag: &'a Dag, report: &Report) -> Vec<AloneJson<'a>> {
-    let json = |row: &workspan_analysis::AloneRow| AloneJson {
+    let json = |row: &workspan_analysis::SoloBlock| AloneJson {
         site: label(dag, row.site),
         from: start(dag, row.from, row.from_kind),
         to: end(dag, row.to, row.to_kind),
@@ -256,5 +256,5 @@ pub(super) fn alone<'a>(dag: &'a Dag, report: &Report) -> Vec<AloneJson<'a>> {
         lost: row.lost,
         lost_percent: Ratio(row.lost_percent),
     };
-    report.alone.iter().map(json).collect()
+    report.solo_blocks.iter().map(json).collect()
 }

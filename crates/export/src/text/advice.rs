@@ -86,7 +86,7 @@ pub(super) fn advice(view: &View, finding: &Finding) -> &'static str {
 
 /// Advice for strands that were ready while a worker was free.
 fn slow_thief(view: &View, finding: &Finding, runtime: Runtime) -> &'static str {
-    if view.report.quiet.is_some() {
+    if view.report.critical_block.is_some() {
         return "The machine was busy, and a thread that wakes up waits for a CPU like any other. Measure again on a quiet machine.";
     }
     let task = view.dag.strands.task.get(finding.place.strand as usize);

@@ -112,7 +112,7 @@ pub(super) fn excluded(view: &View, page: &mut Page) {
             share(percent_of(b.recording, strands))
         ));
     }
-    let heat = &view.report.heat;
+    let heat = &view.report.samples;
     if heat.recording >= MIN_SAMPLES {
         let all = heat.inside + heat.outside;
         parts.push(format!(

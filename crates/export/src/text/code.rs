@@ -1,6 +1,6 @@
 //! What the samples of the CPU say: functions inside strands, and the hottest lines.
 
-use workspan_analysis::{BlockedIn, Hottest, LineHeat};
+use workspan_analysis::{BlockedIn, HotFunction, LineSamples};
 
 use super::View;
 use crate::page::{Page, Piece, Tone, plain, strong};
@@ -15,11 +15,11 @@ pub(super) const MIN_SAMPLES: u64 = 5;
 
 /// The hottest lines of the program.
 pub(super) fn lines(view: &View, page: &mut Page) {
-    let heat = &view.report.heat;
-    let worth = |line: &&LineHeat| {
+    let heat = &view.report.samples;
+    let worth = |line: &&LineSamples| {
         line.samples >= MIN_SAMPLES && of(line.samples, heat.inside) >= MIN_LINE_PERCENT
     };
-    let shown: Vec<&LineHeat> = heat.lines.iter().filter(worth).take(MAX_LINES).collect();
+    let shown: Vec<&LineSamples> = heat.lines.iter().filter(worth).take(MAX_LINES).collect();
     if shown.is_empty() {
         return;
     }
@@ -68,7 +68,7 @@ fn of(part: u64, all: u64) -> f64 {
 }
 
 /// `merge (src/sort.rs:43)`
-pub(super) fn named(hot: &Hottest) -> Vec<Piece> {
+pub(super) fn named(hot: &HotFunction) -> Vec<Piece> {
     at_line(&hot.function, hot.file.as_deref(), hot.line)
 }
 
@@ -85,7 +85,7 @@ fn at_line(function: &str, file: Option<&str>, line: Option<u32>) -> Vec<Piece> 
 }
 
 /// `Of the 33 samples there, 92 % were in `merge` (src/sort.rs:43).`; empty if there are too few.
-pub(super) fn sentence(hot: &Hottest) -> Vec<Piece> {
+pub(super) fn sentence(hot: &HotFunction) -> Vec<Piece> {
     if hot.of < MIN_SAMPLES {
         return Vec::new();
     }

@@ -1,7 +1,7 @@
 //! The findings: where most worker time was lost, why, and what to do about it.
 
 use workspan_analysis::causes::{Cause, Finding, Place};
-use workspan_analysis::{Quiet, Suggestion, WaitKind, blocked_in, inside};
+use workspan_analysis::{CriticalBlock, Suggestion, WaitKind, blocked_in, hot_function_of};
 use workspan_dag::facts::THREADS_SET_BY;
 use workspan_dag::{EndKind, NONE, ROOT_PLACE, StartKind};
 
@@ -29,7 +29,7 @@ pub(super) fn words(view: &View, finding: &Finding) -> FindingWords {
     if let Some(first) = what.first_mut() {
         first.1 = capital(&first.1);
     }
-    let mut code = match inside(view.dag, finding) {
+    let mut code = match hot_function_of(view.dag, finding) {
         Some(hot) => code::sentence(&hot),
         None => Vec::new(),
     };
@@ -61,7 +61,7 @@ pub(super) fn show(view: &View, page: &mut Page) {
             page.prose("  > ", 4, &faster(view, suggestion));
         }
     }
-    if let Some(quiet) = &view.report.quiet {
+    if let Some(quiet) = &view.report.critical_block {
         page.prose("  > ", 4, &on_a_quiet_machine(view, quiet));
         let suggested = view.report.suggestion.as_ref();
         if let Some(suggestion) = suggested.filter(|s| s.finding == findings.len()) {
@@ -74,7 +74,7 @@ pub(super) fn show(view: &View, page: &mut Page) {
 }
 
 /// What would limit the program on a machine that runs nothing else.
-pub(super) fn on_a_quiet_machine(view: &View, quiet: &Quiet) -> Vec<Piece> {
+pub(super) fn on_a_quiet_machine(view: &View, quiet: &CriticalBlock) -> Vec<Piece> {
     let mut words = vec![plain("On a quiet machine, ")];
     let workers = view.report.breakdown.workers;
     let parallelism = ratio(view.report.work_span.parallelism());
@@ -260,7 +260,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             words.push(plain(" for threads outside the pool"));
             if let Some(hot) = view
                 .report
-                .outside
+                .other_threads
                 .as_ref()
                 .and_then(|o| o.hottest.as_ref())
             {

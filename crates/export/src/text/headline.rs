@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use workspan_analysis::Outside;
+use workspan_analysis::OtherThreadsCpu;
 use workspan_analysis::causes::{Headline, headline};
 use workspan_dag::ROOT_PLACE;
 
@@ -102,7 +102,7 @@ pub(super) fn said(view: &View) -> Said {
     let limits = &view.report.work_span.limits;
     let region = limits::region(view.dag, limits);
     said.more.extend(limits::sentences(limits, region));
-    if let Some(outside) = &view.report.outside {
+    if let Some(outside) = &view.report.other_threads {
         said.more.insert(0, not_measured(view, outside));
     }
     said.more.extend(small_tasks(view));
@@ -184,7 +184,7 @@ fn nothing(view: &View, enough_for: u32) -> Said {
 }
 
 /// CPU time of threads that the report knows nothing else about.
-fn not_measured(view: &View, outside: &Outside) -> Vec<Piece> {
+fn not_measured(view: &View, outside: &OtherThreadsCpu) -> Vec<Piece> {
     let mut words = vec![
         strong(view.time(outside.others as f64)),
         plain(" of the process's CPU time ("),

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use workspan_analysis::{LowParallelism, LowStrand, hottest};
+use workspan_analysis::{LowParallelism, LowStrand, hottest_function};
 use workspan_dag::{PlaceId, ROOT_PLACE};
 
 use super::{View, code};
@@ -137,7 +137,7 @@ fn row(view: &View, page: &mut Page, interval: &LowParallelism, group: &Group) {
     } else {
         format!(", {words}: ran {ran}")
     }));
-    let code = hottest(dag, (interval.begin, interval.end), |s| {
+    let code = hottest_function(dag, (interval.begin, interval.end), |s| {
         let task = dag.strands.task[s as usize];
         dag.tasks.site[task as usize] == group.site && Ends::of(dag, s) == group.ends
     });

@@ -1,6 +1,6 @@
 //! The table of spawn sites by their share of the critical path, with code blocks and source lines.
 
-use workspan_analysis::{BlockRow, SiteRow, functions};
+use workspan_analysis::{BlockRow, SiteRow, hot_functions};
 
 use super::{View, code};
 use crate::page::{Page, Tone, plain, strong};
@@ -112,7 +112,7 @@ fn block_functions(view: &View, page: &mut Page, row: &SiteRow, block: &BlockRow
         return;
     }
     let path = &view.report.work_span.critical_path;
-    let found = functions(dag, (0, u64::MAX), path, |s| {
+    let found = hot_functions(dag, (0, u64::MAX), path, |s| {
         let ends = Ends::of(dag, s);
         let task = dag.strands.task[s as usize];
         dag.tasks.site[task as usize] == row.site

@@ -87,7 +87,7 @@ impl<'a> Files<'a> {
                 all.entry(file).or_default();
             }
         }
-        let (heat, rate) = (&rest.report.heat, dag.meta.ticks_per_second);
+        let (heat, rate) = (&rest.report.samples, dag.meta.ticks_per_second);
         for line in &heat.lines {
             if let Some(known) = all.get_mut(line.file.as_str()) {
                 let ticks = heat.ticks(line.samples, rate);

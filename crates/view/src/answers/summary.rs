@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use workspan_analysis::causes::{Cause, Finding};
-use workspan_analysis::{blocked_in, inside};
+use workspan_analysis::{blocked_in, hot_function_of};
 use workspan_dag::{Dag, NONE, PlaceId, ROOT_PLACE, StartKind};
 use workspan_export::{State, Word, WordKind, summary};
 
@@ -167,7 +167,7 @@ fn is_wait(cause: Cause) -> bool {
 
 /// The line to look at: where the samples were, else where the strands start, else where their tasks are created.
 fn source(dag: &Dag, finding: &Finding) -> Option<SourceAt> {
-    if let Some(hot) = inside(dag, finding)
+    if let Some(hot) = hot_function_of(dag, finding)
         && let (Some(file), Some(line)) = (hot.file, hot.line)
     {
         return Some(SourceAt { file, line });

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use serde::Serialize;
-use workspan_analysis::{Outcome, Target, Together, speedup_bounds};
+use workspan_analysis::{Outcome, Target, TargetSet, speedup_bounds};
 
 use super::scalability::{Point, WORKERS};
 use crate::answer::Reply;
@@ -43,7 +43,7 @@ pub(crate) fn answer(run: &Run, what: &str, factors: &str) -> Result<Reply, ApiE
 /// What some code gives when it is faster, by factor.
 pub(crate) struct Asked<'a> {
     picture: &'a Picture,
-    together: Together<'a>,
+    together: TargetSet<'a>,
     outcomes: Vec<Outcome>,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Asked<'a> {
                 "There is nothing in it to be faster.",
             ));
         }
-        let together = Together::new(&picture.dag, &picture.measured, &targets).map_err(wrong)?;
+        let together = TargetSet::new(&picture.dag, &picture.measured, &targets).map_err(wrong)?;
         let outcomes = together.outcomes(factors).map_err(wrong)?;
         Ok(Asked {
             picture,

@@ -1,7 +1,7 @@
 //! `strand`.
 
 use serde::Serialize;
-use workspan_analysis::{functions, made_ready};
+use workspan_analysis::{hot_functions, ready_event};
 use workspan_dag::{Counter, Dag, NONE, StrandId};
 
 use super::{PlaceWords, edge, end_kind, no_strand, since, start_kind, words};
@@ -88,9 +88,9 @@ pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, ApiError> {
     let task = strands.task[i];
     let row = |s: StrandId| picture.rows.of(strands.thread[s as usize]);
     let (of, next) = in_task(picture, id);
-    let by = made_ready(dag, id);
+    let by = ready_event(dag, id);
     let victim = index.arcs.victim(id);
-    let met = functions(dag, (strands.start[i], strands.end[i]), &[], |s| s == id);
+    let met = hot_functions(dag, (strands.start[i], strands.end[i]), &[], |s| s == id);
     let (previous_on_row, next_on_row) = on_row(picture, index, id);
     Reply::json(&StrandDetail {
         id,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
-use workspan_analysis::{made_ready, stolen_strands};
+use workspan_analysis::{ready_event, stolen_strands};
 use workspan_dag::{Dag, NONE, StrandId, TaskId, ThreadId};
 
 use super::Tile;
@@ -76,7 +76,7 @@ impl Arcs {
         let shown = if truncated { &[][..] } else { stolen };
         let since = |t: u64| t.saturating_sub(picture.begin) as f64;
         let start = |s: StrandId| dag.strands.start[s as usize];
-        let ready = |s: StrandId| made_ready(dag, s).map_or(start(s), |r| r.at);
+        let ready = |s: StrandId| ready_event(dag, s).map_or(start(s), |r| r.at);
         planes.plane("from_row", shown.iter().map(|&(_, victim)| row(victim)));
         planes.plane("from_t", shown.iter().map(|&(s, _)| since(ready(s))));
         planes.plane("to_row", shown.iter().map(|&(s, _)| thief(s)));

@@ -3,7 +3,7 @@
 //! The lowest free rows are *delay*, those after them no-work. Rows are bits, so that an event costs a few words whatever the number
 //! of rows.
 
-use workspan_analysis::Now;
+use workspan_analysis::Interval;
 
 use super::window::Grid;
 use crate::run::Picture;
@@ -62,7 +62,7 @@ impl FreeRows {
         self.changed = true;
     }
 
-    pub(super) fn pass(&mut self, grid: &Grid, now: &Now) {
+    pub(super) fn pass(&mut self, grid: &Grid, now: &Interval) {
         let wanted = (now.shares.delay, now.shares.no_work, now.no_work_sched);
         if !self.changed && wanted == self.last {
             return;

@@ -1,6 +1,8 @@
 //! Any stretch of the run in bins, from the strands themselves.
 
-use workspan_analysis::{Changes, Column, Marks, Moments, Now, evenly, off_between};
+use workspan_analysis::{
+    Column, Interval, IntervalObserver, Marks, SweepIndex, off_between, share_within,
+};
 use workspan_dag::{Dag, NONE, StrandId};
 
 use super::cell::{Cell, kind};
@@ -17,7 +19,7 @@ const DELAY: usize = 8;
 /// What windows are made from.
 #[derive(Debug)]
 pub(crate) struct Source {
-    pub(super) moments: Moments,
+    pub(super) index: SweepIndex,
     /// Strands without length, by thread, then start; where each thread's begin.
     instants: Vec<StrandId>,
     threads: Vec<u32>,
@@ -53,7 +55,7 @@ impl Source {
         let on_ready_path = Marks::new(path.strands.iter().map(|s| s.0));
         let (instants, threads) = instants(dag);
         Source {
-            moments: Moments::new(dag, &picture.facts.stood, path),
+            index: SweepIndex::new(dag, &picture.facts.ready, path),
             instants,
             threads,
             creates: Column::new(|| creates.iter().map(|&n| n.into())),
@@ -73,7 +75,7 @@ impl Source {
 
     /// The strands of a thread that take time, by start.
     pub(crate) fn strands_of(&self, thread: u32) -> &[StrandId] {
-        self.moments.strands_of(thread as usize)
+        self.index.strands_of(thread as usize)
     }
 
     /// The strands of a thread without length, by start.
@@ -90,9 +92,9 @@ impl Source {
         let dag = &*picture.dag;
         let before = |t: u64| dag.strands.start.partition_point(|&start| start < t);
         let strands = before(to).saturating_sub(before(from));
-        let stood = &picture.facts.stood;
-        let ready = self.moments.ready_in(dag, stood, (from, to));
-        strands + ready + self.moments.off_events_in(from, to)
+        let stood = &picture.facts.ready;
+        let ready = self.index.ready_in(dag, stood, (from, to));
+        strands + ready + self.index.off_events_in(from, to)
     }
 
     /// `bins` bins from number `first` on.
@@ -121,8 +123,8 @@ impl Source {
             free: FreeRows::new(picture, bins),
         };
         let (from, to) = (grid.begin(), grid.end());
-        let stood = &picture.facts.stood;
-        self.moments.each(dag, stood, (from, to), &mut sweep);
+        let stood = &picture.facts.ready;
+        self.index.each(dag, stood, (from, to), &mut sweep);
         let mut free = sweep.free.finish(&grid, to.min(picture.end));
         for (cell, free) in cells.iter_mut().zip(free.drain(..)) {
             cell.free
@@ -174,7 +176,7 @@ impl Source {
             let inside = picture.facts.between.get(s as usize);
             grid.each(start, end, |bin, a, b| {
                 let cell = &mut cells[bin];
-                let free = evenly(inside, (start, end), (a, b));
+                let free = share_within(inside, (start, end), (a, b));
                 let ticks = b - a - free;
                 between[bin] += u128::from(free);
                 cell.free[0] += free;
@@ -329,7 +331,7 @@ struct Sweep<'a> {
     free: FreeRows,
 }
 
-impl Changes for Sweep<'_> {
+impl IntervalObserver for Sweep<'_> {
     fn start(&mut self, thread: usize) {
         let row = self.picture.rows.of(thread as u32);
         self.free.busy(row, true);
@@ -340,7 +342,7 @@ impl Changes for Sweep<'_> {
         self.free.busy(row, false);
     }
 
-    fn pass(&mut self, now: &Now) {
+    fn interval(&mut self, now: &Interval) {
         let shares = &now.shares;
         let (sched, app) = if now.no_work_sched {
             (shares.no_work, 0)

@@ -48,8 +48,8 @@ impl Slow {
             }
         }
         let mut ready = vec![[0u64; 7]; ticks + 1];
-        for (i, &s) in facts.stood.strands().iter().enumerate() {
-            let (since, kind) = (facts.stood.at(dag, i), facts.stood.kind(i));
+        for (i, &s) in facts.ready.strands().iter().enumerate() {
+            let (since, kind) = (facts.ready.at(dag, i), facts.ready.kind(i));
             let start = strands.start[s as usize];
             for tick in &mut ready[at(since)..at(start)] {
                 tick[kind as usize] += 1;

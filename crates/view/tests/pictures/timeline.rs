@@ -90,7 +90,7 @@ fn codes(session: &Session, dag: &Dag, slow: &Slow) -> Vec<u64> {
             let flags = boxes.plane("flags")[i] as u8;
             assert_eq!(flags & 1 != 0, slow.facts.critical.has(s as u32));
             assert_eq!(flags & 2 != 0, path.contains(&s));
-            let ready = slow.facts.stood.of(dag, s as u32).map(|r| since(r.0));
+            let ready = slow.facts.ready.of(dag, s as u32).map(|r| since(r.0));
             let told = boxes.plane("ready")[i];
             assert_eq!(ready, (!told.is_nan()).then_some(told));
         }

@@ -11,9 +11,9 @@
 //! * `steal`: what a worker does that has nothing to run.
 //! * `stuck`: what goes on against the policy when nothing can.
 
-mod few;
+mod deadlock;
+mod sparse_set;
 mod steal;
-mod stuck;
 mod task;
 mod worker;
 
@@ -26,7 +26,7 @@ use super::program::Program;
 use super::random::Random;
 use super::schedule::Schedule;
 use super::{Setup, Simulated};
-use few::Few;
+use sparse_set::SparseSet;
 use worker::{Frame, State, Worker};
 
 pub(super) struct Engine<'a> {
@@ -39,8 +39,8 @@ pub(super) struct Engine<'a> {
     order: u64,
     workers: Vec<Worker>,
     /// Workers with something in their queues, and sleeping ones that may steal.
-    full: Few,
-    asleep: Few,
+    full: SparseSet,
+    asleep: SparseSet,
     /// Breadth-first: all tasks, with who put them there.
     shared: VecDeque<(u32, u32)>,
     /// Next operation of each task.
@@ -83,8 +83,8 @@ impl<'a> Engine<'a> {
             events: BinaryHeap::new(),
             order: 0,
             workers: (0..count).map(|_| worker()).collect(),
-            full: Few::new(count),
-            asleep: Few::new(count),
+            full: SparseSet::new(count),
+            asleep: SparseSet::new(count),
             shared: VecDeque::new(),
             next: program.first.clone(),
             depends: program.depends.clone(),
@@ -126,7 +126,7 @@ impl<'a> Engine<'a> {
                     State::Idle => {}
                 }
             }
-            if self.left == 0 || !self.unstick(now) {
+            if self.left == 0 || !self.break_deadlock(now) {
                 break;
             }
         }

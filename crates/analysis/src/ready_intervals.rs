@@ -3,11 +3,11 @@
 use workspan_dag::{Dag, EdgeKind, StrandId};
 
 use crate::column::Column;
-use crate::ready::Waiting;
+use crate::ready::ReadyInterval;
 
 /// The strands that stood ready for some time (MODEL.md §5), in the order in which they start: about 8 bytes each.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stood {
+pub struct ReadyIntervals {
     strands: Vec<StrandId>,
     /// For how many ticks.
     ticks: Column,
@@ -15,10 +15,10 @@ pub struct Stood {
     kinds: Vec<EdgeKind>,
 }
 
-impl Stood {
-    pub(crate) fn new(dag: &Dag, waiting: &[Waiting]) -> Stood {
-        let start = |w: &Waiting| dag.strands.start[w.strand as usize];
-        Stood {
+impl ReadyIntervals {
+    pub(crate) fn new(dag: &Dag, waiting: &[ReadyInterval]) -> ReadyIntervals {
+        let start = |w: &ReadyInterval| dag.strands.start[w.strand as usize];
+        ReadyIntervals {
             strands: waiting.iter().map(|w| w.strand).collect(),
             ticks: Column::new(|| waiting.iter().map(|w| start(w).saturating_sub(w.ready))),
             kinds: waiting.iter().map(|w| w.kind).collect(),

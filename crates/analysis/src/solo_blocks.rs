@@ -5,12 +5,12 @@
 
 use workspan_dag::{Dag, EndKind, PlaceId, StartKind, StrandId};
 
-use crate::blocks::{BlockKey, BlockTable};
+use crate::blocks::{BlockTable, CodeBlock};
 use crate::sweep::{Moment, Observer};
 
 /// A code block (the strands of one site from one position to another) and how long its strands ran alone.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AloneRow {
+pub struct SoloBlock {
     /// Spawn site of the strands' tasks.
     pub site: PlaceId,
     /// Where its strands start (`NONE` = unknown; for a first strand the spawn site).
@@ -37,7 +37,7 @@ pub struct AloneRow {
 const ROWS: usize = 10;
 
 /// Collects the rows in a sweep.
-pub(crate) struct AloneFinder<'a> {
+pub(crate) struct SoloBlockFinder<'a> {
     dag: &'a Dag,
     /// What each thread runs, and for how long alone.
     running: Vec<(StrandId, u64)>,
@@ -52,9 +52,9 @@ struct Sum {
     longest: (StrandId, u64),
 }
 
-impl<'a> AloneFinder<'a> {
-    pub(crate) fn new(dag: &'a Dag) -> AloneFinder<'a> {
-        AloneFinder {
+impl<'a> SoloBlockFinder<'a> {
+    pub(crate) fn new(dag: &'a Dag) -> SoloBlockFinder<'a> {
+        SoloBlockFinder {
             dag,
             running: vec![(0, 0); dag.meta.threads as usize],
             table: BlockTable::new(),
@@ -63,16 +63,16 @@ impl<'a> AloneFinder<'a> {
     }
 
     /// The rows, most ticks first, at most 10. `lost` is everything that was not work.
-    pub(crate) fn finish(self, lost: u128) -> Vec<AloneRow> {
-        let mut order: Vec<(&BlockKey, &Sum)> = self.table.keys.iter().zip(&self.sums).collect();
+    pub(crate) fn finish(self, lost: u128) -> Vec<SoloBlock> {
+        let mut order: Vec<(&CodeBlock, &Sum)> = self.table.keys.iter().zip(&self.sums).collect();
         order.sort_by(|(k, a), (l, b)| {
             let most = b.ticks.cmp(&a.ticks);
             most.then_with(|| k.order(self.dag).cmp(&l.order(self.dag)))
         });
         let others = u128::from(self.dag.meta.workers.max(1) - 1);
-        let row = |(key, sum): (&BlockKey, &Sum)| {
+        let row = |(key, sum): (&CodeBlock, &Sum)| {
             let free = others * u128::from(sum.ticks);
-            AloneRow {
+            SoloBlock {
                 site: key.site,
                 from: key.from,
                 from_kind: key.from_kind,
@@ -93,7 +93,7 @@ impl<'a> AloneFinder<'a> {
     }
 }
 
-impl Observer for AloneFinder<'_> {
+impl Observer for SoloBlockFinder<'_> {
     fn start(&mut self, strand: StrandId, thread: usize) {
         self.running[thread] = (strand, 0);
     }
@@ -103,7 +103,7 @@ impl Observer for AloneFinder<'_> {
         if alone == 0 {
             return;
         }
-        let number = self.table.number(BlockKey::of(self.dag, strand));
+        let number = self.table.number(CodeBlock::of(self.dag, strand));
         if number == self.sums.len() {
             self.sums.push(Sum {
                 count: 0,

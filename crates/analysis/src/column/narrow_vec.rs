@@ -1,35 +1,35 @@
 //! Numbers of which most are small: those that are not are kept apart, with their places.
 
 /// A kind of number that most fit in. Its largest stands for one that is kept apart.
-pub(crate) trait Small: Copy + PartialEq + Into<u64> + TryFrom<u64> {
+pub(crate) trait NarrowInt: Copy + PartialEq + Into<u64> + TryFrom<u64> {
     const LARGEST: Self;
 }
 
-impl Small for u8 {
+impl NarrowInt for u8 {
     const LARGEST: u8 = u8::MAX;
 }
 
-impl Small for u16 {
+impl NarrowInt for u16 {
     const LARGEST: u16 = u16::MAX;
 }
 
-impl Small for u32 {
+impl NarrowInt for u32 {
     const LARGEST: u32 = u32::MAX;
 }
 
 /// Numbers in so many bits each, but for the few that are too large.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Narrow<T> {
+pub(crate) struct NarrowVec<T> {
     small: Vec<T>,
-    apart: Apart,
+    apart: Outliers,
 }
 
-impl<T: Small> Narrow<T> {
+impl<T: NarrowInt> NarrowVec<T> {
     /// Of none yet, with room for `count`, of which `apart` are too large.
-    pub(crate) fn with_capacity(count: usize, apart: usize) -> Narrow<T> {
-        Narrow {
+    pub(crate) fn with_capacity(count: usize, apart: usize) -> NarrowVec<T> {
+        NarrowVec {
             small: Vec::with_capacity(count),
-            apart: Apart::with_capacity(apart),
+            apart: Outliers::with_capacity(apart),
         }
     }
 
@@ -78,15 +78,15 @@ impl<T: Small> Narrow<T> {
 
 /// Numbers that are too large, by their places.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Apart {
+pub(crate) struct Outliers {
     /// Ascending.
     places: Vec<u32>,
     values: Vec<u64>,
 }
 
-impl Apart {
-    pub(crate) fn with_capacity(count: usize) -> Apart {
-        Apart {
+impl Outliers {
+    pub(crate) fn with_capacity(count: usize) -> Outliers {
+        Outliers {
             places: Vec::with_capacity(count),
             values: Vec::with_capacity(count),
         }
@@ -113,12 +113,12 @@ impl Apart {
 
 #[cfg(test)]
 mod tests {
-    use super::{Narrow, Small};
+    use super::{NarrowInt, NarrowVec};
 
-    fn come_back<T: Small>() {
+    fn come_back<T: NarrowInt>() {
         let edge: u64 = T::LARGEST.into();
         let all = [0, 7, edge / 2, edge - 1, edge, edge + 1, u64::MAX, 3];
-        let mut numbers = Narrow::<T>::with_capacity(0, 0);
+        let mut numbers = NarrowVec::<T>::with_capacity(0, 0);
         all.iter().for_each(|&v| numbers.push(v));
         let back: Vec<u64> = (0..numbers.len()).map(|i| numbers.get(i)).collect();
         assert_eq!(back, all);

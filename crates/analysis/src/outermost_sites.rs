@@ -13,18 +13,18 @@ use crate::weight::Weights;
 
 /// Work and span of an outermost instance.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Outermost {
+pub(crate) struct OutermostInstance {
     pub site: PlaceId,
     pub work: u128,
     pub span: u128,
 }
 
 /// Sites inside of each other, at most; more are for the walk.
-const DEEPEST: u32 = 64;
+const MAX_NESTED_SITES: u32 = 64;
 
 /// An outermost instance.
 #[derive(Debug, Clone, Copy)]
-struct Nest {
+struct SiteInstance {
     task: TaskId,
     site: PlaceId,
     /// The nest around it, or [`NONE`].
@@ -37,34 +37,34 @@ struct Nest {
 
 /// The outermost instances of all sites, in the order of their tasks. `None` where they need the walk: folded parts, edges from
 /// outside into instances, tasks before their parents, sites nested very deep.
-pub(crate) fn outermost(
+pub(crate) fn outermost_instances(
     dag: &Dag,
     weights: &Weights,
     heaviest: &Heaviest,
-) -> Option<Vec<Outermost>> {
+) -> Option<Vec<OutermostInstance>> {
     if !dag.folded.is_empty() || is_entered(dag) {
         return None;
     }
-    let mut nests: Vec<Nest> = Vec::new();
-    let mut nest_of: Vec<u32> = Vec::with_capacity(dag.tasks.len());
+    let mut instances: Vec<SiteInstance> = Vec::new();
+    let mut instance_of: Vec<u32> = Vec::with_capacity(dag.tasks.len());
     for (task, &parent) in checked(dag.tasks.parent.iter().enumerate()) {
         let site = dag.tasks.site[task];
         let outer = match parent {
             NONE => NONE,
-            parent => *nest_of.get(parent as usize)?,
+            parent => *instance_of.get(parent as usize)?,
         };
-        let above = |nest: u32| nests.get(nest as usize);
-        let mut around = std::iter::successors(above(outer), |nest| above(nest.outer));
-        if around.any(|nest| nest.site == site) {
-            nest_of.push(outer);
+        let above = |instance: u32| instances.get(instance as usize);
+        let mut around = std::iter::successors(above(outer), |instance| above(instance.outer));
+        if around.any(|instance| instance.site == site) {
+            instance_of.push(outer);
             continue;
         }
-        let depth = above(outer).map_or(0, |nest| nest.depth + 1);
-        if depth > DEEPEST {
+        let depth = above(outer).map_or(0, |instance| instance.depth + 1);
+        if depth > MAX_NESTED_SITES {
             return None;
         }
-        nest_of.push(nests.len() as u32);
-        nests.push(Nest {
+        instance_of.push(instances.len() as u32);
+        instances.push(SiteInstance {
             task: task as TaskId,
             site,
             outer,
@@ -74,27 +74,27 @@ pub(crate) fn outermost(
         });
     }
     for (s, &task) in checked((0..).zip(&dag.strands.task)) {
-        let nest = &mut nests[nest_of[task as usize] as usize];
-        nest.work += u128::from(weights.work(s));
-        nest.reach = nest.reach.max(heaviest.through(s));
+        let instance = &mut instances[instance_of[task as usize] as usize];
+        instance.work += u128::from(weights.work(s));
+        instance.reach = instance.reach.max(heaviest.through(s));
     }
-    for inner in (0..nests.len()).rev() {
-        let Nest {
+    for inner in (0..instances.len()).rev() {
+        let SiteInstance {
             outer, work, reach, ..
-        } = nests[inner];
-        if let Some(outer) = nests.get_mut(outer as usize) {
+        } = instances[inner];
+        if let Some(outer) = instances.get_mut(outer as usize) {
             outer.work += work;
             outer.reach = outer.reach.max(reach);
         }
     }
-    let measured = |nest: &Nest| {
-        let first = dag.tasks.first[nest.task as usize];
+    let measured = |instance: &SiteInstance| {
+        let first = dag.tasks.first[instance.task as usize];
         let before = heaviest.through(first) - weights.path(first, 0);
-        Outermost {
-            site: nest.site,
-            work: nest.work,
-            span: nest.reach - before,
+        OutermostInstance {
+            site: instance.site,
+            work: instance.work,
+            span: instance.reach - before,
         }
     };
-    Some(nests.iter().map(measured).collect())
+    Some(instances.iter().map(measured).collect())
 }

@@ -8,7 +8,7 @@ use workspan_dag::{Dag, NONE, PlaceId, StrandId};
 
 /// A folded strand with time between the strands inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Between {
+pub(crate) struct RuntimeGap {
     pub strand: StrandId,
     /// How much, at most the strand's length.
     pub ticks: u64,
@@ -19,13 +19,13 @@ pub(crate) struct Between {
 }
 
 /// All of them, ascending. O(folded strands).
-pub(crate) fn between(dag: &Dag) -> Vec<Between> {
+pub(crate) fn runtime_gaps(dag: &Dag) -> Vec<RuntimeGap> {
     let mut folds = dag.folded.along();
     let of = |&strand: &StrandId| {
         let fold = folds.of(strand).filter(|fold| fold.between > 0)?;
         let s = strand as usize;
         let most = fold.sites.iter().max_by_key(|site| site.count);
-        Some(Between {
+        Some(RuntimeGap {
             strand,
             ticks: fold.between.min(dag.strands.end[s] - dag.strands.start[s]),
             tasks: fold.tasks,
@@ -37,13 +37,13 @@ pub(crate) fn between(dag: &Dag) -> Vec<Between> {
 }
 
 /// The sum of all.
-pub(crate) fn total<'a>(between: impl IntoIterator<Item = &'a Between>) -> u128 {
+pub(crate) fn total_ticks<'a>(between: impl IntoIterator<Item = &'a RuntimeGap>) -> u128 {
     let ticks = between.into_iter().map(|b| u128::from(b.ticks));
     ticks.sum()
 }
 
 /// What of `ticks`, spread evenly over [start, end), lies in [from, to) of it: of pieces that add up to the whole the parts do too.
-pub fn evenly(ticks: u64, (start, end): (u64, u64), (from, to): (u64, u64)) -> u64 {
+pub fn share_within(ticks: u64, (start, end): (u64, u64), (from, to): (u64, u64)) -> u64 {
     if ticks == 0 || start >= end {
         return 0;
     }
@@ -56,7 +56,7 @@ pub fn evenly(ticks: u64, (start, end): (u64, u64), (from, to): (u64, u64)) -> u
 
 #[cfg(test)]
 mod tests {
-    use super::evenly;
+    use super::share_within;
 
     #[test]
     fn parts_add_up_however_it_is_cut() {
@@ -64,12 +64,12 @@ mod tests {
             for cuts in [1, 2, 3, 17] {
                 let at = |i: u64| 10 + i * 90 / cuts;
                 let sum: u64 = (0..cuts)
-                    .map(|i| evenly(ticks, (10, 100), (at(i), at(i + 1))))
+                    .map(|i| share_within(ticks, (10, 100), (at(i), at(i + 1))))
                     .sum();
                 assert_eq!(sum, ticks);
             }
         }
-        assert_eq!(evenly(50, (10, 20), (0, 15)), 25);
-        assert_eq!(evenly(50, (10, 10), (0, 15)), 0);
+        assert_eq!(share_within(50, (10, 20), (0, 15)), 25);
+        assert_eq!(share_within(50, (10, 10), (0, 15)), 0);
     }
 }

@@ -5,25 +5,25 @@ use std::collections::HashSet;
 use workspan_dag::{Dag, Frame, NONE, Place, StrandId};
 
 use super::Target;
-use crate::blocks::{BlockKey, BlockTable, Inside};
+use crate::blocks::{BlockTable, CodeBlock, Inside};
 use crate::options::Options;
 use crate::regions::each_part;
 use crate::weight::Weights;
 
 /// The weight inside a target, by strand.
-pub(crate) struct Cover {
+pub(crate) struct TargetWeights {
     /// At most the strand's weight. A folded strand has all of it or nothing.
     pub inside: Vec<f64>,
     /// Folded strands that the target may hold a part of: at most so much of the record's own heaviest path. Ascending.
     pub hidden: Vec<(StrandId, f64)>,
-    /// Weight of the target in folded strands of [`Cover::hidden`], as far as their records tell: of sites and blocks all, of lines what
+    /// Weight of the target in folded strands of [`TargetWeights::hidden`], as far as their records tell: of sites and blocks all, of lines what
     /// samples say, where there are any.
     pub folded: f64,
 }
 
-impl Cover {
-    pub(crate) fn nothing(dag: &Dag) -> Cover {
-        Cover {
+impl TargetWeights {
+    pub(crate) fn nothing(dag: &Dag) -> TargetWeights {
+        TargetWeights {
             inside: vec![0.0; dag.strands.len()],
             hidden: Vec::new(),
             folded: 0.0,
@@ -31,8 +31,13 @@ impl Cover {
     }
 
     /// The cover of one target.
-    pub(crate) fn of(dag: &Dag, weights: &Weights, options: &Options, target: &Target) -> Cover {
-        let mut cover = Cover::nothing(dag);
+    pub(crate) fn of(
+        dag: &Dag,
+        weights: &Weights,
+        options: &Options,
+        target: &Target,
+    ) -> TargetWeights {
+        let mut cover = TargetWeights::nothing(dag);
         match target {
             Target::Site { places, subtree } => cover.site(dag, weights, places, *subtree),
             Target::Lines { file, from, to } => {
@@ -58,7 +63,7 @@ impl Cover {
         weights: &Weights,
         options: &Options,
         targets: &[Target],
-    ) -> Cover {
+    ) -> TargetWeights {
         let lines: Vec<(&str, u32, u32)> = targets
             .iter()
             .filter_map(|t| match t {
@@ -66,25 +71,29 @@ impl Cover {
                 _ => None,
             })
             .collect();
-        let mut all = Cover::nothing(dag);
+        let mut all = TargetWeights::nothing(dag);
         if !lines.is_empty() {
             all.lines(dag, weights, &lines);
         }
         let keys = keys_of(targets);
         if !keys.is_empty() {
-            let mut blocks = Cover::nothing(dag);
+            let mut blocks = TargetWeights::nothing(dag);
             blocks.blocks(dag, weights, &keys);
             all.add(dag, weights, blocks);
         }
         for target in targets {
             if !matches!(target, Target::Lines { .. } | Target::Block { .. }) {
-                all.add(dag, weights, Cover::of(dag, weights, options, target));
+                all.add(
+                    dag,
+                    weights,
+                    TargetWeights::of(dag, weights, options, target),
+                );
             }
         }
         all
     }
 
-    fn add(&mut self, dag: &Dag, weights: &Weights, other: Cover) {
+    fn add(&mut self, dag: &Dag, weights: &Weights, other: TargetWeights) {
         for (s, (sum, more)) in (0u32..).zip(self.inside.iter_mut().zip(other.inside)) {
             if more > 0.0 {
                 *sum = (*sum + more).min(weights.work(s) as f64);
@@ -155,7 +164,7 @@ impl Cover {
                     let sites = fold.sites.iter().filter(|i| wanted[i.site as usize]);
                     work = sites.fold(0, |sum, i| sum.saturating_add(i.work));
                 } else {
-                    blocks.each(fold, &BlockKey::of(dag, s), fold.work, |key, part| {
+                    blocks.each(fold, &CodeBlock::of(dag, s), fold.work, |key, part| {
                         work += if wanted[key.site as usize] { part } else { 0 };
                     });
                 }
@@ -193,11 +202,11 @@ impl Cover {
         }
     }
 
-    fn blocks(&mut self, dag: &Dag, weights: &Weights, keys: &HashSet<BlockKey>) {
+    fn blocks(&mut self, dag: &Dag, weights: &Weights, keys: &HashSet<CodeBlock>) {
         let blocks = Inside::new(dag);
         let mut folds = dag.folded.along();
         for s in 0..dag.strands.len() as u32 {
-            let own = BlockKey::of(dag, s);
+            let own = CodeBlock::of(dag, s);
             match folds.of(s) {
                 None if keys.contains(&own) => self.inside[s as usize] = weights.work(s) as f64,
                 None => {}
@@ -245,7 +254,7 @@ impl Cover {
                 }
                 Some(fold) => {
                     let mut work = 0;
-                    blocks.each(fold, &BlockKey::of(dag, s), fold.work, |block, part| {
+                    blocks.each(fold, &CodeBlock::of(dag, s), fold.work, |block, part| {
                         work += if begins_in(block.from) { part } else { 0 };
                     });
                     let mut part = u128::from(work);
@@ -266,7 +275,7 @@ impl Cover {
 }
 
 /// The code blocks among the targets.
-fn keys_of<'a>(targets: impl IntoIterator<Item = &'a Target>) -> HashSet<BlockKey> {
+fn keys_of<'a>(targets: impl IntoIterator<Item = &'a Target>) -> HashSet<CodeBlock> {
     let key = |target: &Target| match *target {
         Target::Block {
             site,
@@ -274,7 +283,7 @@ fn keys_of<'a>(targets: impl IntoIterator<Item = &'a Target>) -> HashSet<BlockKe
             from_kind,
             to,
             to_kind,
-        } => Some(BlockKey {
+        } => Some(CodeBlock {
             site,
             from,
             to,
@@ -348,7 +357,7 @@ impl Sampled {
         }
         let mut table = BlockTable::new();
         for s in 0..dag.strands.len() as u32 {
-            let number = table.number(BlockKey::of(dag, s));
+            let number = table.number(CodeBlock::of(dag, s));
             if number == sampled.blocks.len() {
                 sampled.blocks.push((0, 0));
             }

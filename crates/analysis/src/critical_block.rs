@@ -2,14 +2,14 @@
 
 use workspan_dag::{Dag, EndKind, ROOT_PLACE, StartKind, StrandId};
 
-use crate::blocks::{BlockKey, BlockTable};
+use crate::blocks::{BlockTable, CodeBlock};
 use crate::causes::{Cause, Causes, Evidence, Finding, Place};
 use crate::weight::Weights;
 use crate::work_span::WorkSpan;
 
 /// The code that the critical path spends most in.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Quiet {
+pub struct CriticalBlock {
     /// Which code it is.
     pub place: Place,
     /// Its strands on the critical path.
@@ -22,7 +22,7 @@ pub struct Quiet {
     pub is_enough: bool,
 }
 
-impl Quiet {
+impl CriticalBlock {
     /// Its share of the critical path, in percent.
     pub fn percent(&self) -> f64 {
         crate::warnings::percent(self.critical, self.span)
@@ -46,12 +46,12 @@ impl Quiet {
 const ENOUGH: f64 = 2.0;
 
 /// Where what was lost was lost to preemption first of all, or such a loss is one of the findings; `None` else, and without a span.
-pub(crate) fn quiet(
+pub(crate) fn critical_block(
     dag: &Dag,
     weights: &Weights,
     work_span: &WorkSpan,
     causes: &Causes,
-) -> Option<Quiet> {
+) -> Option<CriticalBlock> {
     let is_load = |cause: Cause| matches!(cause, Cause::Descheduled | Cause::Oversubscribed);
     if !causes.findings().iter().any(|f| is_load(f.cause)) || work_span.span == 0 {
         return None;
@@ -60,7 +60,7 @@ pub(crate) fn quiet(
     // Strands, weight, the heaviest strand with its weight.
     let mut blocks: Vec<(u64, u128, (u128, StrandId))> = Vec::new();
     for &s in &work_span.critical_path {
-        let number = table.number(BlockKey::of(dag, s));
+        let number = table.number(CodeBlock::of(dag, s));
         if number == blocks.len() {
             blocks.push((0, 0, (0, s)));
         }
@@ -74,7 +74,7 @@ pub(crate) fn quiet(
     let most = (0..blocks.len()).max_by_key(|&i| (blocks[i].1, std::cmp::Reverse(i)))?;
     let (key, (strands, critical, (_, strand))) = (table.keys[most], blocks[most]);
     let workers = f64::from(dag.meta.workers.max(1));
-    Some(Quiet {
+    Some(CriticalBlock {
         place: Place {
             site: key.site,
             from: key.from,

@@ -11,7 +11,7 @@ use crate::causes::{Cause, Finding};
 
 /// A line of the program and how often it was met.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LineHeat {
+pub struct LineSamples {
     /// Source file.
     pub file: String,
     /// 1-based line.
@@ -26,7 +26,7 @@ pub struct LineHeat {
 
 /// A function and how often it was met.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FunctionHeat {
+pub struct FunctionSamples {
     /// Its name.
     pub function: String,
     /// Source file, where one is known.
@@ -41,7 +41,7 @@ pub struct FunctionHeat {
 
 /// All samples, by line and by function.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Heat {
+pub struct SampleProfile {
     /// Samples a second of CPU time; 0 when none were taken.
     pub hertz: u32,
     /// Samples inside strands.
@@ -51,12 +51,12 @@ pub struct Heat {
     /// Of `outside`, those in the recorder's code.
     pub recording: u64,
     /// Lines, hottest first; ties by file and line.
-    pub lines: Vec<LineHeat>,
+    pub lines: Vec<LineSamples>,
     /// Functions, hottest (own) first; ties by name.
-    pub functions: Vec<FunctionHeat>,
+    pub functions: Vec<FunctionSamples>,
 }
 
-impl Heat {
+impl SampleProfile {
     /// Ticks that so many samples stand for.
     pub fn ticks(&self, samples: u64, ticks_per_second: u64) -> u64 {
         let ticks = u128::from(samples) * u128::from(ticks_per_second);
@@ -66,7 +66,7 @@ impl Heat {
 
 /// A function that some strands were in, in some time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hottest {
+pub struct HotFunction {
     /// Its name.
     pub function: String,
     /// Its file.
@@ -101,7 +101,7 @@ pub fn is_program(frame: &Frame) -> bool {
 
 /// The frame a sample's line is taken from: the innermost of the program's own, else the innermost with a line, else the
 /// innermost.
-pub fn line_of(dag: &Dag, stack: u32) -> Option<&Frame> {
+pub fn attributed_frame(dag: &Dag, stack: u32) -> Option<&Frame> {
     let own = || dag.samples.own_frames(stack);
     own()
         .find(|frame| is_program(frame))
@@ -110,38 +110,38 @@ pub fn line_of(dag: &Dag, stack: u32) -> Option<&Frame> {
 }
 
 /// All samples of the run; `critical_path` are its strands. O(samples · depth).
-pub fn heat(dag: &Dag, critical_path: &[StrandId]) -> Heat {
+pub fn sample_profile(dag: &Dag, critical_path: &[StrandId]) -> SampleProfile {
     let samples = &dag.samples;
     let mut critical = critical_path.to_vec();
     critical.sort_unstable();
-    let mut heat = Heat {
+    let mut profile = SampleProfile {
         hertz: samples.hertz,
-        ..Heat::default()
+        ..SampleProfile::default()
     };
     // (own, critical) by stack: many samples share one.
     let mut stacks = vec![(0u64, 0u64); samples.stacks.len()];
     let recording = samples.in_recording();
     for (&stack, &strand) in samples.stack.iter().zip(&samples.strand) {
         if strand == NONE {
-            heat.outside += 1;
-            heat.recording += u64::from(recording[stack as usize]);
+            profile.outside += 1;
+            profile.recording += u64::from(recording[stack as usize]);
             continue;
         }
-        heat.inside += 1;
+        profile.inside += 1;
         let on = &mut stacks[stack as usize];
         on.0 += 1;
         on.1 += u64::from(critical.binary_search(&strand).is_ok());
     }
-    let mut lines: BTreeMap<(&str, u32), LineHeat> = BTreeMap::new();
-    let mut functions: BTreeMap<(&str, Option<&str>), FunctionHeat> = BTreeMap::new();
+    let mut lines: BTreeMap<(&str, u32), LineSamples> = BTreeMap::new();
+    let mut functions: BTreeMap<(&str, Option<&str>), FunctionSamples> = BTreeMap::new();
     for (stack, &(count, critical)) in (0u32..).zip(&stacks) {
         if count == 0 {
             continue;
         }
-        if let Some(frame) = line_of(dag, stack)
+        if let Some(frame) = attributed_frame(dag, stack)
             && let (Some(file), Some(line)) = (&frame.file, frame.line)
         {
-            let row = lines.entry((file, line)).or_insert_with(|| LineHeat {
+            let row = lines.entry((file, line)).or_insert_with(|| LineSamples {
                 file: file.clone(),
                 line,
                 function: frame.function.clone(),
@@ -154,7 +154,7 @@ pub fn heat(dag: &Dag, critical_path: &[StrandId]) -> Heat {
         let mut met: Vec<(&str, Option<&str>)> = Vec::new();
         for (depth, frame) in samples.own_frames(stack).enumerate() {
             let key = (frame.function.as_str(), frame.file.as_deref());
-            let row = functions.entry(key).or_insert_with(|| FunctionHeat {
+            let row = functions.entry(key).or_insert_with(|| FunctionSamples {
                 function: frame.function.clone(),
                 file: frame.file.clone(),
                 own: 0,
@@ -171,14 +171,15 @@ pub fn heat(dag: &Dag, critical_path: &[StrandId]) -> Heat {
             }
         }
     }
-    heat.lines = lines.into_values().collect();
-    heat.lines
+    profile.lines = lines.into_values().collect();
+    profile
+        .lines
         .sort_by(|a, b| (b.samples, &a.file, a.line).cmp(&(a.samples, &b.file, b.line)));
-    heat.functions = functions.into_values().collect();
-    heat.functions.sort_by(|a, b| {
+    profile.functions = functions.into_values().collect();
+    profile.functions.sort_by(|a, b| {
         (b.own, b.total, &a.function, &a.file).cmp(&(a.own, a.total, &b.function, &b.file))
     });
-    heat
+    profile
 }
 
 /// Samples in a function, by line.
@@ -191,12 +192,12 @@ struct Hits {
 
 /// The functions of the samples that `wanted` takes, of those taken in [`from`, `to`), hottest first (ties by name), each with
 /// its hottest line. Empty when there is no such sample. O(log n + samples in that time).
-pub fn functions(
+pub fn hot_functions(
     dag: &Dag,
     (from, to): (u64, u64),
     critical_path: &[StrandId],
     wanted: impl Fn(StrandId) -> bool,
-) -> Vec<Hottest> {
+) -> Vec<HotFunction> {
     let samples = &dag.samples;
     let first = samples.t.partition_point(|&t| t < from);
     let last = samples.t.partition_point(|&t| t < to).max(first);
@@ -208,7 +209,7 @@ pub fn functions(
             continue;
         }
         of += 1;
-        if let Some(frame) = line_of(dag, samples.stack[i]) {
+        if let Some(frame) = attributed_frame(dag, samples.stack[i]) {
             let function = functions
                 .entry((&frame.function, frame.file.as_deref()))
                 .or_default();
@@ -218,12 +219,12 @@ pub fn functions(
             *function.lines.entry(frame.line).or_default() += 1;
         }
     }
-    let mut rows: Vec<Hottest> = functions
+    let mut rows: Vec<HotFunction> = functions
         .into_iter()
         .map(|((function, file), hits)| {
             let most = hits.lines.values().copied().max();
             let line = hits.lines.iter().find(|(_, n)| Some(**n) == most);
-            Hottest {
+            HotFunction {
                 function: function.to_owned(),
                 file: file.map(str::to_owned),
                 line: line.and_then(|(line, _)| *line),
@@ -238,31 +239,38 @@ pub fn functions(
 }
 
 /// The first of [`functions`].
-pub fn hottest(dag: &Dag, time: (u64, u64), wanted: impl Fn(StrandId) -> bool) -> Option<Hottest> {
-    functions(dag, time, &[], wanted).into_iter().next()
+pub fn hottest_function(
+    dag: &Dag,
+    time: (u64, u64),
+    wanted: impl Fn(StrandId) -> bool,
+) -> Option<HotFunction> {
+    hot_functions(dag, time, &[], wanted).into_iter().next()
 }
 
 /// The function that most of these stacks were in, with its hottest line; `None` where there is none.
-pub(crate) fn hottest_of(dag: &Dag, stacks: impl Iterator<Item = u32>) -> Option<Hottest> {
+pub(crate) fn hottest_of_stacks(
+    dag: &Dag,
+    stacks: impl Iterator<Item = u32>,
+) -> Option<HotFunction> {
     /// Samples by line.
     type Lines = BTreeMap<Option<u32>, u64>;
     let mut functions: BTreeMap<(&str, Option<&str>), Lines> = BTreeMap::new();
     let mut of = 0;
     for stack in stacks {
         of += 1;
-        if let Some(frame) = line_of(dag, stack) {
+        if let Some(frame) = attributed_frame(dag, stack) {
             let lines = functions
                 .entry((&frame.function, frame.file.as_deref()))
                 .or_default();
             *lines.entry(frame.line).or_default() += 1;
         }
     }
-    let mut most: Option<Hottest> = None;
+    let mut most: Option<HotFunction> = None;
     for ((function, file), lines) in functions {
         let samples = lines.values().sum();
         if most.as_ref().is_none_or(|m| samples > m.samples) {
             let line = lines.iter().max_by_key(|(_, n)| **n);
-            most = Some(Hottest {
+            most = Some(HotFunction {
                 function: function.to_owned(),
                 file: file.map(str::to_owned),
                 line: line.and_then(|(line, _)| *line),
@@ -276,7 +284,10 @@ pub(crate) fn hottest_of(dag: &Dag, stacks: impl Iterator<Item = u32>) -> Option
 }
 
 /// Whether a strand is of the code block of `finding`.
-pub(crate) fn of_block<'a>(dag: &'a Dag, finding: &'a Finding) -> impl Fn(StrandId) -> bool + 'a {
+pub(crate) fn is_in_block<'a>(
+    dag: &'a Dag,
+    finding: &'a Finding,
+) -> impl Fn(StrandId) -> bool + 'a {
     let (at, strands) = (&finding.place, &dag.strands);
     move |s: StrandId| {
         let i = s as usize;
@@ -287,16 +298,16 @@ pub(crate) fn of_block<'a>(dag: &'a Dag, finding: &'a Finding) -> impl Fn(Strand
 }
 
 /// First and last line of a function that samples of the `wanted` strands fell on.
-pub(crate) fn extent(
+pub(crate) fn sampled_lines(
     dag: &Dag,
-    hot: &Hottest,
+    hot: &HotFunction,
     wanted: impl Fn(StrandId) -> bool,
 ) -> Option<(u32, u32)> {
     let samples = &dag.samples;
     let strands = samples.stack.iter().zip(&samples.strand);
     let inside = strands.filter(|(_, s)| **s != NONE && wanted(**s));
     let lines = inside.filter_map(|(&stack, _)| {
-        let frame = line_of(dag, stack)?;
+        let frame = attributed_frame(dag, stack)?;
         let same = frame.function == hot.function && frame.file == hot.file;
         frame.line.filter(|_| same)
     });
@@ -308,14 +319,14 @@ pub(crate) fn extent(
 
 /// Where the code of a finding spends its time: in the block or the tasks that it names. `None` for a cause that is not about
 /// what runs, and without samples.
-pub fn inside(dag: &Dag, finding: &Finding) -> Option<Hottest> {
+pub fn hot_function_of(dag: &Dag, finding: &Finding) -> Option<HotFunction> {
     let at = &finding.place;
     let strands = &dag.strands;
     let of_site = |s: StrandId| dag.tasks.site[strands.task[s as usize] as usize] == at.site;
     let all = (0, u64::MAX);
     match finding.cause {
-        Cause::SerialStrand => hottest(dag, all, of_block(dag, finding)),
-        Cause::GrainCoarse | Cause::Stretch => hottest(dag, all, of_site),
+        Cause::SerialStrand => hottest_function(dag, all, is_in_block(dag, finding)),
+        Cause::GrainCoarse | Cause::Stretch => hottest_function(dag, all, of_site),
         _ => None,
     }
 }

@@ -3,15 +3,15 @@
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, PlaceId, StrandId, ThreadId};
 
-use crate::between::{between, evenly};
 use crate::options::Options;
 use crate::ready::Readiness;
+use crate::runtime_gaps::{runtime_gaps, share_within};
 use crate::sweep::extent;
 use crate::weight::{Weights, off_between};
 
 /// One thread in bins; shares of a bin's time, from 0 to 1.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Lane {
+pub struct ThreadTrack {
     /// The thread.
     pub thread: ThreadId,
     /// Running a strand, on the CPU.
@@ -28,7 +28,7 @@ pub struct Lane {
 
 /// A range of the run. Bin i of n covers [from + ⌊length·i/n⌋, from + ⌊length·(i+1)/n⌋).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Lanes {
+pub struct BinnedTimeline {
     /// The range, in ticks.
     pub from: u64,
     /// See `from`.
@@ -39,8 +39,8 @@ pub struct Lanes {
     pub busy: Vec<f64>,
     /// Mean number of ready strands per bin.
     pub ready: Vec<f64>,
-    /// The threads that have a strand in the run, ascending, at most [`MOST_LANES`].
-    pub threads: Vec<Lane>,
+    /// The threads that have a strand in the run, ascending, at most [`MAX_TRACKS`].
+    pub threads: Vec<ThreadTrack>,
     /// Further threads that have a strand; they count in `running`.
     pub more_threads: usize,
     /// Time of each spawn site's strands in the range, longest first.
@@ -48,10 +48,10 @@ pub struct Lanes {
 }
 
 /// Most threads that have a lane of their own: a trace may tell of any number.
-pub const MOST_LANES: usize = 256;
+pub const MAX_TRACKS: usize = 256;
 
 /// The range [from, to) of the run, clamped to it, in at most `bins` bins and never more than ticks. O(n log n).
-pub fn lanes(dag: &Dag, (from, to): (u64, u64), bins: usize) -> Lanes {
+pub fn binned_timeline(dag: &Dag, (from, to): (u64, u64), bins: usize) -> BinnedTimeline {
     let (begin, end) = extent(dag);
     let from = from.clamp(begin, end);
     let to = to.clamp(from, end);
@@ -63,9 +63,9 @@ pub fn lanes(dag: &Dag, (from, to): (u64, u64), bins: usize) -> Lanes {
         seen[thread as usize] = true;
     }
     let shown: Vec<usize> = (0..seen.len()).filter(|&t| seen[t]).collect();
-    let more_threads = shown.len().saturating_sub(MOST_LANES);
+    let more_threads = shown.len().saturating_sub(MAX_TRACKS);
     let mut sums: Vec<Option<Sums>> = vec![None; seen.len()];
-    for &thread in shown.iter().take(MOST_LANES) {
+    for &thread in shown.iter().take(MAX_TRACKS) {
         sums[thread] = Some(Sums::new(bins));
     }
     let (mut running, mut ready) = (vec![0u128; bins], vec![0u128; bins]);
@@ -73,7 +73,7 @@ pub fn lanes(dag: &Dag, (from, to): (u64, u64), bins: usize) -> Lanes {
     // Time has no metric that a trace could lack.
     let weights = Weights::new(dag, &Options::default()).ok();
     let mut sites = vec![0u64; dag.places.len()];
-    let inside = between(dag);
+    let inside = runtime_gaps(dag);
     let mut inside = inside.iter().peekable();
     for s in checked(0..strands.len()) {
         let mut thread = sums[strands.thread[s] as usize].as_mut();
@@ -87,7 +87,7 @@ pub fn lanes(dag: &Dag, (from, to): (u64, u64), bins: usize) -> Lanes {
         let on_cpu = (end - start).saturating_sub(between + whole.descheduled + whole.blocked);
         let own = (work as f64 / on_cpu.max(1) as f64).min(1.0);
         grid.each(start, end, |bin, a, b| {
-            let between = evenly(between, (start, end), (a, b));
+            let between = share_within(between, (start, end), (a, b));
             running[bin] += u128::from(b - a - between);
             ready[bin] += u128::from(between);
             let sum = &mut sites[site as usize];
@@ -138,7 +138,7 @@ pub fn lanes(dag: &Dag, (from, to): (u64, u64), bins: usize) -> Lanes {
     sites.sort_by_key(|s| (std::cmp::Reverse(s.1), s.0));
     let workers = f64::from(dag.meta.workers.max(1));
     let mean = |(bin, sum): (usize, &u128)| *sum as f64 / grid.length(bin) as f64;
-    Lanes {
+    BinnedTimeline {
         from,
         to,
         busy: busy
@@ -221,14 +221,14 @@ impl Sums {
         }
     }
 
-    fn lane(&self, thread: ThreadId, grid: &Grid) -> Lane {
+    fn lane(&self, thread: ThreadId, grid: &Grid) -> ThreadTrack {
         let share = |f: fn(&CellSum) -> u64| -> Vec<f64> {
             let cells = self.cells.iter().enumerate();
             cells
                 .map(|(bin, c)| f(c) as f64 / grid.length(bin) as f64)
                 .collect()
         };
-        Lane {
+        ThreadTrack {
             thread,
             busy: self.busy / (grid.to - grid.from).max(1) as f64,
             working: share(|c| c.inside.saturating_sub(c.descheduled + c.blocked)),
@@ -264,7 +264,7 @@ mod tests {
     fn bins_add_up_to_the_strands_whatever_their_number() {
         let dag = example();
         for bins in [1, 2, 7, 29, 144, 145, 1000] {
-            let lanes = lanes(&dag, (0, u64::MAX), bins);
+            let lanes = binned_timeline(&dag, (0, u64::MAX), bins);
             let n = lanes.running.len();
             assert_eq!(n, bins.min(145));
             let grid = Grid {
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_range_is_cut_out() {
-        let lanes = lanes(&example(), (91, 101), 10);
+        let lanes = binned_timeline(&example(), (91, 101), 10);
         assert_eq!((lanes.from, lanes.to), (91, 101));
         assert_eq!(
             lanes.ready,
@@ -295,7 +295,7 @@ mod tests {
         );
         assert_eq!(lanes.running[0], 1.0);
         assert_eq!(lanes.running[1], 2.0);
-        let none = super::lanes(&example(), (500, 600), 10);
+        let none = super::binned_timeline(&example(), (500, 600), 10);
         assert!(none.running.is_empty());
     }
 }

@@ -9,21 +9,21 @@ use workspan_dag::{Dag, OffWhy};
 use crate::sweep::OffEvent;
 
 /// One change for every so many strands, or more, is too many to gain anything.
-const STRANDS_A_CHANGE: usize = 16;
+const MIN_STRANDS_PER_CHANGE: usize = 16;
 
 /// A stretch: from, to.
-pub(crate) type Full = (u64, u64);
+pub(crate) type SaturatedInterval = (u64, u64);
 
 /// The stretches, in order, in each of which the same threads run strands without a pause, at least as many as there are workers,
 /// and none of them is off the CPU. None at all where that is not worth it, on a single worker, and where strands of a thread overlap.
-pub(crate) fn full_stretches(dag: &Dag, offs: &[OffEvent]) -> Vec<Full> {
+pub(crate) fn saturated_intervals(dag: &Dag, offs: &[OffEvent]) -> Vec<SaturatedInterval> {
     let mut changes = match run_changes(dag) {
         Some(changes) if dag.meta.workers > 1 => changes,
         _ => return Vec::new(),
     };
     changes.sort_unstable();
     let threads = dag.meta.threads as usize;
-    let mut now = Now {
+    let mut now = ThreadStates {
         runs: vec![false; threads],
         off: vec![None; threads],
         running: 0,
@@ -56,7 +56,7 @@ pub(crate) fn full_stretches(dag: &Dag, offs: &[OffEvent]) -> Vec<Full> {
 }
 
 /// What the threads do.
-struct Now {
+struct ThreadStates {
     runs: Vec<bool>,
     off: Vec<Option<OffWhy>>,
     running: usize,
@@ -64,9 +64,9 @@ struct Now {
     running_off: usize,
 }
 
-impl Now {
+impl ThreadStates {
     fn set(&mut self, thread: usize, runs: bool, off: Option<OffWhy>) {
-        let count = |now: &Now| {
+        let count = |now: &ThreadStates| {
             let runs = now.runs[thread];
             (
                 usize::from(runs),
@@ -85,7 +85,7 @@ impl Now {
 /// of a thread overlap.
 fn run_changes(dag: &Dag) -> Option<Vec<(u64, u32)>> {
     let strands = &dag.strands;
-    let most = strands.len() / STRANDS_A_CHANGE;
+    let most = strands.len() / MIN_STRANDS_PER_CHANGE;
     let mut until: Vec<Option<u64>> = vec![None; dag.meta.threads as usize];
     let mut changes = Vec::new();
     for s in checked(0..strands.len()) {

@@ -8,7 +8,7 @@ const WORTH_A_THREAD: usize = 100_000;
 
 /// Does both: for a large run the first on a thread of its own, else the second before the first. So the first may wait
 /// for what the second tells it.
-pub(crate) fn both<A: Send, B>(
+pub(crate) fn run_both<A: Send, B>(
     dag: &Dag,
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B,

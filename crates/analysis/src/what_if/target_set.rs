@@ -4,30 +4,34 @@ use workspan_dag::Dag;
 
 use super::path::{FasterStrand, faster_path};
 use super::profile::{Outcome, check_factor};
-use super::run::Run;
-use super::{Cover, Target};
+use super::profiler::Run;
+use super::{Target, TargetWeights};
 use crate::options::{Error, Options};
 
 /// Targets that are made faster together; what several hold counts once. What they hold is found once, so that asking on costs one or two
 /// forward passes over the strands a factor.
-pub struct Together<'a> {
+pub struct TargetSet<'a> {
     run: Run<'a>,
-    cover: Cover,
+    cover: TargetWeights,
 }
 
-impl<'a> Together<'a> {
+impl<'a> TargetSet<'a> {
     /// Finds what the targets hold. O(n) a target that is no code block, and O(n) for all that are.
     ///
     /// # Errors
     /// See [`Error`]: the metric is no counter of the trace.
-    pub fn new(dag: &'a Dag, options: &Options, targets: &[Target]) -> Result<Together<'a>, Error> {
-        Ok(Together::of(Run::new(dag, options)?, options, targets))
+    pub fn new(
+        dag: &'a Dag,
+        options: &Options,
+        targets: &[Target],
+    ) -> Result<TargetSet<'a>, Error> {
+        Ok(TargetSet::of(Run::new(dag, options)?, options, targets))
     }
 
     /// The same of a run whose weights were measured with `options`.
-    pub(super) fn of(run: Run<'a>, options: &Options, targets: &[Target]) -> Together<'a> {
-        let cover = Cover::union(run.dag, &run.weights, options, targets);
-        Together { run, cover }
+    pub(super) fn of(run: Run<'a>, options: &Options, targets: &[Target]) -> TargetSet<'a> {
+        let cover = TargetWeights::union(run.dag, &run.weights, options, targets);
+        TargetSet { run, cover }
     }
 
     /// What each factor gives, as [`super::WhatIf::all`].

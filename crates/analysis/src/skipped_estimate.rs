@@ -10,7 +10,7 @@ use crate::weight::{Side, Weights};
 
 /// What of a run is an estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Estimated {
+pub struct SkippedEstimate {
     /// Work of the unrecorded strands, in units of the metric. It was measured; what is inside was not.
     pub work: u128,
     /// The unrecorded strands.
@@ -21,12 +21,12 @@ pub struct Estimated {
     pub span: (u128, u128),
 }
 
-impl Estimated {
+impl SkippedEstimate {
     /// `None` when everything was recorded. `tasks` are all of the run. Two passes over the strands.
     ///
     /// # Errors
     /// See [`Error`].
-    pub(crate) fn new(dag: &Dag, options: &Options) -> Result<Option<Estimated>, Error> {
+    pub(crate) fn new(dag: &Dag, options: &Options) -> Result<Option<SkippedEstimate>, Error> {
         if dag.unrecorded.is_empty() {
             return Ok(None);
         }
@@ -38,7 +38,7 @@ impl Estimated {
             Heaviest::unburdened(dag, &weights).span(dag)
         };
         let span = (span(Side::Low), span(Side::High));
-        Ok(Some(Estimated {
+        Ok(Some(SkippedEstimate {
             work,
             strands: dag.unrecorded.len() as u64,
             tasks: tasks(dag),

@@ -4,7 +4,7 @@ use super::{Engine, Frame};
 
 impl Engine<'_> {
     /// No worker can go on under the policy: lets one. False when nothing is left that could.
-    pub(super) fn unstick(&mut self, t: u64) -> bool {
+    pub(super) fn break_deadlock(&mut self, t: u64) -> bool {
         let over = |frame: &Frame, members: &[u32]| matches!(frame, Frame::Wait(_, wait) if members[*wait as usize] == 0);
         for w in 0..self.workers.len() {
             let stack = &mut self.workers[w].stack;

@@ -5,14 +5,14 @@ use workspan_dag::NONE;
 use crate::simulate::random::Random;
 
 /// Numbers below a bound, with a random one in constant time.
-pub(super) struct Few {
+pub(super) struct SparseSet {
     pub(super) list: Vec<u32>,
     at: Vec<u32>,
 }
 
-impl Few {
-    pub(super) fn new(bound: usize) -> Few {
-        Few {
+impl SparseSet {
+    pub(super) fn new(bound: usize) -> SparseSet {
+        SparseSet {
             list: Vec::new(),
             at: vec![NONE; bound],
         }

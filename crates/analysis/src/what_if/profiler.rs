@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use workspan_dag::{Dag, PlaceId, StrandId};
 
-use super::cover::Cover;
-use super::path::{Faster, WAYS, Way, spans};
+use super::path::{FasterPaths, MAX_WEIGHINGS_PER_PASS, Weighing, spans};
 use super::profile::{Outcome, TargetProfile};
+use super::target_weights::TargetWeights;
 use crate::heaviest::Burden;
 use crate::options::{Error, Options};
 use crate::weight::Weights;
@@ -18,31 +18,31 @@ const TOO_WIDE: f64 = 0.1;
 
 /// Below so many strands one thread is enough.
 const WORTH_A_THREAD: usize = 100_000;
-/// Each thread has up to [`WAYS`] numbers a strand in memory.
+/// Each thread has up to [`MAX_WEIGHINGS_PER_PASS`] numbers a strand in memory.
 const MOST_THREADS: usize = 2;
 
 /// What all profiles of a run share.
 pub(super) struct Run<'a> {
     pub(super) dag: &'a Dag,
-    pub(super) weights: Held<'a>,
+    pub(super) weights: WeightsSource<'a>,
     burden: Burden,
     /// Of all strands.
     pub(super) work: u128,
 }
 
 /// The weights, measured for the run or lent to it.
-pub(super) enum Held<'a> {
+pub(super) enum WeightsSource<'a> {
     Own(Box<Weights<'a>>),
     Lent(&'a Weights<'a>),
 }
 
-impl<'a> Deref for Held<'a> {
+impl<'a> Deref for WeightsSource<'a> {
     type Target = Weights<'a>;
 
     fn deref(&self) -> &Weights<'a> {
         match self {
-            Held::Own(weights) => weights,
-            Held::Lent(weights) => weights,
+            WeightsSource::Own(weights) => weights,
+            WeightsSource::Lent(weights) => weights,
         }
     }
 }
@@ -52,16 +52,16 @@ impl<'a> Run<'a> {
     pub(super) fn new(dag: &'a Dag, options: &Options) -> Result<Run<'a>, Error> {
         Ok(Run::held(
             dag,
-            Held::Own(Box::new(Weights::new(dag, options)?)),
+            WeightsSource::Own(Box::new(Weights::new(dag, options)?)),
         ))
     }
 
     /// Of weights that are measured already.
     pub(super) fn of(dag: &'a Dag, weights: &'a Weights<'a>) -> Run<'a> {
-        Run::held(dag, Held::Lent(weights))
+        Run::held(dag, WeightsSource::Lent(weights))
     }
 
-    fn held(dag: &'a Dag, weights: Held<'a>) -> Run<'a> {
+    fn held(dag: &'a Dag, weights: WeightsSource<'a>) -> Run<'a> {
         Run {
             dag,
             burden: Burden::new(dag, weights.burden),
@@ -70,7 +70,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    pub(super) fn profile(&self, cover: &Cover, factors: &[f64]) -> TargetProfile {
+    pub(super) fn profile(&self, cover: &TargetWeights, factors: &[f64]) -> TargetProfile {
         let found = self.outcomes(cover, factors);
         let wide = found.iter().filter(|(o, _)| o.uncertainty() > TOO_WIDE);
         let keep = wide.filter_map(|(_, site)| *site).next();
@@ -84,7 +84,7 @@ impl<'a> Run<'a> {
     /// By factor, on several threads where that pays.
     pub(super) fn outcomes(
         &self,
-        cover: &Cover,
+        cover: &TargetWeights,
         factors: &[f64],
     ) -> Vec<(Outcome, Option<PlaceId>)> {
         if !cover.hidden.is_empty() {
@@ -93,15 +93,15 @@ impl<'a> Run<'a> {
         }
         let burdened = [false, true];
         let burdened = &burdened[..1 + usize::from(self.burden.cost != 0)];
-        let ways: Vec<Way> = factors
+        let ways: Vec<Weighing> = factors
             .iter()
             .flat_map(|&factor| {
                 burdened
                     .iter()
-                    .map(move |&burdened| Way { factor, burdened })
+                    .map(move |&burdened| Weighing { factor, burdened })
             })
             .collect();
-        let passes: Vec<&[Way]> = ways.chunks(WAYS).collect();
+        let passes: Vec<&[Weighing]> = ways.chunks(MAX_WEIGHINGS_PER_PASS).collect();
         let pass = |i: usize| spans(self.dag, &self.weights, cover, &self.burden, passes[i]);
         let spans: Vec<f64> = self.on_threads(passes.len(), pass).concat();
         let outcome = |(&factor, spans): (&f64, &[f64])| {
@@ -150,9 +150,9 @@ impl<'a> Run<'a> {
     }
 
     /// What `factor` gives, and the site that hides most of the target in folded records.
-    fn outcome(&self, cover: &Cover, factor: f64) -> (Outcome, Option<PlaceId>) {
+    fn outcome(&self, cover: &TargetWeights, factor: f64) -> (Outcome, Option<PlaceId>) {
         let dag = self.dag;
-        let faster = Faster::new(dag, &self.weights, cover, factor, &Burden::none());
+        let faster = FasterPaths::new(dag, &self.weights, cover, factor, &Burden::none());
         let span = faster.span(dag);
         let (hidden, site) = if cover.hidden.is_empty() {
             (0.0, None)
@@ -163,7 +163,7 @@ impl<'a> Run<'a> {
         let burdened_span = if self.burden.cost == 0 {
             span
         } else {
-            Faster::new(dag, &self.weights, cover, factor, &self.burden).span(dag)
+            FasterPaths::new(dag, &self.weights, cover, factor, &self.burden).span(dag)
         };
         let (span, least_span) = if cover.hidden.is_empty() || factor >= 1.0 {
             (span, span - (1.0 - 1.0 / factor) * hidden)
@@ -182,21 +182,21 @@ impl<'a> Run<'a> {
     }
 
     /// The span when all that is hidden belongs to the target.
-    fn slowest(&self, cover: &Cover, factor: f64) -> f64 {
+    fn slowest(&self, cover: &TargetWeights, factor: f64) -> f64 {
         let mut inside = cover.inside.clone();
         for &(s, _) in &cover.hidden {
             inside[s as usize] = self.weights.work(s) as f64;
         }
-        let all = Cover {
+        let all = TargetWeights {
             inside,
             hidden: Vec::new(),
             folded: 0.0,
         };
-        Faster::new(self.dag, &self.weights, &all, factor, &Burden::none()).span(self.dag)
+        FasterPaths::new(self.dag, &self.weights, &all, factor, &Burden::none()).span(self.dag)
     }
 
     /// What the records on `path` hide of the target, and the spawn site whose tasks hide most.
-    fn hidden(&self, cover: &Cover, path: &[StrandId]) -> (f64, Option<PlaceId>) {
+    fn hidden(&self, cover: &TargetWeights, path: &[StrandId]) -> (f64, Option<PlaceId>) {
         let mut sum = 0.0;
         let mut sites: Vec<(PlaceId, f64)> = Vec::new();
         for &s in path {

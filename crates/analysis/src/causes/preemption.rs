@@ -8,7 +8,7 @@ use crate::sweep::Moment;
 
 /// What other programs can have had, moment by moment.
 #[derive(Debug, Default)]
-pub(super) struct Preempted {
+pub(super) struct Preemption {
     /// CPUs the process may use.
     cpus: Option<u64>,
     /// Ticks of preempted strands.
@@ -20,11 +20,11 @@ pub(super) struct Preempted {
 /// Threads outside of the run are left out below this share of the CPU time, in percent.
 const NOTABLE: f64 = 3.0;
 
-impl Preempted {
-    pub(super) fn new(dag: &Dag) -> Preempted {
-        Preempted {
+impl Preemption {
+    pub(super) fn new(dag: &Dag) -> Preemption {
+        Preemption {
             cpus: dag.meta.cpus.map(u64::from).filter(|&cpus| cpus > 0),
-            ..Preempted::default()
+            ..Preemption::default()
         }
     }
 

@@ -6,10 +6,10 @@ use super::grain::Grain;
 use super::ledger::Book;
 use super::ready_strand::whole_site;
 use super::{Cause, Costs};
-use crate::between::Between;
+use crate::runtime_gaps::RuntimeGap;
 
 /// By cause and site, as for the strands that stood ready meanwhile: where most of the tasks inside were created, if these are small.
-pub(super) fn inside(between: &[Between], costs: Costs) -> Book {
+pub(super) fn folded_gaps(between: &[RuntimeGap], costs: Costs) -> Book {
     let mut book = Book::new();
     for b in between {
         let (work, tasks) = (u128::from(b.work), u128::from(b.tasks));

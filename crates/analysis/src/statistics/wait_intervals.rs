@@ -3,14 +3,14 @@
 use workspan_dag::{Dag, NONE, StartKind, ThreadId};
 
 /// Per thread the times in which some task of it was in a wait that it left on the same thread.
-pub(super) struct Waits {
+pub(super) struct WaitIntervals {
     /// Per thread: disjoint [begin, end), ascending.
     threads: Vec<Vec<(u64, u64)>>,
 }
 
-impl Waits {
+impl WaitIntervals {
     /// O(n), and as much memory as there are times that no other covers.
-    pub(super) fn new(dag: &Dag) -> Waits {
+    pub(super) fn new(dag: &Dag) -> WaitIntervals {
         let strands = &dag.strands;
         let mut threads: Vec<Vec<(u64, u64)>> = vec![Vec::new(); dag.meta.threads as usize];
         for s in 0..strands.len() {
@@ -33,7 +33,7 @@ impl Waits {
             }
             times.push((begin, end));
         }
-        Waits { threads }
+        WaitIntervals { threads }
     }
 
     /// Whether a task of `thread` was in a wait at `t`.

@@ -7,14 +7,14 @@
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, EdgeKind, StrandId};
 
-use crate::ready::Waiting;
+use crate::ready::ReadyInterval;
+use crate::ready_intervals::ReadyIntervals;
 use crate::ready_path::{Gaps, ReadyPath};
-use crate::stood::Stood;
 use crate::sweep::{Moment, Observer, OffEvent, ReadyStrands, Shares, State, extent, off_events};
 
 /// A stretch of time in which nothing changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Now {
+pub struct Interval {
     /// From when, absolute ticks.
     pub begin: u64,
     /// To when.
@@ -32,21 +32,21 @@ pub struct Now {
 }
 
 /// What hears of a stretch of time, in its order.
-pub trait Changes {
+pub trait IntervalObserver {
     /// A strand that takes time starts on the thread, or runs there when the stretch begins.
     fn start(&mut self, thread: usize);
     /// It ends.
     fn end(&mut self, thread: usize);
     /// Time passes; follows the changes at `now.begin`.
-    fn pass(&mut self, now: &Now);
+    fn interval(&mut self, interval: &Interval);
 }
 
 /// Ready strands are counted up every so many.
-const STEP: usize = 1024;
+const STRANDS_PER_STEP: usize = 1024;
 
-/// What stretches of a run are swept from, besides what stood ready in it ([`Stood`]). About 8 bytes a strand.
+/// What stretches of a run are swept from, besides what stood ready in it ([`ReadyIntervals`]). About 8 bytes a strand.
 #[derive(Debug)]
-pub struct Moments {
+pub struct SweepIndex {
     workers: u64,
     extent: (u64, u64),
     offs: Vec<OffEvent>,
@@ -56,28 +56,28 @@ pub struct Moments {
     threads: Vec<u32>,
     /// Those that stood ready, in the order in which they became so.
     by_ready: Vec<u32>,
-    /// By kind, those before every [`STEP`]th.
+    /// By kind, those before every [`STRANDS_PER_STEP`]th.
     became: Vec<[u64; 7]>,
     /// The same in the order in which they start.
     left: Vec<[u64; 7]>,
 }
 
-impl Moments {
+impl SweepIndex {
     /// Of a run, what stood ready in it, and its ready path. O(n log n).
-    pub fn new(dag: &Dag, stood: &Stood, path: ReadyPath) -> Moments {
-        let mut by_ready: Vec<u32> = (0..stood.len() as u32).collect();
+    pub fn new(dag: &Dag, ready: &ReadyIntervals, path: ReadyPath) -> SweepIndex {
+        let mut by_ready: Vec<u32> = (0..ready.len() as u32).collect();
         // Nearly in order as they are: most stand ready for a short time.
-        by_ready.sort_by_key(|&i| (stood.at(dag, i as usize), stood.kind(i as usize)));
+        by_ready.sort_by_key(|&i| (ready.at(dag, i as usize), ready.kind(i as usize)));
         let (by_thread, threads) = by_thread(dag);
-        Moments {
+        SweepIndex {
             workers: u64::from(dag.meta.workers.max(1)),
             extent: extent(dag),
             offs: off_events(dag),
             path,
             by_thread,
             threads,
-            became: steps(by_ready.iter().map(|&i| stood.kind(i as usize))),
-            left: steps((0..stood.len()).map(|i| stood.kind(i))),
+            became: steps(by_ready.iter().map(|&i| ready.kind(i as usize))),
+            left: steps((0..ready.len()).map(|i| ready.kind(i))),
             by_ready,
         }
     }
@@ -101,23 +101,23 @@ impl Moments {
         before(to).saturating_sub(before(from))
     }
 
-    /// Strands that become ready in [from, to); `stood` is what [`Moments::new`] was given.
-    pub fn ready_in(&self, dag: &Dag, stood: &Stood, (from, to): (u64, u64)) -> usize {
+    /// Strands that become ready in [from, to); `ready` is what [`SweepIndex::new`] was given.
+    pub fn ready_in(&self, dag: &Dag, ready: &ReadyIntervals, (from, to): (u64, u64)) -> usize {
         let before = |t: u64| {
-            let is_before = |&i: &u32| stood.at(dag, i as usize) < t;
+            let is_before = |&i: &u32| ready.at(dag, i as usize) < t;
             self.by_ready.partition_point(is_before)
         };
         before(to).saturating_sub(before(from))
     }
 
-    /// Tells `changes` about [from, to) of the run, clamped to it. `stood` is what [`Moments::new`] was given.
+    /// Tells `observer` about [from, to) of the run, clamped to it. `ready` is what [`SweepIndex::new`] was given.
     /// O(threads · log n + k log threads) for k events inside.
     pub fn each(
         &self,
         dag: &Dag,
-        stood: &Stood,
+        ready: &ReadyIntervals,
         (from, to): (u64, u64),
-        changes: &mut impl Changes,
+        observer: &mut impl IntervalObserver,
     ) {
         let (from, to) = (from.max(self.extent.0), to.min(self.extent.1));
         if from >= to {
@@ -130,21 +130,21 @@ impl Moments {
             let last = *strands.get(started.checked_sub(1)?)?;
             (dag.strands.end[last as usize] > from).then_some(last)
         });
-        let mut hears = Hears {
+        let mut adapter = ObserverAdapter {
             workers: self.workers,
             gaps: Gaps::from(dag, &self.path, from),
-            changes,
+            observer,
         };
-        let queue = Counted::at(self, dag, stood, from);
-        let mut state = State::at(dag, &self.offs, queue, from, running, &mut hears);
+        let queue = ReadyCounts::at(self, dag, ready, from);
+        let mut state = State::at(dag, &self.offs, queue, from, running, &mut adapter);
         let mut time = from;
         loop {
             let next = state.next_time();
             let until = next.unwrap_or(to).min(to);
             let moment = state.moment(time, until);
-            hears.moment(&moment);
+            adapter.moment(&moment);
             match next {
-                Some(next) if next < to => state.events_at(next, &mut hears),
+                Some(next) if next < to => state.events_at(next, &mut adapter),
                 _ => break,
             }
             time = until;
@@ -178,7 +178,7 @@ fn steps(kinds: impl Iterator<Item = EdgeKind>) -> Vec<[u64; 7]> {
     let mut sums = [0; 7];
     let mut steps = Vec::new();
     for (i, kind) in kinds.enumerate() {
-        if i % STEP == 0 {
+        if i % STRANDS_PER_STEP == 0 {
             steps.push(sums);
         }
         sums[kind as usize] += 1;
@@ -197,18 +197,18 @@ fn first(
     if count == len {
         return steps.last().copied().unwrap_or_default();
     }
-    let mut sums = steps[count / STEP];
-    for i in count / STEP * STEP..count {
+    let mut sums = steps[count / STRANDS_PER_STEP];
+    for i in count / STRANDS_PER_STEP * STRANDS_PER_STEP..count {
         sums[kind(i) as usize] += 1;
     }
     sums
 }
 
 /// Ready strands as mere numbers.
-struct Counted<'a> {
+struct ReadyCounts<'a> {
     dag: &'a Dag,
-    moments: &'a Moments,
-    stood: &'a Stood,
+    index: &'a SweepIndex,
+    ready: &'a ReadyIntervals,
     next_ready: usize,
     /// When that one is ready.
     next_at: Option<u64>,
@@ -218,24 +218,29 @@ struct Counted<'a> {
     served: u64,
 }
 
-impl<'a> Counted<'a> {
-    fn at(moments: &'a Moments, dag: &'a Dag, stood: &'a Stood, time: u64) -> Counted<'a> {
-        let is_ready = |&i: &u32| stood.at(dag, i as usize) <= time;
-        let next_ready = moments.by_ready.partition_point(is_ready);
+impl<'a> ReadyCounts<'a> {
+    fn at(
+        index: &'a SweepIndex,
+        dag: &'a Dag,
+        ready: &'a ReadyIntervals,
+        time: u64,
+    ) -> ReadyCounts<'a> {
+        let is_ready = |&i: &u32| ready.at(dag, i as usize) <= time;
+        let next_ready = index.by_ready.partition_point(is_ready);
         let has_left = |&s: &StrandId| dag.strands.start[s as usize] <= time;
-        let next_to_leave = stood.strands().partition_point(has_left);
-        let kind = |i: usize| stood.kind(moments.by_ready[i] as usize);
-        let became = first(&moments.became, next_ready, stood.len(), kind);
-        let left = |i| stood.kind(i);
-        let left = first(&moments.left, next_to_leave, stood.len(), left);
+        let next_to_leave = ready.strands().partition_point(has_left);
+        let kind = |i: usize| ready.kind(index.by_ready[i] as usize);
+        let became = first(&index.became, next_ready, ready.len(), kind);
+        let left = |i| ready.kind(i);
+        let left = first(&index.left, next_to_leave, ready.len(), left);
         let mut by_kind = [0; 7];
         for (kind, n) in by_kind.iter_mut().enumerate() {
             *n = became[kind] - left[kind];
         }
-        let mut counted = Counted {
+        let mut counted = ReadyCounts {
             dag,
-            moments,
-            stood,
+            index,
+            ready,
             next_ready,
             next_at: None,
             next_to_leave,
@@ -248,29 +253,29 @@ impl<'a> Counted<'a> {
     }
 
     fn look_ahead(&mut self) {
-        let next = self.moments.by_ready.get(self.next_ready);
-        self.next_at = next.map(|&i| self.stood.at(self.dag, i as usize));
+        let next = self.index.by_ready.get(self.next_ready);
+        self.next_at = next.map(|&i| self.ready.at(self.dag, i as usize));
     }
 }
 
-impl<'a> ReadyStrands<'a> for Counted<'a> {
+impl<'a> ReadyStrands<'a> for ReadyCounts<'a> {
     fn next_time(&self) -> Option<u64> {
         self.next_at
     }
 
     fn append_until(&mut self, time: u64) {
         while self.next_at.is_some_and(|at| at <= time) {
-            let i = self.moments.by_ready[self.next_ready] as usize;
-            self.by_kind[self.stood.kind(i) as usize] += 1;
+            let i = self.index.by_ready[self.next_ready] as usize;
+            self.by_kind[self.ready.kind(i) as usize] += 1;
             self.all += 1;
             self.next_ready += 1;
             self.look_ahead();
         }
     }
 
-    fn remove(&mut self, s: StrandId, _: u64) -> Option<(&'a Waiting, u64)> {
+    fn remove(&mut self, s: StrandId, _: u64) -> Option<(&'a ReadyInterval, u64)> {
         if self.next_to_leave() == Some(s) {
-            self.by_kind[self.stood.kind(self.next_to_leave) as usize] -= 1;
+            self.by_kind[self.ready.kind(self.next_to_leave) as usize] -= 1;
             self.next_to_leave += 1;
             self.all -= 1;
         }
@@ -282,7 +287,7 @@ impl<'a> ReadyStrands<'a> for Counted<'a> {
     }
 
     fn next_to_leave(&self) -> Option<StrandId> {
-        self.stood.strands().get(self.next_to_leave).copied()
+        self.ready.strands().get(self.next_to_leave).copied()
     }
 
     fn tell(&self, moment: &mut Moment) {
@@ -293,25 +298,25 @@ impl<'a> ReadyStrands<'a> for Counted<'a> {
 }
 
 /// Passes on what the sweep tells.
-struct Hears<'a, C> {
+struct ObserverAdapter<'a, C> {
     workers: u64,
     gaps: Gaps<'a>,
-    changes: &'a mut C,
+    observer: &'a mut C,
 }
 
-impl<C: Changes> Observer for Hears<'_, C> {
+impl<C: IntervalObserver> Observer for ObserverAdapter<'_, C> {
     fn start(&mut self, _: StrandId, thread: usize) {
-        self.changes.start(thread);
+        self.observer.start(thread);
     }
 
     fn end(&mut self, _: StrandId, thread: usize, _: u64) {
-        self.changes.end(thread);
+        self.observer.end(thread);
     }
 
     fn moment(&mut self, moment: &Moment) {
         let shares = moment.shares(self.workers);
         let in_gap = self.gaps.contain(moment.begin);
-        self.changes.pass(&Now {
+        self.observer.interval(&Interval {
             begin: moment.begin,
             end: moment.end,
             working: moment.working,
