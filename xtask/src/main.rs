@@ -9,6 +9,7 @@
 mod bench;
 mod demo;
 mod dependencies;
+mod dist;
 mod folding;
 mod fuzz;
 mod large_run;
@@ -16,6 +17,7 @@ mod miri;
 mod native_bench;
 mod outcomes;
 mod overhead;
+mod package;
 mod packages;
 mod picture;
 mod predictions;
@@ -45,6 +47,8 @@ usage: cargo xtask demo            build workspan, record the merge sort of benc
        cargo xtask test sanitized the preloaded library, built with the address sanitizer
        cargo xtask test dependencies  licences and origins of what the project depends on, and cargo-deny
        cargo xtask ui              build the viewer's page (node 20.19 or later, npm), which the next build embeds
+       cargo xtask dist            archive, .deb and .rpm of a release with man pages, completions, checksums: target/dist-packages
+       cargo xtask package [--verify]  the crates as a registry would get them, with the page; --verify compiles each alone
        cargo xtask screenshots     the README's pictures of the page, into docs/pictures
        cargo xtask bench overhead [ROUNDS]  that by the length of strands: in full, folded, within a budget: docs/overhead.md;
                                   8 minutes and builds; of 1 round, to see whether it works, 2
@@ -77,6 +81,9 @@ fn main() -> ExitCode {
         ["bench", "viewer"] => viewer::run(),
         ["bench", "samples"] => native_bench::of_samples(),
         ["ui"] => ui::build(),
+        ["dist"] => dist::run(),
+        ["package"] => package::run(false),
+        ["package", "--verify"] => package::run(true),
         ["screenshots"] => ui::screenshots(),
         _ => {
             eprintln!("{USAGE}");

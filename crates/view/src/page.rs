@@ -4,8 +4,7 @@
 const BUILT: &str = include_str!(concat!(env!("OUT_DIR"), "/index.html"));
 
 /// How a build without the page gets one.
-pub const HOW_TO_BUILD: &str =
-    "run `cargo xtask ui` in workspan's sources (it needs Node 20.19 or later with npm), then build or install workspan again";
+pub const HOW_TO_BUILD: &str = "run `cargo xtask ui` in workspan's sources (it needs Node 20.19 or later with npm), then build or install workspan again";
 
 /// What is served without one.
 const NONE: &str = "<!doctype html>

@@ -31,25 +31,19 @@ pub const FILES: [(&str, &str); 25] = [
     ("worker.rs", include_str!("../stand-in/worker.rs")),
     ("yield_now.rs", include_str!("../stand-in/yield_now.rs")),
     ("unrecorded.rs", include_str!("../stand-in/unrecorded.rs")),
-    ("budget.rs", include_str!("../../../recorder/src/budget.rs")),
-    (
-        "budget/class.rs",
-        include_str!("../../../recorder/src/budget/class.rs"),
-    ),
+    ("budget.rs", include_str!("../shared/budget.rs")),
+    ("budget/class.rs", include_str!("../shared/budget/class.rs")),
     (
         "budget/compared.rs",
-        include_str!("../../../recorder/src/budget/compared.rs"),
+        include_str!("../shared/budget/compared.rs"),
     ),
     (
         "budget/decide.rs",
-        include_str!("../../../recorder/src/budget/decide.rs"),
+        include_str!("../shared/budget/decide.rs"),
     ),
-    (
-        "budget/watch.rs",
-        include_str!("../../../recorder/src/budget/watch.rs"),
-    ),
-    ("wire.rs", include_str!("../../../trace/src/wire.rs")),
-    ("front.rs", include_str!("../../../recorder/src/front.rs")),
+    ("budget/watch.rs", include_str!("../shared/budget/watch.rs")),
+    ("wire.rs", include_str!("../shared/wire.rs")),
+    ("front.rs", include_str!("../shared/front.rs")),
 ];
 
 /// A hash of the stand-in's and the hooks' texts (FNV-1a, 64 bits). It is part of the name of

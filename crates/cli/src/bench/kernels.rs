@@ -24,8 +24,8 @@ macro_rules! kernel {
             arguments: &[$($argument),*],
             about: $about,
             question: $question,
-            cpp: include_str!(concat!("../../../../bench/tp/", $name, ".cpp")),
-            rust: include_str!(concat!("../../../../bench/src/bin/", $name, ".rs")),
+            cpp: include_str!(concat!("../../kernels/tp/", $name, ".cpp")),
+            rust: include_str!(concat!("../../kernels/src/bin/", $name, ".rs")),
         }
     };
 }
@@ -98,24 +98,27 @@ pub const KERNELS: [Kernel; 12] = [
 
 /// Files all C++ kernels include, by path below the include folder.
 pub const HEADERS: [(&str, &str); 3] = [
-    ("kernel.h", include_str!("../../../../bench/tp/kernel.h")),
+    ("kernel.h", include_str!("../../kernels/tp/kernel.h")),
     (
         "workspan/tp.h",
-        include_str!("../../../../include/workspan/tp.h"),
+        include_str!("../../kernels/include/workspan/tp.h"),
     ),
-    ("workspan.h", include_str!("../../../../include/workspan.h")),
+    (
+        "workspan.h",
+        include_str!("../../kernels/include/workspan.h"),
+    ),
 ];
 
 /// What all Rust kernels use, by path in their package.
 pub const RUST_LIBRARY: [(&str, &str); 3] = [
-    ("src/lib.rs", include_str!("../../../../bench/src/lib.rs")),
+    ("src/lib.rs", include_str!("../../kernels/src/lib.rs")),
     (
         "src/command.rs",
-        include_str!("../../../../bench/src/command.rs"),
+        include_str!("../../kernels/src/command.rs"),
     ),
     (
         "src/numbers.rs",
-        include_str!("../../../../bench/src/numbers.rs"),
+        include_str!("../../kernels/src/numbers.rs"),
     ),
 ];
 

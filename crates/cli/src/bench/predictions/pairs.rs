@@ -77,8 +77,8 @@ const RECORDS: Kernel = Kernel {
     arguments: &["2000000", "20000", "20"],
     about: "a serial read before a parallel loop",
     question: false,
-    cpp: include_str!("../../../../../bench/tp/records.cpp"),
-    rust: include_str!("../../../../../bench/src/bin/records.rs"),
+    cpp: include_str!("../../../kernels/tp/records.cpp"),
+    rust: include_str!("../../../kernels/src/bin/records.rs"),
 };
 
 /// The pairs. fib's tunes.

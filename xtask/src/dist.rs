@@ -1,0 +1,269 @@
+//! `cargo xtask dist`: what a release offers for download, in `target/dist`.
+//!
+//! One folder is staged as it is to be installed below `/usr`; the archive, the Debian package and
+//! the RPM are three wrappings of it. Nothing is uploaded.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::ui;
+use crate::workspace::{cargo, output, root, succeed, target};
+
+/// The largest binary that may be released, in bytes.
+const MAX_BINARY_BYTES: u64 = 25_000_000;
+
+/// The newest glibc whose symbols a released binary may ask for: Ubuntu 22.04's.
+const MAX_GLIBC: (u32, u32) = (2, 35);
+
+/// Builds the release, stages it, checks it, and writes the archive, the packages and their checksums.
+pub fn run() -> Result<()> {
+    ui::build()?;
+    println!("== release build (some minutes when nothing was built before)");
+    succeed(cargo().args(["build", "--profile", "dist", "--package", "workspan"]))?;
+    let dist = target().join("dist-packages");
+    let _ = fs::remove_dir_all(&dist);
+    let release = Release {
+        version: version()?,
+        tree: dist.join("tree"),
+        dist,
+    };
+    release.stage()?;
+    release.check_binaries()?;
+    let mut made = vec![release.archive()?];
+    made.extend(release.debian()?);
+    made.extend(release.rpm()?);
+    release.checksums(&made)
+}
+
+struct Release {
+    version: String,
+    dist: PathBuf,
+    /// What will be `/usr`.
+    tree: PathBuf,
+}
+
+const BINARIES: [&str; 2] = ["workspan", "cargo-workspan"];
+
+/// The completions: shell and where its file goes below `/usr`.
+const COMPLETIONS: [(&str, &str); 3] = [
+    ("bash", "share/bash-completion/completions/workspan"),
+    ("zsh", "share/zsh/vendor-completions/_workspan"),
+    ("fish", "share/fish/vendor_completions.d/workspan.fish"),
+];
+
+impl Release {
+    fn stage(&self) -> Result<()> {
+        println!("== staged files");
+        let bin = self.tree.join("bin");
+        fs::create_dir_all(&bin)?;
+        for name in BINARIES {
+            let built = target().join("dist").join(name);
+            fs::copy(&built, bin.join(name)).with_context(|| built.display().to_string())?;
+        }
+        let tool = || Command::new(bin.join("workspan"));
+        for (shell, place) in COMPLETIONS {
+            let file = self.tree.join(place);
+            fs::create_dir_all(file.parent().unwrap_or(&self.tree))?;
+            fs::write(&file, output(tool().args(["completions", shell]))?)?;
+        }
+        let man = self.tree.join("share/man/man1");
+        succeed(tool().arg("man").arg("--into").arg(&man))?;
+        for entry in fs::read_dir(&man)? {
+            // -n leaves name and time out, so that equal pages make equal files.
+            succeed(Command::new("gzip").args(["-9", "-n"]).arg(entry?.path()))?;
+        }
+        let include = self.tree.join("include/workspan");
+        fs::create_dir_all(&include)?;
+        fs::copy(
+            root().join("include/workspan.h"),
+            self.tree.join("include/workspan.h"),
+        )?;
+        fs::copy(root().join("include/workspan/tp.h"), include.join("tp.h"))?;
+        let docs = self.tree.join("share/doc/workspan");
+        fs::create_dir_all(&docs)?;
+        for file in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+            fs::copy(root().join(file), docs.join(file))?;
+        }
+        Ok(())
+    }
+
+    /// The binaries are small, run on old distributions and carry the page.
+    fn check_binaries(&self) -> Result<()> {
+        for name in BINARIES {
+            let file = self.tree.join("bin").join(name);
+            let bytes = fs::metadata(&file)?.len();
+            let symbols = output(Command::new("objdump").arg("-T").arg(&file))?;
+            let (major, minor) = newest_glibc(&symbols);
+            let size = bytes as f64 / 1e6;
+            println!("   {name}: {size:.1} MB, needs glibc {major}.{minor}");
+            if bytes > MAX_BINARY_BYTES {
+                bail!(
+                    "{}: {size:.1} MB; at most {} MB may be released",
+                    file.display(),
+                    MAX_BINARY_BYTES / 1_000_000
+                );
+            }
+            if (major, minor) > MAX_GLIBC {
+                bail!(
+                    "{}: needs glibc {major}.{minor}, newer than {}.{}; build on an older system",
+                    file.display(),
+                    MAX_GLIBC.0,
+                    MAX_GLIBC.1
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// `workspan-VERSION-x86_64-linux.tar.gz` with one folder of that name.
+    fn archive(&self) -> Result<PathBuf> {
+        let name = format!("workspan-{}-{}-linux", self.version, std::env::consts::ARCH);
+        let file = self.dist.join(format!("{name}.tar.gz"));
+        let mut tar = Command::new("tar");
+        tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner"]);
+        tar.arg("--transform").arg(format!("s,^\\.,{name},"));
+        succeed(
+            tar.arg("-czf")
+                .arg(&file)
+                .arg("-C")
+                .arg(&self.tree)
+                .arg("."),
+        )?;
+        Ok(file)
+    }
+
+    /// A `.deb`, where dpkg is.
+    fn debian(&self) -> Result<Option<PathBuf>> {
+        if !works("dpkg-deb") {
+            println!("   no .deb: dpkg-deb is missing");
+            return Ok(None);
+        }
+        let package = self.dist.join("deb");
+        copy_tree(&self.tree, &package.join("usr"))?;
+        let control = package.join("DEBIAN");
+        fs::create_dir_all(&control)?;
+        let text = format!(
+            "Package: workspan\nVersion: {}\nArchitecture: {}\nMaintainer: The workspan developers <maintainers@workspan.invalid>\n\
+             Section: devel\nPriority: optional\nDepends: libc6 (>= {}.{})\nDescription: {SUMMARY}\n {DESCRIPTION}\n",
+            self.version,
+            debian_architecture(),
+            MAX_GLIBC.0,
+            MAX_GLIBC.1
+        );
+        fs::write(control.join("control"), text)?;
+        let file = self.dist.join(format!(
+            "workspan_{}_{}.deb",
+            self.version,
+            debian_architecture()
+        ));
+        let mut build = Command::new("dpkg-deb");
+        build.args(["--root-owner-group", "--build"]);
+        output(build.arg(&package).arg(&file))?;
+        Ok(Some(file))
+    }
+
+    /// An `.rpm`, where rpmbuild is.
+    fn rpm(&self) -> Result<Option<PathBuf>> {
+        if !works("rpmbuild") {
+            println!("   no .rpm: rpmbuild is missing (apt-get install rpm)");
+            return Ok(None);
+        }
+        let top = self.dist.join("rpm");
+        fs::create_dir_all(&top)?;
+        let spec = top.join("workspan.spec");
+        let text = format!(
+            "Name: workspan\nVersion: {}\nRelease: 1\nSummary: {SUMMARY}\nLicense: MIT OR Apache-2.0\n\
+             %define debug_package %{{nil}}\n%define __strip /bin/true\n%define _build_id_links none\n\
+             %description\n{DESCRIPTION}\n\
+             %install\nmkdir -p %{{buildroot}}/usr\ncp -a {}/. %{{buildroot}}/usr/\n\
+             %files\n/usr/bin/*\n/usr/include/*\n/usr/share/*/*\n",
+            self.version,
+            self.tree.display()
+        );
+        fs::write(&spec, text)?;
+        let mut build = Command::new("rpmbuild");
+        build
+            .args(["-bb", "--quiet", "--define"])
+            .arg(format!("_topdir {}", top.display()));
+        succeed(build.arg(&spec))?;
+        let architecture = std::env::consts::ARCH;
+        let name = format!("workspan-{}-1.{architecture}.rpm", self.version);
+        let file = self.dist.join(&name);
+        fs::copy(top.join("RPMS").join(architecture).join(&name), &file)?;
+        Ok(Some(file))
+    }
+
+    /// `SHA256SUMS` beside the files, as `sha256sum -c` reads it.
+    fn checksums(&self, files: &[PathBuf]) -> Result<()> {
+        let names = files.iter().filter_map(|file| file.file_name());
+        let mut sum = Command::new("sha256sum");
+        let sums = output(sum.current_dir(&self.dist).args(names))?;
+        fs::write(self.dist.join("SHA256SUMS"), &sums)?;
+        print!("{sums}");
+        println!("== {}", self.dist.display());
+        Ok(())
+    }
+}
+
+const SUMMARY: &str =
+    "Where did the speedup of a task-parallel program go, and which line to change";
+const DESCRIPTION: &str = "Records unmodified programs that use Rayon, OpenMP or oneTBB and reports what limits their speedup, at which line.";
+
+/// The workspace's version.
+pub fn version() -> Result<String> {
+    let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
+    let manifest: toml::Table = manifest.parse()?;
+    let version = &manifest["workspace"]["package"]["version"];
+    version
+        .as_str()
+        .map(str::to_owned)
+        .context("Cargo.toml: workspace.package.version is not a text")
+}
+
+fn debian_architecture() -> &'static str {
+    match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    }
+}
+
+fn works(program: &str) -> bool {
+    let version = Command::new(program).arg("--version").output();
+    version.is_ok_and(|done| done.status.success())
+}
+
+fn copy_tree(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    succeed(
+        Command::new("cp")
+            .arg("-a")
+            .arg(from.join("."))
+            .arg(to.join(".")),
+    )
+}
+
+/// The newest version in `GLIBC_x.y` of a dynamic symbol table.
+fn newest_glibc(symbols: &str) -> (u32, u32) {
+    let versions = symbols.split("GLIBC_").skip(1).filter_map(|rest| {
+        let end = rest.find(|c: char| c != '.' && !c.is_ascii_digit());
+        let mut numbers = rest[..end.unwrap_or(rest.len())].split('.');
+        Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+    });
+    versions.max().unwrap_or((2, 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_glibc_is_compared_by_number() {
+        let table = "0 DF *UND* 0 (GLIBC_2.9) a\n0 DF *UND* 0 (GLIBC_2.34) b\n0 DF *UND* 0 (GLIBC_2.2.5) c\n";
+        assert_eq!(newest_glibc(table), (2, 34));
+        assert_eq!(newest_glibc(""), (2, 0));
+    }
+}
