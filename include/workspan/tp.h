@@ -31,11 +31,22 @@
  *     TP_WAIT(t)                             waits for the tasks of t
  *     TP_GROUP(g, body)                      the body; then waits for all tasks created into g, by the body or by tasks of
  *                                            g, and so on down. A task is given g by reference (tp::tasks &)
+ *     TP_CALL(body)                          calls the body here: no task
+ *     TP_CREATE_AND_WAIT(t, body)            calls the body here, then waits for the tasks of t: the last half of a recursion
  *     TP_FOR(first, last, grain, body)       body(i) for all i of [first, last), in tasks of about `grain` each; waits
  *     TP_REDUCE(op, result, first, last, grain, body)
  *                                            the same, and `result` becomes what it was, combined with body(i) for all i
  *                                            in an order nobody knows. op: sum, product, min, max, and_bits, or_bits,
  *                                            xor_bits; result is of an arithmetic type
+ *     TP_PFOR(first, last, grain, leaf)      leaf(a, b) for pieces of [first, last): halves the range until `grain` iterations or
+ *                                            fewer are left; the left half is a task, the right half a call. The same tasks
+ *                                            on every runtime, which TP_FOR leaves to the runtime. Waits
+ *     TP_PFOR_REDUCE(result, first, last, grain, leaf, combine)
+ *                                            the same tree; `result` becomes combine(left, right) of what leaf(a, b) returned,
+ *                                            in the order of the range: reproducible for a fixed grain. leaf is a name, or an
+ *                                            expression without a comma outside parentheses; an empty range leaves `result`
+ *
+ * With OpenMP tasks are tied, as they are by default there; -DTP_UNTIED makes those of TP_CREATE untied.
  *
  * With OpenMP, TP_WAIT waits for all children of the task. A task of a group shall therefore not use TP_TASKS in between
  * its creates into the group when it relies on not waiting for them.
@@ -50,6 +61,7 @@
 #error "TP_OPENMP needs OpenMP switched on (-fopenmp)"
 #endif
 
+#include <functional>
 #include <limits>
 #include <type_traits>
 
@@ -123,6 +135,11 @@ inline int workers_(int workers) { return workers > 0 ? workers : omp_get_max_th
 } // namespace tp
 
 #define TP_PRAGMA_(...) _Pragma(#__VA_ARGS__)
+#if defined(TP_UNTIED)
+#define TP_PRAGMA_TASK_ TP_PRAGMA_(omp task untied default(shared) firstprivate(tp_body_))
+#else
+#define TP_PRAGMA_TASK_ TP_PRAGMA_(omp task default(shared) firstprivate(tp_body_))
+#endif
 
 #define TP_RUN(workers, ...)                                                                                           \
     do {                                                                                                               \
@@ -143,7 +160,7 @@ inline int workers_(int workers) { return workers > 0 ? workers : omp_get_max_th
     do {                                                                                                               \
         (void)(t);                                                                                                     \
         auto tp_body_ = __VA_ARGS__;                                                                                   \
-        TP_PRAGMA_(omp task default(shared) firstprivate(tp_body_))                                                    \
+        TP_PRAGMA_TASK_                                                                                                \
         tp_body_();                                                                                                    \
     } while (0)
 
@@ -362,5 +379,61 @@ struct tasks {};
 #endif
 
 #endif
+
+/* What is built of the constructs above, and so is the same everywhere. */
+
+#define TP_CALL(...)                                                                                                   \
+    do {                                                                                                               \
+        auto tp_called_ = __VA_ARGS__;                                                                                 \
+        tp_called_();                                                                                                  \
+    } while (0)
+
+#define TP_CREATE_AND_WAIT(t, ...)                                                                                     \
+    do {                                                                                                               \
+        TP_CALL(__VA_ARGS__);                                                                                          \
+        TP_WAIT(t);                                                                                                    \
+    } while (0)
+
+#define TP_PFOR(first, last, grain, ...)                                                                               \
+    do {                                                                                                               \
+        auto tp_leaf_ = __VA_ARGS__;                                                                                   \
+        const long tp_from_ = first, tp_end_ = last, tp_least_ = tp::grain_(grain);                                    \
+        std::function<void(long, long)> tp_split_ = [&](long tp_a_, long tp_b_) {                                      \
+            if (tp_b_ - tp_a_ <= tp_least_) {                                                                          \
+                tp_leaf_(tp_a_, tp_b_);                                                                                \
+                return;                                                                                                \
+            }                                                                                                          \
+            const long tp_mid_ = tp_a_ + (tp_b_ - tp_a_) / 2;                                                          \
+            TP_TASKS(tp_left_);                                                                                        \
+            TP_CREATE(tp_left_, [&tp_split_, tp_a_, tp_mid_] { tp_split_(tp_a_, tp_mid_); });                          \
+            tp_split_(tp_mid_, tp_b_);                                                                                 \
+            TP_WAIT(tp_left_);                                                                                         \
+        };                                                                                                             \
+        if (tp_from_ < tp_end_)                                                                                        \
+            tp_split_(tp_from_, tp_end_);                                                                              \
+    } while (0)
+
+#define TP_PFOR_REDUCE(result, first, last, grain, leaf, ...)                                                          \
+    do {                                                                                                               \
+        typedef std::remove_reference<decltype(result)>::type tp_kind_;                                                \
+        auto tp_leaf_ = leaf;                                                                                          \
+        auto tp_combine_ = __VA_ARGS__;                                                                                \
+        const long tp_from_ = first, tp_end_ = last, tp_least_ = tp::grain_(grain);                                    \
+        std::function<void(long, long, tp_kind_ *)> tp_split_ = [&](long tp_a_, long tp_b_, tp_kind_ *tp_out_) {       \
+            if (tp_b_ - tp_a_ <= tp_least_) {                                                                          \
+                *tp_out_ = tp_leaf_(tp_a_, tp_b_);                                                                     \
+                return;                                                                                                \
+            }                                                                                                          \
+            const long tp_mid_ = tp_a_ + (tp_b_ - tp_a_) / 2;                                                          \
+            tp_kind_ tp_one_ = tp_kind_(), tp_two_ = tp_kind_();                                                       \
+            TP_TASKS(tp_left_);                                                                                        \
+            TP_CREATE(tp_left_, [&tp_split_, &tp_one_, tp_a_, tp_mid_] { tp_split_(tp_a_, tp_mid_, &tp_one_); });      \
+            tp_split_(tp_mid_, tp_b_, &tp_two_);                                                                       \
+            TP_WAIT(tp_left_);                                                                                         \
+            *tp_out_ = tp_combine_(tp_one_, tp_two_);                                                                  \
+        };                                                                                                             \
+        if (tp_from_ < tp_end_)                                                                                        \
+            tp_split_(tp_from_, tp_end_, &(result));                                                                   \
+    } while (0)
 
 #endif

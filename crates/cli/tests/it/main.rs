@@ -26,6 +26,7 @@ mod sanitizers;
 mod scale;
 mod simulate;
 mod steals;
+mod suite;
 mod supervision;
 mod task_costs;
 mod trust;
