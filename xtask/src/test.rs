@@ -12,6 +12,7 @@ use anyhow::{Result, bail};
 use crate::dependencies;
 use crate::fuzz;
 use crate::miri;
+use crate::package;
 use crate::packages;
 use crate::rayon_tests;
 use crate::real_programs::{self, Outcome};
@@ -156,7 +157,8 @@ fn others(tally: &mut Tally, long: bool, started: Instant) -> Result<()> {
     docs.args(["doc", "--quiet", "--workspace", "--no-deps"])
         .env("RUSTDOCFLAGS", "-D warnings");
     tally.check("docs", &mut docs)?;
-    tally.stage("dependencies and docs");
+    tally.outcome("packages for a registry", packages_whole());
+    tally.stage("dependencies, docs and packages");
     if long || started.elapsed() < TIME_FOR_FUZZERS {
         fuzzers(tally, long)?;
     } else {
@@ -167,6 +169,17 @@ fn others(tally: &mut Tally, long: bool, started: Instant) -> Result<()> {
     }
     tally.stage("fuzzers");
     Ok(())
+}
+
+/// Whether every published crate carries the files it needs; `cargo xtask package --verify` also compiles each alone.
+fn packages_whole() -> dependencies::Outcome {
+    if let Some(why) = ui::lacking() {
+        return dependencies::Outcome::Skipped(why);
+    }
+    match package::run(false) {
+        Ok(()) => dependencies::Outcome::Fine,
+        Err(error) => dependencies::Outcome::Wrong(format!("{error:#}")),
+    }
 }
 
 /// The tool, for a part that starts programs and runs alone.

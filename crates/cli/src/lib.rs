@@ -29,6 +29,7 @@ pub mod report;
 pub mod scale;
 pub mod simulate;
 pub mod sql;
+pub mod stack;
 pub mod stretch;
 pub mod targets;
 pub mod timeline;

@@ -18,5 +18,5 @@ fn main() -> ExitCode {
     if let Some(code) = workspan_record::dispatch_role() {
         return code;
     }
-    workspan_cli::command::main()
+    workspan_cli::stack::with_enough(workspan_cli::command::main)
 }

@@ -162,6 +162,23 @@ fn what_is_intact_is_reported_when_asked() {
 }
 
 #[test]
+fn a_small_stack_limit_is_enough() {
+    let trace = golden("serial_merge.jsonl");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -s 64; exec \"$0\" report \"$1\""]);
+    let output = shell
+        .arg(env!("CARGO_BIN_EXE_workspan"))
+        .arg(&trace)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(
+        stdout(&output),
+        succeeds(&["report", trace.to_str().unwrap()])
+    );
+}
+
+#[test]
 fn wrong_usage_is_code_2() {
     for arguments in [
         &["reprot"][..],
