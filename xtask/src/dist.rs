@@ -176,7 +176,7 @@ impl Release {
         let spec = top.join("workspan.spec");
         let text = format!(
             "Name: workspan\nVersion: {}\nRelease: 1\nSummary: {SUMMARY}\nLicense: MIT OR Apache-2.0\n\
-             %define debug_package %{{nil}}\n%define __strip /bin/true\n%define _build_id_links none\n\
+             %define debug_package %{{nil}}\n%define __strip /bin/true\n%define _build_id_links none\n%define __os_install_post %{{nil}}\n\
              %description\n{DESCRIPTION}\n\
              %install\nmkdir -p %{{buildroot}}/usr\ncp -a {}/. %{{buildroot}}/usr/\n\
              %files\n/usr/bin/*\n/usr/include/*\n/usr/share/*/*\n",
