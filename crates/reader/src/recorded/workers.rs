@@ -11,6 +11,7 @@ use std::collections::BinaryHeap;
 
 use super::places::Places;
 use super::replay::{PoolLog, ReplayLog, ThreadLog};
+use super::survey::LATEST;
 use workspan_dag::pools::{Member, Pool, Pools};
 use workspan_dag::raw::RawTrace;
 use workspan_dag::{NONE, ThreadEvent};
@@ -121,6 +122,8 @@ impl Threads {
 
 /// The pools of the run, where there were several at one moment; `last` is its last tick.
 pub(super) fn pools(told: &ReplayLog, threads: &Threads, places: &Places, last: u64) -> Pools {
+    // A damaged time may be beyond what any trace can hold.
+    let last = last.min(LATEST);
     let mut pools = Pools::default();
     let mut known: Vec<(u32, &PoolLog)> = told.pools.iter().map(|(&n, pool)| (n, pool)).collect();
     known.retain(|(_, pool)| (1..=LARGEST_POOL).contains(&pool.size));
