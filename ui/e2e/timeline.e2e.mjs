@@ -668,7 +668,10 @@ export default function (suite) {
       const found = await page.evaluate(async () => {
         const view = window.__timeline;
         // From several places: at any one of them the workers may wait, or have been off the CPU.
-        const wanted = [0.3, 0.45, 0.6, 0.15, 0.75].flatMap((at) =>
+        const wanted = [
+          0.3, 0.45, 0.6, 0.15, 0.75, 0.05, 0.1, 0.2, 0.25, 0.35, 0.4, 0.5, 0.55, 0.65, 0.7, 0.8,
+          0.85, 0.9,
+        ].flatMap((at) =>
           [8, 32, 128, 512, 2048].map((part) => [at * view.meta.elapsed, view.meta.elapsed / part]),
         );
         for (const [t0, width] of wanted) {
