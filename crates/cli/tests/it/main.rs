@@ -5,12 +5,14 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod accidents;
+mod action;
 mod asked;
 mod bench_runtimes;
 mod cargo_calls;
 mod cargo_install;
 mod cargo_workspan;
 mod cli;
+mod each;
 mod faults;
 mod folding;
 mod kernels_on_workers;
@@ -19,6 +21,7 @@ mod openmp;
 mod project;
 mod rayon_places;
 mod record;
+mod reference;
 mod report_msort;
 mod runs;
 mod samples;

@@ -1,0 +1,29 @@
+//! Two parallel functions: one divides its work, the other has a serial part.
+
+use rayon::prelude::*;
+
+/// The sum of squares below `n`, divided among all workers.
+pub fn squares(n: u64) -> u64 {
+    (0..n).into_par_iter().with_min_len(4096).map(|i| i.wrapping_mul(i)).sum()
+}
+
+/// The same, after a serial pass over all numbers.
+pub fn squares_after_a_serial_pass(n: u64) -> u64 {
+    let numbers: Vec<u64> = (0..n).map(|i| i ^ (i >> 3)).collect();
+    numbers.par_iter().with_min_len(4096).map(|i| i.wrapping_mul(*i)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn divided() {
+        assert_eq!(squares(100_000), 333_328_333_350_000);
+    }
+
+    #[test]
+    fn serial_first() {
+        assert_ne!(squares_after_a_serial_pass(100_000), 0);
+    }
+}
