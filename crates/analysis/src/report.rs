@@ -71,8 +71,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// What limits the program on a machine that runs nothing else, for a run in which load is one of
-    /// the findings.
+    /// What limits the program on a machine that runs nothing else, for a run in which load is one
+    /// of the findings.
     pub fn on_a_quiet_machine(&self) -> Option<&CriticalBlock> {
         let is_loaded = self.causes.findings().iter().any(|f| f.cause.is_load());
         self.critical_block.as_ref().filter(|_| is_loaded)

@@ -48,7 +48,8 @@ pub struct ReportArgs {
     /// Count time blocked (I/O, locks) as work
     #[arg(long)]
     count_blocked: bool,
-    /// Print every table: breakdown, spawn sites, lines, low parallelism (default: what fits a screen)
+    /// Print every table: breakdown, spawn sites, lines, low parallelism (default: what fits a
+    /// screen)
     #[arg(long)]
     long: bool,
     /// After the report: lengths of strands and tasks, ready times, queue depth, steals (JSON: the key `statistics`)

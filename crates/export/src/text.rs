@@ -51,8 +51,8 @@ impl View<'_> {
     }
 }
 
-/// Formats what matters most of `report`, which was made from `dag` with the options `measured`, in at
-/// most 30 lines of at most `options.width` columns. [`report_text`] has the rest.
+/// Formats what matters most of `report`, which was made from `dag` with the options `measured`,
+/// in at most 30 lines of at most `options.width` columns. [`report_text`] has the rest.
 pub fn screen_text(
     dag: &Dag,
     report: &Report,
@@ -67,8 +67,8 @@ pub fn screen_text(
     })
 }
 
-/// Formats all of `report`, which was made from `dag` with the options `measured`, as lines of at most
-/// `options.width` columns.
+/// Formats all of `report`, which was made from `dag` with the options `measured`, as lines of at
+/// most `options.width` columns.
 pub fn report_text(
     dag: &Dag,
     report: &Report,

@@ -48,7 +48,8 @@ pub struct Outcome<'a> {
     pub tool: &'a Path,
     /// Prints the report of the main trace; `None` for no report.
     pub report: Option<PrintReport>,
-    /// Each test or benchmark was recorded by itself: prints their table, unless there is no report.
+    /// Each test or benchmark was recorded by itself: prints their table, unless there is no
+    /// report.
     pub each: Option<PrintTable>,
     /// What the program started was recorded too.
     pub follow: bool,

@@ -7,11 +7,11 @@ fn main() {
 }
 
 #[divan::bench(sample_count = 20)]
-fn divided() -> u64 {
+fn divided() -> usize {
     benches::squares(black_box(200_000))
 }
 
 #[divan::bench(sample_count = 20)]
-fn serial_first() -> u64 {
+fn serial_first() -> usize {
     benches::squares_after_a_serial_pass(black_box(200_000))
 }

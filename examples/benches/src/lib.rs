@@ -3,14 +3,16 @@
 use rayon::prelude::*;
 
 /// The sum of squares below `n`, divided among all workers.
-pub fn squares(n: u64) -> u64 {
-    (0..n).into_par_iter().with_min_len(4096).map(|i| i.wrapping_mul(i)).sum()
+pub fn squares(n: usize) -> usize {
+    let numbers = (0..n).into_par_iter().with_min_len(4096);
+    numbers.map(|i| i.wrapping_mul(i)).sum()
 }
 
-/// The same, after a serial pass over all numbers.
-pub fn squares_after_a_serial_pass(n: u64) -> u64 {
-    let numbers: Vec<u64> = (0..n).map(|i| i ^ (i >> 3)).collect();
-    numbers.par_iter().with_min_len(4096).map(|i| i.wrapping_mul(*i)).sum()
+/// The same of other numbers, after a serial pass over all of them.
+pub fn squares_after_a_serial_pass(n: usize) -> usize {
+    let numbers: Vec<usize> = (0..n).map(|i| i ^ (i >> 3)).collect();
+    let numbers = numbers.par_iter().with_min_len(4096);
+    numbers.map(|i| i.wrapping_mul(*i)).sum()
 }
 
 #[cfg(test)]

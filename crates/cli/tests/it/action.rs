@@ -52,7 +52,8 @@ fn read_action() -> (BTreeMap<String, String>, Vec<Step>) {
     (defaults, steps.collect())
 }
 
-/// Runs all steps in the project until one fails, with these inputs. GitHub's files are in `folder`.
+/// Runs all steps in the project until one fails, with these inputs. GitHub's files are in
+/// `folder`.
 fn run_steps(project: &Project, folder: &Path, inputs: &[(&str, &str)]) -> (Output, String) {
     let (mut values, steps) = read_action();
     assert_eq!(steps.len(), 2);

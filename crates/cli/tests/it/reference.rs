@@ -74,7 +74,7 @@ const OTHER_NAMES: [&str; 7] = [
 /// Variables that benchmarks of runtimes set for the builds they start.
 const OF_BENCHMARKS: [&str; 2] = ["CARGO_BUILD_TARGET_DIR", "CARGO_ENCODED_RUSTFLAGS"];
 /// Variables without an underscore.
-const SHORT_NAMES: [&str; 6] = ["CARGO", "HOME", "LANG", "PATH", "RUSTC", "TERM"];
+const SHORT_NAMES: [&str; 7] = ["CARGO", "HOME", "LANG", "NEXTEST", "PATH", "RUSTC", "TERM"];
 
 fn is_name(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';

@@ -97,7 +97,8 @@ fn it_fits_at_every_width_and_so_does_the_long_report() {
     }
 }
 
-/// A finding about the program is there whatever the machine did, with what to do and what it brings.
+/// A finding about the program is there whatever the machine did, with what to do and what it
+/// brings.
 #[test]
 fn each_run_with_tasks_has_a_finding_with_remedy_and_gain() {
     for run in traces().iter().map(|trace| read(trace)) {

@@ -1,6 +1,6 @@
 //! Each test or benchmark of a program in a process of its own, so that each has a trace of its own
-//! (`--each`). The program's harness lists their names, and runs one of them with `--exact`; libtest,
-//! Criterion and divan do both.
+//! (`--each`). The program's harness lists their names, and runs one of them with `--exact`;
+//! libtest, Criterion and divan do both.
 
 use std::ffi::{OsStr, OsString};
 use std::process::{Command, ExitCode, Stdio};
@@ -13,8 +13,8 @@ pub const EXACT: &str = "--exact";
 /// What the harnesses' lists call their entries.
 const KINDS: [&str; 3] = ["test", "bench", "benchmark"];
 
-/// Runs `program` once for each name that it lists, each through the runner `own`. Returns the first
-/// exit code that is no success. `None` if the program lists fewer than two names, so that it can run
+/// Runs `program` once for each name that it lists, each through the runner `own`. Returns the
+/// first exit code that is no success. `None` if the program lists fewer than two names, so that it can run
 /// as it is.
 pub(crate) fn run(own: &OsStr, program: &OsStr, arguments: &[OsString]) -> Option<ExitCode> {
     let names = names(program, arguments)?;
@@ -47,7 +47,9 @@ fn names(program: &OsStr, arguments: &[OsString]) -> Option<Vec<String>> {
     let mut list = Command::new(words.next()?);
     list.args(words).args(["--list", "--format", "terse"]);
     environment::restore(&mut list);
+    // divan lists its names for cargo-nextest alone.
     let output = list
+        .env("NEXTEST", "1")
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output()
