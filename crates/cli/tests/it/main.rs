@@ -6,6 +6,7 @@
 
 mod accidents;
 mod action;
+mod agents_page;
 mod asked;
 mod bench_runtimes;
 mod cargo_calls;
@@ -16,6 +17,8 @@ mod each;
 mod faults;
 mod folding;
 mod kernels_on_workers;
+mod lsp;
+mod mcp;
 mod native;
 mod openmp;
 mod project;
@@ -27,7 +30,9 @@ mod runs;
 mod samples;
 mod sanitizers;
 mod scale;
+mod sharing;
 mod simulate;
+mod stdio_client;
 mod steals;
 mod suite;
 mod supervision;

@@ -48,7 +48,7 @@ fn sources(of: &[&str]) -> String {
     text
 }
 
-const ALL: [&str; 10] = [
+const ALL: [&str; 12] = [
     "cli",
     "record",
     "view",
@@ -57,6 +57,8 @@ const ALL: [&str; 10] = [
     "reader",
     "calibrate",
     "perf",
+    "mcp",
+    "lsp",
     "adapters/preload",
     "adapters/rayon",
 ];

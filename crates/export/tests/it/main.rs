@@ -9,6 +9,7 @@ mod ci;
 mod compare;
 mod golden;
 mod pictures;
+mod profiles;
 mod scale;
 mod screen;
 mod statistics;
