@@ -35,12 +35,11 @@ fn row(path: &Path) -> anyhow::Result<EachRow> {
     let report = workspan_analysis::report(&dag, &Options::default())
         .with_context(|| path.display().to_string())?;
     let name = dag.meta.command.as_deref().and_then(name_of);
-    let name = name.or(dag.meta.name.as_deref()).unwrap_or("program");
-    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.or(dag.meta.name.clone());
+    let name = name.unwrap_or_else(|| "program".into());
     Ok(EachRow {
-        name: name.to_owned(),
-        file: file.into_owned(),
-        measures: measure(&dag, &report, name.to_owned()),
+        measures: measure(&dag, &report, name.clone()),
+        name,
         cause: report.causes.findings().first().map(|f| f.cause),
     })
 }

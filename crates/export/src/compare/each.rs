@@ -12,24 +12,20 @@ use crate::page::{Page, Tone, columns, plain, strong};
 pub struct EachRow {
     /// What its harness calls it.
     pub name: String,
-    /// The name of its trace.
-    pub file: String,
     /// Its run.
     pub measures: RunMeasures,
     /// Where most time was lost; `None` if little was.
     pub cause: Option<Cause>,
 }
 
-/// The quantities with a column, and what heads it.
-const COLUMNS: [(Quantity, &str); 5] = [
-    (Quantity::Tasks, "tasks"),
-    (Quantity::Work, "work"),
-    (Quantity::Span, "span"),
-    (Quantity::Parallelism, "parallelism"),
-    (Quantity::MeanBusy, "busy"),
+/// The quantities, with the head of their columns and its width.
+const COLUMNS: [(Quantity, &str, usize); 5] = [
+    (Quantity::Tasks, "tasks", 10),
+    (Quantity::Work, "work", 10),
+    (Quantity::Span, "span", 10),
+    (Quantity::Parallelism, "parallelism", 12),
+    (Quantity::MeanBusy, "busy", 7),
 ];
-/// Columns of a number.
-const NUMBER_COLUMNS: usize = 12;
 /// Columns of the name of a cause.
 const CAUSE_COLUMNS: usize = 18;
 
@@ -37,21 +33,21 @@ const CAUSE_COLUMNS: usize = 18;
 pub fn each_text(rows: &[EachRow], looks: &CompareOptions) -> String {
     let mut page = Page::new(looks.width, looks.color, looks.charset);
     let widest = rows.iter().map(|row| columns(&page.clean(&row.name)));
-    let numbers = COLUMNS.len() * NUMBER_COLUMNS + CAUSE_COLUMNS + 2;
+    let numbers = COLUMNS.iter().map(|column| column.2).sum::<usize>() + CAUSE_COLUMNS + 2;
     let room = page.width().saturating_sub(numbers).max(16);
     let width = widest.max().unwrap_or(0).clamp(16, room);
     page.blank();
     let head = page.fit("Test or benchmark", width);
-    let numbers = COLUMNS.map(|(_, name)| format!("{name:>NUMBER_COLUMNS$}"));
+    let numbers = COLUMNS.map(|(_, name, width)| format!("{name:>width$}"));
     page.line(&[
         strong(format!("  {head}")),
         (Tone::Faint, format!("{}  first cause", numbers.concat())),
     ]);
     for row in rows {
         let name = page.fit(&row.name, width);
-        let numbers = COLUMNS.map(|(quantity, _)| {
+        let numbers = COLUMNS.map(|(quantity, _, width)| {
             let text = value(quantity, row.measures.get(quantity));
-            format!("{text:>NUMBER_COLUMNS$}")
+            format!("{text:>width$}")
         });
         let cause = row.cause.map_or("-", Cause::id);
         page.line(&[

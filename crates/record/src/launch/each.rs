@@ -68,9 +68,11 @@ fn listed(text: &str) -> Vec<String> {
 }
 
 /// The test or benchmark that a process of [`run`] was for, from its command line.
-pub fn name_of(command: &str) -> Option<&str> {
+/// Words of it are quoted as for a shell.
+pub fn name_of(command: &str) -> Option<String> {
     let (_, name) = command.rsplit_once(&format!(" {EXACT} "))?;
-    Some(name)
+    let inside = name.strip_prefix('\'').and_then(|n| n.strip_suffix('\''));
+    Some(inside.map_or_else(|| name.to_owned(), |inside| inside.replace("'\\''", "'")))
 }
 
 #[cfg(test)]
@@ -81,10 +83,9 @@ mod tests {
     fn lists_of_the_three_harnesses_are_read() {
         let text = "sort::small: test\nsort/4096: benchmark\nsum: bench\n\n2 tests, 0 benchmarks\n";
         assert_eq!(listed(text), ["sort::small", "sort/4096", "sum"]);
-        assert_eq!(
-            name_of("target/t-1 --bench --exact sort/4096"),
-            Some("sort/4096")
-        );
+        let of = |command: &str| name_of(command).unwrap_or_default();
+        assert_eq!(of("target/t-1 --bench --exact sort/4096"), "sort/4096");
+        assert_eq!(of("t-1 --exact 'it'\\''s so'"), "it's so");
         assert_eq!(name_of("target/t-1 --bench"), None);
     }
 }
