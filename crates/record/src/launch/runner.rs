@@ -32,10 +32,11 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let args: Vec<OsString> = args.collect();
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    if is_set(EACH) && !is_set(LIST) {
-        if let Some(code) = each::run(&own, &file, &args) {
-            return code;
-        }
+    if is_set(EACH)
+        && !is_set(LIST)
+        && let Some(code) = each::run(&own, &file, &args)
+    {
+        return code;
     }
     let user = std::env::var_os(USER_RUNNER)
         .map(|value| environment::split(&value))
