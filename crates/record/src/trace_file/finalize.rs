@@ -109,10 +109,6 @@ pub fn finalize(
         .chain(folder)
         .chain(off_cpu.notes(told.estimated))
         .chain(off_cpu.samples.notes())
-        .chain(match parts {
-            None => off_cpu.cpu_time(&trace, &clock),
-            Some(_) => Vec::new(),
-        })
         .chain(costs)
         .collect();
     let found = Found {
