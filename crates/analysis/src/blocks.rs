@@ -243,7 +243,8 @@ pub(crate) fn blocks(
             None => add(key, 0, 0, path),
             Some(fold) => {
                 let of_sites = fold.sites.iter();
-                let of_sites = of_sites.map(|of| (of.site, weights.inside(s, &fold, of.critical_work)));
+                let of_sites =
+                    of_sites.map(|of| (of.site, weights.inside(s, &fold, of.critical_work)));
                 inside.each_critical(&fold, &key, path, of_sites, |key, critical| {
                     add(key, 0, 0, critical)
                 });
@@ -306,8 +307,8 @@ impl FoldedBlocks {
         tell(*own, rest);
     }
 
-    /// The same of the `path` ticks of a folded strand on the critical path, of which each site has what `of_sites` says. Among a
-    /// site's blocks they are divided as its work is.
+    /// The same of the `path` ticks of a folded strand on the critical path, of which each site has
+    /// what `of_sites` says. Among a site's blocks they are divided as its work is.
     fn each_critical(
         &self,
         fold: &Folded,
@@ -380,7 +381,8 @@ impl FoldedBlocks {
     }
 }
 
-/// a · b / c for b ≤ c, all of `a` where they are the same; rounded where the product is beyond 128 bits.
+/// a · b / c for b ≤ c, all of `a` where they are the same; rounded where the product is beyond
+/// 128 bits.
 fn mul_div(a: u128, b: u128, c: u128) -> u128 {
     match a.checked_mul(b) {
         _ if b >= c => a,

@@ -224,8 +224,8 @@ impl<'a> Weights<'a> {
         }
     }
 
-    /// What `ticks` of the work inside of strand `s`, with its record `fold`, weigh: what was taken out of the strand is taken out
-    /// of all inside in proportion.
+    /// What `ticks` of the work inside of strand `s`, with its record `fold`, weigh: what was taken
+    /// out of the strand is taken out of all inside in proportion.
     pub(crate) fn inside(&self, s: StrandId, fold: &Folded, ticks: u64) -> u128 {
         let weight = self.values.get(s as usize);
         match fold.work {
@@ -309,7 +309,8 @@ pub struct UnsureFolds {
     pub most: u64,
 }
 
-/// How much of a folded strand's time off the CPU lay in its tasks; the rest lay in its thread's folding.
+/// How much of a folded strand's time off the CPU lay in its tasks; the rest lay in its thread's
+/// folding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct OffSplit {
     least: u64,
@@ -318,12 +319,12 @@ struct OffSplit {
 }
 
 impl OffSplit {
-    /// Of `intervals` off the CPU in a folded strand whose tasks took `tasks` ticks and whose folding took `folding`, both with
-    /// what they were off the CPU.
+    /// Divides `intervals` off the CPU in a folded strand. Its tasks took `tasks` ticks and its
+    /// folding took `folding`, both with the intervals inside them.
     ///
-    /// A thread goes on where it was preempted, so each interval lies in one of the two as a whole: one that is longer than
-    /// either must lie in the other. A thread is preempted at any moment alike, so of the intervals that fit into both as large
-    /// a part is taken to be the tasks' as they have of the time that is left.
+    /// A thread goes on where it was preempted, so each interval lies in one of the two as a whole:
+    /// one that is longer than either must lie in the other. Intervals that fit into both are
+    /// divided as the time that is left, since a thread is preempted at any moment alike.
     fn new(intervals: impl Iterator<Item = u64>, tasks: u64, folding: u64) -> OffSplit {
         let mut open: Vec<u64> = intervals.collect();
         let (mut tasks, mut folding) = (tasks, folding);
@@ -483,13 +484,15 @@ mod tests {
         assert_eq!(split(&[], 0, 0), (0, 0, 0));
     }
 
-    /// Threads that are preempted at random while they run tasks and fold, by turns: what is said to have been the tasks' is
-    /// between the bounds, and right on average.
+    /// Threads are preempted at random while they run tasks and fold by turns. The estimate lies
+    /// between the bounds, and is right on average.
     #[test]
     fn preempted_folds_are_estimated_within_their_bounds_and_without_bias() {
         let mut state = 1u64;
         let mut below = |n: u64| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             (state >> 33) % n
         };
         let (mut truth, mut estimated) = (0u64, 0u64);
@@ -506,11 +509,17 @@ mod tests {
                 offs.push(ticks);
             }
             let (least, likely, most) = split(&offs, on_tasks + in_tasks, on_folding + in_folding);
-            assert!(least <= in_tasks && in_tasks <= most, "{offs:?} {in_tasks}: {least}..{most}");
+            assert!(
+                least <= in_tasks && in_tasks <= most,
+                "{offs:?} {in_tasks}: {least}..{most}"
+            );
             assert!(least <= likely && likely <= most);
             truth += in_tasks;
             estimated += likely;
         }
-        assert!(truth.abs_diff(estimated) * 100 < truth, "{estimated} of {truth}");
+        assert!(
+            truth.abs_diff(estimated) * 100 < truth,
+            "{estimated} of {truth}"
+        );
     }
 }

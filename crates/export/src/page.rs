@@ -255,9 +255,16 @@ mod tests {
     #[test]
     fn a_command_is_whole_however_long_its_words_are() {
         let mut page = Page::new(60, false, Charset::Ascii);
-        let block = format!("--block{NBSP}'root: {} -> end'", "src/long/path.rs:1 ".repeat(5));
+        let block = format!(
+            "--block{NBSP}'root: {} -> end'",
+            "src/long/path.rs:1 ".repeat(5)
+        );
         let words = block.replace(' ', "\u{a0}");
-        page.prose("  > ", 4, &[plain("try"), plain(" "), (Tone::Command, words)]);
+        page.prose(
+            "  > ",
+            4,
+            &[plain("try"), plain(" "), (Tone::Command, words)],
+        );
         let text = page.finish().replace(NBSP, " ");
         assert!(text.contains(&block.replace(NBSP, " ")), "{text}");
     }

@@ -183,7 +183,8 @@ pub(crate) fn is_runtime(name: &str) -> bool {
     is_runtime_beside_users(name) || is_standard(name)
 }
 
-/// The same of a function in a file of the user's, whose own program may be called `alloc` or `core`.
+/// The same of a function in a file of the user's, whose own program may be called `alloc` or
+/// `core`.
 pub(crate) fn is_runtime_beside_users(name: &str) -> bool {
     let in_runtime =
         |space: &str| is_runtime_crate(space) || workspan_runtimes::is_namespace(space);

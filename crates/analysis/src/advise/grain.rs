@@ -73,7 +73,8 @@ pub struct GrainAdvice {
     pub strands: Distribution,
     /// As it is.
     pub now: Grain,
-    /// What creating tasks costs is known from below only: what the runtime does for them on their own thread is part of their work.
+    /// What creating tasks costs is known from below only: what the runtime does for them on their
+    /// own thread is part of their work.
     pub cost_is_least: bool,
     /// What to do.
     pub change: GrainChange,

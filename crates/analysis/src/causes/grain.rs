@@ -14,8 +14,9 @@ const STEALS_A_TASK: u128 = 2;
 const TASKS_A_STEAL: u128 = 4;
 
 pub(crate) struct Grain {
-    /// Time in strands of the task and its descendants, blocked time too, but neither preempted nor in probes: what a thief
-    /// would gain, on any machine and however the run is recorded and read.
+    /// Time in strands of the task and its descendants, blocked time included, preempted time and
+    /// probes left out: what a thief would gain, however busy the machine is and however the trace
+    /// is read.
     work: Vec<u64>,
     /// Number of these tasks.
     tasks: Vec<u32>,
@@ -86,8 +87,8 @@ impl Grain {
     }
 }
 
-/// Ticks of strand `s` that are its task's own: not preempted, and without probes at `probe` each. `off` is its time off the CPU,
-/// and `fold` its record if it is a folded one.
+/// Ticks of strand `s` that are its task's own: not preempted, and without probes at `probe` each.
+/// `off` is its time off the CPU, and `fold` its record if it is a folded one.
 pub(super) fn own_time(dag: &Dag, s: usize, off: OffCpu, fold: Option<&Folded>, probe: u64) -> u64 {
     let blocked = off.blocked;
     match fold {
@@ -97,6 +98,8 @@ pub(super) fn own_time(dag: &Dag, s: usize, off: OffCpu, fold: Option<&Folded>, 
         }
         // Its record's work is without probes already, unless a recorder made it.
         Some(fold) if fold.probes > 0 => fold.work,
-        Some(fold) => fold.work.saturating_sub(probe_ticks(dag, s, Some(fold), probe)),
+        Some(fold) => fold
+            .work
+            .saturating_sub(probe_ticks(dag, s, Some(fold), probe)),
     }
 }

@@ -149,7 +149,10 @@ fn folded(dag: &Dag, advice: &Advice, page: &mut Page) {
     if let Some(first) = folded.sites.first() {
         let command = match dag.meta.shortened {
             Some(_) => "workspan advise --full ...".to_owned(),
-            None => format!("workspan record --keep {} -- ...", quoted(label(dag, first.site))),
+            None => format!(
+                "workspan record --keep {} -- ...",
+                quoted(label(dag, first.site))
+            ),
         };
         words.push(plain("To see more:  "));
         words.push((Tone::Command, command));

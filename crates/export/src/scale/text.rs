@@ -62,7 +62,10 @@ pub fn scale_text(view: &ScaleView, looks: &CompareOptions) -> String {
     if let Some(folder) = &view.kept {
         let pieces = [
             plain("To see the recorded runs, and the measured points between the bounds:  "),
-            (Tone::Command, format!("workspan view {}/*.wspan", quoted(folder))),
+            (
+                Tone::Command,
+                format!("workspan view {}/*.wspan", quoted(folder)),
+            ),
         ];
         page.prose("  ", 2, &pieces);
     }

@@ -168,8 +168,8 @@ pub(super) fn survey(chunks: &TraceChunks<'_>) -> Result<Survey, Error> {
     }
 }
 
-/// What a probe cost in this run: [`survey`]'s answer without the rest of it, for whoever takes probes out of records before
-/// the survey.
+/// What a probe cost in this run: the cost that [`survey`] finds, for whoever takes probes out of
+/// records before the survey.
 pub(super) fn probe_cost(chunks: &TraceChunks<'_>) -> u64 {
     let noted = probe::cost(&chunks.notes);
     let mut unrecorded = Unrecorded::default();
