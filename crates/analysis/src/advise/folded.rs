@@ -3,6 +3,7 @@
 use workspan_dag::{Dag, NONE, PlaceId};
 
 use crate::report::Report;
+use crate::weight::Weights;
 
 /// Folded work on the path below this share of it is not worth recording again.
 const LEAST_SHARE: f64 = 0.1;
@@ -33,7 +34,7 @@ pub struct FoldedAdvice {
 }
 
 /// `None` where less than a tenth of the path lies in folded records. O(sites × records).
-pub(super) fn folded(dag: &Dag, report: &Report) -> Option<FoldedAdvice> {
+pub(super) fn folded(dag: &Dag, weights: &Weights, report: &Report) -> Option<FoldedAdvice> {
     if dag.folded.is_empty() {
         return None;
     }
@@ -49,23 +50,26 @@ pub(super) fn folded(dag: &Dag, report: &Report) -> Option<FoldedAdvice> {
             sums.len() - 1
         })
     };
-    for (_, fold) in dag.folded.iter() {
+    for (s, fold) in dag.folded.iter() {
         for site in &fold.sites {
             let i = at(&mut sums, site.site);
             sums[i].tasks = sums[i].tasks.saturating_add(site.count);
-            sums[i].work += u128::from(site.work);
+            sums[i].work += weights.inside(s, &fold, site.work);
         }
     }
     let (mut critical, mut blocks) = (0u128, Vec::new());
     let on_path = report.work_span.critical_path.iter();
-    for fold in on_path.filter_map(|&s| dag.fold_of(s)) {
-        critical += u128::from(fold.span);
+    for (s, fold) in on_path.filter_map(|&s| Some((s, dag.fold_of(s)?))) {
+        let mut own = weights.path(s, 0);
+        critical += own;
         for site in &fold.sites {
+            let part = weights.inside(s, &fold, site.critical_work).min(own);
+            own -= part;
             let i = at(&mut sums, site.site);
-            sums[i].critical += u128::from(site.critical_work);
+            sums[i].critical += part;
         }
         for &(from, to, ticks) in &fold.blocks {
-            blocks.push(((from, to), u128::from(ticks)));
+            blocks.push(((from, to), weights.inside(s, &fold, ticks)));
         }
     }
     if (critical as f64) < LEAST_SHARE * report.work_span.span.max(1) as f64 {

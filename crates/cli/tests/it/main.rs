@@ -21,6 +21,7 @@ mod native;
 mod openmp;
 mod project;
 mod rayon_places;
+mod readings;
 mod record;
 mod report_msort;
 mod runs;

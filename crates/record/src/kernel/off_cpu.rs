@@ -16,7 +16,6 @@ use workspan_trace::window::Window;
 
 use crate::kernel::clock::Clock;
 use crate::kernel::cpu_clock::unseen_off_times;
-use crate::kernel::cpu_time::CpuTime;
 use crate::kernel::samples::Samples;
 use crate::launch::environment::NO_PERF;
 use crate::options::settings::Sampling;
@@ -64,7 +63,6 @@ pub struct OffCpu {
     /// Why it is not all.
     missing: Vec<String>,
     watched: bool,
-    cpu_time: CpuTime,
     /// What the same watchers saw of the code.
     pub samples: Samples,
 }
@@ -99,12 +97,6 @@ impl OffCpu {
                                 .entry(interval.tid)
                                 .or_default()
                                 .push(interval);
-                        }
-                        let stem = file.file_stem().and_then(|stem| stem.to_str());
-                        if let Some(pid) = stem.and_then(|pid| pid.parse().ok())
-                            && told.lost == 0
-                        {
-                            all.cpu_time.add(pid, &told.switches);
                         }
                         all.samples.add(told);
                     }
@@ -190,11 +182,6 @@ impl OffCpu {
         })
     }
 
-    /// The CPU time of the process of `trace`, where all of it is in the trace.
-    pub fn cpu_time(&self, trace: &Trace<'_>, clock: &Clock) -> Vec<Note> {
-        self.cpu_time.notes(trace, clock, &self.intervals)
-    }
-
     /// When the thread of that number was off the CPU, by time.
     pub fn of_thread(&self, tid: u32) -> &[OffInterval] {
         self.intervals.get(&tid).map_or(&[], Vec::as_slice)
@@ -202,7 +189,7 @@ impl OffCpu {
 
     /// The threads of process `pid`.
     pub fn threads_of(&self, pid: u32) -> impl Iterator<Item = u32> + '_ {
-        self.cpu_time.threads_of(pid)
+        self.on.get(&pid).into_iter().flat_map(OnTimes::threads)
     }
 
     /// The trace's threads with one more chunk each: thread, seq, base time in ticks, records.

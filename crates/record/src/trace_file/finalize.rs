@@ -110,10 +110,6 @@ pub fn finalize(
         .chain(off_cpu.notes(told.estimated))
         .chain(off_cpu.samples.notes())
         .chain((unseen_ns > 0).then(|| Note::new(key::UNSEEN_OFF_NS, unseen_ns.to_string())))
-        .chain(match parts {
-            None => off_cpu.cpu_time(&trace, &clock),
-            Some(_) => Vec::new(),
-        })
         .chain(costs)
         .collect();
     let found = Found {
