@@ -120,7 +120,6 @@ impl Looks {
             color: self.color.applies(&stdout),
             charset: charset(self.ascii, &stdout),
             rows,
-            ..CompareOptions::default()
         }
     }
 }
