@@ -11,6 +11,8 @@ use crate::quantity::NBSP;
 pub(crate) enum Tone {
     Plain,
     Strong,
+    /// A word of a command for a shell: however long, it is never shortened.
+    Command,
     Faint,
     Path,
     Bar,
@@ -21,7 +23,7 @@ impl Tone {
     fn style(self) -> Style {
         match self {
             Tone::Plain => Style::new(),
-            Tone::Strong => Style::new().bold(),
+            Tone::Strong | Tone::Command => Style::new().bold(),
             Tone::Faint => Style::new().dimmed(),
             Tone::Path => AnsiColor::Cyan.on_default(),
             Tone::Bar => AnsiColor::Blue.on_default(),
@@ -101,8 +103,25 @@ impl Page {
         self.out.push('\n');
     }
 
+    /// The number of lines so far.
+    pub(crate) fn lines(&self) -> usize {
+        self.out.matches('\n').count()
+    }
+
     /// Running text, wrapped at words; further lines are indented by `hang`.
     pub(crate) fn prose(&mut self, first: &str, hang: usize, pieces: &[Piece]) {
+        self.prose_at_most(usize::MAX, first, hang, pieces);
+    }
+
+    /// Like [`Page::prose`], cut after `max_lines` lines.
+    pub(crate) fn prose_at_most(
+        &mut self,
+        max_lines: usize,
+        first: &str,
+        hang: usize,
+        pieces: &[Piece],
+    ) {
+        let mut lines = 1;
         let mut words: Vec<(Tone, String, bool)> = Vec::new();
         let mut glued = false;
         for (tone, text) in pieces {
@@ -128,6 +147,13 @@ impl Page {
             }
             let need: usize = words[i..end].iter().map(|w| columns(&w.1)).sum();
             if !fresh && column + 1 + need > self.width {
+                if lines == max_lines {
+                    let mark = if self.unicode() { "…" } else { "..." };
+                    let room = self.width.saturating_sub(column);
+                    self.styled(Tone::Plain, &cut_end(mark, room));
+                    break;
+                }
+                lines += 1;
                 self.out.push('\n');
                 self.out.push_str(&" ".repeat(hang));
                 column = hang;
@@ -138,7 +164,11 @@ impl Page {
                 column += 1;
             }
             for (tone, word, _) in &words[i..end] {
-                let word = cut_start(word, self.width.saturating_sub(column), self.unicode());
+                let room = self.width.saturating_sub(column);
+                let word = match tone {
+                    Tone::Command => word.clone(),
+                    _ => cut_start(word, room, self.unicode()),
+                };
                 column += columns(&word);
                 self.styled(*tone, &word);
             }
@@ -244,6 +274,23 @@ mod tests {
         let text = page.finish();
         assert!(text.lines().all(|l| columns(l) <= 60), "{text}");
         assert!(text.contains("src/a_long_name.rs:37, then more"), "{text}");
+    }
+
+    #[test]
+    fn a_command_is_whole_however_long_its_words_are() {
+        let mut page = Page::new(60, false, Charset::Ascii);
+        let block = format!(
+            "--block{NBSP}'root: {} -> end'",
+            "src/long/path.rs:1 ".repeat(5)
+        );
+        let words = block.replace(' ', "\u{a0}");
+        page.prose(
+            "  > ",
+            4,
+            &[plain("try"), plain(" "), (Tone::Command, words)],
+        );
+        let text = page.finish().replace(NBSP, " ");
+        assert!(text.contains(&block.replace(NBSP, " ")), "{text}");
     }
 
     #[test]

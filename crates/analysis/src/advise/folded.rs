@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use workspan_dag::{Dag, NONE, PlaceId};
 
 use crate::report::Report;
+use crate::weight::Weights;
 
 /// Folded work on the path below this share of it is not worth recording again.
 const LEAST_SHARE: f64 = 0.1;
@@ -35,7 +36,7 @@ pub struct FoldedAdvice {
 }
 
 /// `None` where less than a tenth of the path lies in folded records.
-pub(super) fn folded(dag: &Dag, report: &Report) -> Option<FoldedAdvice> {
+pub(super) fn folded(dag: &Dag, weights: &Weights, report: &Report) -> Option<FoldedAdvice> {
     if dag.folded.is_empty() {
         return None;
     }
@@ -46,23 +47,26 @@ pub(super) fn folded(dag: &Dag, report: &Report) -> Option<FoldedAdvice> {
         work: 0,
         critical: 0,
     };
-    for (_, fold) in dag.folded.iter() {
+    for (s, fold) in dag.folded.iter() {
         for site in &fold.sites {
             let sum = sums.entry(site.site).or_insert_with(|| nothing(site.site));
             sum.tasks = sum.tasks.saturating_add(site.count);
-            sum.work += u128::from(site.work);
+            sum.work += weights.inside(s, &fold, site.work);
         }
     }
     let (mut critical, mut blocks) = (0u128, Vec::new());
     let on_path = report.work_span.critical_path.iter();
-    for fold in on_path.filter_map(|&s| dag.fold_of(s)) {
-        critical += u128::from(fold.span);
+    for (s, fold) in on_path.filter_map(|&s| Some((s, dag.fold_of(s)?))) {
+        let mut own = weights.path(s, 0);
+        critical += own;
         for site in &fold.sites {
+            let part = weights.inside(s, &fold, site.critical_work).min(own);
+            own -= part;
             let sum = sums.entry(site.site).or_insert_with(|| nothing(site.site));
-            sum.critical += u128::from(site.critical_work);
+            sum.critical += part;
         }
         for &(from, to, ticks) in &fold.blocks {
-            blocks.push(((from, to), u128::from(ticks)));
+            blocks.push(((from, to), weights.inside(s, &fold, ticks)));
         }
     }
     if (critical as f64) < LEAST_SHARE * report.work_span.span.max(1) as f64 {
