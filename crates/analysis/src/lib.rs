@@ -22,6 +22,7 @@ mod flame;
 mod heaviest;
 mod limits;
 mod low_parallelism;
+pub mod named_code;
 mod no_work_shares;
 mod off_events;
 mod options;
@@ -66,7 +67,10 @@ pub use blocks::{BlockRow, BlockTable, CodeBlock, block_name, block_strands};
 pub use breakdown::Breakdown;
 pub use column::{Column, Marks};
 pub use critical_block::CriticalBlock;
-pub use flame::{FlameOf, FlameOptions, FlameStack, Stretched, flame, stretched};
+pub use flame::{
+    FlameOf, FlameOptions, FlameStack, LogicalFrame, LogicalSamples, Stretched, flame,
+    logical_samples, stretched,
+};
 pub use limits::{Blocked, Limits, RegionShares, limits};
 pub use low_parallelism::{LowParallelism, LowStrand};
 pub use options::{Error, Metric, Options};

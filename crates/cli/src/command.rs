@@ -16,7 +16,9 @@ use crate::flame::FlameArgs;
 use crate::help::HelpArgs;
 use crate::html::HtmlArgs;
 use crate::info::InfoArgs;
+use crate::lsp::LspArgs;
 use crate::man::ManArgs;
+use crate::mcp::McpArgs;
 use crate::output::is_broken_pipe;
 use crate::plot::PlotArgs;
 use crate::record::RecordArgs;
@@ -31,7 +33,8 @@ use crate::view::ViewArgs;
 use crate::whatif::WhatifArgs;
 use crate::{
     advise, bandwidth, bench, calibrate, check, compare, completions, export, flame, help, html,
-    info, man, plot, record, report, scale, simulate, sql, stretch, timeline, view, whatif,
+    info, lsp, man, mcp, plot, record, report, scale, simulate, sql, stretch, timeline, view,
+    whatif,
 };
 
 /// Where did the speedup of a task-parallel program go, and which line to change to get it back?
@@ -80,6 +83,8 @@ enum Command {
     Bandwidth(BandwidthArgs),
     Calibrate(CalibrateArgs),
     Bench(BenchArgs),
+    Mcp(McpArgs),
+    Lsp(LspArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
     Help(HelpArgs),
@@ -122,6 +127,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Bench(args) => return bench::run(&args),
         Command::Completions(args) => completions::run(&args)?,
         Command::Man(args) => man::run(&args)?,
+        Command::Mcp(args) => mcp::run(&args)?,
+        Command::Lsp(args) => lsp::run(&args)?,
         Command::Help(args) => help::run(&args)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -1,11 +1,13 @@
 //! `workspan export`.
 
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use flate2::read::GzDecoder;
 use workspan_analysis::Options;
 use workspan_dag::Dag;
+use workspan_export::profile::{self, Profile};
 
 use crate::output_file;
 use crate::trace::TraceArgs;
@@ -23,6 +25,12 @@ pub enum Format {
     Chrome,
     /// The DAG for Graphviz, tasks collapsed where there are too many.
     Dot,
+    /// The samples with their logical stacks for pprof, compressed by gzip: `go tool pprof run.pb.gz`.
+    Pprof,
+    /// The same for speedscope (www.speedscope.app), JSON.
+    Speedscope,
+    /// The same for the Firefox Profiler (profiler.firefox.com), JSON.
+    Firefox,
 }
 
 impl Format {
@@ -33,6 +41,14 @@ impl Format {
             Format::Sqlite => b"SQLite format 3",
             Format::Chrome => b"{\"displayTimeUnit\":",
             Format::Dot => b"digraph workspan",
+            Format::Speedscope => b"{\"$schema\":\"https://www.speedscope.app/",
+            Format::Firefox => b"{\"meta\":{\"categories\":",
+            // What begins so once it is inflated: a type of samples, two small numbers.
+            Format::Pprof => {
+                let mut inflated = [0u8; 5];
+                let read = GzDecoder::new(start).read_exact(&mut inflated);
+                return read.is_ok() && inflated[..3] == [0x0a, 0x04, 0x08] && inflated[4] == 0x10;
+            }
             // A packet (field 1), short, whose first field is the sequence's flags or its number: no text goes on like that.
             Format::Perfetto => {
                 return start.first() == Some(&0x0a)
@@ -41,6 +57,16 @@ impl Format {
             }
         };
         start.starts_with(beginning)
+    }
+
+    /// Whether it is made of the samples alone.
+    fn needs_samples(self) -> bool {
+        matches!(self, Format::Pprof | Format::Speedscope | Format::Firefox)
+    }
+
+    /// Whether it is no text.
+    fn is_binary(self) -> bool {
+        matches!(self, Format::Perfetto | Format::Pprof)
     }
 }
 
@@ -54,6 +80,10 @@ Examples:
   workspan export --format perfetto -o run.pftrace run.wspan   # open it at ui.perfetto.dev
   workspan export --format chrome -o run.json run.wspan
   workspan export --format dot --nodes 200 run.wspan | dot -Tsvg > dag.svg
+  workspan export --format pprof -o run.pb.gz run.wspan        # then: go tool pprof -http=: run.pb.gz
+  workspan export --format speedscope -o run.speedscope.json run.wspan
+  workspan export --format firefox -o run.firefox.json run.wspan
+  workspan export --format text --redact -o shared.jsonl run.wspan   # without names, paths, arguments, host
   workspan export --format text run.wspan | grep '\"ev\":\"steal\"' | wc -l")]
 pub struct ExportArgs {
     #[command(flatten)]
@@ -67,6 +97,10 @@ pub struct ExportArgs {
     /// Nodes in a dot file at most: the heaviest tasks are opened, others collapsed
     #[arg(long, value_name = "N", default_value_t = workspan_export::DOT_NODES)]
     nodes: usize,
+    /// Replace the names of the program, its files, functions and regions, and the host, and leave out arguments, paths, source
+    /// lines and warnings (docs/export.md says what stays)
+    #[arg(long)]
+    redact: bool,
 }
 
 /// `workspan export`.
@@ -74,13 +108,19 @@ pub struct ExportArgs {
 /// # Errors
 /// The trace can't be read, or the output not written.
 pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
-    let dag = args.trace.open_each_task()?;
+    let mut dag = args.trace.open_each_task()?;
+    if args.format.needs_samples() {
+        crate::flame::need_samples(&dag, &args.trace.file)?;
+    }
+    if args.redact {
+        workspan_export::redact(&mut dag);
+    }
     match &args.output {
         None if args.format == Format::Sqlite => {
             bail!("a database is a file; name it with -o");
         }
-        None if args.format == Format::Perfetto && std::io::stdout().is_terminal() => {
-            bail!("a Perfetto trace is no text; name a file with -o");
+        None if args.format.is_binary() && std::io::stdout().is_terminal() => {
+            bail!("the format is no text; name a file with -o");
         }
         None => {
             let mut out = BufWriter::new(std::io::stdout().lock());
@@ -96,7 +136,12 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
                 );
             }
             if args.format == Format::Sqlite {
-                return crate::sql::export(dag, &args.trace.file, path);
+                let trace = if args.redact {
+                    Path::new("trace")
+                } else {
+                    &args.trace.file
+                };
+                return crate::sql::export(dag, trace, path);
             }
             let name = || format!("{}: can't be written", path.display());
             let file = output_file::create(path, |start| args.format.begins(start))?;
@@ -118,6 +163,9 @@ fn write(args: &ExportArgs, dag: &Dag, out: &mut impl Write) -> anyhow::Result<(
         Format::Dot => {
             out.write_all(workspan_export::dot(dag, &options, args.nodes)?.as_bytes())?
         }
+        Format::Pprof => profile::pprof(&Profile::new(dag, &options)?, out)?,
+        Format::Speedscope => profile::speedscope(&Profile::new(dag, &options)?, out)?,
+        Format::Firefox => profile::firefox(&Profile::new(dag, &options)?, out)?,
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use workspan_analysis::stretch::{StretchOptions, stretch};
@@ -113,9 +113,11 @@ pub fn run(args: &FlameArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn stacks(dag: &Dag, args: &FlameArgs) -> anyhow::Result<Vec<FlameStack>> {
-    let file = args.trace.file.display();
+/// # Errors
+/// The trace at `file` has no samples; the message says why.
+pub(crate) fn need_samples(dag: &Dag, file: &Path) -> anyhow::Result<()> {
     if dag.samples.is_empty() {
+        let file = file.display();
         let why = if dag.samples.hertz > 0 {
             "the run was too short for one; record a longer one, or more often with --sample 9973"
         } else {
@@ -124,6 +126,12 @@ fn stacks(dag: &Dag, args: &FlameArgs) -> anyhow::Result<Vec<FlameStack>> {
         };
         bail!("{file}: has no samples of the code: {why}");
     }
+    Ok(())
+}
+
+fn stacks(dag: &Dag, args: &FlameArgs) -> anyhow::Result<Vec<FlameStack>> {
+    need_samples(dag, &args.trace.file)?;
+    let file = args.trace.file.display();
     let how = FlameOptions {
         recursion: args.recursion,
     };

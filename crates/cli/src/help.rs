@@ -4,11 +4,11 @@ mod glossary;
 
 use anyhow::bail;
 use clap::CommandFactory;
+use workspan_analysis::named_code::closest;
 use workspan_export::paragraph;
 
 use crate::command::Cli;
 use crate::output::{print, width};
-use crate::targets::closest;
 
 /// Explains a command, or a term of the report
 #[derive(Debug, Clone, clap::Args)]

@@ -35,9 +35,9 @@ pub struct HtmlArgs {
     /// The file to write, by default the first trace's name with `.html`; an older report is replaced, anything else is not
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Maximum size of the file, such as 500KB or 5MB
-    #[arg(long, value_name = "SIZE", default_value = "5MB", value_parser = budget)]
-    budget: u64,
+    /// Maximum size of the file, such as 500KB or 5MB (default: ten times the traces' size, at least 500KB and at most 5MB)
+    #[arg(long, value_name = "SIZE", value_parser = budget)]
+    budget: Option<u64>,
     /// Whole source files where they are named, not only the lines around what is hot or a position
     #[arg(long)]
     sources: bool,
@@ -61,7 +61,9 @@ pub fn run(args: &HtmlArgs) -> anyhow::Result<()> {
     drop(progress);
     let progress = Progress::new("workspan: writing the report …");
     let carry = Carry {
-        budget: args.budget,
+        budget: args
+            .budget
+            .unwrap_or_else(|| Carry::usual_budget(session.trace_bytes())),
         whole_sources: args.sources,
     };
     let report = html::report(&mut session, &carry)?;

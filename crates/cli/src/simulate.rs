@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use workspan_analysis::named_code::{self, closest, line_range};
 use workspan_analysis::simulate::{Fix, Policy, Setup, Simulation};
 use workspan_analysis::{Options, Target, report};
 use workspan_dag::Dag;
@@ -16,7 +17,6 @@ use crate::advise::ticks;
 use crate::compare::Looks;
 use crate::output::print;
 use crate::output_file;
-use crate::targets::{self, closest, line_range};
 use crate::trace::TraceArgs;
 use crate::whatif::factor;
 use workspan_record::progress::Progress;
@@ -272,9 +272,12 @@ fn fix(dag: &Dag, text: &str) -> anyhow::Result<Fix> {
 fn target(dag: &Dag, code: &str, expected: &dyn Fn() -> String) -> anyhow::Result<Target> {
     let (kind, name) = code.trim().split_once(':').with_context(expected)?;
     match kind {
-        "site" => targets::site(dag, name, false),
-        "lines" => targets::lines(dag, &line_range(name).map_err(anyhow::Error::msg)?),
-        "region" => targets::region(dag, name),
+        "site" => Ok(named_code::site(dag, name, false)?),
+        "lines" => {
+            let range = line_range(name).map_err(anyhow::Error::msg)?;
+            Ok(named_code::lines(dag, &range)?)
+        }
+        "region" => Ok(named_code::region(dag, name)?),
         _ => bail!("{}", expected()),
     }
 }

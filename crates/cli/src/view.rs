@@ -1,16 +1,19 @@
 //! `workspan view`: the runs in a browser.
 
+mod kept_key;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use workspan_view::Session;
-use workspan_view::server::{Server, open_browser};
+use workspan_view::server::{Key, Server, open_browser};
 use workspan_view::session::Settings;
 
 use crate::output::print;
 use crate::say;
 use crate::trace::Reading;
+use kept_key::KeptKey;
 
 /// Opens runs in a browser: the timeline, the DAG, the sites, what if
 #[derive(Debug, Clone, clap::Args)]
@@ -24,6 +27,7 @@ Examples:
   workspan view run.wspan
   workspan view before.wspan after.wspan          # two runs, side by side in Compare
   workspan view --no-open --port 9000 run.wspan   # on a machine you are logged in to by ssh
+  workspan view --key ~/.workspan-key run.wspan   # links that were copied still work the next time
   workspan view --source-dir ~/project run.wspan  # sources that are not where the run was recorded"
 )]
 pub struct ViewArgs {
@@ -36,6 +40,9 @@ pub struct ViewArgs {
     /// Start no browser
     #[arg(long)]
     no_open: bool,
+    /// Keep the address's key and port in FILE, so that a link still works after a restart; made, for you alone, where it is not there
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
     #[command(flatten)]
     looked_at: LookedAt,
 }
@@ -101,7 +108,16 @@ impl LookedAt {
 /// A file is no trace, or the port can't be had.
 pub fn run(args: &ViewArgs) -> anyhow::Result<()> {
     let session = Arc::new(args.looked_at.to_view(&args.files)?);
-    let server = Server::bind(session, args.port)?;
+    let kept = args.key.as_deref().map(KeptKey::open).transpose()?;
+    let port = args.port.or(kept.as_ref().and_then(|kept| kept.port));
+    let key = match &kept {
+        Some(kept) => kept.key.clone(),
+        None => Key::random()?,
+    };
+    let server = Server::bind(session, port, key)?;
+    if let Some(kept) = &kept {
+        kept.keep_port(server.port())?;
+    }
     let url = server.url();
     // Until the server ends.
     let opened = (!args.no_open).then(|| open_browser(&url)).flatten();

@@ -1,13 +1,13 @@
 //! `workspan whatif`: what faster code would give.
 
 use anyhow::{Context, bail};
+use workspan_analysis::named_code::{self, LineRange, line_range};
 use workspan_analysis::{DEFAULT_FACTORS, Metric, Options, Target, limits, what_if};
 use workspan_dag::Dag;
 use workspan_export::{WhatIfView, what_if_json, what_if_text};
 
 use crate::compare::Looks;
 use crate::output::print;
-use crate::targets::{self, LineRange, line_range};
 use crate::trace::TraceArgs;
 use workspan_record::progress::Progress;
 
@@ -114,11 +114,11 @@ pub fn run(args: &WhatifArgs) -> anyhow::Result<()> {
 fn targets(dag: &Dag, args: &WhatifArgs) -> anyhow::Result<(Vec<Target>, Vec<String>)> {
     let (mut targets, mut names) = (Vec::new(), Vec::new());
     for name in &args.site {
-        targets.push(targets::site(dag, name, args.subtree)?);
+        targets.push(named_code::site(dag, name, args.subtree)?);
         names.push(name.clone());
     }
     for range in &args.lines {
-        targets.push(targets::lines(dag, range)?);
+        targets.push(named_code::lines(dag, range)?);
         names.push(if range.from == range.to {
             format!("{}:{}", range.file, range.from)
         } else {
@@ -126,15 +126,15 @@ fn targets(dag: &Dag, args: &WhatifArgs) -> anyhow::Result<(Vec<Target>, Vec<Str
         });
     }
     for name in &args.block {
-        targets.push(targets::block(dag, name)?);
+        targets.push(named_code::block(dag, name)?);
         names.push(name.clone());
     }
     for name in &args.region {
-        targets.push(targets::region(dag, name)?);
+        targets.push(named_code::region(dag, name)?);
         names.push(name.clone());
     }
     if targets.is_empty() {
-        for label in targets::region_labels(dag) {
+        for label in named_code::region_labels(dag) {
             targets.push(Target::Region(label));
             names.push(dag.labels[label as usize].clone());
         }

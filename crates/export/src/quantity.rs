@@ -70,8 +70,8 @@ impl TimeScale {
     }
 }
 
-/// A time: `1.28 s`, `963 us`, `0 ns`.
-pub(crate) fn time(meta: &Meta, ticks: f64) -> String {
+/// A time in ticks as people read it: `1.28 s`, `963 us`, `0 ns`, with a no-break space before the unit.
+pub fn time(meta: &Meta, ticks: f64) -> String {
     let s = seconds(meta, ticks);
     let scale = TimeScale::of(s);
     let exact = s / scale.seconds;

@@ -2,5 +2,6 @@
 
 pub mod destination;
 pub mod finalize;
+pub mod newest;
 pub mod process_facts;
 pub mod run_folder;

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use rusqlite::functions::FunctionFlags;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -20,6 +21,9 @@ use crate::schema::{TABLES, Table, schema};
 /// The columns that a query reads, as (table, column). The column is empty if the query only counts
 /// the rows of the table.
 pub type ReadColumns = BTreeSet<(String, String)>;
+
+/// Steps of SQLite's program between two looks at the clock.
+const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
 /// A database that answers queries.
 pub struct Database {
@@ -183,9 +187,20 @@ impl Database {
     ) -> Result<(), Error> {
         self.connection
             .authorizer(Some(|context: AuthContext<'_>| allowed(&context)))?;
+        let deadline = limits.time.map(|time| Instant::now() + time);
+        let is_late = move || deadline.is_some_and(|deadline| Instant::now() > deadline);
+        self.connection
+            .progress_handler(STEPS_BETWEEN_LOOKS, Some(is_late))?;
         let result = print(&self.connection, query, format, limits, out);
+        let none: Option<fn() -> bool> = None;
+        self.connection.progress_handler(0, none)?;
         self.remove_authorizer()?;
-        result
+        match (result, limits.time) {
+            (Err(Error::Sql(text)), Some(time)) if text == "interrupted" => Err(Error::Sql(
+                format!("the query was ended because it took longer than {time:?}"),
+            )),
+            (result, _) => result,
+        }
     }
 }
 

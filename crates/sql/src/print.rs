@@ -1,6 +1,7 @@
 //! Writes rows as a table, CSV or JSON.
 
 use std::io::Write;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
@@ -27,6 +28,8 @@ pub struct Limits {
     pub rows: usize,
     /// Maximum number of characters of a cell of a [`Format::Table`].
     pub cell: usize,
+    /// A query that takes longer is ended with an error.
+    pub time: Option<Duration>,
 }
 
 impl Default for Limits {
@@ -34,6 +37,7 @@ impl Default for Limits {
         Self {
             rows: 1_000,
             cell: 60,
+            time: None,
         }
     }
 }

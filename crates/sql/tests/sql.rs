@@ -423,3 +423,26 @@ fn folded_tasks_are_counted_and_told() {
     let mode = std::os::unix::fs::PermissionsExt::mode(&path.metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
 }
+
+#[test]
+fn a_query_without_end_is_ended_where_there_is_a_limit() {
+    let database = Database::in_memory().unwrap();
+    let limits = Limits {
+        time: Some(std::time::Duration::from_millis(50)),
+        ..Limits::default()
+    };
+    let endless =
+        "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n";
+    let answered = database.query(endless, Format::Csv, &limits, &mut Vec::new());
+    let why = answered.unwrap_err().to_string();
+    assert!(why.contains("longer than 50ms"), "{why}");
+    // The limit is of that query alone.
+    let mut out = Vec::new();
+    let counts = endless
+        .replace("select max", "select 1 where 0 union select max")
+        .replace("from n)", "from n where i < 99999)");
+    database
+        .query(&counts, Format::Csv, &Limits::default(), &mut out)
+        .unwrap();
+    assert!(String::from_utf8(out).unwrap().contains("99999"));
+}

@@ -6,6 +6,7 @@
 
 mod choose;
 mod pack;
+mod packed_page;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -22,6 +23,21 @@ pub struct Carry {
     /// Whole source files, not only the lines around what is hot or a position.
     pub whole_sources: bool,
 }
+
+impl Carry {
+    /// The room of a report for traces of so many bytes together, where nobody says how much: what is small is sent around, so a
+    /// report of a short run stays small; a longer one has more to show.
+    pub fn usual_budget(trace_bytes: u64) -> u64 {
+        trace_bytes
+            .saturating_mul(BUDGET_PER_TRACE_BYTE)
+            .clamp(MIN_USUAL_BUDGET, MAX_USUAL_BUDGET)
+    }
+}
+
+/// See [`Carry::usual_budget`].
+const BUDGET_PER_TRACE_BYTE: u64 = 10;
+const MIN_USUAL_BUDGET: u64 = 500_000;
+const MAX_USUAL_BUDGET: u64 = 5_000_000;
 
 /// A report that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +73,7 @@ pub fn report(session: &mut Session, carry: &Carry) -> Result<Made, ApiError> {
         let how = page::HOW_TO_BUILD;
         return Err(ApiError::new(500, why).remedy(how));
     }
-    with_page(session, carry, page::page())
+    with_page(session, carry, packed_page::packed())
 }
 
 /// The same in any page.

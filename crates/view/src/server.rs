@@ -20,6 +20,7 @@ use tower_http::compression::{CompressionLayer, CompressionLevel};
 
 use crate::session::Session;
 pub use browser::{Told, open_browser};
+pub use token::Key;
 
 /// Asked for when the user names no port; any other when it is taken.
 const USUAL_PORT: u16 = 8417;
@@ -43,11 +44,11 @@ pub(crate) struct Shared {
 }
 
 impl Server {
-    /// Binds `port`, or, without one, the usual port or any free one.
+    /// Binds `port`, or, without one, the usual port or any free one. Its address carries `key`.
     ///
     /// # Errors
-    /// The port asked for is taken or may not be used, or the system has no random numbers.
-    pub fn bind(session: Arc<Session>, port: Option<u16>) -> Result<Server, Error> {
+    /// The port asked for is taken or may not be used.
+    pub fn bind(session: Arc<Session>, port: Option<u16>, key: Key) -> Result<Server, Error> {
         let on = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
         let listener = match port {
             Some(port) => on(port).map_err(|e| taken(port, e))?,
@@ -59,7 +60,7 @@ impl Server {
             listener,
             shared: Arc::new(Shared {
                 session,
-                token: token::random()?,
+                token: key.into_text(),
             }),
         })
     }

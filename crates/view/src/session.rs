@@ -112,6 +112,11 @@ impl Session {
         Ok(session)
     }
 
+    /// The size of all traces together.
+    pub fn trace_bytes(&self) -> u64 {
+        self.runs.iter().map(|run| run.bytes).sum()
+    }
+
     /// The run called `id`.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod accidents;
+mod agents_page;
 mod asked;
 mod bench_runtimes;
 mod cargo_calls;
@@ -14,6 +15,8 @@ mod cli;
 mod faults;
 mod folding;
 mod kernels_on_workers;
+mod lsp;
+mod mcp;
 mod native;
 mod openmp;
 mod project;
@@ -25,11 +28,14 @@ mod runs;
 mod samples;
 mod sanitizers;
 mod scale;
+mod sharing;
 mod simulate;
+mod stdio_client;
 mod steals;
 mod suite;
 mod supervision;
 mod task_costs;
 mod trust;
+mod tutorial;
 mod whatif;
 mod windows;

@@ -8,6 +8,7 @@
 mod compare;
 mod golden;
 mod pictures;
+mod profiles;
 mod scale;
 mod statistics;
 mod stretch;

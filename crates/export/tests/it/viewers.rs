@@ -12,7 +12,7 @@ use workspan_export::{chrome, dot, perfetto};
 use workspan_reader::text;
 
 /// Past the test harness, which keeps what tests print to itself.
-fn skipped(test: &str, why: &str) {
+pub(crate) fn skipped(test: &str, why: &str) {
     let line = format!("skipped: {test}: {why}\n");
     let _ = std::io::stdout().write_all(line.as_bytes());
 }
@@ -31,7 +31,7 @@ fn run(name: &str) -> Dag {
 }
 
 /// Python that can do `import`, where there is one: that of `cargo xtask test`, else the machine's.
-fn python(import: &str) -> Option<PathBuf> {
+pub(crate) fn python(import: &str) -> Option<PathBuf> {
     let own = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../python/bin/python3");
     [own, "python3".into()].into_iter().find(|python| {
         let tried = Command::new(python)
@@ -43,7 +43,7 @@ fn python(import: &str) -> Option<PathBuf> {
 }
 
 /// What the script makes of the file's content.
-fn read_back(python: &Path, script: &str, name: &str, content: &[u8]) -> Value {
+pub(crate) fn read_back(python: &Path, script: &str, name: &str, content: &[u8]) -> Value {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("viewers-{name}-{script}"));
     std::fs::write(&file, content).unwrap();
     let reader = Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use workspan_view::Session;
-use workspan_view::server::Server;
+use workspan_view::server::{Key, Server};
 use workspan_view::session::Settings;
 
 use crate::served::{Served, golden};
@@ -181,7 +181,7 @@ fn no_other_address_is_bound_and_a_taken_port_is_said() {
     assert!(TcpStream::connect(("127.0.0.2", port)).is_err());
     std::net::TcpListener::bind(("127.0.0.2", port)).unwrap();
     let session = Session::new(&[golden("one_task.jsonl")], Settings::default()).unwrap();
-    let error = Server::bind(Arc::new(session), Some(port)).unwrap_err();
+    let error = Server::bind(Arc::new(session), Some(port), Key::random().unwrap()).unwrap_err();
     let text = error.to_string();
     assert!(
         text.contains(&port.to_string()) && text.contains("--port"),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use workspan_view::Session;
-use workspan_view::server::Server;
+use workspan_view::server::{Key, Server};
 use workspan_view::session::Settings;
 
 pub fn golden(name: &str) -> PathBuf {
@@ -38,7 +38,7 @@ impl Served {
     /// Of a session that it begins to load.
     pub fn loading(session: Session) -> Served {
         let session = Arc::new(session);
-        let server = Server::bind(session.clone(), Some(0)).unwrap();
+        let server = Server::bind(session.clone(), Some(0), Key::random().unwrap()).unwrap();
         let url = server.url();
         let port = server.port();
         let base = url

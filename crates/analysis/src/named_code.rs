@@ -1,8 +1,20 @@
-//! Code named on the command line: spawn sites, source lines, regions; and what comes closest to a name that nothing has.
+//! Code that a person or a program names: spawn sites, source lines, code blocks, regions; and which names come closest to
+//! one that the trace does not have.
 
-use anyhow::bail;
-use workspan_analysis::{BlockTable, CodeBlock, Target, block_name, block_strands, lies_at};
 use workspan_dag::{Dag, PlaceId, ROOT_PLACE};
+
+use crate::blocks::{BlockTable, CodeBlock, block_name, block_strands};
+use crate::what_if::{Target, lies_at};
+
+/// The trace has no code of that name. The message names the closest.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NoSuchCode(String);
+
+/// Returns the error with a formatted message.
+macro_rules! no_such_code {
+    ($($message:tt)*) => { return Err(NoSuchCode(format!($($message)*))) }
+}
 
 /// Lines of a file, as `src/io.rs:10-40` or `src/io.rs:10`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +60,7 @@ pub fn line_range(text: &str) -> Result<LineRange, String> {
 ///
 /// # Errors
 /// There is no such site; the message has the closest ones.
-pub fn site(dag: &Dag, name: &str, subtree: bool) -> anyhow::Result<Target> {
+pub fn site(dag: &Dag, name: &str, subtree: bool) -> Result<Target, NoSuchCode> {
     let sites = spawn_sites(dag);
     let place = |p: &PlaceId| &dag.places[*p as usize];
     let function = |p: &PlaceId| place(p).function.as_deref();
@@ -72,7 +84,7 @@ pub fn site(dag: &Dag, name: &str, subtree: bool) -> anyhow::Result<Target> {
         }
     }
     let labels = sites.iter().map(|p| place(p).label.as_str());
-    bail!(
+    no_such_code!(
         "no tasks were created at `{name}`{}",
         hint(name, labels, "the spawn sites")
     )
@@ -82,7 +94,7 @@ pub fn site(dag: &Dag, name: &str, subtree: bool) -> anyhow::Result<Target> {
 ///
 /// # Errors
 /// There is none; the message has the closest ones.
-pub fn block(dag: &Dag, name: &str) -> anyhow::Result<Target> {
+pub fn block(dag: &Dag, name: &str) -> Result<Target, NoSuchCode> {
     let strands = block_strands(dag, name);
     if !strands.is_empty() {
         return Ok(Target::Strands(strands));
@@ -93,7 +105,7 @@ pub fn block(dag: &Dag, name: &str) -> anyhow::Result<Target> {
     }
     let names: Vec<String> = table.keys.iter().map(|key| block_name(dag, key)).collect();
     let names = names.iter().map(String::as_str);
-    bail!(
+    no_such_code!(
         "no strands are of the code block `{name}`{}",
         hint(name, names, "the code blocks")
     )
@@ -103,7 +115,7 @@ pub fn block(dag: &Dag, name: &str) -> anyhow::Result<Target> {
 ///
 /// # Errors
 /// Nothing in the trace has a position there; the message has the closest files or lines.
-pub fn lines(dag: &Dag, range: &LineRange) -> anyhow::Result<Target> {
+pub fn lines(dag: &Dag, range: &LineRange) -> Result<Target, NoSuchCode> {
     let LineRange { file, from, to } = range;
     let at = |from: u32, to: u32| {
         dag.places.iter().any(|p| lies_at(p, (file, from, to)))
@@ -138,7 +150,7 @@ pub fn lines(dag: &Dag, range: &LineRange) -> anyhow::Result<Target> {
         near.dedup();
         near.truncate(CLOSEST);
         let near: Vec<String> = near.iter().map(|line| format!("{file}:{line}")).collect();
-        bail!(
+        no_such_code!(
             "no strand begins and no sample lies in {file}:{from}-{to}; the closest positions are {}",
             near.join(", ")
         );
@@ -146,7 +158,7 @@ pub fn lines(dag: &Dag, range: &LineRange) -> anyhow::Result<Target> {
     let mut files: Vec<&str> = known.iter().map(|k| k.0).collect();
     files.sort_unstable();
     files.dedup();
-    bail!(
+    no_such_code!(
         "the trace has no position in a file `{file}`{}",
         hint(file, files.into_iter(), "the files")
     )
@@ -156,11 +168,11 @@ pub fn lines(dag: &Dag, range: &LineRange) -> anyhow::Result<Target> {
 ///
 /// # Errors
 /// There is none of that name; the message has the closest.
-pub fn region(dag: &Dag, name: &str) -> anyhow::Result<Target> {
+pub fn region(dag: &Dag, name: &str) -> Result<Target, NoSuchCode> {
     let labels = region_labels(dag);
     match labels.iter().find(|&&l| dag.labels[l as usize] == name) {
         Some(&label) => Ok(Target::Region(label)),
-        None => bail!(
+        None => no_such_code!(
             "no region `{name}` was marked{}",
             hint(
                 name,

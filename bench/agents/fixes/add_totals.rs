@@ -1,0 +1,9 @@
+//! Adds to a total that all tasks share.
+
+use agent_faults::burn;
+use rayon::prelude::*;
+
+fn main() {
+    let each = (0..400u64).into_par_iter().with_max_len(1).map(|i| burn(600_000, i));
+    println!("{}", each.reduce(|| 0, u64::wrapping_add));
+}

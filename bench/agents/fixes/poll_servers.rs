@@ -1,0 +1,17 @@
+//! Asks servers and works on what they answer.
+
+use std::time::Duration;
+
+use agent_faults::burn;
+use rayon::prelude::*;
+
+fn main() {
+    // All servers are asked at once, outside of the pool.
+    std::thread::sleep(Duration::from_millis(10));
+    let sum: u64 = (0..60u64)
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|server| burn(500_000, server))
+        .reduce(|| 0, u64::wrapping_add);
+    println!("{sum}");
+}

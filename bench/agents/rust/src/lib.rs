@@ -1,0 +1,12 @@
+//! Work of a known length for the programs.
+
+/// So many steps of arithmetic that cannot be shortened.
+#[inline(never)]
+pub fn burn(steps: u64, seed: u64) -> u64 {
+    let mut x = seed | 1;
+    for _ in 0..steps {
+        x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        x ^= x >> 29;
+    }
+    x
+}

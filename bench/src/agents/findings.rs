@@ -1,0 +1,66 @@
+//! Whether the report's own findings name a fault.
+
+use serde_json::Value;
+
+use super::fault::Fault;
+
+/// What limits any program on a machine that others use.
+const OTHERS: [&str; 1] = ["descheduled"];
+
+/// # Errors
+/// They do not; the message has what they name instead.
+pub fn judge(fault: &Fault, report: &Value) -> Result<(), String> {
+    let findings = report["findings"].as_array();
+    let findings = findings.map_or(&[][..], Vec::as_slice);
+    let own: Vec<&Value> = findings
+        .iter()
+        .filter(|f| !OTHERS.iter().any(|other| f["id"] == *other))
+        .collect();
+    let is_cause = |f: &Value| fault.causes.iter().any(|cause| f["id"] == cause.as_str());
+    let named = own.iter().any(|f| is_cause(f) && is_there(fault, f));
+    // Where other programs had the CPUs, the report says what bounds the program all the same; and CPU time outside of the pool has
+    // a place of its own.
+    let serial = fault.causes.iter().any(|cause| cause == "serial-strand");
+    let quiet = serial && report.get("quiet").is_some_and(|q| is_there(fault, q));
+    let outside = report.get("outside").is_some_and(|o| is_there(fault, o));
+    let outside = outside && own.iter().any(|f| is_cause(f));
+    if named || quiet || outside {
+        return Ok(());
+    }
+    let said = findings.iter().map(|f| {
+        let place = &f["place"];
+        format!(
+            "{} at {}:{} inside {}",
+            f["id"], place["file"], place["line"], f["inside"]
+        )
+    });
+    let said: Vec<String> = said.collect();
+    Err(format!(
+        "{}: expected {} at lines {:?} or in {:?}; the findings are {said:#?}, quiet {}",
+        fault.name,
+        fault.causes.join(" or "),
+        fault.lines,
+        fault.functions,
+        report["quiet"],
+    ))
+}
+
+/// Whether one of the positions of a finding is at fault.
+fn is_there(fault: &Fault, finding: &Value) -> bool {
+    let positions = [
+        &finding["place"],
+        &finding["place"]["from"],
+        &finding["place"]["to"],
+        &finding["inside"],
+        &finding["blocked_in"],
+    ];
+    positions.into_iter().any(|at| {
+        let file = at["file"].as_str().unwrap_or_default();
+        let line = at["line"].as_u64();
+        let here = file.ends_with(&fault.file()) && line.is_some_and(|line| fault.has_line(line));
+        let function = at["function"].as_str().unwrap_or_default();
+        let function = function.split(['(', '<']).next().unwrap_or_default();
+        let name = function.rsplit("::").next().unwrap_or_default();
+        here || fault.functions.iter().any(|known| known == name)
+    })
+}

@@ -1,0 +1,76 @@
+//! Whether a changed program is faster, by workspan's own measures.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::fault::{By, Fault};
+use super::program::{Recorded, Workshop};
+
+/// Workers for which work and span are turned into a time.
+const WORKERS: f64 = 8.0;
+/// A changed program is faster when it takes at most this share of the original's time.
+pub const FASTER: f64 = 0.8;
+/// Recordings of each program; the least counts.
+const RECORDINGS: usize = 3;
+
+/// Times of the original and the changed program, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Times {
+    /// The program with the fault.
+    pub before: f64,
+    /// The changed one.
+    pub after: f64,
+}
+
+impl Times {
+    /// The changed program is faster.
+    pub fn is_faster(self) -> bool {
+        self.after <= FASTER * self.before
+    }
+}
+
+/// The time of a recorded run, in seconds.
+///
+/// # Errors
+/// The report lacks a number.
+pub fn time(by: By, report: &Value) -> Result<f64, String> {
+    let number = |key: &str| {
+        let value = report[key].as_f64();
+        value.ok_or_else(|| format!("the report has no number `{key}`"))
+    };
+    let rate = number("ticks_per_second")?;
+    let ticks = match by {
+        By::Span => (number("work")? - number("span")?) / WORKERS + number("burdened_span")?,
+        By::Elapsed => number("elapsed")?,
+    };
+    Ok(ticks / rate)
+}
+
+/// Records both programs and compares their times.
+///
+/// # Errors
+/// One of them can't be built or recorded, or they print different things.
+pub fn judge(workshop: &Workshop, fault: &Fault, changed: &Path) -> Result<Times, String> {
+    let mut times = [f64::INFINITY; 2];
+    let mut printed: [Vec<u8>; 2] = Default::default();
+    // Each is built once.
+    let sources = [fault.source(), changed.to_owned()];
+    for (i, source) in sources.iter().enumerate() {
+        for _ in 0..RECORDINGS {
+            let Recorded { stdout, report } = workshop.record(fault, source)?;
+            times[i] = times[i].min(time(fault.by, &report)?);
+            printed[i] = stdout;
+        }
+    }
+    let [before, after] = times;
+    let [original, new] = printed;
+    if original != new {
+        return Err(format!(
+            "the changed program prints `{}` instead of `{}`",
+            String::from_utf8_lossy(&new).trim(),
+            String::from_utf8_lossy(&original).trim()
+        ));
+    }
+    Ok(Times { before, after })
+}

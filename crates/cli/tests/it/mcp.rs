@@ -1,0 +1,287 @@
+//! `workspan mcp`, asked by a client over standard input and output as an agent's is.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::project::{Project, WORKSPAN, bare, printed, said, trace_of};
+use crate::stdio_client::{Client, Framing};
+
+fn start(flags: &[&str], folder: &Path) -> Client {
+    let mut command = bare(WORKSPAN);
+    command.arg("mcp").args(flags).current_dir(folder);
+    let mut client = Client::start(&mut command, Framing::Lines);
+    let hello = json!({
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    });
+    let about = client.ask("initialize", hello).unwrap();
+    assert_eq!(about["serverInfo"]["name"], "workspan");
+    assert!(about["instructions"].as_str().unwrap().contains("findings"));
+    client.tell("notifications/initialized", json!({}));
+    client
+}
+
+/// The text of a tool's answer, or of its refusal.
+fn call(client: &mut Client, tool: &str, arguments: Value) -> Result<String, String> {
+    let params = json!({"name": tool, "arguments": arguments});
+    let answer = client.ask("tools/call", params).unwrap();
+    let text = answer["content"][0]["text"].as_str().unwrap().to_owned();
+    // Small enough for an agent's context.
+    assert!(text.len() < 24_000, "{tool}: {} bytes", text.len());
+    match answer["isError"].as_bool() {
+        Some(true) => Err(text),
+        _ => Ok(text),
+    }
+}
+
+fn json_of(client: &mut Client, tool: &str, arguments: Value) -> Value {
+    let text = call(client, tool, arguments).unwrap();
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{tool}: {e}: {text}"))
+}
+
+fn tools(client: &mut Client) -> Vec<String> {
+    let list = client.ask("tools/list", json!({})).unwrap();
+    let tools = list["tools"].as_array().unwrap().iter();
+    tools
+        .map(|tool| {
+            let described = tool["description"].as_str().is_some_and(|d| d.len() > 50);
+            assert!(
+                described && tool["inputSchema"]["type"] == "object",
+                "{tool}"
+            );
+            tool["name"].as_str().unwrap().to_owned()
+        })
+        .collect()
+}
+
+#[test]
+fn an_agent_is_answered_with_the_reports_numbers() {
+    let project = Project::named("faults", "faults for agents");
+    let mut command = project.cargo_workspan(&["--no-report", "run", "--release", "--", "pools"]);
+    let output = command.env("RAYON_NUM_THREADS", "2").output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let trace = trace_of(&output, &project.root);
+    let json = |words: &[&str]| -> Value {
+        let mut command = project.command(WORKSPAN);
+        let output = command.args(words).arg(&trace).output().unwrap();
+        serde_json::from_str(&printed(&output)).unwrap()
+    };
+    let report = json(&["report", "--json"]);
+
+    let mut client = start(&[], &project.root);
+    let names = [
+        "findings",
+        "site",
+        "source_heat",
+        "what_if",
+        "compare",
+        "query",
+    ];
+    assert_eq!(tools(&mut client), names);
+
+    // The newest trace, without being told which.
+    let findings = json_of(&mut client, "findings", json!({}));
+    let name = findings["trace"].as_str().unwrap().to_owned();
+    assert_eq!(project.root.join(&name), trace);
+    assert_eq!(findings["workers"], report["workers"]);
+    assert_eq!(findings["tasks"], report["tasks"]);
+    let close = |a: &Value, b: &Value| (a.as_f64().unwrap() - b.as_f64().unwrap()).abs() < 0.001;
+    assert!(close(&findings["parallelism"], &report["parallelism"]));
+    let said: Vec<&Value> = report["findings"].as_array().unwrap().iter().collect();
+    let told: Vec<&Value> = findings["findings"].as_array().unwrap().iter().collect();
+    assert_eq!(told.len(), said.len());
+    for (told, said) in told.iter().zip(&said) {
+        assert_eq!(told["cause"], said["id"]);
+        assert!(close(&told["lost_percent"], &said["lost_percent"]));
+        let id = told["id"].as_str().unwrap();
+        assert!(
+            id.starts_with(&format!("{}@", said["id"].as_str().unwrap())),
+            "{id}"
+        );
+        assert_eq!(told["place"]["line"], said["place"]["line"], "{told}");
+        if let Some(link) = told["place"]["link"].as_str() {
+            let file = link
+                .strip_prefix("file://")
+                .unwrap()
+                .split('#')
+                .next()
+                .unwrap();
+            assert!(Path::new(&file.replace("%20", " ")).is_file(), "{link}");
+        }
+    }
+
+    // Identifiers of one answer are accepted by the other tools.
+    let sites = json_of(&mut client, "site", json!({"trace": name}));
+    let of_report = report["sites"].as_array().unwrap();
+    assert_eq!(sites["of"], of_report.len());
+    for (told, said) in sites["sites"].as_array().unwrap().iter().zip(of_report) {
+        assert_eq!(told["tasks"], said["count"]);
+        let one = json_of(&mut client, "site", json!({"site": told["site"]}));
+        assert_eq!(one["site"], told["site"]);
+        assert!(!one["blocks"].as_array().unwrap().is_empty(), "{one}");
+        let faster = json!({"sites": [told["site"]], "factors": [2]});
+        let what_if = json_of(&mut client, "what_if", faster);
+        assert_eq!(what_if["each"][0]["faster"][0]["factor"], 2);
+        assert!(close(
+            &what_if["now"]["parallelism"],
+            &report["parallelism"]
+        ));
+    }
+    for told in &told {
+        if let Some(arguments) = told.get("what_if") {
+            json_of(&mut client, "what_if", arguments.clone());
+        }
+    }
+
+    let heat = call(
+        &mut client,
+        "source_heat",
+        json!({"file": "main.rs", "lines": 3}),
+    );
+    match (report.get("samples"), heat) {
+        (Some(samples), Ok(text)) => {
+            let heat: Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(heat["samples"], samples["inside"]);
+            let lines = heat["lines"].as_array().unwrap();
+            assert!(!lines.is_empty() && lines.len() <= 3, "{heat}");
+            assert!(lines[0]["text"].is_string(), "{heat}");
+        }
+        // The kernel takes none here; the answer says what they need.
+        (_, Err(why)) => assert!(
+            why.contains("samples") || why.contains("no sample"),
+            "{why}"
+        ),
+        (None, Ok(text)) => panic!("{text}"),
+    }
+
+    let both = json!({"before": [name], "after": [name]});
+    let same = json_of(&mut client, "compare", both);
+    assert_eq!(same["quantities"]["work"]["change"], 0.0, "{same}");
+
+    let sql = json!({"traces": [name], "sql": "select count(*) as n from runs"});
+    let rows = call(&mut client, "query", sql).unwrap();
+    assert!(rows.lines().any(|line| line.trim() == "1"), "{rows}");
+    let schema = call(&mut client, "query", json!({})).unwrap();
+    assert!(
+        schema.contains("strands") && schema.contains("critical-sites"),
+        "{schema}"
+    );
+    let write = json!({"sql": "attach 'x.db' as x"});
+    call(&mut client, "query", write).unwrap_err();
+    client.close();
+}
+
+#[test]
+fn nothing_outside_of_the_folders_is_told_and_nothing_is_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../export/tests/golden");
+    let work = folder.path().join("work");
+    fs::create_dir_all(work.join("inside")).unwrap();
+    fs::copy(golden.join("serial_merge.jsonl"), work.join("run.jsonl")).unwrap();
+    fs::copy(
+        golden.join("balanced.jsonl"),
+        folder.path().join("secret.jsonl"),
+    )
+    .unwrap();
+    symlink("../secret.jsonl", work.join("link.jsonl")).unwrap();
+    symlink("..", work.join("up")).unwrap();
+
+    let mut client = start(&["--allow", "."], &work);
+    let findings = json_of(&mut client, "findings", json!({"trace": "run.jsonl"}));
+    assert_eq!(findings["findings"][0]["cause"], "serial-strand");
+    let secret = folder.path().join("secret.jsonl").display().to_string();
+    for bad in [
+        "../secret.jsonl",
+        "inside/../../secret.jsonl",
+        "link.jsonl",
+        "up/secret.jsonl",
+        "/etc/passwd",
+        &secret,
+    ] {
+        for (tool, arguments) in [
+            ("findings", json!({"trace": bad})),
+            ("site", json!({"trace": bad})),
+            ("source_heat", json!({"trace": bad})),
+            ("what_if", json!({"trace": bad, "sites": ["root"]})),
+            ("compare", json!({"before": ["run.jsonl"], "after": [bad]})),
+            ("query", json!({"traces": [bad], "name": "critical-sites"})),
+        ] {
+            let why = call(&mut client, tool, arguments).unwrap_err();
+            assert!(
+                why.contains("outside") || why.contains("no such file"),
+                "{tool} {bad}: {why}"
+            );
+        }
+    }
+    // No tool runs programs unless the user said so, whatever it is called by.
+    assert!(!tools(&mut client).contains(&"record".to_owned()));
+    let run = json!({"command": ["touch", "made"]});
+    let why = call(&mut client, "record", run).unwrap_err();
+    assert!(why.contains("--allow-record"), "{why}");
+    assert!(!work.join("made").exists());
+    // What is wrong is said.
+    for (tool, arguments, expected) in [
+        ("findings", json!({}), "no trace"),
+        ("findings", json!({"file": "run.jsonl"}), "unknown field"),
+        ("nothing", json!({}), "no tool"),
+        (
+            "site",
+            json!({"trace": "run.jsonl", "site": "src/sort.rs:38"}),
+            "src/sort.rs:37",
+        ),
+        (
+            "what_if",
+            json!({"trace": "run.jsonl"}),
+            "what is to be faster",
+        ),
+        (
+            "compare",
+            json!({"before": [], "after": ["run.jsonl"]}),
+            "between one",
+        ),
+    ] {
+        let why = call(&mut client, tool, arguments).unwrap_err();
+        assert!(why.contains(expected), "{tool}: {why}");
+    }
+    client.close();
+}
+
+#[test]
+fn an_agent_may_record_where_it_is_allowed() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("loop.c");
+    let program = "#include <omp.h>\nint main(void) {\n  volatile double s = 0;\n#pragma omp parallel for num_threads(2)\n  for (int i = 0; i < 1000; i++) for (int j = 0; j < 10000; j++) s = j;\n  return 3;\n}\n";
+    fs::write(&source, program).unwrap();
+    let built = Command::new("gcc")
+        .args(["-g", "-O1", "-fopenmp", "loop.c", "-o", "loop"])
+        .current_dir(folder.path())
+        .status();
+    assert!(
+        built.is_ok_and(|status| status.success()),
+        "gcc with OpenMP"
+    );
+    let mut client = start(&["--allow-record"], folder.path());
+    assert!(tools(&mut client).contains(&"record".to_owned()));
+    let answer = json_of(
+        &mut client,
+        "record",
+        json!({"command": ["./loop"], "output": "loop.wspan"}),
+    );
+    assert_eq!(answer["exit_code"], 3, "{answer}");
+    assert_eq!(answer["recorded"]["trace"], "loop.wspan", "{answer}");
+    assert!(answer["recorded"]["tasks"].as_u64().unwrap() > 1);
+    assert!(folder.path().join("loop.wspan").is_file());
+    // Not over it, not elsewhere, and not for ever.
+    for bad in ["loop.wspan", "../other.wspan", "/tmp/other.wspan"] {
+        let run = json!({"command": ["./loop"], "output": bad});
+        call(&mut client, "record", run).unwrap_err();
+    }
+    let long = json!({"command": ["sleep", "60"], "timeout_seconds": 1});
+    let answer = json_of(&mut client, "record", long);
+    assert_eq!(answer["ended_after_seconds"], 1, "{answer}");
+    client.close();
+}

@@ -1,0 +1,122 @@
+//! `source_heat`: the lines in which the samples lie.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, UNIX_EPOCH};
+
+use anyhow::bail;
+use serde_json::{Value as Json, json};
+use workspan_analysis::named_code::closest;
+use workspan_analysis::{LineSamples, is_same_file};
+
+use super::{link_to, present, run, source, time};
+use crate::Shared;
+use crate::runs::Run;
+use crate::tools::SourceHeatArgs;
+
+/// Lines of an answer, where nobody says how many, and at most.
+const LINES: usize = 20;
+const MAX_LINES: usize = 100;
+/// Characters of a line that are told.
+const MAX_CHARS: usize = 160;
+/// A larger file is no source that anybody wrote.
+const MAX_SOURCE_BYTES: u64 = 4 << 20;
+
+pub(crate) fn answer(shared: &Shared, args: &SourceHeatArgs) -> anyhow::Result<String> {
+    let (path, run) = run(shared, args.trace.as_deref())?;
+    let heat = &run.report.samples;
+    if heat.inside == 0 {
+        bail!(
+            "the trace has no samples of the code: they need perf events (`workspan record --sample`, docs/samples.md)"
+        );
+    }
+    let of_file = |line: &&LineSamples| match &args.file {
+        Some(file) => is_same_file(&line.file, file),
+        None => true,
+    };
+    let wanted = args.lines.unwrap_or(LINES).min(MAX_LINES);
+    let all: Vec<&LineSamples> = heat.lines.iter().filter(of_file).collect();
+    if let (Some(file), true) = (&args.file, all.is_empty()) {
+        let mut files: Vec<&str> = heat.lines.iter().map(|line| line.file.as_str()).collect();
+        files.sort_unstable();
+        files.dedup();
+        bail!(
+            "no sample lies in a file `{file}`; the closest are {}",
+            closest(file, &files).join(", ")
+        );
+    }
+    let mut texts = Texts::default();
+    let lines: Vec<Json> = all
+        .iter()
+        .take(wanted)
+        .map(|line| row(shared, &run, line, &mut texts))
+        .collect();
+    let answer = json!({
+        "trace": shared.folders.shown(&path),
+        "samples": heat.inside,
+        "lines": lines,
+        "more_lines": all.len().checked_sub(lines.len()).filter(|&more| more > 0),
+        "changed_since_recording": texts.changed(),
+    });
+    Ok(present(answer).to_string())
+}
+
+fn row(shared: &Shared, run: &Run, line: &LineSamples, texts: &mut Texts) -> Json {
+    let (dag, heat) = (&run.dag, &run.report.samples);
+    let ticks = heat.ticks(line.samples, dag.meta.ticks_per_second);
+    json!({
+        "at": format!("{}:{}", line.file, line.line),
+        "function": line.function,
+        "text": texts.line(shared, run, &line.file, line.line),
+        "samples": line.samples,
+        "time": time(dag, ticks.into()),
+        "samples_on_critical_path": line.critical,
+        "link": link_to(shared, dag, &line.file, line.line),
+    })
+}
+
+/// The source files of an answer.
+#[derive(Default)]
+struct Texts {
+    files: BTreeMap<String, Option<Text>>,
+}
+
+struct Text {
+    lines: Vec<String>,
+    changed: bool,
+}
+
+impl Texts {
+    fn line(&mut self, shared: &Shared, run: &Run, file: &str, line: u32) -> Option<String> {
+        let known = self.files.entry(file.to_owned());
+        let text = known.or_insert_with(|| read(shared, run, file));
+        let line = text.as_ref()?.lines.get(line.checked_sub(1)? as usize)?;
+        Some(line.trim().chars().take(MAX_CHARS).collect())
+    }
+
+    /// Files that were written after the run: their lines may have moved.
+    fn changed(&self) -> Option<Vec<&str>> {
+        let changed = |text: &Option<Text>| text.as_ref().is_some_and(|text| text.changed);
+        let all = self.files.iter().filter(|(_, text)| changed(text));
+        let names: Vec<&str> = all.map(|(name, _)| name.as_str()).collect();
+        (!names.is_empty()).then_some(names)
+    }
+}
+
+fn read(shared: &Shared, run: &Run, file: &str) -> Option<Text> {
+    let path = source(shared, &run.dag, file).ok()?;
+    let about = std::fs::metadata(&path).ok()?;
+    if about.len() > MAX_SOURCE_BYTES {
+        return None;
+    }
+    let text = std::fs::read(&path).ok()?;
+    let recorded = run.dag.meta.run.recorded_at;
+    let recorded = recorded.map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds + 1));
+    let changed = recorded.zip(about.modified().ok());
+    Some(Text {
+        lines: String::from_utf8_lossy(&text)
+            .lines()
+            .map(str::to_owned)
+            .collect(),
+        changed: changed.is_some_and(|(recorded, written)| written > recorded),
+    })
+}

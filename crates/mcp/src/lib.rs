@@ -1,0 +1,69 @@
+//! Answers coding agents: a server of the Model Context Protocol over standard input and output.
+//!
+//! Few tools ([`tools`]), each one question with a small answer. They compute no measure: an answer picks from what the report,
+//! the what-if profile, the comparison and SQL say. Rows carry identifiers that other tools accept (labels of sites, names of
+//! code blocks), and links to the source lines. Files outside of the allowed folders are neither read nor written ([`folders`]),
+//! and programs are run only when the user allowed it.
+
+mod answers;
+pub mod folders;
+mod runs;
+mod server;
+pub mod tools;
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use rmcp::ServiceExt;
+
+use folders::Folders;
+use runs::Runs;
+
+/// What the server may do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// The folders whose files may be read; names are relative to the first.
+    pub allow: Vec<PathBuf>,
+    /// The `workspan` executable that records programs, where that is allowed.
+    pub recorder: Option<PathBuf>,
+}
+
+/// What all answers need.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) folders: Folders,
+    pub(crate) recorder: Option<PathBuf>,
+    pub(crate) runs: Runs,
+}
+
+/// Stack of the threads that answer: large reports need more than a thread has by itself.
+const STACK_BYTES: usize = 8 << 20;
+/// Questions that are answered at the same time.
+const MAX_ANSWERING: usize = 4;
+
+/// Serves standard input and output until the client closes them.
+///
+/// # Errors
+/// A folder is none, or the client does not speak the protocol.
+pub fn serve(settings: &Settings) -> anyhow::Result<()> {
+    let shared = Shared {
+        folders: Folders::new(&settings.allow)?,
+        recorder: settings.recorder.clone(),
+        runs: Runs::default(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .thread_stack_size(STACK_BYTES)
+        .max_blocking_threads(MAX_ANSWERING + 2)
+        .build()?;
+    let served = runtime.block_on(async {
+        let server = server::Server::new(shared);
+        let running = server.serve(rmcp::transport::stdio_pipes()).await;
+        let running = running.context("the client did not begin as the protocol says")?;
+        running.waiting().await.context("the server failed")?;
+        anyhow::Ok(())
+    });
+    // A question that is still being answered is not waited for.
+    runtime.shutdown_background();
+    served
+}
