@@ -60,7 +60,7 @@ fn runs() -> &'static [Run] {
         for compiler in native::openmp_compilers("readings") {
             let program = native::compile(&compiler, "short.c", folder.path(), &["-fopenmp"]);
             let options = ["--max-overhead", "off"];
-            let name = format!("openmp-{compiler}");
+            let name = format!("openmp-{}", compiler.replace('/', "-"));
             runs.push(record(folder.path(), &name, &program, &["20"], &options));
         }
         (folder, runs)
