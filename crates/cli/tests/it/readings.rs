@@ -177,7 +177,7 @@ fn suggested_commands_print_what_reports_of_real_programs_promise() {
             &["--count-blocked"],
             &["--burden", "500"],
         ] {
-            let report = run.report(options);
+            let report = run.report(&[options, &["--long"]].concat());
             let json = run.json(options);
             let Some((number, command)) = promise(&report) else {
                 assert!(
