@@ -1,5 +1,7 @@
 //! What is known of the run as a whole.
 
+use std::collections::BTreeSet;
+
 use workspan_trace::ClockKind;
 use workspan_trace::entry::Note;
 use workspan_trace::header::Lack;
@@ -211,12 +213,9 @@ fn facts(
         );
     }
     facts.extend(cpu.unwrap_or_default());
-    for note in chunks
-        .notes
-        .iter()
-        .filter(|n| !TAKEN.contains(&n.key.as_str()))
-    {
-        if !facts.iter().any(|(key, _)| *key == note.key) {
+    let mut told: BTreeSet<String> = facts.iter().map(|(key, _)| key.clone()).collect();
+    for note in &chunks.notes {
+        if !TAKEN.contains(&note.key.as_str()) && told.insert(note.key.clone()) {
             facts.push((note.key.clone(), note.value.clone()));
         }
     }

@@ -15,6 +15,7 @@ use workspan_trace::reader::Tolerance;
 use workspan_trace::window::Window;
 
 use crate::kernel::clock::Clock;
+use crate::kernel::cpu_clock::unseen_off_times;
 use crate::kernel::samples::Samples;
 use crate::launch::environment::NO_PERF;
 use crate::options::settings::Sampling;
@@ -112,6 +113,23 @@ impl OffCpu {
         }
         all.missing.sort();
         all.missing.dedup();
+        all
+    }
+
+    /// Adds what the CPU clocks of the trace's threads tell beyond their switches, and returns it in
+    /// nanoseconds, all threads together.
+    pub fn add_unseen(&mut self, trace: &Trace<'_>, clock: &Clock) -> u64 {
+        let Some(on) = self.on.get_mut(&trace.header.pid) else {
+            return 0;
+        };
+        let mut all = 0;
+        for (tid, times) in unseen_off_times(trace, clock, &self.intervals) {
+            all += times.iter().map(|t| t.end_ns - t.begin_ns).sum::<u64>();
+            on.take_out(tid, &times);
+            let intervals = self.intervals.entry(tid).or_default();
+            intervals.extend(times);
+            intervals.sort_unstable();
+        }
         all
     }
 
