@@ -69,7 +69,7 @@ struct Kernel {
 
 /// Measures the kernel bare, with the stand-in unrecorded, and recorded, on one and two threads.
 pub fn run() -> Result<()> {
-    build_release()?;
+    build_release(true)?;
     let bare = executable(cargo().args(["build"]).args(BUILD))?;
     let stand_in = executable(cargo_workspan("release")?.args(["build"]).args(BUILD))?;
     let rival = rival::build()

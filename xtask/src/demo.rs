@@ -11,18 +11,23 @@ use crate::workspace::{build_release, cargo_workspan, output, succeed, target, w
 /// Records the merge sort with both merges, leaves trace, text, JSON and HTML reports under target/workspan/demo, prints the
 /// one of the serial merge, and checks that it names the merge while the other does not.
 pub fn run() -> Result<()> {
+    println!(
+        "The demo needs cargo and a C compiler, and Node 20.19 or later with npm for the HTML reports; crates and npm's packages \
+         come from their registries."
+    );
     let page = ui::lacking();
     match &page {
         None => ui::build()?,
         Some(why) => println!("No HTML report: {why}."),
     }
-    build_release()?;
+    build_release(page.is_none())?;
     let folder = target().join("workspan/demo");
     fs::create_dir_all(&folder)?;
     for merge in ["serial", "parallel"] {
         let trace = folder.join(format!("msort-{merge}.wspan"));
         // `-o` never overwrites; the demo's own files are made anew.
         let _ = fs::remove_file(&trace);
+        println!("== the merge sort with its {merge} merge is built and recorded");
         let mut record = cargo_workspan("release")?;
         record.arg("--no-report").arg("-o").arg(&trace).args([
             "run",

@@ -1,7 +1,10 @@
-//! `cargo xtask dist`: what a release offers for download, in `target/dist`.
+//! `cargo xtask dist`: what a release offers for download, in `target/dist-packages`.
 //!
 //! One folder is staged as it is to be installed below `/usr`; the archive, the Debian package and
-//! the RPM are three wrappings of it. Nothing is uploaded.
+//! the RPM are three wrappings of it, each tried in a fresh root of a distribution. Nothing is
+//! uploaded.
+
+mod trial;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,38 +12,91 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::debian_root::DebianRoot;
 use crate::ui;
 use crate::workspace::{cargo, output, root, succeed, target};
 
 /// The largest binary that may be released, in bytes.
 const MAX_BINARY_BYTES: u64 = 25_000_000;
 
-/// The newest glibc whose symbols a released binary may ask for: Ubuntu 22.04's.
-const MAX_GLIBC: (u32, u32) = (2, 35);
+/// The newest glibc whose symbols a released binary may ask for: Debian 11's and Ubuntu 20.04's.
+const MAX_GLIBC: (u32, u32) = (2, 31);
+
+/// The Debian with that glibc, and what the build needs there.
+const OLD_DEBIAN: (&str, &[&str]) = ("bullseye", &["gcc", "libc6-dev"]);
+
+/// Where a release is built.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum System {
+    /// In a root of [`OLD_DEBIAN`].
+    Old,
+    /// Here: it runs with this glibc and newer ones.
+    Here,
+}
 
 /// Builds the release, stages it, checks it, and writes the archive, the packages and their checksums.
-pub fn run() -> Result<()> {
+pub fn run(system: System) -> Result<()> {
     ui::build()?;
     println!("== release build (some minutes when nothing was built before)");
-    succeed(cargo().args(["build", "--profile", "dist", "--package", "workspan"]))?;
+    let built = match system {
+        System::Here => build_here()?,
+        System::Old => build_in_old_debian()?,
+    };
     let dist = target().join("dist-packages");
     let _ = fs::remove_dir_all(&dist);
-    let release = Release {
+    let mut release = Release {
         version: version()?,
         tree: dist.join("tree"),
         dist,
+        built,
+        glibc: (2, 0),
     };
     release.stage()?;
-    release.check_binaries()?;
+    release.glibc = release.check_binaries(system)?;
     let mut made = vec![release.archive()?];
     made.extend(release.debian()?);
     made.extend(release.rpm()?);
-    release.checksums(&made)
+    release.checksums(&made)?;
+    match trial::run(&release.dist, &release.version) {
+        Ok(()) => Ok(()),
+        Err(trial::Unfinished::Skipped(why)) => {
+            println!("skipped: the packages in fresh roots: {why}");
+            Ok(())
+        }
+        Err(trial::Unfinished::Failed(error)) => Err(error),
+    }
+}
+
+const BUILD: [&str; 5] = ["build", "--profile", "dist", "--package", "workspan"];
+
+/// Builds here; the folder of the binaries.
+fn build_here() -> Result<PathBuf> {
+    succeed(cargo().args(BUILD))?;
+    Ok(target().join("dist"))
+}
+
+/// Builds in a root of an old Debian, with this machine's Rust, without the network.
+fn build_in_old_debian() -> Result<PathBuf> {
+    let (release, packages) = OLD_DEBIAN;
+    let root = DebianRoot::prepare(release, packages).context(
+        "no root to build in; `cargo xtask dist --here` builds for this system's glibc and newer",
+    )?;
+    succeed(cargo().args(["fetch", "--locked"]))?;
+    let folder = target().join(format!("dist-{release}"));
+    let place = folder.display().to_string();
+    let line = format!("cargo {} --offline --locked", BUILD.join(" "));
+    let variables = [("CARGO_TARGET_DIR", place.as_str())];
+    succeed(&mut root.shell_with_rust(&line, &variables)?)?;
+    Ok(folder.join("dist"))
 }
 
 struct Release {
     version: String,
     dist: PathBuf,
+    /// Where cargo put the binaries.
+    built: PathBuf,
+    /// The glibc that they need.
+    glibc: (u32, u32),
     /// What will be `/usr`.
     tree: PathBuf,
 }
@@ -60,7 +116,7 @@ impl Release {
         let bin = self.tree.join("bin");
         fs::create_dir_all(&bin)?;
         for name in BINARIES {
-            let built = target().join("dist").join(name);
+            let built = self.built.join(name);
             fs::copy(&built, bin.join(name)).with_context(|| built.display().to_string())?;
         }
         let tool = || Command::new(bin.join("workspan"));
@@ -90,8 +146,9 @@ impl Release {
         Ok(())
     }
 
-    /// The binaries are small, run on old distributions and carry the page.
-    fn check_binaries(&self) -> Result<()> {
+    /// The binaries are small and run on old distributions. Returns the glibc that they need.
+    fn check_binaries(&self, system: System) -> Result<(u32, u32)> {
+        let mut newest = (2, 0);
         for name in BINARIES {
             let file = self.tree.join("bin").join(name);
             let bytes = fs::metadata(&file)?.len();
@@ -106,21 +163,22 @@ impl Release {
                     MAX_BINARY_BYTES / 1_000_000
                 );
             }
-            if (major, minor) > MAX_GLIBC {
+            if system == System::Old && (major, minor) > MAX_GLIBC {
                 bail!(
-                    "{}: needs glibc {major}.{minor}, newer than {}.{}; build on an older system",
+                    "{}: needs glibc {major}.{minor}, newer than {}.{}",
                     file.display(),
                     MAX_GLIBC.0,
                     MAX_GLIBC.1
                 );
             }
+            newest = newest.max((major, minor));
         }
-        Ok(())
+        Ok(newest)
     }
 
     /// `workspan-VERSION-x86_64-linux.tar.gz` with one folder of that name.
     fn archive(&self) -> Result<PathBuf> {
-        let name = format!("workspan-{}-{}-linux", self.version, std::env::consts::ARCH);
+        let name = archive_name(&self.version);
         let file = self.dist.join(format!("{name}.tar.gz"));
         let mut tar = Command::new("tar");
         tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner"]);
@@ -150,8 +208,8 @@ impl Release {
              Section: devel\nPriority: optional\nDepends: libc6 (>= {}.{})\nDescription: {SUMMARY}\n {DESCRIPTION}\n",
             self.version,
             debian_architecture(),
-            MAX_GLIBC.0,
-            MAX_GLIBC.1
+            self.glibc.0,
+            self.glibc.1
         );
         fs::write(control.join("control"), text)?;
         let file = self.dist.join(format!(
@@ -208,6 +266,11 @@ impl Release {
     }
 }
 
+/// The archive's name without `.tar.gz`, and that of the folder in it.
+fn archive_name(version: &str) -> String {
+    format!("workspan-{version}-{}-linux", std::env::consts::ARCH)
+}
+
 const SUMMARY: &str =
     "Where did the speedup of a task-parallel program go, and which line to change";
 const DESCRIPTION: &str = "Records unmodified programs that use Rayon, OpenMP or oneTBB and reports what limits their speedup, at which line.";
@@ -259,6 +322,23 @@ fn newest_glibc(symbols: &str) -> (u32, u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn binstall_is_told_the_archives_names() {
+        let manifest = fs::read_to_string(root().join("crates/cli/Cargo.toml")).unwrap();
+        let manifest: toml::Table = manifest.parse().unwrap();
+        let binstall = &manifest["package"]["metadata"]["binstall"];
+        let expanded = |key: &str| {
+            let template = binstall[key].as_str().unwrap();
+            template
+                .replace("{ version }", "1.2.3")
+                .replace("{ target-arch }", std::env::consts::ARCH)
+                .replace("{ bin }", BINARIES[0])
+        };
+        let name = archive_name("1.2.3");
+        assert!(expanded("pkg-url").ends_with(&format!("/v1.2.3/{name}.tar.gz")));
+        assert_eq!(expanded("bin-dir"), format!("{name}/bin/workspan"));
+    }
 
     #[test]
     fn the_newest_glibc_is_compared_by_number() {

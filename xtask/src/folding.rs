@@ -32,7 +32,7 @@ const RUNS: [(&str, &[&str], &[&str]); 12] = [
 
 /// Prints the table.
 pub fn run() -> Result<()> {
-    build_release()?;
+    build_release(true)?;
     let folder = target().join("workspan/bench");
     fs::create_dir_all(&folder)?;
     let trace = folder.join("folding.wspan");

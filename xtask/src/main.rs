@@ -2,11 +2,15 @@
 //!
 //! * `demo` records the merge sort of `bench/` and prints its report,
 //! * `test` runs every check a change has to pass,
+//! * `dist` makes a release, `package` the crates for a registry, `book` the documentation's site,
 //! * `ui` builds the viewer's page, `screenshots` makes the README's pictures of it,
 //! * `bench` measures what recording costs, `bench overhead` that by how long strands are, `bench predictions` how good predictions are,
 //!   `bench folding` what large runs take, `bench viewer` what the viewer of them does, `bench samples` what samples cost.
 
+mod aarch64;
 mod bench;
+mod book;
+mod debian_root;
 mod demo;
 mod dependencies;
 mod dist;
@@ -24,6 +28,7 @@ mod predictions;
 mod rayon_tests;
 mod real_programs;
 mod rival;
+mod runtimes;
 mod sanitized;
 mod test;
 mod truth;
@@ -41,14 +46,21 @@ usage: cargo xtask demo            build workspan, record the merge sort of benc
        cargo xtask test programs  oxipng and tokei alone, bare and recorded
        cargo xtask test truth [--long]  programs of known work, span and tasks, recorded on 1, 2, 4 and 16 threads,
                                   idle and on busy CPUs, 3 times each; --long 20 times: tests/truth/README.md
+       cargo xtask test runtimes  the recorder's tests with older compilers and OpenMP runtimes, down to those of
+                                  supported distributions; from Debian's packages, unpacked and not installed
+       cargo xtask test aarch64   the recorder cross-compiled for Linux on aarch64, in qemu: an experiment
        cargo xtask test page      the viewer's page alone: types, tests, in a browser
        cargo xtask test fuzz      the fuzzers alone, for a minute
        cargo xtask test miri      the recorder's and the format's tests in miri
        cargo xtask test sanitized the preloaded library, built with the address sanitizer
        cargo xtask test dependencies  licences and origins of what the project depends on, and cargo-deny
        cargo xtask ui              build the viewer's page (node 20.19 or later, npm), which the next build embeds
-       cargo xtask dist            archive, .deb and .rpm of a release with man pages, completions, checksums: target/dist-packages
+       cargo xtask dist [--here]   archive, .deb and .rpm of a release with man pages, completions, checksums: target/dist-packages;
+                                  built in a root of an old Debian (as root, by debootstrap), or here for this glibc and newer;
+                                  tried in fresh roots where that can be done
        cargo xtask package [--verify]  the crates as a registry would get them, with the page; --verify compiles each alone
+       cargo xtask book [--check]  docs/ as a site with search, a gallery of reports and rustdoc: target/book/site; mdBook is
+                                  installed into the target folder where it is missing; --check looks at the links alone
        cargo xtask screenshots     the README's pictures of the page, into docs/pictures
        cargo xtask bench overhead [ROUNDS]  that by the length of strands: in full, folded, within a budget: docs/measured/overhead.md;
                                   8 minutes and builds; of 1 round, to see whether it works, 2
@@ -67,7 +79,8 @@ fn main() -> ExitCode {
         ["test", "--long"] => test::run(true),
         [
             "test",
-            part @ ("rayon" | "programs" | "page" | "fuzz" | "sanitized" | "miri" | "dependencies"),
+            part @ ("rayon" | "programs" | "page" | "fuzz" | "sanitized" | "miri" | "dependencies"
+            | "runtimes" | "aarch64"),
         ] => test::part(part, false),
         ["test", "truth"] => test::part("truth", false),
         ["test", "truth", "--long"] => test::part("truth", true),
@@ -81,7 +94,10 @@ fn main() -> ExitCode {
         ["bench", "viewer"] => viewer::run(),
         ["bench", "samples"] => native_bench::of_samples(),
         ["ui"] => ui::build(),
-        ["dist"] => dist::run(),
+        ["dist"] => dist::run(dist::System::Old),
+        ["dist", "--here"] => dist::run(dist::System::Here),
+        ["book"] => book::run(),
+        ["book", "--check"] => book::check(),
         ["package"] => package::run(false),
         ["package", "--verify"] => package::run(true),
         ["screenshots"] => ui::screenshots(),

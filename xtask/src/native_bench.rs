@@ -89,7 +89,7 @@ pub fn run() -> Result<()> {
 
 /// What samples cost, alone.
 pub fn of_samples() -> Result<()> {
-    crate::workspace::build_release()?;
+    crate::workspace::build_release(true)?;
     let folder = target().join("workspan/bench");
     std::fs::create_dir_all(&folder)?;
     samples(&build(&RUNTIMES[0], &folder)?, &folder)

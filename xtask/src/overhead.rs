@@ -73,7 +73,7 @@ fn creates(n: u64) -> f64 {
 
 /// Measures all of it, in so many rounds at most.
 pub fn run(most: usize) -> Result<()> {
-    build_release()?;
+    build_release(true)?;
     let folder = target().join("workspan/bench");
     fs::create_dir_all(&folder)?;
     let trace = folder.join("overhead.wspan");

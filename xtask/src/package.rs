@@ -1,6 +1,10 @@
 //! `cargo xtask package`: the crates as the registry would get them. Nothing is uploaded.
 
+use std::env;
+use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Result, bail};
@@ -9,10 +13,11 @@ use crate::ui;
 use crate::workspace::{cargo, output, root, succeed, target};
 
 /// Members of the workspace that are not published.
-const UNPUBLISHED: [&str; 4] = [
+pub const UNPUBLISHED: [&str; 5] = [
     "xtask",
     "workspan-bench",
     "workspan-truth",
+    "workspan-toolchains",
     "workspan-api-off-test",
 ];
 
@@ -38,34 +43,83 @@ const CARRIED: [(&str, &[&str]); 3] = [
 ];
 
 /// Packages every published crate, with the built page inside. With `verify` each is compiled from
-/// its package alone, as `cargo publish --dry-run` does, which takes minutes.
+/// its package alone, as `cargo publish --dry-run` does, without Node, which takes minutes; then
+/// the tool that came of it has to make a report with the page.
 pub fn run(verify: bool) -> Result<()> {
     ui::build()?;
     let page = root().join("crates/view/page");
     fs::create_dir_all(&page)?;
     fs::copy(root().join("ui/dist/index.html"), page.join("index.html"))?;
+    // Every package is compiled in the same folder; else cargo builds what they depend on for each.
+    let folder = match verify {
+        true => target().join("verify"),
+        false => target(),
+    };
     let mut package = cargo();
-    package.args(["package", "--workspace", "--allow-dirty", "--quiet"]);
+    package.args(["package", "--workspace", "--allow-dirty", "--target-dir"]);
+    package.arg(&folder);
     for name in UNPUBLISHED {
         package.args(["--exclude", name]);
     }
-    if !verify {
-        package.arg("--no-verify");
+    if verify {
+        println!("== every package is compiled alone, without Node: some minutes");
+        package.env("PATH", path_without_node()?);
+        // What is made is looked at once.
+        package.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0");
+        package.env("CARGO_PROFILE_DEV_DEBUG", "0");
+    } else {
+        package.args(["--quiet", "--no-verify"]);
     }
     let packaged = succeed(&mut package);
     // A page that stays behind would be embedded by builds of later pages.
     fs::remove_dir_all(&page)?;
     packaged?;
     for (name, files) in CARRIED {
-        carries(name, files)?;
+        carries(&folder, name, files)?;
     }
-    println!("== {}", target().join("package").display());
+    if verify {
+        makes_pages(&folder)?;
+    }
+    println!("== {}", folder.join("package").display());
+    Ok(())
+}
+
+/// `PATH` with a `node` and an `npm` in front that fail, as where they are not installed.
+fn path_without_node() -> Result<OsString> {
+    let folder = target().join("without-node");
+    fs::create_dir_all(&folder)?;
+    for name in ["node", "npm"] {
+        let file = folder.join(name);
+        fs::write(&file, "#!/bin/sh\nexit 127\n")?;
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755))?;
+    }
+    let mut path = folder.into_os_string();
+    if let Some(rest) = env::var_os("PATH") {
+        path.push(":");
+        path.push(rest);
+    }
+    Ok(path)
+}
+
+/// Fails unless the tool that was compiled from the packages makes a single-file report.
+fn makes_pages(folder: &Path) -> Result<()> {
+    let tool = folder.join("debug/workspan");
+    let page = folder.join("report.html");
+    let _ = fs::remove_file(&page);
+    let trace = root().join("crates/analysis/tests/statistics/two_steals.jsonl");
+    let mut html = Command::new(&tool);
+    output(html.arg("html").arg(trace).arg("-o").arg(&page))?;
+    let text = fs::read_to_string(&page)?;
+    if !text.to_lowercase().starts_with("<!doctype html>") {
+        bail!("{}: is no page", page.display());
+    }
+    println!("   {} makes reports with the page", tool.display());
     Ok(())
 }
 
 /// Fails unless the package of `name` has all these files.
-fn carries(name: &str, files: &[&str]) -> Result<()> {
-    let crate_file = package_file(name)?;
+fn carries(folder: &Path, name: &str, files: &[&str]) -> Result<()> {
+    let crate_file = package_file(folder, name)?;
     let listed = output(Command::new("tar").arg("-tzf").arg(&crate_file))?;
     for file in files {
         let there = |line: &str| line.split_once('/').is_some_and(|(_, path)| path == *file);
@@ -77,9 +131,9 @@ fn carries(name: &str, files: &[&str]) -> Result<()> {
 }
 
 /// The package of this name and of the workspace's version.
-fn package_file(name: &str) -> Result<std::path::PathBuf> {
+fn package_file(folder: &Path, name: &str) -> Result<PathBuf> {
     let version = crate::dist::version()?;
-    let file = target().join(format!("package/{name}-{version}.crate"));
+    let file = folder.join(format!("package/{name}-{version}.crate"));
     if !file.is_file() {
         bail!("{}: cargo package did not make it", file.display());
     }

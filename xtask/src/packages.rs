@@ -3,8 +3,9 @@
 use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
+use workspan_toolchains::{self as toolchains, builds, openmp};
 
-/// Of Clang and its OpenMP runtime, the versions there are packages of; one of them will do.
+/// Of Clang and its OpenMP runtime, the versions that may be installed; one of them will do.
 const LLVM: [u32; 6] = [19, 18, 17, 16, 15, 14];
 
 /// Installs what this machine lacks where that may be done (as root, or in CI), and says what to do elsewhere. Without a
@@ -84,12 +85,8 @@ fn missing() -> Vec<String> {
         packages.push("graphviz".into());
     }
     packages.extend(clang());
-    if !compiles(
-        "g++",
-        "-xc++",
-        "#include <tbb/task_group.h>\nint main() {}\n",
-        &["-ltbb"],
-    ) {
+    let program = "#include <tbb/task_group.h>\nint main() {}\n";
+    if !builds("g++", "c++", program, &["-ltbb"]) {
         packages.push("libtbb-dev".into());
     }
     packages
@@ -98,10 +95,8 @@ fn missing() -> Vec<String> {
 /// Clang with an OpenMP runtime and sanitizers of its own version. Runtimes of two versions can't be installed side by side, so one that is there
 /// decides.
 fn clang() -> Vec<String> {
-    let program = "#include <omp.h>\nint main(void) { return omp_get_level(); }\n";
-    let mut names = std::iter::once("clang".to_owned()).chain(LLVM.map(|v| format!("clang-{v}")));
-    if let Some(name) = names.find(|name| compiles(name, "-xc", program, &["-fopenmp"])) {
-        return sanitizers(&name).into_iter().collect();
+    if let Ok(clang) = openmp(toolchains::Family::Llvm, toolchains::Language::C) {
+        return sanitizers(clang).into_iter().collect();
     }
     let installed = |package: &str| works("dpkg", &["-s", package]);
     let runtime = LLVM
@@ -119,18 +114,12 @@ fn clang() -> Vec<String> {
 }
 
 /// The sanitizers of a compiler that is there without them.
-fn sanitizers(clang: &str) -> Option<String> {
-    if compiles(
-        clang,
-        "-xc",
-        "int main(void) { return 0; }\n",
-        &["-fsanitize=address"],
-    ) {
+fn sanitizers(clang: &toolchains::Compiler) -> Option<String> {
+    let program = "int main(void) { return 0; }\n";
+    if builds(&clang.command, "c", program, &["-fsanitize=address"]) {
         return None;
     }
-    let output = Command::new(clang).arg("-dumpversion").output().ok()?;
-    let version = String::from_utf8_lossy(&output.stdout);
-    sanitizers_of(version.split('.').next()?.trim().parse().ok()?)
+    sanitizers_of(clang.major())
 }
 
 fn sanitizers_of(version: u32) -> Option<String> {
@@ -212,25 +201,8 @@ fn works(program: &str, words: &[&str]) -> bool {
     command.status().is_ok_and(|s| s.success())
 }
 
-/// Whether the compiler makes a program of this text.
-fn compiles(compiler: &str, language: &str, text: &str, flags: &[&str]) -> bool {
-    use std::io::Write;
-    let spawned = Command::new(compiler)
-        .args([language, "-", "-o", "/dev/null"])
-        .args(flags)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
-    let Ok(mut child) = spawned else { return false };
-    if let Some(mut stdin) = child.stdin.take() {
-        // A compiler that stops reading says so by its exit code.
-        let _ = stdin.write_all(text.as_bytes());
-    }
-    child.wait().is_ok_and(|s| s.success())
-}
-
-fn is_root() -> bool {
+/// Whether we may do anything here.
+pub fn is_root() -> bool {
     let id = Command::new("id").arg("-u").output();
     id.is_ok_and(|out| out.stdout.trim_ascii() == b"0")
 }

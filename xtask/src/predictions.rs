@@ -6,6 +6,6 @@ use crate::workspace::{build_release, succeed, workspan};
 
 /// Builds the tool and has it predict and measure.
 pub fn run() -> Result<()> {
-    build_release()?;
+    build_release(true)?;
     succeed(workspan("release").args(["bench", "predictions"]))
 }

@@ -42,7 +42,7 @@ const PROGRAMS: [Program; 2] = [
 
 /// Builds, runs and compares every program; one named outcome each.
 pub fn run() -> Result<Vec<(&'static str, Outcome)>> {
-    build_release()?;
+    build_release(true)?;
     let folder = target().join("workspan/real-programs");
     fs::create_dir_all(folder.join("src"))?;
     let packages = match packages(&folder)? {

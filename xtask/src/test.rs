@@ -1,5 +1,6 @@
 //! `cargo xtask test`: every check a change has to pass, and one line that sums them up.
 
+mod progress;
 mod tally;
 
 use std::panic;
@@ -9,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
+use crate::aarch64;
+use crate::book;
 use crate::dependencies;
 use crate::fuzz;
 use crate::miri;
@@ -16,12 +19,16 @@ use crate::package;
 use crate::packages;
 use crate::rayon_tests;
 use crate::real_programs::{self, Outcome};
+use crate::runtimes;
 use crate::sanitized;
 use crate::truth::{self, Amount};
 use crate::ui;
 use crate::workspace::{cargo, succeed};
 
+pub use progress::Check;
 pub use tally::Tally;
+
+use progress::EachMinute;
 
 /// Runs one of the parts that start programs, by its name, alone; `long` repeats what is worth repeating.
 pub fn part(name: &str, long: bool) -> Result<()> {
@@ -44,6 +51,8 @@ pub fn part(name: &str, long: bool) -> Result<()> {
             page(&mut tally);
         }
         "fuzz" => fuzzers(&mut tally, false)?,
+        "runtimes" => runtimes::run(&mut tally)?,
+        "aarch64" => tally.outcome("aarch64", aarch64::run()),
         "sanitized" => tally.outcome("sanitized library", sanitized::run()),
         "miri" => tally.outcome("miri", miri::run(packages::may_install())),
         "dependencies" => {
@@ -55,10 +64,12 @@ pub fn part(name: &str, long: bool) -> Result<()> {
     tally.sum_up(started)
 }
 
-/// Slow tests that `--long` alone runs: everything else is to be over in 35 minutes. One measures, the other builds the tool
+/// Slow tests that `--long` alone runs: everything else is to be over in 35 minutes. One measures, the others build the tool
 /// once more.
-const LONG_ONLY: [&str; 2] = [
+const LONG_ONLY: [&str; 4] = [
     "ten_million_tasks",
+    "an_installation_from_git_is_the_whole_tool",
+    "an_installation_without_node_stops_and_says_so",
     "two_files_installed_into_an_empty_root_are_the_whole_tool",
 ];
 
@@ -72,17 +83,23 @@ const TIME_FOR_FUZZERS: Duration = Duration::from_secs(27 * 60);
 /// registry, miri and cargo-deny.
 pub fn run(long: bool) -> Result<()> {
     let started = Instant::now();
+    let _lines = EachMinute::begin(started);
     let mut tally = Tally::new();
+    println!("== every check of the project: some 20 minutes on 2 cores, more the first time");
     packages::prepare()?;
+    toolchains();
     tally.stage("packages");
     // First of all, as what is built after it embeds it.
     build_page(&mut tally);
     tally.stage("page built");
     let format = ["fmt", "--all", "--", "--check"];
     tally.check("format", cargo().args(format))?;
-    println!("== tests are built");
-    // The tool with them, as it is run by some.
-    succeed(cargo().args(["test", "--quiet", "--workspace", "--no-run"]))?;
+    // The tool with them, as it is run by some. cargo names each crate, which is silent for minutes
+    // otherwise.
+    {
+        let _running = Check::begin("tests are built");
+        succeed(cargo().args(["test", "--workspace", "--no-run"]))?;
+    }
     tally.stage("tests built");
     if !long {
         // Tests wait more than they compute, so that one half leaves time for the other.
@@ -109,11 +126,25 @@ pub fn run(long: bool) -> Result<()> {
         tally.outcome("sanitized library", sanitized::run());
         tally.outcome("miri", miri::run(packages::may_install()));
         vulnerabilities(&mut tally);
+        runtimes::run(&mut tally)?;
+        tally.outcome("aarch64", aarch64::run());
+        tally.outcome("the documentation's site", site());
         truth::run(&mut tally, Amount::All)?;
         tally.stage("what takes long");
         tally.rerun_failed()?;
     }
     tally.sum_up(started)
+}
+
+/// Says which compilers and runtimes the tests build programs with here.
+fn toolchains() {
+    println!("== programs of the tests are built with");
+    for line in workspan_toolchains::describe() {
+        println!("   {line}");
+    }
+    println!(
+        "   and the newest and the oldest supported oneTBB of the Python packages; older compilers: cargo xtask test runtimes"
+    );
 }
 
 /// The project's own tests, and those of the page, on what was built before.
@@ -157,7 +188,8 @@ fn others(tally: &mut Tally, long: bool, started: Instant) -> Result<()> {
     docs.args(["doc", "--quiet", "--workspace", "--no-deps"])
         .env("RUSTDOCFLAGS", "-D warnings");
     tally.check("docs", &mut docs)?;
-    tally.outcome("packages for a registry", packages_whole());
+    tally.outcome("packages for a registry", packages_whole(long));
+    tally.outcome("links of the documentation", documentation_links());
     tally.stage("dependencies, docs and packages");
     if long || started.elapsed() < TIME_FOR_FUZZERS {
         fuzzers(tally, long)?;
@@ -172,11 +204,29 @@ fn others(tally: &mut Tally, long: bool, started: Instant) -> Result<()> {
 }
 
 /// Whether every published crate carries the files it needs; `cargo xtask package --verify` also compiles each alone.
-fn packages_whole() -> dependencies::Outcome {
+fn packages_whole(long: bool) -> dependencies::Outcome {
     if let Some(why) = ui::lacking() {
         return dependencies::Outcome::Skipped(why);
     }
-    match package::run(false) {
+    let _running = Check::begin("packages for a registry");
+    match package::run(long) {
+        Ok(()) => dependencies::Outcome::Fine,
+        Err(error) => dependencies::Outcome::Wrong(format!("{error:#}")),
+    }
+}
+
+/// Whether every link of the documentation leads somewhere.
+fn documentation_links() -> dependencies::Outcome {
+    match book::check() {
+        Ok(()) => dependencies::Outcome::Fine,
+        Err(error) => dependencies::Outcome::Wrong(format!("{error:#}")),
+    }
+}
+
+/// The documentation's site with its gallery.
+fn site() -> dependencies::Outcome {
+    let _running = Check::begin("the documentation's site");
+    match book::run() {
         Ok(()) => dependencies::Outcome::Fine,
         Err(error) => dependencies::Outcome::Wrong(format!("{error:#}")),
     }
@@ -189,7 +239,7 @@ fn build_tool() -> Result<()> {
 
 /// Rayon's own tests bare and recorded, with the tool that is built already.
 fn rayons_own(tally: &mut Tally) {
-    println!("== rayon's own tests, bare and recorded");
+    let _running = Check::begin("rayon's own tests, bare and recorded");
     match rayon_tests::run("debug") {
         Ok(compared) => {
             tally.passed += compared.equal;
@@ -212,6 +262,7 @@ fn build_page(tally: &mut Tally) {
 
 /// The page's own checks, with the tool that is built already.
 fn page(tally: &mut Tally) {
+    let _running = Check::begin("the viewer's page");
     match ui::test("debug") {
         Ok(parts) => {
             for (name, part) in parts {
@@ -228,7 +279,7 @@ fn page(tally: &mut Tally) {
 
 /// Programs from the registry, bare and recorded.
 fn programs(tally: &mut Tally) -> Result<()> {
-    println!("== programs from the registry, bare and recorded");
+    let _running = Check::begin("programs from the registry, bare and recorded");
     for (name, outcome) in real_programs::run()? {
         match outcome {
             Outcome::Same => tally.passed += 1,
@@ -249,6 +300,7 @@ fn slow() -> Command {
 
 /// The fuzzers, for a minute in all; `long` for twenty, with memory watched where that can be done.
 fn fuzzers(tally: &mut Tally, long: bool) -> Result<()> {
+    let _running = Check::begin("fuzzers");
     let seconds = if long { fuzz::LONG } else { fuzz::SHORT };
     for (name, came_out) in fuzz::run(seconds, long, packages::may_install())? {
         tally.outcome(&name, came_out);
@@ -258,7 +310,7 @@ fn fuzzers(tally: &mut Tally, long: bool) -> Result<()> {
 
 /// Licences and origins of what the project depends on.
 fn licences(tally: &mut Tally) {
-    println!("== dependencies");
+    let _running = Check::begin("dependencies");
     let came_out = match dependencies::check() {
         Ok(()) => dependencies::Outcome::Fine,
         Err(error) => dependencies::Outcome::Wrong(format!("{error:#}")),

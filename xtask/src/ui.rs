@@ -302,7 +302,7 @@ pub fn screenshots() -> Result<()> {
     let Some(browser) = browser() else {
         bail!("there is no Chromium to take pictures with: apt-get install chromium");
     };
-    crate::workspace::build_release()?;
+    crate::workspace::build_release(true)?;
     let runs = record("release")?;
     let pictures = root().join("docs/pictures");
     fs::create_dir_all(&pictures)?;

@@ -26,7 +26,7 @@ const SETTLED: Duration = Duration::from_secs(2);
 
 /// Prints the table.
 pub fn run() -> Result<()> {
-    build_release()?;
+    build_release(true)?;
     let folder = target().join("workspan/bench");
     fs::create_dir_all(&folder)?;
     let trace = folder.join("viewer.wspan");

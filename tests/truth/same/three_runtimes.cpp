@@ -1,6 +1,6 @@
 /* libgomp, a libomp that is loaded later, and oneTBB, all at work at the same time in one process.
  * needs: echo '#include <oneapi/tbb.h>' | g++ -fsyntax-only -x c++ - && $CLANG -fopenmp -shared -fPIC -x c /dev/null -o empty.so
- * build: $CLANG -g -O1 -fopenmp -fPIC -DPLUGIN -shared -x c $SOURCE -Wl,-rpath,"$(dirname "$($CLANG -print-file-name=libomp.so)")" -o three_llvm.so
+ * build: $CLANG -g -O1 -fopenmp -fPIC -DPLUGIN -shared -x c $SOURCE -Wl,-rpath,"$(dirname "$LIBOMP")" -o three_llvm.so
  * build: g++ -g -O1 -fopenmp $SOURCE -o $PROGRAM -ltbb -ldl -lpthread
  * run: $RECORD $PROGRAM
  */

@@ -5,8 +5,8 @@
  * build: gcc -g -O1 -fopenmp -fPIC -DPLUGIN -c $SOURCE -o two.o && gcc -shared -fopenmp two.o -o two_gnu.so
  * build: sed 's/libgomp[.]so[.]1/libgomp.so.9/g' "$(gcc -print-file-name=libgomp.so.1)" > libgomp.so.9
  * build: gcc -shared two.o ./libgomp.so.9 -Wl,-rpath,"$PWD" -o two_copy.so
- * build: gcc -shared two.o "$($CLANG -print-file-name=libomp.so)" -Wl,-rpath,"$(dirname "$($CLANG -print-file-name=libomp.so)")" -o two_llvm.so
- * build: $CLANG -g -O1 -fopenmp -fPIC -DPLUGIN -shared $SOURCE -Wl,-rpath,"$(dirname "$($CLANG -print-file-name=libomp.so)")" -o two_clang.so
+ * build: gcc -shared two.o "$LIBOMP" -Wl,-rpath,"$(dirname "$LIBOMP")" -o two_llvm.so
+ * build: $CLANG -g -O1 -fopenmp -fPIC -DPLUGIN -shared $SOURCE -Wl,-rpath,"$(dirname "$LIBOMP")" -o two_clang.so
  * run: $RECORD $PROGRAM ./two_gnu.so ./two_copy.so
  * run: $RECORD $PROGRAM ./two_copy.so ./two_gnu.so ./two_copy.so
  * run: $RECORD $PROGRAM ./two_llvm.so

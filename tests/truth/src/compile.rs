@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail};
+use workspan_toolchains::{libomp, named};
 
 /// What is expected of a program.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,16 +41,13 @@ struct Set {
     /// How the file's name begins and ends.
     begins: &'static str,
     ends: &'static str,
-    /// The first of these that there is.
-    compilers: &'static [&'static str],
+    /// The compiler's name without its version.
+    compiler: &'static str,
     before: &'static [&'static str],
     after: &'static [&'static str],
     own_tasks: bool,
 }
 
-const CLANGS: &[&str] = &[
-    "clang-19", "clang-18", "clang-17", "clang-16", "clang-15", "clang",
-];
 const C: &[&str] = &[
     "-g",
     "-O1",
@@ -65,7 +63,7 @@ const SETS: [Set; 4] = [
         name: "gcc",
         begins: "",
         ends: ".c",
-        compilers: &["gcc"],
+        compiler: "gcc",
         before: C,
         after: &["-lpthread"],
         own_tasks: true,
@@ -74,7 +72,7 @@ const SETS: [Set; 4] = [
         name: "clang",
         begins: "",
         ends: ".c",
-        compilers: CLANGS,
+        compiler: "clang",
         before: C,
         after: &["-lpthread"],
         own_tasks: true,
@@ -83,7 +81,7 @@ const SETS: [Set; 4] = [
         name: "onetbb",
         begins: "tbb_",
         ends: ".cpp",
-        compilers: &["g++"],
+        compiler: "g++",
         before: &["-g", "-O1", "-Wall", "-Wextra", "-Werror"],
         after: &["-ltbb"],
         own_tasks: false,
@@ -92,7 +90,7 @@ const SETS: [Set; 4] = [
         name: "fortran",
         begins: "f_",
         ends: ".f90",
-        compilers: &["gfortran"],
+        compiler: "gfortran",
         before: &["-g", "-O1", "-Wall", "-fopenmp"],
         after: &["truth.o", "truth_fortran.o"],
         own_tasks: true,
@@ -208,17 +206,9 @@ fn rust(
     Ok(())
 }
 
-/// The first of these compilers that starts.
-fn compiler(names: &[&'static str]) -> Option<&'static str> {
-    let starts = |name: &&&str| {
-        let asked = Command::new(name)
-            .arg("--version")
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
-        asked.is_ok_and(|status| status.success())
-    };
-    names.iter().find(starts).copied()
+/// What the machine's compiler of this name is started by.
+fn compiler(name: &str) -> Option<&'static str> {
+    named(name).map(|found| found.command.as_str())
 }
 
 /// The programs of one language and runtime.
@@ -243,7 +233,7 @@ fn native(
     }
     let place = folder.join(set.name);
     fs::create_dir_all(&place)?;
-    let Some(compiler) = compiler(set.compilers).filter(|compiler| links(compiler, set, &place))
+    let Some(compiler) = compiler(set.compiler).filter(|compiler| links(compiler, set, &place))
     else {
         built
             .skipped
@@ -323,10 +313,11 @@ fn same(folder: &Path, wanted: &dyn Fn(&str) -> bool, built: &mut Built) -> Resu
         }
         let program = place.join(stem(&source));
         let words = format!(
-            "SOURCE='{}' PROGRAM='{}' CLANG='{}'; cd '{}'",
+            "SOURCE='{}' PROGRAM='{}' CLANG='{}' LIBOMP='{}'; cd '{}'",
             source.display(),
             program.display(),
-            compiler(CLANGS).unwrap_or("clang"),
+            compiler("clang").unwrap_or("clang"),
+            libomp().unwrap_or_else(|| "libomp.so".into()).display(),
             place.display()
         );
         if let Some(missing) = lines("needs: ")

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use super::progress::{self, Check};
 use crate::dependencies::Outcome;
 use crate::workspace::cargo;
 
@@ -74,7 +75,7 @@ impl Tally {
     /// # Errors
     /// It could not be started.
     pub fn check(&mut self, name: &str, command: &mut Command) -> Result<()> {
-        println!("== {name}");
+        let _running = Check::begin(name);
         let status = command.status().with_context(|| format!("{command:?}"))?;
         if status.success() {
             self.passed += 1
@@ -90,7 +91,7 @@ impl Tally {
     /// # Errors
     /// It could not be started, or printed what is no text.
     pub fn count(&mut self, name: &str, command: &mut Command, later: bool) -> Result<()> {
-        println!("== {name}");
+        let _running = Check::begin(name);
         let mut child = command
             .stdout(Stdio::piped())
             .spawn()
@@ -149,6 +150,7 @@ impl Tally {
         match outcome {
             Some((_, "ok")) => {
                 self.passed += 1;
+                progress::passed();
                 return;
             }
             Some((test, "FAILED")) => self.failed_tests.push(test.to_string()),

@@ -1,9 +1,97 @@
-//! `cargo install --path crates/cli` gives the whole tool. Slow, so `cargo xtask test` runs it, a plain `cargo test` not.
+//! `cargo install --path crates/cli` and `--git` give the whole tool, or stop and say what is missing. Slow, so
+//! `cargo xtask test` runs these, a plain `cargo test` not.
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
+use crate::native::skipped;
 use crate::project::{CARGO_WORKSPAN, Project, bare, printed, read, said, sites, trace_of};
+
+/// A clone of the repository as it was committed last: without a built page.
+fn clone(folder: &Path) -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let clone = folder.join("clone");
+    let mut git = bare("git");
+    git.args(["clone", "--quiet", "--no-hardlinks"]).arg(root);
+    let cloned = git.arg(&clone).output();
+    cloned
+        .is_ok_and(|output| output.status.success())
+        .then_some(clone)
+}
+
+/// A path on which `node` and `npm` fail, as where they are not installed.
+fn path_without_node(folder: &Path) -> std::ffi::OsString {
+    let bin = folder.join("no node");
+    fs::create_dir_all(&bin).unwrap();
+    for name in ["node", "npm"] {
+        let file = bin.join(name);
+        fs::write(&file, "#!/bin/sh\nexit 127\n").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut path = vec![bin];
+    path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
+    std::env::join_paths(path).unwrap()
+}
+
+#[test]
+#[ignore = "compiles for a minute before the page's turn comes"]
+fn an_installation_without_node_stops_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(clone) = clone(folder.path()) else {
+        return skipped("an installation without Node", "no git, or not a clone");
+    };
+    let mut install = bare("cargo");
+    install
+        .args(["install", "--locked", "--path", "crates/cli", "--root"])
+        .arg(folder.path().join("root"))
+        .current_dir(&clone)
+        .env("PATH", path_without_node(folder.path()))
+        .env("CARGO_TARGET_DIR", folder.path().join("target"));
+    let output = install.output().unwrap();
+    assert!(!output.status.success());
+    let text = said(&output);
+    assert!(
+        text.contains("install Node 20.19 or later with npm and repeat this command"),
+        "{text}"
+    );
+    assert!(!folder.path().join("root/bin/workspan").exists());
+}
+
+#[test]
+#[ignore = "builds the tool once more, optimised"]
+fn an_installation_from_git_is_the_whole_tool() {
+    if bare("npm").arg("--version").output().is_err() {
+        return skipped("an installation from git", "no npm");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let Some(clone) = clone(folder.path()) else {
+        return skipped("an installation from git", "no git, or not a clone");
+    };
+    let root = folder.path().join("root");
+    let mut install = bare("cargo");
+    install
+        .args(["install", "--locked", "--no-track", "--git"])
+        .arg(format!("file://{}", clone.display()))
+        .arg("--root")
+        .arg(&root)
+        .arg("workspan");
+    let output = install.output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    // The page is inside: a report of any trace is a page.
+    let trace =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../analysis/tests/statistics/two_steals.jsonl");
+    let page = folder.path().join("page.html");
+    let output = bare(root.join("bin/workspan"))
+        .arg("html")
+        .arg(trace)
+        .arg("-o")
+        .arg(&page)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    assert!(fs::metadata(&page).unwrap().len() > 100_000);
+}
 
 #[test]
 #[ignore = "builds the tool once more"]

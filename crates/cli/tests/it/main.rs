@@ -35,5 +35,6 @@ mod suite;
 mod supervision;
 mod task_costs;
 mod trust;
+mod tutorial;
 mod whatif;
 mod windows;

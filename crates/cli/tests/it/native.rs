@@ -1,33 +1,18 @@
 //! Small C programs, compiled here with what compilers the machine has.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Says what is left out, past the test harness, which keeps what passing tests print to itself.
-pub fn skipped(test: &str, why: &str) {
-    let line = format!("skipped: {test}: {why}\n");
-    std::io::stdout().write_all(line.as_bytes()).unwrap();
-}
+pub use workspan_toolchains::skipped;
+use workspan_toolchains::{Family, Language, openmp};
 
-/// GCC and the first Clang, those of them that compile OpenMP programs; the others are said to be skipped.
+/// GCC and Clang, those of them that compile OpenMP programs; the others are said to be skipped.
 pub fn openmp_compilers(test: &str) -> Vec<String> {
-    let clangs = ["", "-19", "-18", "-17", "-16", "-15", "-14"].map(|v| format!("clang{v}"));
-    let sets = [vec!["gcc".to_owned()], clangs.to_vec()];
     let mut found = Vec::new();
-    for names in sets {
-        let folder = tempfile::tempdir().unwrap();
-        match names.iter().find(|name| {
-            try_compile(
-                name,
-                "library.c",
-                folder.path(),
-                &["-fopenmp", "-shared", "-fPIC"],
-            )
-            .is_some()
-        }) {
-            Some(name) => found.push(name.clone()),
-            None => skipped(test, &format!("no {} with OpenMP", names[0])),
+    for family in [Family::Gnu, Family::Llvm] {
+        match openmp(family, Language::C) {
+            Ok(compiler) => found.push(compiler.command.clone()),
+            Err(why) => skipped(test, &why),
         }
     }
     found

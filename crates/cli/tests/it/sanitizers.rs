@@ -5,6 +5,7 @@ use std::process::{Command, Output};
 
 use crate::native::skipped;
 use crate::project::{WORKSPAN, bare, printed, read, said, trace_of};
+use workspan_toolchains::CLANG_VERSIONS;
 
 /// How a sanitizer is asked for, and what of what it says counts.
 struct Sanitizer {
@@ -57,8 +58,10 @@ fn compiled(compiler: &str, source: &str, sanitizer: &Sanitizer, folder: &Path) 
 
 /// The compilers whose sanitizer works, with the program each made; the others are said to be skipped.
 fn everywhere(test: &str, source: &str, sanitizer: &Sanitizer, folder: &Path) -> Vec<PathBuf> {
-    let clangs = ["", "-19", "-18", "-17", "-16", "-15", "-14"].map(|v| format!("clang{v}"));
-    let sets = [vec!["gcc".to_owned()], clangs.to_vec()];
+    let versions = CLANG_VERSIONS.rev().map(|v| format!("clang-{v}"));
+    let clangs = std::iter::once("clang".to_owned()).chain(versions);
+    // A sanitizer may be there for another version than OpenMP is.
+    let sets = [vec!["gcc".to_owned()], clangs.collect()];
     let mut programs = Vec::new();
     for names in sets {
         let mut made = names

@@ -14,7 +14,7 @@ const RUNTIMES: [(&str, &[&str], &[&str]); 4] = [
     ("GNU OpenMP", &["g++"], &["-DTP_OPENMP", "-fopenmp"]),
     (
         "LLVM OpenMP",
-        &["clang++", "clang++-19", "clang++-18", "clang++-14"],
+        &["clang++"],
         &["-DTP_OPENMP", "-fopenmp=libomp"],
     ),
     ("oneTBB", &["g++"], &["-DTP_TBB", "-ltbb"]),
@@ -29,7 +29,11 @@ const SCHEDULE_DEPENDENT: [&str; 1] = ["floorplan.h"];
 fn build(compilers: &[&str], flags: &[&str], program: &Path) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut said = format!("none of {} is there", compilers.join(", "));
-    for compiler in compilers {
+    for compiler in compilers
+        .iter()
+        .filter_map(|name| workspan_toolchains::named(name))
+    {
+        let compiler = compiler.command.as_str();
         let mut compile = Command::new(compiler);
         compile.args(["-std=c++11", "-O1", "-g", "-Wall", "-Wextra", "-pedantic"]);
         compile.arg("-I").arg(root.join("include"));

@@ -1,7 +1,6 @@
 //! Programs in C, C++ and Fortran, compiled in all the ways that debug information comes in.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -18,19 +17,15 @@ fn fixture(name: &str) -> PathBuf {
 fn there(test: &str, tool: &str) -> bool {
     let found = Command::new(tool).arg("--version").output().is_ok();
     if !found {
-        let line = format!("skipped: {test}: no {tool}\n");
-        std::io::stdout().write_all(line.as_bytes()).unwrap();
+        workspan_toolchains::skipped(test, &format!("no {tool}"));
     }
     found
 }
 
-/// The first Clang there is.
+/// The machine's Clang.
 fn clang(plus_plus: &str) -> Option<String> {
-    let versions = ["", "-19", "-18", "-17", "-16", "-15", "-14"];
-    versions
-        .iter()
-        .map(|version| format!("clang{plus_plus}{version}"))
-        .find(|name| Command::new(name).arg("--version").output().is_ok())
+    let found = workspan_toolchains::named(&format!("clang{plus_plus}"))?;
+    Some(found.command.clone())
 }
 
 fn done(command: &mut Command) -> bool {

@@ -107,9 +107,10 @@ fn share(thread: &mut ThreadState, begins: bool, kind: c_int, count: u64, return
     if begins {
         member.shared.site = site;
         // The runtime reports no chunk of a static loop, or of sections, to a team of one: it has
-        // the whole.
+        // the whole. LLVM 15 calls every loop `LOOP`; of one that is not static it makes one chunk
+        // for a team of one, which is then reported and known to be open.
         let untold = match kind {
-            work::SECTIONS | work::LOOP_STATIC => member.size == 1,
+            work::SECTIONS | work::LOOP | work::LOOP_STATIC => member.size == 1,
             _ => false,
         };
         if count > 0 && (untold || !CHUNKS_TOLD.load(Ordering::Relaxed)) {

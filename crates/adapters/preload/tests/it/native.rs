@@ -1,12 +1,12 @@
 //! Compiles programs as a user does and runs them with the library preloaded.
 pub mod left_out;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use workspan_dag::{Dag, TaskKind};
 use workspan_reader::OpenOptions;
+pub use workspan_toolchains::{builds, skipped};
 
 /// The repository's root.
 pub fn root() -> PathBuf {
@@ -27,40 +27,16 @@ pub fn library() -> PathBuf {
         .expect("libworkspan_preload.so beside the test")
 }
 
-/// Past the test harness, which keeps what passing tests print to itself.
-pub fn skipped(what: &str, why: &str) {
-    let line = format!("skipped: {what}: {why}\n");
-    std::io::stdout().write_all(line.as_bytes()).unwrap();
-}
-
-/// The command for a compiler called `name`: Debian has clang with its version alone.
+/// What this machine's compiler called `gcc`, `g++`, `clang` or `clang++` is started by; of others
+/// their own name, where they start.
 pub fn compiler(name: &str) -> Option<String> {
-    let mut names = vec![name.to_string()];
-    if name.starts_with("clang") {
-        names.extend((14..=21).rev().map(|version| format!("{name}-{version}")));
+    if let Some(found) = workspan_toolchains::named(name) {
+        return Some(found.command.clone());
     }
-    names.into_iter().find(|name| {
-        let asked = Command::new(name).arg("--version").output();
-        asked.is_ok_and(|o| o.status.success())
-    })
-}
-
-/// Whether the compiler builds a program of this text.
-pub fn builds(compiler: &str, language: &str, text: &str, flags: &[&str]) -> bool {
-    let folder = tempfile::tempdir().unwrap();
-    let source = folder.path().join("probe");
-    std::fs::write(&source, text).unwrap();
-    let mut command = Command::new(compiler);
-    command
-        .args(["-x", language])
-        .arg(&source)
-        .args(["-x", "none", "-o"]);
-    let output = command
-        .arg(folder.path().join("out"))
-        .args(flags)
-        .output()
-        .unwrap();
-    output.status.success()
+    let asked = Command::new(name).arg("--version").output();
+    asked
+        .is_ok_and(|o| o.status.success())
+        .then(|| name.to_owned())
 }
 
 /// A program's output with and without the library, and its one trace.

@@ -120,11 +120,7 @@ fn openmp() -> Option<(Libraries, String)> {
     libraries.add("a", &gcc, &["-fopenmp"], "sum.c", &libgomp);
     libraries.add("b", &gcc, &["-fopenmp"], "sum.c", &copy);
     libraries.add("e", &gcc, &["-fopenmp"], "sum.c", &libgomp);
-    let libomp = (14..=21)
-        .rev()
-        .map(|version| PathBuf::from(format!("/usr/lib/llvm-{version}/lib/libomp.so.5")))
-        .find(|path| path.exists());
-    if let Some(libomp) = libomp {
+    if let Some(libomp) = workspan_toolchains::libomp() {
         libraries.add("c", &gcc, &["-fopenmp"], "sum.c", &libomp);
         letters.push('c');
         if let Some(clang) = compiler("clang") {

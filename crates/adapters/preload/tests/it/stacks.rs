@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::native::{builds, library, run, skipped};
+use crate::native::{builds, compiler, library, run, skipped};
 use workspan_dag::TaskKind;
 
 /// Compiles a text; `None` where that can't be done here.
@@ -211,7 +211,12 @@ int main(void) {
 
 #[test]
 fn threads_with_the_least_stack_there_may_be_are_made_as_bare() {
-    for compiler in ["gcc", "clang-19"] {
+    for name in ["gcc", "clang"] {
+        let Some(compiler) = compiler(name) else {
+            skipped(name, "not there");
+            continue;
+        };
+        let compiler = compiler.as_str();
         let folder = tempfile::tempdir().unwrap();
         let Some(program) = compile(folder.path(), compiler, "c", TEAM, &["-O2", "-fopenmp"])
         else {
@@ -292,7 +297,12 @@ int main(int count, char **words) {
 
 #[test]
 fn children_that_nobody_tells_of_do_not_write_into_the_parents_trace() {
-    for compiler in ["gcc", "clang-19"] {
+    for name in ["gcc", "clang"] {
+        let Some(compiler) = compiler(name) else {
+            skipped(name, "not there");
+            continue;
+        };
+        let compiler = compiler.as_str();
         let folder = tempfile::tempdir().unwrap();
         let flags = ["-O1", "-fopenmp"];
         let Some(program) = compile(folder.path(), compiler, "c", CHILDREN, &flags) else {

@@ -1,5 +1,6 @@
 //! C++ programs on oneTBB, run with the library preloaded: the graphs their traces must say,
-//! whatever the schedule, on the system's oneTBB and on the newest there is.
+//! whatever the schedule, on the system's oneTBB, on the newest there is, and on the oldest of
+//! supported distributions.
 
 mod budget;
 mod graph;

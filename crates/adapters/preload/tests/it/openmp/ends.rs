@@ -4,6 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 
 use workspan_dag::{Dag, TaskKind};
 
+use super::invariants;
 use super::run::{Program, Runtime, build, dag, skipped};
 
 /// Runs `ends.c` with this argument on two threads, bare and recorded, which must look the same.
@@ -50,9 +51,9 @@ fn check(runtime: Runtime, how: &str, ended: impl Fn(&std::process::ExitStatus) 
     assert_eq!(traces.len(), 1, "{how}");
     let dag = dag(&traces[0]);
     is_whole(&dag, how);
-    let cut = |warning: &String| warning.contains("did not end in an orderly way");
+    let cut = |warning: &&str| warning.contains("did not end in an orderly way");
     let orderly = how == "exit";
-    let warnings = &dag.meta.warnings;
+    let warnings = invariants::unexpected_warnings(&dag);
     assert_eq!(!warnings.iter().any(cut), orderly, "{how}: {warnings:?}");
     assert!(warnings.iter().all(cut), "{how}: {warnings:?}");
 }
@@ -64,7 +65,8 @@ fn forks(runtime: Runtime) {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "0\n100\n");
     assert_eq!(traces.len(), 1, "the child is none of the recorded");
     let dag = dag(&traces[0]);
-    assert!(dag.meta.warnings.is_empty(), "{:?}", dag.meta.warnings);
+    let warnings = invariants::unexpected_warnings(&dag);
+    assert!(warnings.is_empty(), "{warnings:?}");
     let explicit = dag.tasks.kind.iter().filter(|&&k| k == TaskKind::Deferred);
     assert_eq!(explicit.count(), 100);
 }

@@ -165,11 +165,7 @@ fn a_gcc_program_on_libomp_is_told_once() {
     let Some(program) = built("task.c") else {
         return;
     };
-    let libomp = (14..=19).rev().find_map(|version| {
-        let path = format!("/usr/lib/llvm-{version}/lib/libomp.so.5");
-        std::path::Path::new(&path).exists().then_some(path)
-    });
-    let Some(libomp) = libomp else {
+    let Some(libomp) = workspan_toolchains::libomp() else {
         return skipped("a gcc program on libomp", "no libomp");
     };
     let bare = program.bare(2, &[]);

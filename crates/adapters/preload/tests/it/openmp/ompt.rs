@@ -1,7 +1,7 @@
 //! Things that OMPT reports wrongly, or leaves to its tools, one program each. They are recorded
 //! right.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use super::canonical::{canonical, squeezed};
@@ -191,21 +191,11 @@ fn a_league_is_harmless() {
     );
 }
 
-/// The program with clang's libomp put before its own libgomp; `None` when there is no such
-/// library.
-fn libomp() -> Option<PathBuf> {
-    let clang = compiler(Runtime::Llvm, "c").ok()?;
-    let output = Command::new(clang)
-        .arg("-print-file-name=libomp.so")
-        .output()
-        .ok()?;
-    let path = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
-    path.is_absolute().then_some(path)
-}
-
+/// The program with clang's libomp put before its own libgomp.
 #[test]
 fn a_program_of_gcc_on_libomp_is_told_once() {
-    let (Ok(program), Some(libomp)) = (build(Runtime::Gnu, "fib.c"), libomp()) else {
+    let (Ok(program), Some(libomp)) = (build(Runtime::Gnu, "fib.c"), workspan_toolchains::libomp())
+    else {
         return skipped("ompt gcc on libomp", "no gcc, or no libomp");
     };
     let mut preload = super::run::library().into_os_string();
@@ -257,7 +247,7 @@ fn a_runtime_that_only_a_plugin_sees_works_as_ever() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/openmp/programs");
     let compile = |arguments: &[&str], file: &str| {
         let to = folder.path().join(file);
-        let compiled = Command::new(&clang)
+        let compiled = Command::new(&clang.command)
             .args(["-O1", "-g"])
             .arg("-o")
             .arg(&to)

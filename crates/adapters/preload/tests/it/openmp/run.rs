@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use workspan_dag::Dag;
 use workspan_reader::OpenOptions;
 use workspan_symbols::{Mapping, Site, Workspace, resolve};
+use workspan_toolchains::{Compiler, Language, openmp};
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{self, PlaceEntry, SitePosition};
 use workspan_trace::reader::Tolerance;
@@ -14,40 +15,11 @@ use workspan_trace::wire::primitive;
 use workspan_trace::{Trace, TraceWriter, sealed_copy};
 
 pub use crate::native::{library, skipped};
+pub use workspan_toolchains::Family as Runtime;
 
-/// The runtime, by the compiler that links a program to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Runtime {
-    /// GNU libgomp, by gcc.
-    Gnu,
-    /// LLVM libomp, by clang.
-    Llvm,
-}
-
-fn exists(tool: &str) -> bool {
-    let output = Command::new(tool).arg("--version").output();
-    output.is_ok_and(|o| o.status.success())
-}
-
-/// The compiler for a source file by its extension, if it is there.
-pub fn compiler(runtime: Runtime, extension: &str) -> Result<String, String> {
-    let base = match (runtime, extension) {
-        (Runtime::Gnu, "c") => "gcc",
-        (Runtime::Gnu, "cpp") => "g++",
-        (Runtime::Gnu, _) => "gfortran",
-        (Runtime::Llvm, "c") => "clang",
-        (Runtime::Llvm, "cpp") => "clang++",
-        (Runtime::Llvm, _) => "flang",
-    };
-    let versions = ["", "-19", "-18", "-17", "-16", "-15", "-14"];
-    let tried: &[&str] = if runtime == Runtime::Gnu {
-        &[""]
-    } else {
-        &versions
-    };
-    let mut names = tried.iter().map(|version| format!("{base}{version}"));
-    let found = names.find(|name| exists(name));
-    found.ok_or_else(|| format!("no {base}"))
+/// The compiler of OpenMP programs for a source file by its extension, or why there is none.
+pub fn compiler(runtime: Runtime, extension: &str) -> Result<&'static Compiler, String> {
+    openmp(runtime, Language::of(extension))
 }
 
 /// Where the programs' sources are.
@@ -61,6 +33,8 @@ pub struct Program {
     path: PathBuf,
     /// Its text.
     pub source: String,
+    /// What built it.
+    pub compiler: &'static Compiler,
 }
 
 /// Compiles a program of the folder; the reason when the compiler or its OpenMP is not there.
@@ -68,38 +42,29 @@ pub fn build(runtime: Runtime, file: &str) -> Result<Program, String> {
     let source = sources().join(file);
     let (_, extension) = file.rsplit_once('.').unwrap();
     let compiler = compiler(runtime, extension)?;
-    let folder = tempfile::tempdir().unwrap();
-    let build = |source: &Path, name: &str| {
-        let path = folder.path().join(name);
-        let output = Command::new(&compiler)
-            .args(["-O1", "-g", "-fopenmp", "-o"])
-            .arg(&path)
-            .arg(source)
-            .output();
-        (path, output.unwrap())
-    };
-    let (path, output) = build(&source, "program");
-    if !output.status.success() {
-        // Is it the program, or is there no OpenMP for this compiler?
-        let extension = if extension == "cpp" { "cpp" } else { "c" };
-        let empty = folder.path().join(format!("empty.{extension}"));
-        std::fs::write(
-            &empty,
-            "#include <omp.h>\nint main(void) { return omp_get_num_threads() - 1; }\n",
-        )
-        .unwrap();
-        assert!(
-            extension == "c" && !build(&empty, "empty").1.status.success(),
-            "{file}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        return Err(format!("{compiler} has no OpenMP"));
+    // What runs on some number of threads is built.
+    if let Some(why) = compiler.lacks(file, usize::MAX) {
+        return Err(why);
     }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("program");
+    let output = Command::new(&compiler.command)
+        .args(["-O1", "-g", "-fopenmp", "-o"])
+        .arg(&path)
+        .arg(&source)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{file} by {compiler}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let source = std::fs::read_to_string(source).unwrap();
     Ok(Program {
         folder,
         path,
         source,
+        compiler,
     })
 }
 

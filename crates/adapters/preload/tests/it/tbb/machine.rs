@@ -1,4 +1,4 @@
-//! The oneTBB versions on this machine, and programs compiled and run with them, bare and recorded.
+//! The oneTBB versions on this machine and of the Python packages, and programs compiled and run with them, bare and recorded.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -52,58 +52,72 @@ fn system() -> bool {
     })
 }
 
-/// The newest oneTBB of the Python packages, headers and library, unpacked once for all tests.
+/// The oldest oneTBB that the tests are run with, that of Ubuntu 22.04. Debian 12 has a newer one.
+const OLDEST: &str = "2021.5.1";
+
+/// A oneTBB's headers and its library's folder.
+type Unpacked = Option<(PathBuf, PathBuf)>;
+
+/// The newest oneTBB of the Python packages.
 fn newest() -> Option<&'static (PathBuf, PathBuf)> {
-    static FOUND: OnceLock<Option<(PathBuf, PathBuf)>> = OnceLock::new();
-    FOUND
-        .get_or_init(|| {
-            let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("onetbb");
-            let (headers, libraries) = (folder.join("include"), folder.join("lib"));
-            if !folder.join("complete").exists() {
-                fs::create_dir_all(&folder).ok()?;
-                let fetched = succeeds(
-                    Command::new("python3")
-                        .args(["-m", "pip", "download", "--no-deps", "--quiet", "--dest"])
-                        .arg(&folder)
-                        .args(["tbb", "tbb-devel"]),
-                );
-                if !fetched {
-                    return None;
-                }
-                let wheels: Vec<PathBuf> = fs::read_dir(&folder)
-                    .ok()?
-                    .filter_map(|entry| Some(entry.ok()?.path()))
-                    .filter(|path| path.extension().is_some_and(|e| e == "whl"))
-                    .collect();
-                for wheel in wheels {
-                    let unpacked = succeeds(
-                        Command::new("python3")
-                            .args(["-m", "zipfile", "-e"])
-                            .arg(&wheel)
-                            .arg(&folder),
-                    );
-                    if !unpacked {
-                        return None;
-                    }
-                }
-                // A package's `*.data/data/lib` and `include`.
-                for entry in fs::read_dir(&folder).ok()? {
-                    let data = entry.ok()?.path().join("data");
-                    for (from, to) in [("include", &headers), ("lib", &libraries)] {
-                        let from = data.join(from);
-                        if from.join("libtbb.so.12").exists() || from.join("oneapi").exists() {
-                            let _ = fs::rename(from, to);
-                        }
-                    }
-                }
-                if !libraries.join("libtbb.so.12").exists() || !headers.join("oneapi").exists() {
-                    return None;
-                }
-                fs::write(folder.join("complete"), "").ok()?;
+    static FOUND: OnceLock<Unpacked> = OnceLock::new();
+    FOUND.get_or_init(|| unpacked("onetbb", "")).as_ref()
+}
+
+/// The oldest one.
+fn oldest() -> Option<&'static (PathBuf, PathBuf)> {
+    static FOUND: OnceLock<Unpacked> = OnceLock::new();
+    let found = FOUND.get_or_init(|| unpacked("onetbb-oldest", &format!("=={OLDEST}")));
+    found.as_ref()
+}
+
+/// A oneTBB of the Python packages, unpacked once for all tests; `version` as pip is asked for it.
+fn unpacked(name: &str, version: &str) -> Unpacked {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let (headers, libraries) = (folder.join("include"), folder.join("lib"));
+    if !folder.join("complete").exists() {
+        fs::create_dir_all(&folder).ok()?;
+        let fetched = succeeds(
+            Command::new("python3")
+                .args(["-m", "pip", "download", "--no-deps", "--quiet", "--dest"])
+                .arg(&folder)
+                .args(["tbb", "tbb-devel"].map(|package| format!("{package}{version}"))),
+        );
+        if !fetched {
+            return None;
+        }
+        let wheels: Vec<PathBuf> = fs::read_dir(&folder)
+            .ok()?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.extension().is_some_and(|e| e == "whl"))
+            .collect();
+        for wheel in wheels {
+            let unpacked = succeeds(
+                Command::new("python3")
+                    .args(["-m", "zipfile", "-e"])
+                    .arg(&wheel)
+                    .arg(&folder),
+            );
+            if !unpacked {
+                return None;
             }
-            Some((headers, libraries))
-        })
-        .as_ref()
+        }
+        // A package's `*.data/data/lib` and `include`.
+        for entry in fs::read_dir(&folder).ok()? {
+            let data = entry.ok()?.path().join("data");
+            for (from, to) in [("include", &headers), ("lib", &libraries)] {
+                let from = data.join(from);
+                if from.join("libtbb.so.12").exists() || from.join("oneapi").exists() {
+                    let _ = fs::rename(from, to);
+                }
+            }
+        }
+        if !libraries.join("libtbb.so.12").exists() || !headers.join("oneapi").exists() {
+            return None;
+        }
+        fs::write(folder.join("complete"), "").ok()?;
+    }
+    Some((headers, libraries))
 }
 
 impl Machine {
@@ -142,6 +156,17 @@ impl Machine {
                 "pip has no packages tbb and tbb-devel",
             ),
         }
+        match oldest() {
+            Some((headers, library)) => all.push(Machine {
+                name: "oldest library and headers",
+                headers: Some(headers.clone()),
+                library: Some(library.clone()),
+            }),
+            None => skipped(
+                &format!("{test} (oldest)"),
+                &format!("pip has no packages tbb and tbb-devel of {OLDEST}"),
+            ),
+        }
         all
     }
 
@@ -151,7 +176,7 @@ impl Machine {
         static COMPILING: Mutex<()> = Mutex::new(());
         let _one = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
         let headers = match self.headers {
-            Some(_) => "newest",
+            Some(_) => self.name.split(' ').next().unwrap_or_default(),
             None => "system",
         };
         let mut name = format!("tbb-{source}");

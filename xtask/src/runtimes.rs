@@ -1,0 +1,265 @@
+//! `cargo xtask test runtimes`: the recorder's tests with compilers and OpenMP runtimes of other
+//! versions than the machine's own.
+//!
+//! LLVM runtimes of two versions can't be installed side by side, and a developer's compilers are
+//! nobody else's to exchange. So Debian's packages are unpacked below `target/runtimes`, not
+//! installed, and a folder of wrappers in front of `PATH` makes the tests choose them
+//! (`tests/toolchains`).
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::test::Tally;
+use crate::workspace::{cargo, output, target};
+
+/// A compiler of another version.
+struct Toolchain {
+    name: &'static str,
+    family: Family,
+    packages: &'static [&'static str],
+}
+
+enum Family {
+    /// Of this version.
+    Clang(u32),
+    /// Of this version. libgomp stays the system's, as distributions have one for all their GCCs.
+    Gcc(u32),
+}
+
+/// The oldest of supported distributions first: Debian 12 and Ubuntu 22.04 have Clang 14, Ubuntu
+/// 22.04 has GCC 11.
+const TOOLCHAINS: [Toolchain; 4] = [
+    Toolchain {
+        name: "clang-14",
+        family: Family::Clang(14),
+        packages: &[
+            "clang-14",
+            "libclang-cpp14",
+            "libllvm14",
+            "libclang-common-14-dev",
+            "libomp-14-dev",
+            "libomp5-14",
+            "llvm-14-linker-tools",
+        ],
+    },
+    Toolchain {
+        name: "clang-15",
+        family: Family::Clang(15),
+        packages: &[
+            "clang-15",
+            "libclang-cpp15",
+            "libllvm15",
+            "libclang-common-15-dev",
+            "libomp-15-dev",
+            "libomp5-15",
+            "llvm-15-linker-tools",
+        ],
+    },
+    Toolchain {
+        name: "clang-16",
+        family: Family::Clang(16),
+        packages: &[
+            "clang-16",
+            "libclang-cpp16",
+            "libllvm16",
+            "libclang-common-16-dev",
+            "libomp-16-dev",
+            "libomp5-16",
+            "llvm-16-linker-tools",
+        ],
+    },
+    Toolchain {
+        name: "gcc-11",
+        family: Family::Gcc(11),
+        packages: &[
+            "gcc-11",
+            "g++-11",
+            "gfortran-11",
+            "cpp-11",
+            "libgcc-11-dev",
+            "libstdc++-11-dev",
+            "libgfortran-11-dev",
+            // Without the shared ones beside it, GCC links the static ones.
+            "libgomp1",
+            "libstdc++6",
+            "libgfortran5",
+            "libgcc-s1",
+        ],
+    },
+];
+
+/// Tests that build programs with these compilers: package, and parts of the tests' names.
+const CLANG_TESTS: [(&str, &[&str]); 2] = [
+    (
+        "workspan-preload",
+        &["openmp::", "runtimes::", "headers::", "examples::"],
+    ),
+    ("workspan", &["openmp::", "folding::"]),
+];
+const GCC_TESTS: [(&str, &[&str]); 2] = [
+    (
+        "workspan-preload",
+        &[
+            "gnu",
+            "openmp::gomp",
+            "headers::",
+            "examples::",
+            "stacks::",
+            "tbb::",
+        ],
+    ),
+    ("workspan", &["openmp::", "folding::"]),
+];
+
+/// Runs the tests with each toolchain there are packages of.
+///
+/// # Errors
+/// A test run could not be started.
+pub fn run(tally: &mut Tally) -> Result<()> {
+    for toolchain in &TOOLCHAINS {
+        println!("== {}", toolchain.name);
+        let folder = match toolchain.prepare() {
+            Ok(folder) => folder,
+            Err(why) => {
+                let name = toolchain.name;
+                tally.skipped.push(format!("tests with {name}: {why:#}"));
+                continue;
+            }
+        };
+        let tests = match toolchain.family {
+            Family::Clang(_) => CLANG_TESTS,
+            Family::Gcc(_) => GCC_TESTS,
+        };
+        for (package, names) in tests {
+            let mut test = cargo();
+            test.env("PATH", in_front(&folder));
+            test.args([
+                "test",
+                "--package",
+                package,
+                "--test",
+                "it",
+                "--no-fail-fast",
+            ]);
+            test.arg("--").args(names);
+            let name = format!("tests of {package} with {}", toolchain.name);
+            tally.count(&name, &mut test, false)?;
+        }
+    }
+    Ok(())
+}
+
+impl Toolchain {
+    /// Unpacks the packages where that has not been done, and returns the folder of wrappers.
+    fn prepare(&self) -> Result<PathBuf> {
+        let folder = target().join("runtimes").join(self.name);
+        let wrappers = folder.join("bin");
+        let complete = folder.join("complete");
+        if !complete.is_file() {
+            let _ = fs::remove_dir_all(&folder);
+            self.unpack(&folder)?;
+            fs::create_dir_all(&wrappers)?;
+            self.wrap(&folder, &wrappers)?;
+            fs::write(complete, "")?;
+        }
+        // A compiler that can't build OpenMP programs would be passed over without a word.
+        self.probe(&wrappers)?;
+        Ok(wrappers)
+    }
+
+    fn unpack(&self, folder: &Path) -> Result<()> {
+        let packages = folder.join("packages");
+        fs::create_dir_all(&packages)?;
+        let mut download = Command::new("apt-get");
+        download.args(["download", "-qq"]).args(self.packages);
+        let fetched = download
+            .current_dir(&packages)
+            .stderr(Stdio::null())
+            .status();
+        if !fetched.is_ok_and(|status| status.success()) {
+            bail!(
+                "apt-get has no package for one of {}",
+                self.packages.join(", ")
+            );
+        }
+        for entry in fs::read_dir(&packages)? {
+            let mut unpack = Command::new("dpkg-deb");
+            unpack.arg("-x").arg(entry?.path()).arg(folder);
+            output(&mut unpack)?;
+        }
+        fs::remove_dir_all(&packages)?;
+        Ok(())
+    }
+
+    /// Wrappers under the plain names, which tests prefer.
+    fn wrap(&self, folder: &Path, wrappers: &Path) -> Result<()> {
+        let library = folder.join("usr/lib");
+        let scripts: Vec<(&str, String)> = match self.family {
+            Family::Clang(version) => {
+                let own = library.join(format!("llvm-{version}"));
+                let script = |name: &str| {
+                    format!(
+                        "#!/bin/sh\nLD_LIBRARY_PATH={}:{} exec {} -Wno-unused-command-line-argument -Wl,-rpath,{} \"$@\"\n",
+                        library
+                            .join(format!("{}-linux-gnu", env::consts::ARCH))
+                            .display(),
+                        own.join("lib").display(),
+                        own.join("bin").join(name).display(),
+                        own.join("lib").display(),
+                    )
+                };
+                ["clang", "clang++"].map(|name| (name, script(name))).into()
+            }
+            Family::Gcc(version) => {
+                let script = |name: &str| {
+                    let real = folder.join(format!("usr/bin/{name}-{version}"));
+                    format!("#!/bin/sh\nexec {} \"$@\"\n", real.display())
+                };
+                let names = ["gcc", "g++", "gfortran"];
+                names.map(|name| (name, script(name))).into()
+            }
+        };
+        for (name, text) in scripts {
+            let file = wrappers.join(name);
+            fs::write(&file, text)?;
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o755))?;
+        }
+        Ok(())
+    }
+
+    /// Fails unless the wrapper is this version and builds OpenMP programs.
+    fn probe(&self, wrappers: &Path) -> Result<()> {
+        let (name, version) = match self.family {
+            Family::Clang(version) => ("clang", version),
+            Family::Gcc(version) => ("gcc", version),
+        };
+        let compiler = wrappers.join(name);
+        let said = output(Command::new(&compiler).arg("-dumpversion"))?;
+        let major = said.trim().split('.').next().unwrap_or_default();
+        if major != version.to_string() {
+            bail!("{} is version {}", compiler.display(), said.trim());
+        }
+        let program = "#include <omp.h>\nint main(void) { return omp_get_level(); }\n";
+        let path = compiler.to_str().context("a path that is not UTF-8")?;
+        if !workspan_toolchains::builds(path, "c", program, &["-fopenmp"]) {
+            bail!("{path} builds no OpenMP programs");
+        }
+        Ok(())
+    }
+}
+
+/// `PATH` with a folder in front.
+fn in_front(folder: &Path) -> OsString {
+    let mut path = folder.as_os_str().to_owned();
+    if let Some(rest) = env::var_os("PATH") {
+        path.push(":");
+        path.push(rest);
+    }
+    path
+}
