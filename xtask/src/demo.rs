@@ -59,7 +59,7 @@ pub fn run() -> Result<()> {
             match descheduled(&json) {
                 part if part < BUSY => bail!("{told}"),
                 part => println!(
-                    "Note: {told}. Other programs had the CPUs for {:.0} % of the time; what the report says of a quiet machine is of the program.",
+                    "Note: {told}. Other programs had the CPUs for {:.0} % of the time; the first finding of the report is about the program all the same.",
                     part * 100.0
                 ),
             }

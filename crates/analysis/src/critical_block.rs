@@ -1,10 +1,11 @@
-//! The code block that weighs most on the critical path. It is shown for a run in which other
-//! programs used the CPUs: load changes times, but not which strand waits for which.
+//! The code block that weighs most on the critical path. It limits the program on more workers, and
+//! on a machine whose CPUs other programs used: load changes times, but not which strand waits for
+//! which.
 
 use workspan_dag::{Dag, ROOT_PLACE, StrandId};
 
 use crate::blocks::{BlockTable, CodeBlock};
-use crate::causes::{Cause, Causes, Evidence, Finding};
+use crate::causes::{Cause, Evidence, Finding};
 use crate::weight::Weights;
 use crate::work_span::WorkSpan;
 
@@ -58,16 +59,13 @@ struct Sum {
 /// A program has work for its workers with so many times their number as parallelism.
 const ENOUGH_PARALLELISM_PER_WORKER: f64 = 2.0;
 
-/// Where what was lost was lost to preemption first of all, or such a loss is one of the findings;
-/// `None` else, and without a span.
+/// `None` for a run without a span.
 pub(crate) fn critical_block(
     dag: &Dag,
     weights: &Weights,
     work_span: &WorkSpan,
-    causes: &Causes,
 ) -> Option<CriticalBlock> {
-    let is_load = |cause: Cause| matches!(cause, Cause::Descheduled | Cause::Oversubscribed);
-    if !causes.findings().iter().any(|f| is_load(f.cause)) || work_span.span == 0 {
+    if work_span.span == 0 {
         return None;
     }
     let mut table: BlockTable<Sum> = BlockTable::new();

@@ -51,7 +51,7 @@ pub struct Report {
     pub regions: Vec<RegionRow>,
     /// Labelled parts, by label's first start.
     pub parts: Vec<PartRow>,
-    /// Where preemption is a finding: what bounds the program all the same.
+    /// The code that the critical path spends most in; `None` without a span.
     pub critical_block: Option<CriticalBlock>,
     /// CPU time of threads that are in none of the numbers, where that is worth a word.
     pub other_threads: Option<OtherThreadsCpu>,
@@ -68,6 +68,30 @@ pub struct Report {
     /// Ticks taken out of the work by the calibrated cost of a probe: recording that was not
     /// measured, as the time is in which a thread folds.
     pub probes: u128,
+}
+
+impl Report {
+    /// What limits the program on a machine that runs nothing else, for a run in which load is one
+    /// of the findings.
+    pub fn on_a_quiet_machine(&self) -> Option<&CriticalBlock> {
+        let is_loaded = self.causes.findings().iter().any(|f| f.cause.is_load());
+        self.critical_block.as_ref().filter(|_| is_loaded)
+    }
+
+    /// Stands for the finding about the program in a run whose findings have none.
+    pub fn instead_of_a_finding(&self) -> Option<&CriticalBlock> {
+        let has_one = self.causes.findings().iter().any(|f| !f.cause.is_load());
+        self.critical_block.as_ref().filter(|_| !has_one)
+    }
+
+    /// How much less time the run would have taken if the worker time `lost` had been used for the
+    /// work that was left, in ticks.
+    pub fn elapsed_gain(&self, lost: u128) -> u64 {
+        let gain = lost / u128::from(self.breakdown.workers.max(1));
+        u64::try_from(gain).map_or(self.breakdown.elapsed(), |gain| {
+            gain.min(self.breakdown.elapsed())
+        })
+    }
 }
 
 /// A correction for probes of more than this share of the work is stated as the uncertainty it is.
@@ -139,7 +163,7 @@ pub fn report_against(
     if let (Some(baseline), Metric::Time) = (baseline, &options.metric) {
         stretch(&mut causes, dag, &weights, baseline);
     }
-    let critical_block = critical_block(dag, &weights, &work_span, &causes);
+    let critical_block = critical_block(dag, &weights, &work_span);
     let suggestion = suggest(dag, &weights, options, &causes, critical_block.as_ref());
     let other_threads = other_threads_cpu(dag, &timeline.breakdown);
     let checks = checks(dag);

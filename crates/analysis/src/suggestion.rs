@@ -14,7 +14,7 @@ use crate::what_if::{Outcome, Target, what_if_weighed};
 /// A finding's code made twice as fast.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suggestion {
-    /// Which of [`Causes::findings`]; their number where it is that of [`crate::CriticalBlock`].
+    /// Which of [`Causes::findings`]; their number where it is that of the critical block.
     pub finding: usize,
     /// Its code.
     pub target: Target,
@@ -37,10 +37,14 @@ pub(crate) fn suggest(
     weights: &Weights,
     options: &Options,
     causes: &Causes,
-    quiet: Option<&CriticalBlock>,
+    critical: Option<&CriticalBlock>,
 ) -> Option<Suggestion> {
-    let quiet = quiet.and_then(CriticalBlock::as_finding);
-    let findings = causes.findings().into_iter().chain(&quiet);
+    let found = causes.findings();
+    // The critical block is shown where nothing is found, or load.
+    let is_shown = found.is_empty() || found.iter().any(|f| f.cause.is_load());
+    let critical = critical.filter(|_| is_shown);
+    let critical = critical.and_then(CriticalBlock::as_finding);
+    let findings = found.into_iter().chain(&critical);
     for (finding, found) in findings.enumerate() {
         let Some((target, block)) = code_of(dag, found) else {
             continue;

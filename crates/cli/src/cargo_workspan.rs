@@ -9,12 +9,13 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use workspan_cli::command::MAX_HELP_COLUMNS;
 use workspan_cli::record::{self, CargoWorkspanArgs};
 use workspan_cli::say;
 
 /// Builds with recording compiled in, runs, and reports where the speedup went.
 #[derive(Parser)]
-#[command(name = "cargo workspan", bin_name = "cargo workspan", version)]
+#[command(name = "cargo workspan", bin_name = "cargo workspan", version, max_term_width = MAX_HELP_COLUMNS)]
 struct Cli {
     #[command(flatten)]
     args: CargoWorkspanArgs,

@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use workspan_analysis::compare::{Amount, Limit, check};
-use workspan_export::{check_json, check_text};
+use workspan_export::{
+    check_github, check_json, check_junit, check_markdown, check_sarif, check_text,
+};
 
 use crate::compare::{Looks, Measured, names};
 use crate::output::print;
@@ -13,6 +16,33 @@ use workspan_record::units::{ParseError, number, percent, time};
 
 /// What the process ends with when a limit is broken: neither a failure (1) nor wrong usage (2).
 pub const BROKEN: u8 = 3;
+
+/// What the result is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum Format {
+    /// A line for each limit, for people.
+    #[default]
+    Text,
+    /// One object with stable keys.
+    Json,
+    /// Annotations of GitHub Actions at the lines of broken limits.
+    Github,
+    /// A comment for a pull request: limits, before and after, a picture.
+    Markdown,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// JUnit XML, a test case for each limit.
+    Junit,
+}
+
+/// `sarif:broken.sarif`
+fn also(text: &str) -> Result<(Format, PathBuf), String> {
+    use clap::ValueEnum;
+    let (format, file) = text
+        .split_once(':')
+        .ok_or("expected FORMAT:FILE, as sarif:check.sarif")?;
+    Ok((Format::from_str(format, false)?, PathBuf::from(file)))
+}
 
 /// Checks limits, alone or against a baseline, and says where a broken one comes from
 #[derive(Debug, Clone, clap::Args)]
@@ -32,7 +62,8 @@ Examples:
   workspan check run.wspan --min-parallelism 8 --max-delay 5%
   workspan check run.wspan --baseline base.wspan --max-regression 10% --max-span-growth 5%
   workspan check run1.wspan run2.wspan run3.wspan --baseline base1.wspan --baseline base2.wspan --max-regression 5%
-  workspan check run.wspan --min-speedup-bound 16:6.5 --max-elapsed 2s --json"
+  workspan check run.wspan --min-speedup-bound 16:6.5 --max-elapsed 2s --json
+  workspan check run.wspan --min-parallelism 8 --format github --also markdown:comment.md --also sarif:check.sarif"
 )]
 pub struct CheckArgs {
     /// The run's traces; several for the spread
@@ -68,9 +99,15 @@ pub struct CheckArgs {
     /// Maximum growth of the span over the baseline
     #[arg(long, value_name = "10%", value_parser = percent, requires = "baseline")]
     max_span_growth: Option<f64>,
-    /// Print one JSON object with stable keys instead of text
-    #[arg(long)]
+    /// How the result is printed
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    format: Format,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Also write the result in this format to a file, replacing it; may be given several times
+    #[arg(long, value_name = "FORMAT:FILE", value_parser = also)]
+    also: Vec<(Format, PathBuf)>,
     #[command(flatten)]
     measured: Measured,
     #[command(flatten)]
@@ -96,11 +133,19 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let side = args.measured.side(name.unwrap_or_default(), &args.files)?;
     let checked = check(base.as_ref(), &side, &limits);
     drop(progress);
-    if args.json {
-        print(&check_json(&checked))?;
-    } else {
-        print(&check_text(&checked, &args.looks.options(0)))?;
+    let formatted = |format: Format| match format {
+        Format::Text => check_text(&checked, &args.looks.options(0)),
+        Format::Json => check_json(&checked),
+        Format::Github => check_github(&checked),
+        Format::Markdown => check_markdown(&checked, base.as_ref(), &side),
+        Format::Sarif => check_sarif(&checked),
+        Format::Junit => check_junit(&checked),
+    };
+    for (format, file) in &args.also {
+        std::fs::write(file, formatted(*format)).with_context(|| file.display().to_string())?;
     }
+    let format = if args.json { Format::Json } else { args.format };
+    print(&formatted(format))?;
     Ok(if checked.iter().any(|c| c.broken) {
         ExitCode::from(BROKEN)
     } else {

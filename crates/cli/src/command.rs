@@ -37,12 +37,16 @@ use crate::{
     whatif,
 };
 
+/// Columns of help on a wide terminal; it is as wide as the terminal below that.
+pub const MAX_HELP_COLUMNS: usize = 200;
+
 /// Where did the speedup of a task-parallel program go, and which line to change to get it back?
 #[derive(Debug, Parser)]
 #[command(
     name = "workspan",
     bin_name = "workspan",
     version,
+    max_term_width = MAX_HELP_COLUMNS,
     disable_help_subcommand = true,
     after_help = "\
 Examples:

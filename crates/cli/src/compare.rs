@@ -8,7 +8,7 @@ use workspan_analysis::Options;
 use workspan_analysis::compare::{RunMeasures, Side, compare, measure};
 use workspan_export::{CompareOptions, compare_json, compare_text};
 
-use crate::output::{Color, charset, print};
+use crate::output::{Color, charset, print, width};
 use crate::trace::{Reading, open};
 use workspan_record::progress::Progress;
 
@@ -116,10 +116,10 @@ impl Looks {
     pub fn options(&self, rows: usize) -> CompareOptions {
         let stdout = std::io::stdout();
         CompareOptions {
+            width: width(&stdout),
             color: self.color.applies(&stdout),
             charset: charset(self.ascii, &stdout),
             rows,
-            ..CompareOptions::default()
         }
     }
 }

@@ -15,6 +15,7 @@ pub mod check;
 pub mod command;
 pub mod compare;
 pub mod completions;
+pub mod each;
 pub mod export;
 pub mod flame;
 pub mod help;

@@ -49,16 +49,21 @@ pub fn charset(ascii: bool, out: &impl IsTerminal) -> Charset {
     }
 }
 
-/// Columns of a report: as many as the terminal has, as far as lines are still read with ease; 80 where it goes elsewhere.
+/// Columns of a report where output is not a terminal.
+const FILE_COLUMNS: usize = 100;
+/// Columns that a report keeps to, whatever the terminal has.
+const COLUMNS: std::ops::RangeInclusive<usize> = 60..=200;
+
+/// Columns of a report: as many as the terminal has, within [`COLUMNS`].
 pub fn width(out: &(impl IsTerminal + AsFd)) -> usize {
-    const USUAL: usize = 80;
-    const WIDEST: usize = 140;
     if !out.is_terminal() {
-        return USUAL;
+        return FILE_COLUMNS;
     }
     match rustix::termios::tcgetwinsize(out) {
-        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col).min(WIDEST),
-        _ => USUAL,
+        Ok(size) if size.ws_col > 0 => {
+            usize::from(size.ws_col).clamp(*COLUMNS.start(), *COLUMNS.end())
+        }
+        _ => FILE_COLUMNS,
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use workspan_record::after_run::PrintReport;
+use workspan_record::after_run::{PrintReport, PrintTable};
 use workspan_record::cargo::command_line::CargoLine;
 use workspan_record::cargo::{self, Request};
 use workspan_record::options::keep_windows::Windows;
@@ -47,10 +47,14 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
                 report: printer(common.no_report),
                 keep_profile: common.keep_profile,
                 watch,
+                each: table(common.each),
                 follow: common.follow,
                 windows,
             })
         }
+        _ if common.each => anyhow::bail!(
+            "--each is for cargo's test and bench: `workspan record --each -- cargo test`"
+        ),
         _ => program::record(&program::Request {
             command: &args.command,
             output: output.as_deref(),
@@ -81,6 +85,7 @@ pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
         report: printer(common.no_report),
         keep_profile: common.keep_profile,
         watch,
+        each: table(common.each),
         follow: common.follow,
         windows: Arc::new(Windows::new(common.windows)),
     })
@@ -105,4 +110,9 @@ fn checked(output: Option<PathBuf>) -> anyhow::Result<Option<PathBuf>> {
 /// Prints the report to stderr, unless `--no-report` was given.
 fn printer(no_report: bool) -> Option<PrintReport> {
     (!no_report).then_some(|trace: &Path| crate::report::print_for(trace, &mut io::stderr()))
+}
+
+/// Prints the table of `--each`.
+fn table(each: bool) -> Option<PrintTable> {
+    each.then_some(crate::each::print_table as PrintTable)
 }

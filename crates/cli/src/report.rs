@@ -8,10 +8,13 @@ use anyhow::{Context, bail};
 use workspan_analysis::causes::Baseline;
 use workspan_analysis::statistics::statistics;
 use workspan_analysis::{Metric, Options, report_against};
-use workspan_export::{TextOptions, report_json_with, report_text, statistics_text};
+use workspan_export::{TextOptions, report_json_with, report_text, screen_text, statistics_text};
 
 use crate::output::{Color, charset, print, width};
 use crate::trace::{Reading, TraceArgs, describe, open};
+
+/// Spawn sites that the long report shows unless told otherwise.
+const DEFAULT_SITES: usize = 10;
 
 /// Says what limits the recorded program, at which line, and shows the evidence
 #[derive(Debug, Clone, clap::Args)]
@@ -19,6 +22,7 @@ use crate::trace::{Reading, TraceArgs, describe, open};
 Examples:
   workspan report run.wspan
   workspan report --json run.wspan | jq .parallelism
+  workspan report --long run.wspan                        # every table
   workspan report --burden 2000 --sites 30 run.wspan
   workspan report --statistics run.wspan                  # lengths, ready times, queues, who stole from whom
   workspan report --serial serial.wspan run.wspan         # what took longer than in a run on one worker, too
@@ -35,15 +39,19 @@ pub struct ReportArgs {
     /// Cost of a steal in the trace's time unit or the metric's count (default: the one stored in the trace)
     #[arg(long, value_name = "N")]
     burden: Option<u64>,
-    /// Most spawn sites shown
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    sites: usize,
+    /// Most spawn sites shown, 10 where it is not given; implies --long
+    #[arg(long, value_name = "N")]
+    sites: Option<usize>,
     /// Leave the recorder's own time in the measures
     #[arg(long)]
     raw: bool,
     /// Count time blocked (I/O, locks) as work
     #[arg(long)]
     count_blocked: bool,
+    /// Print every table: breakdown, spawn sites, lines, low parallelism (default: what fits a
+    /// screen)
+    #[arg(long)]
+    long: bool,
     /// After the report: lengths of strands and tasks, ready times, queue depth, steals (JSON: the key `statistics`)
     #[arg(long)]
     statistics: bool,
@@ -108,10 +116,12 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
         width: width(&stdout),
         color: args.color.applies(&stdout),
         charset: charset(args.ascii, &stdout),
-        sites: args.sites,
+        sites: args.sites.unwrap_or(DEFAULT_SITES),
         trace: Some(describe(&args.trace.file, &reading)?),
     };
-    let mut text = report_text(&dag, &report, &measured, &options);
+    let is_long = args.long || args.sites.is_some();
+    let formatted = if is_long { report_text } else { screen_text };
+    let mut text = formatted(&dag, &report, &measured, &options);
     if let Some(statistics) = &statistics {
         text.push_str(&statistics_text(&dag, statistics, &measured, &options));
     }
@@ -125,7 +135,8 @@ fn baseline(path: &Path, args: &ReportArgs, measured: &Options) -> anyhow::Resul
     Baseline::of(&serial, measured).with_context(|| path.display().to_string())
 }
 
-/// The text report of the trace at `path` as `record` shows it after a run: default measures, looks by what `out` is.
+/// The report of the trace at `path` that fits a screen, as `record` shows it after a run: default
+/// measures, looks by what `out` is.
 ///
 /// # Errors
 /// The trace can't be read or `out` can't be written.
@@ -140,7 +151,7 @@ pub fn print_for(path: &Path, out: &mut (impl Write + IsTerminal + AsFd)) -> any
         trace: Some(describe(path, &Reading::default())?),
         ..TextOptions::default()
     };
-    out.write_all(report_text(&dag, &report, &measured, &options).as_bytes())?;
+    out.write_all(screen_text(&dag, &report, &measured, &options).as_bytes())?;
     out.flush()?;
     Ok(())
 }

@@ -2,11 +2,15 @@
 
 mod change;
 mod check;
+mod ci;
+mod each;
 mod json;
 mod names;
 mod text;
 
 pub use check::{check_json, check_text};
+pub use ci::{check_github, check_junit, check_markdown, check_sarif};
+pub use each::{EachRow, each_text};
 pub use json::compare_json;
 pub use text::{CompareOptions, compare_text, compare_words};
 

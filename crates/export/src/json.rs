@@ -332,6 +332,8 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
         );
     }
     let elapsed = b.end.saturating_sub(b.begin);
+    let quiet = findings::quiet(dag, report);
+    let has_quiet = quiet.is_some();
     let uncertainty = report
         .uncertainty()
         .filter(|_| measured.metric == Metric::Time);
@@ -418,11 +420,12 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
         samples: code::samples(report),
         regions: report.regions.iter().map(|row| region(dag, row)).collect(),
         parts: report.parts.iter().map(|row| part(dag, row)).collect(),
-        quiet: findings::quiet(dag, report),
+        quiet,
         outside: findings::outside(report),
         suggestion: report
             .suggestion
             .as_ref()
+            .filter(|s| s.finding < report.causes.findings().len() || has_quiet)
             .map(|s| suggestion(dag, s, measured)),
         low_parallelism: report.low_parallelism.iter().map(|i| low(dag, i)).collect(),
         statistics: None,

@@ -30,7 +30,8 @@ mod what_if;
 pub use advise::{advise_json, advise_text};
 pub use chrome::{Chrome, chrome};
 pub use compare::{
-    CompareOptions, check_json, check_text, compare_json, compare_text, compare_words,
+    CompareOptions, EachRow, check_github, check_json, check_junit, check_markdown, check_sarif,
+    check_text, compare_json, compare_text, compare_words, each_text,
 };
 pub use dot::{DOT_NODES, dot};
 pub use json::{Most, report_json, report_json_of, report_json_with};
@@ -43,7 +44,9 @@ pub use shortened::shortened;
 pub use simulation::{SimulationRow, SimulationView, simulation_json, simulation_text};
 pub use statistics::statistics_text;
 pub use stretch::{StretchTables, stretch_json, stretch_text};
-pub use text::{Checked, FindingSaid, State, Summary, Word, WordKind, report_text, summary};
+pub use text::{
+    Checked, FindingSaid, State, Summary, Word, WordKind, report_text, screen_text, summary,
+};
 pub use timeline::{Cells, TimelineOptions, timeline_bins, timeline_text};
 pub use what_if::{WhatIfView, what_if_json, what_if_text};
 

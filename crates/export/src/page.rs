@@ -101,8 +101,25 @@ impl Page {
         self.out.push('\n');
     }
 
+    /// The number of lines so far.
+    pub(crate) fn lines(&self) -> usize {
+        self.out.matches('\n').count()
+    }
+
     /// Running text, wrapped at words; further lines are indented by `hang`.
     pub(crate) fn prose(&mut self, first: &str, hang: usize, pieces: &[Piece]) {
+        self.prose_at_most(usize::MAX, first, hang, pieces);
+    }
+
+    /// Like [`Page::prose`], cut after `max_lines` lines.
+    pub(crate) fn prose_at_most(
+        &mut self,
+        max_lines: usize,
+        first: &str,
+        hang: usize,
+        pieces: &[Piece],
+    ) {
+        let mut lines = 1;
         let mut words: Vec<(Tone, String, bool)> = Vec::new();
         let mut glued = false;
         for (tone, text) in pieces {
@@ -128,6 +145,13 @@ impl Page {
             }
             let need: usize = words[i..end].iter().map(|w| columns(&w.1)).sum();
             if !fresh && column + 1 + need > self.width {
+                if lines == max_lines {
+                    let mark = if self.unicode() { "…" } else { "..." };
+                    let room = self.width.saturating_sub(column);
+                    self.styled(Tone::Plain, &cut_end(mark, room));
+                    break;
+                }
+                lines += 1;
                 self.out.push('\n');
                 self.out.push_str(&" ".repeat(hang));
                 column = hang;

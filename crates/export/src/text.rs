@@ -9,6 +9,7 @@ mod low;
 mod notes;
 pub(crate) mod running;
 mod scale;
+mod screen;
 mod sites;
 mod summary;
 
@@ -50,8 +51,24 @@ impl View<'_> {
     }
 }
 
-/// Formats `report`, which was made from `dag` with the options `measured`, as lines of at most
-/// `options.width` columns.
+/// Formats what matters most of `report`, which was made from `dag` with the options `measured`,
+/// in at most 30 lines of at most `options.width` columns. [`report_text`] has the rest.
+pub fn screen_text(
+    dag: &Dag,
+    report: &Report,
+    measured: &Options,
+    options: &TextOptions,
+) -> String {
+    screen::text(&View {
+        dag,
+        report,
+        measured,
+        options,
+    })
+}
+
+/// Formats all of `report`, which was made from `dag` with the options `measured`, as lines of at
+/// most `options.width` columns.
 pub fn report_text(
     dag: &Dag,
     report: &Report,
@@ -75,7 +92,9 @@ pub fn report_text(
         notes.show(&mut page, notes::About::Breakdown);
         running::strip(&view, &mut page);
     }
-    scale::work_and_span(&view, &mut page, &mut notes);
+    page.blank();
+    scale::work_and_span(&view, &mut page);
+    scale::counts(&view, &mut page, &mut notes);
     scale::bounds(&view, &mut page);
     sites::table(&view, &mut page);
     code::lines(&view, &mut page);
@@ -96,7 +115,7 @@ pub fn report_text(
     }
     page.line(&[(
         Tone::Faint,
-        "  workspan help WORD explains a word of this report.".into(),
+        "  workspan help TERM explains a term of this report.".into(),
     )]);
     page.finish()
 }

@@ -27,6 +27,9 @@ use crate::say;
 /// Prints the report of the trace at a path.
 pub type PrintReport = fn(&Path) -> anyhow::Result<()>;
 
+/// Prints a table of the traces at these paths, one each of a test or benchmark.
+pub type PrintTable = fn(&[PathBuf]) -> anyhow::Result<()>;
+
 /// A run that has ended.
 pub struct Outcome<'a> {
     /// Where the processes left their spool files.
@@ -45,6 +48,9 @@ pub struct Outcome<'a> {
     pub tool: &'a Path,
     /// Prints the report of the main trace; `None` for no report.
     pub report: Option<PrintReport>,
+    /// Each test or benchmark was recorded by itself: prints their table, unless there is no
+    /// report.
+    pub each: Option<PrintTable>,
     /// What the program started was recorded too.
     pub follow: bool,
     /// Which parts of the run are kept.
@@ -118,7 +124,7 @@ impl Outcome<'_> {
             }
             return Ok(());
         };
-        let (recorded, main, serial) = if self.follow {
+        let (recorded, main, serial) = if self.follow || self.each.is_some() {
             without_serial(recorded, main)
         } else {
             (recorded, main, 0)
@@ -136,14 +142,24 @@ impl Outcome<'_> {
             Some(why) => say!("workspan: {why}"),
             // Whoever sent a signal does not wait for it.
             None if self.writing.asked_to_end() => {}
-            None if self.report.is_some() => self.print_report(&relative(&paths[main])),
+            None if self.report.is_some() => match self.each.filter(|_| paths.len() > 1) {
+                Some(table) => print_table(table, &paths),
+                None => self.print_report(&relative(&paths[main])),
+            },
             // The report's title has them.
             None if !traces[main].runtimes.is_empty() => {
                 say!("workspan: recorded {}", traces[main].runtimes.join(" + "));
             }
             None => {}
         }
-        say!("{place}");
+        match self.each.filter(|_| paths.len() > 1) {
+            Some(_) => say!(
+                "workspan: {} traces are in {}",
+                paths.len(),
+                shown(self.folder)
+            ),
+            None => say!("{place}"),
+        }
         self.writing.written(None);
         let runtimes = &traces[main].runtimes;
         if let Some(text) = self.max_overhead.and_then(|most| most.unheeded(runtimes)) {
@@ -261,6 +277,13 @@ impl Outcome<'_> {
             })?);
         }
         Ok(paths)
+    }
+}
+
+fn print_table(table: PrintTable, traces: &[PathBuf]) {
+    let _progress = Progress::new("workspan: reading the traces …");
+    if let Err(error) = table(traces) {
+        say!("workspan: no report: {error:#}");
     }
 }
 

@@ -23,7 +23,7 @@ use workspan_trace::note_keys::WARNING;
 
 use self::build_folder::BuildFolder;
 use crate::after_run::missed_runtime;
-use crate::after_run::{Outcome, PrintReport, shown};
+use crate::after_run::{Outcome, PrintReport, PrintTable, shown};
 use crate::cargo::command_line::CargoLine;
 use crate::cargo::metadata::Metadata;
 use crate::cargo::user_config::UserConfig;
@@ -53,6 +53,8 @@ pub struct Request {
     pub windows: Arc<Windows>,
     /// Leave the kernel's watch out.
     pub watch: Watch,
+    /// Each test or benchmark runs in a process of its own; prints the table of all.
+    pub each: Option<PrintTable>,
     /// Record what programs start too.
     pub follow: bool,
 }
@@ -129,6 +131,7 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
         facts,
         tool: &tools.folder,
         report: request.report,
+        each: request.each,
         follow: request.follow,
         windows: &request.windows,
         tail_grain: request.watch.fold.tail_grain(),
@@ -200,6 +203,9 @@ fn prepare(
     request.windows.tell(&mut command, spool);
     if request.follow {
         command.env(environment::FOLLOW, "1");
+    }
+    if request.each.is_some() {
+        command.env(environment::EACH, "1");
     }
     if user.runner.is_empty() {
         command.env_remove(environment::USER_RUNNER);

@@ -2,6 +2,7 @@
 //! and signals.
 
 pub mod child;
+pub mod each;
 pub mod environment;
 pub mod preflight;
 pub mod runner;

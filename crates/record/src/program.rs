@@ -82,6 +82,7 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
     run.env_remove(environment::USER_RUNNER)
         .env_remove(environment::RESTORE)
         .env_remove(environment::FOLLOW)
+        .env_remove(environment::EACH)
         .env_remove(environment::SWAP);
     if request.follow {
         run.env(environment::FOLLOW, "1");
@@ -122,6 +123,7 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         facts,
         tool: &tools.folder,
         report: request.report,
+        each: None,
         follow: request.follow,
         windows: &request.windows,
         tail_grain: request.watch.fold.tail_grain(),

@@ -53,6 +53,11 @@ impl Cause {
         Cause::None,
     ];
 
+    /// True for what the machine's load cost: who had the CPUs, not what the program did with them.
+    pub fn is_load(self) -> bool {
+        matches!(self, Cause::Descheduled | Cause::Oversubscribed)
+    }
+
     /// The name that JSON and `workspan help` know it by.
     pub fn id(self) -> &'static str {
         match self {

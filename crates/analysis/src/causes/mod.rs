@@ -140,10 +140,10 @@ impl Causes {
         if self.percent(finding.lost) >= WORTH_A_FINDING {
             return true;
         }
-        let load = [Cause::Descheduled, Cause::Oversubscribed];
-        let by_load: u128 = load.iter().map(|&c| self.by_cause[c as usize]).sum();
+        let load = Cause::ALL.into_iter().filter(|cause| cause.is_load());
+        let by_load: u128 = load.map(|cause| self.by_cause[cause as usize]).sum();
         let own = self.lost.saturating_sub(by_load);
-        !load.contains(&finding.cause)
+        !finding.cause.is_load()
             && crate::warnings::percent(finding.lost, own) >= WORTH_A_FINDING
             && crate::warnings::percent(finding.lost, self.total) >= WORTH_NAMING
     }

@@ -48,6 +48,11 @@ pub struct RecordingArgs {
     /// exec (children that only fork, setuid and static programs stay unrecorded; the environment keeps LD_PRELOAD)
     #[arg(long)]
     pub follow: bool,
+    /// For cargo test and bench: run each test or benchmark in a process of its own, and print a
+    /// table with a row each (libtest, Criterion and divan list their names; programs that list
+    /// none run as always)
+    #[arg(long)]
+    pub each: bool,
 }
 
 /// Runs a program, records it, and reports.

@@ -27,7 +27,7 @@ fn recorded(fault: &str, variables: &[(&str, &str)]) -> Value {
         )
     };
     let mut json: Value = serde_json::from_str(&report(&["--json"])).unwrap();
-    json["text"] = report(&["--color", "never"]).into();
+    json["text"] = report(&["--long", "--color", "never"]).into();
     let lost = |cause: &Value| cause["lost"].as_u64().unwrap();
     let causes = json["causes"].as_array().unwrap();
     let sum: u64 = causes.iter().map(lost).sum();

@@ -213,7 +213,7 @@ fn every_command_reads_what_was_folded_while_recording() {
     let run = record(folder.path(), &["--fold", "1ms"], &["20"]);
     let trace = run.trace.as_path();
     // Says how much of the run is folded, and where its tasks were spawned.
-    let report = ask(&["report"], &[trace]);
+    let report = ask(&["report", "--long"], &[trace]);
     let (of, folded) = (format!("{} tasks", run.folded()), " folded into ");
     assert!(
         report.contains(folded) && report.contains("tiny.c:"),

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod accidents;
+mod action;
 mod agents_page;
 mod asked;
 mod bench_runtimes;
@@ -12,6 +13,7 @@ mod cargo_calls;
 mod cargo_install;
 mod cargo_workspan;
 mod cli;
+mod each;
 mod faults;
 mod folding;
 mod kernels_on_workers;
@@ -22,6 +24,7 @@ mod openmp;
 mod project;
 mod rayon_places;
 mod record;
+mod reference;
 mod report_msort;
 mod runs;
 mod samples;

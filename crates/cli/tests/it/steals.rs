@@ -44,7 +44,7 @@ fn one_forced_steal_is_reported_with_its_thief_and_victim() {
         serde_json::from_str(&workspan(args, &trace)).unwrap()
     };
     assert_eq!(json(&["report", "--json"])["steals"], 1);
-    assert!(workspan(&["report"], &trace).contains(" 1 steal,"));
+    assert!(workspan(&["report", "--long"], &trace).contains(" 1 steal,"));
     let info = json(&["info", "--json"]);
     let captured = info["captured"].as_array().unwrap();
     let told = captured

@@ -79,7 +79,7 @@ fn is_root() -> bool {
         .any(|l| l.starts_with("Uid:") && l.split_whitespace().nth(2) == Some("0"))
 }
 
-/// A recorded run: the trace, and the report that was printed, in one line.
+/// A recorded run: the trace, and what was printed with the long report, in one line.
 struct Run {
     trace: PathBuf,
     text: String,
@@ -113,7 +113,11 @@ impl Case {
         let output = command.env("XDG_CACHE_HOME", &home).output().unwrap();
         assert!(output.status.success(), "{}: {}", self.name, said(&output));
         assert_eq!(printed(&output), format!("{way} done\n"));
-        let text = said(&output);
+        let long = bare(WORKSPAN)
+            .args(["report", "--long"])
+            .arg(&trace)
+            .output();
+        let text = said(&output) + &printed(&long.unwrap());
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         Run { trace, text }
     }

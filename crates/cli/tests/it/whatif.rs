@@ -169,7 +169,7 @@ fn suggested(report: &str) -> Option<(String, String)> {
     let (_, rest) =
         text.split_once("If this code were twice as fast, the parallelism would be ")?;
     let (number, rest) = rest.split_once(": workspan ")?;
-    let until = [" > ", " Where ", " ! "];
+    let until = [" > ", " Where ", " ! ", " 2. ", " 3. "];
     let end = until.iter().filter_map(|end| rest.find(end)).min();
     Some((
         number.to_owned(),

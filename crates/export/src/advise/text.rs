@@ -174,10 +174,12 @@ fn grain(dag: &Dag, rows: &[GrainAdvice], page: &mut Page) {
     }
     page.blank();
     page.line(&[strong("  Grain, by spawn site")]);
+    // What to do takes some forty columns after the numbers.
+    let width = page.width().saturating_sub(72).max(26);
     page.line(&[(
         Tone::Faint,
         format!(
-            "  {:<26}{:>10}{:>10}{:>8}  {}",
+            "  {:<width$}{:>10}{:>10}{:>8}  {}",
             "", "tasks", "mean task", "lost", "what to do"
         ),
     )]);
@@ -190,7 +192,10 @@ fn grain(dag: &Dag, rows: &[GrainAdvice], page: &mut Page) {
         };
         page.line(&[
             plain("  "),
-            (Tone::Path, page.fit(&site_cell(dag, row.site, 25), 26)),
+            (
+                Tone::Path,
+                page.fit(&site_cell(dag, row.site, width - 1), width),
+            ),
             plain(format!(
                 "{:>10}{mean:>10}{:>8}  {advice}",
                 thousands(row.now.tasks as u128),

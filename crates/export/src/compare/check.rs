@@ -41,34 +41,34 @@ fn line(page: &mut Page, one: &Checked) {
     } else {
         ("  kept   ", Tone::Strong)
     };
-    let verb = match one.limit.kind() {
-        LimitKind::AtLeast => "at least",
-        LimitKind::AtMost | LimitKind::Growth(_) => "at most",
-    };
-    let mut words = vec![
-        (tone, name(one.limit)),
-        plain(format!(
-            " {} (limit: {verb} {})",
-            amount(one.limit, one.measured),
-            amount(one.limit, one.limit.bound())
-        )),
-    ];
-    match one.noise {
-        Some(Noise::Within) => words.push(plain(
-            "; beyond the limit, but within the noise of the runs, so it counts as kept",
-        )),
-        Some(Noise::Unknown) => words.push(plain(
-            "; with one run per side, it is unknown whether that is noise",
-        )),
-        _ => {}
-    }
+    let words = [(tone, name(one.limit)), plain(bound_words(one))];
     page.prose(word, 9, &words);
     if let Some(place) = &one.place {
         page.prose("         > ", 11, &place_words(place));
     }
 }
 
-fn name(limit: Limit) -> String {
+/// ` 1.44 (limit: at least 8.00)`, and what is known of the noise.
+pub(super) fn bound_words(one: &Checked) -> String {
+    let verb = match one.limit.kind() {
+        LimitKind::AtLeast => "at least",
+        LimitKind::AtMost | LimitKind::Growth(_) => "at most",
+    };
+    let noise = match one.noise {
+        Some(Noise::Within) => {
+            "; beyond the limit, but within the noise of the runs, so it counts as kept"
+        }
+        Some(Noise::Unknown) => "; with one run per side, it is unknown whether that is noise",
+        _ => "",
+    };
+    format!(
+        " {} (limit: {verb} {}){noise}",
+        amount(one.limit, one.measured),
+        amount(one.limit, one.limit.bound())
+    )
+}
+
+pub(super) fn name(limit: Limit) -> String {
     match limit {
         Limit::MinParallelism(_) => "parallelism".into(),
         Limit::MinBurdenedParallelism(_) => "burdened parallelism".into(),
@@ -103,7 +103,7 @@ fn amount(limit: Limit, v: f64) -> String {
     }
 }
 
-fn place_words(place: &Where) -> Vec<Piece> {
+pub(super) fn place_words(place: &Where) -> Vec<Piece> {
     let dag = names(&place.places);
     let mut words = Vec::new();
     match place.block {

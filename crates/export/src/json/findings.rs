@@ -60,7 +60,7 @@ pub(super) struct QuietJson<'a> {
 }
 
 pub(super) fn quiet<'a>(dag: &'a Dag, report: &Report) -> Option<QuietJson<'a>> {
-    let quiet = report.critical_block.as_ref()?;
+    let quiet = report.on_a_quiet_machine()?;
     Some(QuietJson {
         place: block_json(dag, &quiet.block, quiet.strand, true),
         strands: quiet.strands,

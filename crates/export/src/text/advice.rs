@@ -68,17 +68,19 @@ pub(super) fn advice(view: &View, finding: &Finding) -> &'static str {
         Cause::SlowThief => slow_thief(view, finding, runtime),
         Cause::BuriedWait => "Shorten the tasks that run during a wait, or wait in fewer places.",
         Cause::BoundedQueue => "Create fewer and larger tasks, or create them from several tasks.",
-        Cause::Stretch => "Its tasks share caches, memory or locks: look at the data they touch.",
+        Cause::Stretch => {
+            "Look at the data that its tasks touch: they share caches, memory or locks."
+        }
         Cause::Descheduled => "Run the program alone on the machine.",
         Cause::Oversubscribed => {
             "Use as many threads as CPUs; more threads help only if tasks wait for I/O."
         }
         Cause::Blocked => blocked(view, finding, runtime),
         Cause::OtherThreads => {
-            "The work of these threads limits the program: make it parallel or shorter."
+            "Make the work of these threads parallel or shorter: it limits the program."
         }
         Cause::OtherPool => {
-            "A worker takes tasks only from its own pool: use one pool for both, or give this one more threads."
+            "Use one pool for both, or give this one more threads: a worker takes tasks only from its own pool."
         }
         Cause::None => "",
     }
@@ -86,23 +88,23 @@ pub(super) fn advice(view: &View, finding: &Finding) -> &'static str {
 
 /// Advice for strands that were ready while a worker was free.
 fn slow_thief(view: &View, finding: &Finding, runtime: Runtime) -> &'static str {
-    if view.report.critical_block.is_some() {
-        return "The machine was busy, and a thread that wakes up waits for a CPU like any other. Measure again on a quiet machine.";
+    if view.report.on_a_quiet_machine().is_some() {
+        return "Measure again on a quiet machine: on a busy one, a thread that wakes up waits for a CPU like any other.";
     }
     let task = view.dag.strands.task.get(finding.strand as usize);
     let is_put = task.is_some_and(|&t| view.dag.tasks.kind[t as usize] == TaskKind::Inline);
     match runtime {
         Runtime::Rayon | Runtime::OneTbb => {
-            "Each parallel call wakes sleeping workers: merge several short calls into one, or do short work serially."
+            "Merge several short parallel calls into one, or do short work serially: each call wakes sleeping workers."
         }
         Runtime::OpenMp if is_put => {
-            "The region's threads arrived late: OMP_WAIT_POLICY=active keeps them awake between regions, and one region around several loops avoids opening many."
+            "Set OMP_WAIT_POLICY=active, which keeps threads awake between regions, or open one region around several loops: the region's threads arrived late."
         }
         Runtime::OpenMp => {
-            "OMP_WAIT_POLICY=active keeps threads awake. If tasks create tasks, more thieves can find them."
+            "Set OMP_WAIT_POLICY=active, which keeps threads awake, or let tasks create tasks, so that more thieves find them."
         }
         Runtime::Any => {
-            "Sleeping workers take time to wake: merge several short parallel parts into one, or do short work serially."
+            "Merge several short parallel parts into one, or do short work serially: sleeping workers take time to wake."
         }
     }
 }
@@ -111,30 +113,49 @@ fn blocked(view: &View, finding: &Finding, runtime: Runtime) -> &'static str {
     let kind = blocked_in(view.dag, finding).map(|at| at.kind);
     match kind {
         Some(WaitKind::Bridge) => {
-            "`par_bridge` hands out items one at a time under a lock: collect them first and use `into_par_iter`, or make the iterator cheap."
+            "Collect the items first and use `into_par_iter`, or make the iterator cheap: `par_bridge` hands out items one at a time under a lock."
         }
         Some(WaitKind::Lock) => {
             "Hold the lock for less time, or give each task its own data and combine the results at the end."
         }
         Some(WaitKind::Channel) => {
-            "A channel is as fast as its other end: look at what that end does, or let the tasks do it themselves."
+            "Look at what the channel's other end does, or let the tasks do it themselves."
         }
         _ if finding.block.site == ROOT_PLACE => {
-            "If what it waits for can start earlier, or overlap with other work, start it there."
+            "Start earlier what it waits for, or overlap it with other work."
         }
         Some(WaitKind::Sleep | WaitKind::Io) => match runtime {
             Runtime::Rayon => {
-                "Waiting tasks leave CPUs idle: use more threads than CPUs (RAYON_NUM_THREADS, num_threads), so that others can run."
+                "Use more threads than CPUs (RAYON_NUM_THREADS, num_threads), so that others run while these tasks wait."
             }
             Runtime::OpenMp => {
-                "Waiting tasks leave CPUs idle: use more threads than CPUs (OMP_NUM_THREADS), so that others can run."
+                "Use more threads than CPUs (OMP_NUM_THREADS), so that others run while these tasks wait."
             }
-            _ => {
-                "Waiting tasks leave CPUs idle: use more threads than CPUs, so that others can run."
-            }
+            _ => "Use more threads than CPUs, so that others run while these tasks wait.",
         },
         _ => {
-            "If it waits for I/O, use more threads than CPUs. If it waits for a lock or a channel, let less of the work need it."
+            "Use more threads than CPUs if it waits for I/O. Let less of the work need the lock or channel if it waits for one."
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Verbs that a piece of advice may begin with.
+    const VERBS: [&str; 15] = [
+        "Collect", "Create", "Give", "Hold", "Let", "Look", "Make", "Measure", "Merge", "Run",
+        "Set", "Shorten", "Split", "Start", "Use",
+    ];
+
+    #[test]
+    fn advice_says_what_to_do() {
+        let source = include_str!("advice.rs").split("#[cfg(test)]").next();
+        let texts = source.unwrap_or_default().split('"').skip(1).step_by(2);
+        let sentences: Vec<&str> = texts.filter(|text| text.ends_with('.')).collect();
+        assert!(sentences.len() > 20, "{sentences:#?}");
+        for text in sentences {
+            let first = text.split(' ').next().unwrap_or_default();
+            assert!(VERBS.contains(&first), "{text}");
         }
     }
 }

@@ -1,31 +1,115 @@
 //! The table that says where the worker time went: workers times elapsed time, by kind.
 
+use workspan_analysis::Breakdown;
 use workspan_dag::EdgeKind;
 
 use super::View;
 use super::code::MIN_SAMPLES;
-use crate::page::{Page, Tone, columns, plain, strong};
+use crate::page::{Page, Piece, Tone, columns, plain, strong};
 use crate::quantity::{TimeScale, percent_of, ratio, seconds, share, thousands};
 
-/// Columns of the longest bar.
-const BAR_COLUMNS: usize = 30;
+/// Columns that the table has before a bar.
+const ROW_COLUMNS: usize = 43;
+/// Columns of a bar that stands for all of the time.
+const BAR_COLUMNS: std::ops::RangeInclusive<usize> = 10..=100;
+
+/// A part of the worker time.
+struct Part {
+    name: &'static str,
+    ticks: u128,
+    /// Its marks in a bar, for ASCII and for Unicode.
+    marks: [char; 2],
+    tone: Tone,
+    /// Whether the table has a row for it if it is zero.
+    always: bool,
+}
+
+/// The parts that add up to workers times elapsed time.
+fn parts(b: &Breakdown) -> [Part; 7] {
+    let part = |name, ticks, marks, always| Part {
+        name,
+        ticks,
+        marks,
+        tone: if name == "work" { Tone::Bar } else { Tone::Bad },
+        always,
+    };
+    [
+        part("work", b.work, ['#', '█'], true),
+        part("delay", b.delay, ['~', '▒'], true),
+        part("no work, scheduler", b.no_work_sched, [':', '∷'], true),
+        part("no work, program", b.no_work_app, ['.', '·'], true),
+        part("descheduled", b.descheduled, ['x', '×'], false),
+        part("blocked", b.blocked, ['o', '○'], false),
+        part("recording", b.recording, ['r', '®'], false),
+    ]
+}
+
+/// `67 %`, `<1 %`.
+fn whole_percent(percent: f64) -> String {
+    if percent > 0.0 && percent < 0.5 {
+        "<1 %".into()
+    } else {
+        format!("{percent:.0} %")
+    }
+}
+
+/// All worker time as one bar, and what its marks stand for.
+pub(super) fn bar(view: &View, page: &mut Page) {
+    let b = &view.report.breakdown;
+    let all = u128::from(b.workers) * u128::from(b.elapsed());
+    let parts = parts(b);
+    let head = format!(
+        "  Where {} x {} went  ",
+        thousands(b.workers.into()),
+        view.time(b.elapsed() as f64)
+    );
+    let room = page.width().saturating_sub(columns(&head));
+    let mark = |part: &Part| part.marks[usize::from(page.unicode())];
+    let mut line = vec![strong(head)];
+    // The ends of the parts are rounded, so that their lengths add up to the bar's.
+    let (mut until, mut drawn) = (0u128, 0);
+    for part in &parts {
+        until += part.ticks;
+        let end = (percent_of(until, all) / 100.0 * room as f64).round() as usize;
+        let length = end.min(room).saturating_sub(drawn);
+        line.push((part.tone, mark(part).to_string().repeat(length)));
+        drawn += length;
+    }
+    let shown = parts.iter().filter(|part| part.ticks > 0);
+    let mut legend: Vec<Vec<Piece>> = vec![Vec::new()];
+    let mut column = 2;
+    for part in shown {
+        let words = format!(
+            " {} {}",
+            part.name,
+            whole_percent(percent_of(part.ticks, all))
+        );
+        let need = 4 + columns(&words);
+        if column + need > page.width() {
+            legend.push(Vec::new());
+            column = 2;
+        }
+        column += need;
+        if let Some(last) = legend.last_mut() {
+            last.extend([
+                plain(if last.is_empty() { "  " } else { "   " }),
+                (part.tone, mark(part).to_string()),
+                plain(words),
+            ]);
+        }
+    }
+    page.line(&line);
+    for line in legend {
+        page.line(&line);
+    }
+}
 
 pub(super) fn table(view: &View, page: &mut Page) {
     let (meta, b) = (&view.dag.meta, &view.report.breakdown);
     let elapsed = b.end.saturating_sub(b.begin);
     let all = u128::from(b.workers) * u128::from(elapsed);
-    let largest = [
-        b.work,
-        b.descheduled,
-        b.blocked,
-        b.recording,
-        b.delay,
-        b.no_work_sched,
-        b.no_work_app,
-    ]
-    .into_iter()
-    .max()
-    .unwrap_or(0);
+    let parts = parts(b);
+    let largest = parts.iter().map(|part| part.ticks).max().unwrap_or(0);
     let of = |ticks: u128| seconds(meta, ticks as f64);
     let scale = TimeScale::of(of(largest));
     page.blank();
@@ -37,40 +121,33 @@ pub(super) fn table(view: &View, page: &mut Page) {
     let unit = format!("(worker-{})", scale.name);
     let gap = " ".repeat(40usize.saturating_sub(columns(&head)).max(2));
     page.line(&[strong(head), (Tone::Faint, format!("{gap}{unit}"))]);
-    let mut row = |name: &str, ticks: u128, always: bool, tone: Tone| {
-        if ticks == 0 && !always {
-            return;
-        }
-        let percent = percent_of(ticks, all);
-        let percent = if percent > 0.0 && percent < 0.5 {
-            "<1 %".into()
-        } else {
-            format!("{percent:.0} %")
-        };
+    let room = page.width().saturating_sub(ROW_COLUMNS);
+    let room = room.clamp(*BAR_COLUMNS.start(), *BAR_COLUMNS.end());
+    let mut row = |name: &str, ticks: u128, tone: Tone| {
+        let percent = whole_percent(percent_of(ticks, all));
         let value = scale.value(of(ticks), of(largest));
-        let length = (ticks as f64 / all.max(1) as f64 * BAR_COLUMNS as f64).round() as usize;
+        let length = (ticks as f64 / all.max(1) as f64 * room as f64).round() as usize;
         let mark = if page.unicode() { "█" } else { "#" };
-        let bar = mark.repeat(length.min(BAR_COLUMNS));
+        let bar = mark.repeat(length.min(room));
         page.line(&[
             plain(format!("    {name:<20} {value:>9} {percent:>6}  ")),
             (tone, bar),
         ]);
     };
-    row("work", b.work, true, Tone::Bar);
-    row("delay", b.delay, true, Tone::Bad);
-    let delays = b.delay_by_edge.iter().enumerate().filter(|(_, v)| **v > 0);
-    let shown: Vec<_> = delays.collect();
-    if shown.len() > 1 {
-        for (i, ticks) in shown {
-            let edge = EdgeKind::NAMES[i].replace('_', " ");
-            row(&format!("  {edge}"), *ticks, false, Tone::Plain);
+    for part in &parts {
+        if part.ticks == 0 && !part.always {
+            continue;
+        }
+        row(part.name, part.ticks, part.tone);
+        let delays = b.delay_by_edge.iter().enumerate().filter(|(_, v)| **v > 0);
+        let delays: Vec<_> = delays.collect();
+        if part.name == "delay" && delays.len() > 1 {
+            for (i, ticks) in delays {
+                let edge = EdgeKind::NAMES[i].replace('_', " ");
+                row(&format!("  {edge}"), *ticks, Tone::Plain);
+            }
         }
     }
-    row("no work, scheduler", b.no_work_sched, true, Tone::Bad);
-    row("no work, program", b.no_work_app, true, Tone::Bad);
-    row("descheduled", b.descheduled, false, Tone::Bad);
-    row("blocked", b.blocked, false, Tone::Bad);
-    row("recording", b.recording, false, Tone::Bad);
     if b.buried > 0 {
         let (count, time) = (thousands(b.buried.into()), view.time(b.buried_ticks as f64));
         let text = if b.buried == 1 {

@@ -3,7 +3,7 @@
 use workspan_analysis::{BlockedIn, HotFunction, LineSamples};
 
 use super::View;
-use crate::page::{Page, Piece, Tone, plain, strong};
+use crate::page::{Page, Piece, Tone, columns, plain, strong};
 use crate::quantity::{percent_of, share, thousands};
 
 /// Lines shown at most.
@@ -36,7 +36,20 @@ pub(super) fn lines(view: &View, page: &mut Page) {
             ),
         ),
     ]);
-    let width = page.width().saturating_sub(36);
+    // The numbers and the gaps take 24 columns; places take what they need of the rest, up to half.
+    let at = |line: &LineSamples| format!("{}:{}", line.file, line.line);
+    let room = page.width().saturating_sub(24);
+    let widest = shown
+        .iter()
+        .map(|line| columns(&page.clean(&at(line))))
+        .max();
+    let functions = shown
+        .iter()
+        .map(|line| columns(&page.clean(&line.function)));
+    let functions = functions.max().unwrap_or(0);
+    let width = widest
+        .unwrap_or(0)
+        .min(room.saturating_sub(functions.min(room / 2)));
     page.line(&[(
         Tone::Faint,
         format!("  {:>8}{:>12}", "of all", "of critical"),
@@ -47,7 +60,7 @@ pub(super) fn lines(view: &View, page: &mut Page) {
         } else {
             share(of(line.critical, on_path))
         };
-        let at = page.fit(&format!("{}:{}", line.file, line.line), width);
+        let at = page.fit(&at(line), width);
         page.line(&[
             plain(format!(
                 "  {:>8}{critical:>12}  ",
@@ -57,7 +70,9 @@ pub(super) fn lines(view: &View, page: &mut Page) {
             plain("  "),
             (
                 Tone::Faint,
-                page.fit(&line.function, 30).trim_end().to_owned(),
+                page.fit(&line.function, room.saturating_sub(columns(at.trim_end())))
+                    .trim_end()
+                    .to_owned(),
             ),
         ]);
     }

@@ -62,7 +62,7 @@ pub(super) fn show(view: &View, page: &mut Page) {
             page.prose("  > ", 4, &faster(view, suggestion));
         }
     }
-    if let Some(quiet) = &view.report.critical_block {
+    if let Some(quiet) = view.report.on_a_quiet_machine() {
         page.prose("  > ", 4, &on_a_quiet_machine(view, quiet));
         let suggested = view.report.suggestion.as_ref();
         if let Some(suggestion) = suggested.filter(|s| s.finding == findings.len()) {
@@ -107,7 +107,7 @@ pub(super) fn on_a_quiet_machine(view: &View, quiet: &CriticalBlock) -> Vec<Piec
 }
 
 /// The parallelism if the finding's code were twice as fast, and the command that says more.
-fn faster(view: &View, suggestion: &Suggestion) -> Vec<Piece> {
+pub(super) fn faster(view: &View, suggestion: &Suggestion) -> Vec<Piece> {
     let trace = view.options.trace.as_ref();
     let file = trace.map_or("FILE", |trace| trace.name.as_str());
     let mut words = vec![
@@ -398,7 +398,7 @@ fn idle(view: &View, finding: &Finding) -> String {
 }
 
 /// The task with the code block in it.
-fn block(view: &View, at: &CodeBlock, many: bool) -> Vec<Piece> {
+pub(super) fn block(view: &View, at: &CodeBlock, many: bool) -> Vec<Piece> {
     let dag = view.dag;
     let mut words = owner_words(dag, at.site, many);
     if at.is_whole_task() {

@@ -26,6 +26,12 @@ impl Notes {
         }
     }
 
+    /// All that were not shown, those about everything first.
+    pub(super) fn rest(mut self) -> Vec<Warning> {
+        self.left.sort_by_key(|w| w.about != About::Everything);
+        self.left
+    }
+
     /// Shows the warnings about `what` here.
     pub(super) fn show(&mut self, page: &mut Page, what: About) {
         let (now, later): (Vec<_>, Vec<_>) = self.left.drain(..).partition(|w| w.about == what);

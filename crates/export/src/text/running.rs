@@ -18,7 +18,7 @@ pub(super) fn strip(view: &View, page: &mut Page) {
     let b = &view.report.breakdown;
     let busy = b.work as f64 / b.elapsed().max(1) as f64;
     let mean = format!("  mean {}", mean_of(busy, workers));
-    let room = page.width().saturating_sub(18 + mean.len()).min(48);
+    let room = page.width().saturating_sub(18 + mean.len());
     let levels = levels(page);
     let strip: String = resample(&profile.busy, room)
         .into_iter()

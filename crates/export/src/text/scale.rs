@@ -6,9 +6,9 @@ use crate::page::{Page, plain, strong};
 use crate::quantity::{percent_of, ratio, thousands};
 use std::collections::BTreeMap;
 
-pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
+/// Work, span and parallelism in a paragraph.
+pub(super) fn work_and_span(view: &View, page: &mut Page) {
     let ws = &view.report.work_span;
-    page.blank();
     let unit = view
         .counter()
         .map_or_else(String::new, |name| format!(" {name}"));
@@ -57,6 +57,11 @@ pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
         facts.push(plain(", cost of a steal unknown"));
     }
     page.prose("  ", 4, &facts);
+}
+
+/// Counts of tasks, and what is uncertain about work and span.
+pub(super) fn counts(view: &View, page: &mut Page, notes: &mut Notes) {
+    let ws = &view.report.work_span;
     let counts = format!(
         "{}, {}, {}{}, average maximal strand {}",
         number(ws.tasks, "task", "tasks"),
@@ -176,32 +181,61 @@ pub(crate) fn shown_workers(own: u32) -> Vec<u32> {
     shown
 }
 
+/// Columns of the names of the rows.
+const NAME_COLUMNS: usize = 18;
+/// Columns of a number of workers.
+const WORKERS_COLUMNS: usize = 7;
+
+/// As many of [`shown_workers`] as the page has room for.
+fn workers_that_fit(own: u32, page: &Page) -> Vec<u32> {
+    let mut shown = shown_workers(own);
+    let room = page.width().saturating_sub(NAME_COLUMNS) / WORKERS_COLUMNS;
+    while shown.len() > room.max(1) {
+        // The run's own number stays.
+        let last = shown.len() - 1;
+        shown.remove(if shown[last] == own { last - 1 } else { last });
+    }
+    shown
+}
+
+/// The bounds of the speedup, a column a number of workers.
 pub(super) fn bounds(view: &View, page: &mut Page) {
-    let ws = &view.report.work_span;
-    let b = &view.report.breakdown;
-    if ws.work == 0 {
+    if view.report.work_span.work == 0 {
         return;
     }
-    let shown = shown_workers(b.workers);
-    let mut head = String::new();
-    let (mut low, mut high, mut measured) = (String::new(), String::new(), String::new());
-    for p in shown {
-        let (lower, upper) = ws.speedup(p);
-        head.push_str(&format!("{p:>7}"));
-        low.push_str(&format!("{:>7}", ratio(lower)));
-        high.push_str(&format!("{:>7}", ratio(upper)));
-        let here = p == b.workers && b.elapsed() > 0;
-        let mean = b.work as f64 / b.elapsed().max(1) as f64;
-        measured.push_str(&format!(
-            "{:>7}",
-            if here { ratio(mean) } else { String::new() }
-        ));
-    }
+    let b = &view.report.breakdown;
     page.blank();
-    page.line(&[strong("  Speedup, workers"), plain(head)]);
-    page.line(&[plain(format!("    at most     {high}"))]);
-    page.line(&[plain(format!("    at least    {low}"))]);
+    bound_rows(view, page);
     if b.elapsed() > 0 {
-        page.line(&[plain(format!("    busy, here  {measured}"))]);
+        let mean = ratio(b.work as f64 / b.elapsed().max(1) as f64);
+        let here = |p: u32| match p == b.workers {
+            true => mean.clone(),
+            false => String::new(),
+        };
+        let shown = workers_that_fit(b.workers, page);
+        page.line(&[plain(row("    busy, here", &shown, here))]);
     }
+}
+
+/// The bounds alone.
+pub(super) fn bound_rows(view: &View, page: &mut Page) {
+    let ws = &view.report.work_span;
+    let shown = workers_that_fit(view.report.breakdown.workers, page);
+    page.line(&[
+        strong("  Speedup, workers"),
+        plain(row("", &shown, |p| p.to_string()).split_off(NAME_COLUMNS)),
+    ]);
+    page.line(&[plain(row("    at most", &shown, |p| {
+        ratio(ws.speedup(p).1)
+    }))]);
+    page.line(&[plain(row("    at least", &shown, |p| {
+        ratio(ws.speedup(p).0)
+    }))]);
+}
+
+fn row(name: &str, workers: &[u32], cell: impl Fn(u32) -> String) -> String {
+    let cells = workers
+        .iter()
+        .map(|&p| format!("{:>WORKERS_COLUMNS$}", cell(p)));
+    format!("{name:<NAME_COLUMNS$}{}", cells.collect::<String>())
 }

@@ -92,7 +92,7 @@ pub fn summary(dag: &Dag, report: &Report, measured: &Options) -> Summary {
         true => report.causes.findings(),
         false => Vec::new(),
     };
-    if let (true, Some(quiet)) = (said.lost, &report.critical_block) {
+    if let (true, Some(quiet)) = (said.lost, report.on_a_quiet_machine()) {
         why.insert(0, words(&findings::on_a_quiet_machine(&view, quiet)));
     }
     if said.lost && found.is_empty() {

@@ -5,11 +5,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod ci;
 mod compare;
 mod golden;
 mod pictures;
 mod profiles;
 mod scale;
+mod screen;
 mod statistics;
 mod stretch;
 mod viewers;

@@ -40,7 +40,7 @@ pub(crate) fn findings(shared: &Shared, path: &Path, run: &Run) -> Json {
         .map(|(finding, words)| one(shared, run, finding, words))
         .collect();
     // With other programs on the CPUs, this is the finding about the program itself.
-    let quiet = report.critical_block.as_ref().map(|quiet| {
+    let quiet = report.on_a_quiet_machine().map(|quiet| {
         json!({
             "block": block_name(dag, &quiet.block), "critical_percent": rounded(quiet.percent()),
             "place": position(shared, dag, quiet.block.telling_place()),

@@ -38,6 +38,8 @@ pub const MAX_MEMORY: &str = "WORKSPAN_MAX_MEMORY";
 pub const KEEP: &str = "WORKSPAN_KEEP";
 /// For the preloaded library: not empty, it reads the threads' scheduling statistics.
 pub const SCHEDSTAT: &str = "WORKSPAN_SCHEDSTAT";
+/// For the runner: not empty, each test or benchmark runs in a process of its own.
+pub const EACH: &str = "WORKSPAN_EACH";
 /// For the runner: a file; the program is added to it instead of being started.
 pub const LIST: &str = "WORKSPAN_LIST";
 /// For the preloaded library: which parts of the run are kept.
@@ -121,6 +123,7 @@ pub fn restore(command: &mut Command) {
         FOLLOW,
         SWAP,
         COUNTERS,
+        EACH,
         LIST,
         PARTS,
         MAX_OVERHEAD,

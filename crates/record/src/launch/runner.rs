@@ -10,7 +10,8 @@ use std::process::{Command, ExitCode};
 
 use crate::cargo::dry_run;
 use crate::kernel::off_cpu;
-use crate::launch::environment::{self, LIBRARY, LIST, PROGRAM, SPOOL_DIR, USER_RUNNER};
+use crate::launch::each;
+use crate::launch::environment::{self, EACH, LIBRARY, LIST, PROGRAM, SPOOL_DIR, USER_RUNNER};
 use crate::launch::preflight;
 use crate::launch::sanitizer;
 
@@ -21,13 +22,22 @@ pub const UNRECORDED: &str = "unrecorded.txt";
 
 /// `args`: own name, the program, its arguments. Replaces this process; returns only when that fails.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let mut args = args.into_iter().skip(1);
+    let mut args = args.into_iter();
+    let own = args.next().unwrap_or_default();
     let Some(file) = args.next() else {
         say!(
             "workspan-runner: expected a program and its arguments; `cargo workspan` sets this up as cargo's runner"
         );
         return ExitCode::from(2);
     };
+    let args: Vec<OsString> = args.collect();
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    if is_set(EACH)
+        && !is_set(LIST)
+        && let Some(code) = each::run(&own, &file, &args)
+    {
+        return code;
+    }
     let user = std::env::var_os(USER_RUNNER)
         .map(|value| environment::split(&value))
         .unwrap_or_default();
