@@ -213,7 +213,7 @@ export class Suite {
     return this.tests
       .map((test) => ({ ...test, title: `${this.file}: ${test.name}` }))
       .filter(({ title }) => !this.only || title.includes(this.only))
-      .map((test) => (say) => this.run(test, say));
+      .map((test) => Object.assign((say) => this.run(test, say), { title: test.title }));
   }
 
   async run({ title, options, run }, say) {

@@ -267,7 +267,11 @@ fn page(tally: &mut Tally) {
         Ok(parts) => {
             for (name, part) in parts {
                 match part {
-                    ui::Part::Passed(tests) => tally.passed += tests,
+                    ui::Part::Passed(tests, flaky) => {
+                        tally.passed += tests;
+                        let named = flaky.iter().map(|test| format!("{name}: {test}"));
+                        tally.flaky.extend(named);
+                    }
                     ui::Part::Failed(how) => tally.failed.push(format!("{name}: {how}")),
                     ui::Part::Skipped(why) => tally.skipped.push(format!("{name}: {why}")),
                 }

@@ -91,8 +91,8 @@ fn newest(ui: &Path) -> Result<Option<SystemTime>> {
 
 /// What a part of the page's tests came to.
 pub enum Part {
-    /// So many tests passed, none failed.
-    Passed(usize),
+    /// So many tests passed, none failed; those that passed only the second time, alone.
+    Passed(usize, Vec<String>),
     /// What failed.
     Failed(String),
     /// Why it was not run.
@@ -120,7 +120,7 @@ pub fn test(profile: &str) -> Result<Vec<(&'static str, Part)>> {
     let run = |script: &str| -> Result<Part> {
         let status = npm().args(["run", "--silent", script]).status()?;
         Ok(match status.success() {
-            true => Part::Passed(1),
+            true => Part::Passed(1, Vec::new()),
             false => Part::Failed(format!("npm run {script} ({status})")),
         })
     };
@@ -160,9 +160,17 @@ fn in_browser(profile: &str) -> Result<Part> {
         let (passed, _) = line.split_once(" passed, ")?;
         passed.trim().parse().ok()
     });
+    let named = |word: &str| -> Vec<String> {
+        let lines = text.lines().filter_map(|line| line.strip_prefix(word));
+        lines.map(str::to_owned).collect()
+    };
     Ok(match (said.status.success(), count) {
-        (true, Some(passed)) => Part::Passed(passed),
-        _ => Part::Failed(format!("node e2e/run.mjs ({})", said.status)),
+        (true, Some(passed)) => Part::Passed(passed, named("flaky: the page in a browser: ")),
+        _ => Part::Failed(format!(
+            "node e2e/run.mjs ({}): {}",
+            said.status,
+            named("failed: ").join("; ")
+        )),
     })
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use workspan_dag::{Dag, Frame};
 
 use crate::causes::{Cause, Finding};
-use crate::sample_profile::{attributed_frame, is_in_block, is_program};
+use crate::sample_profile::{FrameOfStack, attributed_frame, is_in_block, is_program};
 
 /// Where strands gave up the CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,8 +118,9 @@ pub fn blocked_in(dag: &Dag, finding: &Finding) -> Option<BlockedIn> {
     // Ticks, and those of the stack that took most of them.
     let mut places: BTreeMap<Key<'_>, (u64, u64, u32)> = BTreeMap::new();
     let (mut of, mut count) = (0u64, 0);
+    let mut frames = FrameOfStack::new(|stack| program_line(dag, stack));
     for stop in stops {
-        let Some(frame) = program_line(dag, stop.stack) else {
+        let Some(frame) = frames.of(stop.stack) else {
             continue;
         };
         of = of.saturating_add(stop.ticks);

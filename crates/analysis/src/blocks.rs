@@ -238,7 +238,18 @@ pub(crate) fn blocks(
         }
     }
     for &s in critical_path {
-        add(CodeBlock::from_strand(dag, s), 0, 0, weights.path(s, 0));
+        let (key, path) = (CodeBlock::from_strand(dag, s), weights.path(s, 0));
+        match dag.fold_of(s) {
+            None => add(key, 0, 0, path),
+            Some(fold) => {
+                let of_sites = fold.sites.iter();
+                let of_sites =
+                    of_sites.map(|of| (of.site, weights.inside(s, &fold, of.critical_work)));
+                inside.each_critical(&fold, &key, path, of_sites, |key, critical| {
+                    add(key, 0, 0, critical)
+                });
+            }
+        }
     }
     by_site(dag, &table)
 }
@@ -284,11 +295,56 @@ impl FoldedBlocks {
     ) {
         let mut rest = whole;
         for &(from, to, work) in &fold.blocks {
-            let work = work.min(rest);
-            rest -= work;
-            tell(self.key(fold, own, from, to), work);
+            // Where something was taken out of the strand it was taken out of all inside.
+            let part = match fold.work {
+                all if all == whole => u128::from(work),
+                all => mul_div(whole.into(), work.into(), all.into()),
+            };
+            let part = part.min(rest.into()) as u64;
+            rest -= part;
+            tell(self.key(fold, own, from, to), part);
         }
         tell(*own, rest);
+    }
+
+    /// The same of the `path` ticks of a folded strand on the critical path, of which each site has
+    /// what `of_sites` says. Among a site's blocks they are divided as its work is.
+    fn each_critical(
+        &self,
+        fold: &Folded,
+        own: &CodeBlock,
+        path: u128,
+        of_sites: impl Iterator<Item = (PlaceId, u128)>,
+        mut tell: impl FnMut(CodeBlock, u128),
+    ) {
+        let mut work: Vec<(CodeBlock, u128)> = Vec::new();
+        self.each(fold, own, fold.work, |key, part| {
+            work.push((key, u128::from(part)));
+        });
+        let mut divide = |site: PlaceId, ticks: u128| {
+            let of_site = |of: &&(CodeBlock, u128)| of.0.site == site && of.1 > 0;
+            let mut weight: u128 = work.iter().filter(of_site).map(|of| of.1).sum();
+            if weight == 0 && ticks > 0 {
+                let none_told = match own.site == site {
+                    true => *own,
+                    false => CodeBlock::whole_site(site),
+                };
+                return tell(none_told, ticks);
+            }
+            let mut left = ticks;
+            for (key, part) in work.iter().filter(of_site) {
+                let share = mul_div(left, *part, weight);
+                (left, weight) = (left - share, weight - part);
+                tell(*key, share);
+            }
+        };
+        let mut left = path;
+        for (site, critical) in of_sites {
+            let part = critical.min(left);
+            left -= part;
+            divide(site, part);
+        }
+        divide(own.site, left);
     }
 
     /// A block that starts at a spawn site is taken for the first of a task created there. One
@@ -322,6 +378,16 @@ impl FoldedBlocks {
                 to => self.ends.get(&to).copied().unwrap_or(EndKind::Create),
             },
         }
+    }
+}
+
+/// a · b / c for b ≤ c, all of `a` where they are the same; rounded where the product is beyond
+/// 128 bits.
+fn mul_div(a: u128, b: u128, c: u128) -> u128 {
+    match a.checked_mul(b) {
+        _ if b >= c => a,
+        Some(product) => product / c,
+        None => ((a as f64 * (b as f64 / c as f64)) as u128).min(a),
     }
 }
 

@@ -10,7 +10,7 @@ use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, Frame, NONE, Place, PlaceId, ROOT_PLACE, StartKind, StrandId};
 
 use crate::blocks::{BlockTable, CodeBlock};
-use crate::sample_profile::{FunctionTally, HotFunction, attributed_frame};
+use crate::sample_profile::{FrameOfStack, FunctionTally, HotFunction, attributed_frame};
 
 /// Code that is shown as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,12 +95,13 @@ impl Codes {
 /// The function in which most samples of each block were taken.
 fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<HotFunction>> {
     let mut tallies = vec![FunctionTally::default(); blocks];
+    let telling = |stack| attributed_frame(dag, stack).filter(|frame| tells(frame));
+    let mut frames = FrameOfStack::new(telling);
     for (&stack, &strand) in dag.samples.stack.iter().zip(&dag.samples.strand) {
         if strand == NONE {
             continue;
         }
-        let frame = attributed_frame(dag, stack).filter(|frame| tells(frame));
-        tallies[block_of[strand as usize] as usize].add(frame, false);
+        tallies[block_of[strand as usize] as usize].add(frames.of(stack), false);
     }
     tallies.into_iter().map(FunctionTally::hottest).collect()
 }

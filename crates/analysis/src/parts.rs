@@ -1,6 +1,7 @@
 //! Work and span of labelled parts (MODEL.md §4): one task's strands between the marks with
 //! everything created inside.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use workspan_dag::{Dag, NONE, Region, StrandId, TaskId};
@@ -40,10 +41,11 @@ pub(crate) fn parts(dag: &Dag, weights: &Weights, options: &Options) -> Vec<Part
     // By start, so that what lies inside of another comes after it.
     order.sort_by_key(|&i| (dag.parts[i].begin.1, inside.place(&dag.parts[i]), i));
     let mut rows: Vec<(PartRow, CoveredTasks)> = Vec::new();
+    // By label, the number of its row. Rows are made in the order of first starting.
+    let mut row_of: BTreeMap<u32, usize> = BTreeMap::new();
     for i in order {
         let part = &dag.parts[i];
-        let known = rows.iter().position(|(row, _)| row.label == part.label);
-        let at = known.unwrap_or_else(|| {
+        let at = *row_of.entry(part.label).or_insert_with(|| {
             let row = PartRow {
                 label: part.label,
                 count: 0,
@@ -62,12 +64,13 @@ pub(crate) fn parts(dag: &Dag, weights: &Weights, options: &Options) -> Vec<Part
         }
         inside.add(part, row, covered);
     }
+    let mut first_start: BTreeMap<u32, u64> = BTreeMap::new();
+    for part in &dag.parts {
+        let first = first_start.entry(part.label).or_insert(part.begin.1);
+        *first = part.begin.1.min(*first);
+    }
     let mut rows: Vec<PartRow> = rows.into_iter().map(|(row, _)| row).collect();
-    let first = |row: &PartRow| {
-        let begins = dag.parts.iter().filter(|p| p.label == row.label);
-        begins.map(|p| p.begin.1).min()
-    };
-    rows.sort_by_cached_key(|row| (first(row), dag.labels[row.label as usize].clone()));
+    rows.sort_by_key(|row| (first_start.get(&row.label), &dag.labels[row.label as usize]));
     rows
 }
 

@@ -112,7 +112,31 @@ pub fn attributed_frame(dag: &Dag, stack: u32) -> Option<&Frame> {
         .or_else(|| own().next())
 }
 
-/// All samples of the run; `critical_path` are its strands. O(samples · depth).
+/// The frame of each stack that was asked for, looked up once: many samples share a stack, which may
+/// be thousands of frames deep.
+pub(crate) struct FrameOfStack<'a, F> {
+    look_up: F,
+    known: BTreeMap<u32, Option<&'a Frame>>,
+}
+
+impl<'a, F: Fn(u32) -> Option<&'a Frame>> FrameOfStack<'a, F> {
+    /// `look_up` gives a stack's frame.
+    pub(crate) fn new(look_up: F) -> Self {
+        FrameOfStack {
+            look_up,
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// The frame of `stack`.
+    pub(crate) fn of(&mut self, stack: u32) -> Option<&'a Frame> {
+        let known = self.known.entry(stack);
+        *known.or_insert_with(|| (self.look_up)(stack))
+    }
+}
+
+/// All samples of the run; `critical_path` are its strands. O(samples + frames of all stacks · log
+/// functions).
 pub fn sample_profile(dag: &Dag, critical_path: &[StrandId]) -> SampleProfile {
     let samples = &dag.samples;
     let mut critical = critical_path.to_vec();
@@ -136,7 +160,8 @@ pub fn sample_profile(dag: &Dag, critical_path: &[StrandId]) -> SampleProfile {
         on.1 += u64::from(critical.binary_search(&strand).is_ok());
     }
     let mut lines: BTreeMap<(&str, u32), LineSamples> = BTreeMap::new();
-    let mut functions: BTreeMap<(&str, Option<&str>), FunctionSamples> = BTreeMap::new();
+    // With the last stack that the function was on: it counts once for each, however often it recurs.
+    let mut functions: BTreeMap<(&str, Option<&str>), (FunctionSamples, u32)> = BTreeMap::new();
     for (stack, &(count, critical)) in (0u32..).zip(&stacks) {
         if count == 0 {
             continue;
@@ -154,23 +179,25 @@ pub fn sample_profile(dag: &Dag, critical_path: &[StrandId]) -> SampleProfile {
             row.samples += count;
             row.critical += critical;
         }
-        let mut met: Vec<(&str, Option<&str>)> = Vec::new();
         for (depth, frame) in samples.own_frames(stack).enumerate() {
             let key = (frame.function.as_str(), frame.file.as_deref());
-            let row = functions.entry(key).or_insert_with(|| FunctionSamples {
-                function: frame.function.clone(),
-                file: frame.file.clone(),
-                own: 0,
-                total: 0,
-                critical: 0,
+            let (row, last_stack) = functions.entry(key).or_insert_with(|| {
+                let row = FunctionSamples {
+                    function: frame.function.clone(),
+                    file: frame.file.clone(),
+                    own: 0,
+                    total: 0,
+                    critical: 0,
+                };
+                (row, NONE)
             });
             if depth == 0 {
                 row.own += count;
                 row.critical += critical;
             }
-            if !met.contains(&key) {
+            if *last_stack != stack {
                 row.total += count;
-                met.push(key);
+                *last_stack = stack;
             }
         }
     }
@@ -178,7 +205,7 @@ pub fn sample_profile(dag: &Dag, critical_path: &[StrandId]) -> SampleProfile {
     profile
         .lines
         .sort_by(|a, b| (b.samples, &a.file, a.line).cmp(&(a.samples, &b.file, b.line)));
-    profile.functions = functions.into_values().collect();
+    profile.functions = functions.into_values().map(|(row, _)| row).collect();
     profile.functions.sort_by(|a, b| {
         (b.own, b.total, &a.function, &a.file).cmp(&(a.own, a.total, &b.function, &b.file))
     });
@@ -243,7 +270,8 @@ impl<'a> FunctionTally<'a> {
 }
 
 /// The functions of the samples taken in [`from`, `to`) in strands for which `wanted` is true,
-/// hottest first (ties by name), each with its hottest line. O(log n + samples in that time).
+/// hottest first (ties by name), each with its hottest line. O(log n + samples in that time + frames
+/// of their stacks), but for the lookups.
 pub fn hot_functions(
     dag: &Dag,
     (from, to): (u64, u64),
@@ -254,12 +282,13 @@ pub fn hot_functions(
     let first = samples.t.partition_point(|&t| t < from);
     let last = samples.t.partition_point(|&t| t < to).max(first);
     let mut tally = FunctionTally::default();
+    let mut frames = FrameOfStack::new(|stack| attributed_frame(dag, stack));
     for i in first..last {
         let strand = samples.strand[i];
         if strand != NONE && wanted(strand) {
             // The path's strands are in start order, as all strands are.
             let critical = critical_path.binary_search(&strand).is_ok();
-            tally.add(attributed_frame(dag, samples.stack[i]), critical);
+            tally.add(frames.of(samples.stack[i]), critical);
         }
     }
     tally.finish()
@@ -280,7 +309,8 @@ pub(crate) fn hottest_of_stacks(
     stacks: impl Iterator<Item = u32>,
 ) -> Option<HotFunction> {
     let mut tally = FunctionTally::default();
-    stacks.for_each(|stack| tally.add(attributed_frame(dag, stack), false));
+    let mut frames = FrameOfStack::new(|stack| attributed_frame(dag, stack));
+    stacks.for_each(|stack| tally.add(frames.of(stack), false));
     tally.hottest()
 }
 
@@ -300,9 +330,10 @@ pub(crate) fn sampled_lines(
 ) -> Option<(u32, u32)> {
     let samples = &dag.samples;
     let strands = samples.stack.iter().zip(&samples.strand);
+    let mut frames = FrameOfStack::new(|stack| attributed_frame(dag, stack));
     let inside = strands.filter(|(_, s)| **s != NONE && wanted(**s));
     let lines = inside.filter_map(|(&stack, _)| {
-        let frame = attributed_frame(dag, stack)?;
+        let frame = frames.of(stack)?;
         let same = frame.function == hot.function && frame.file == hot.file;
         frame.line.filter(|_| same)
     });

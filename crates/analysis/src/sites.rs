@@ -119,6 +119,7 @@ fn outermost(dag: &Dag, weights: &Weights, heaviest: &Heaviest, sums: &mut [Sum]
     }
     let mut outermost = OutermostInstances {
         dag,
+        weights,
         active: vec![0; dag.places.len()],
         sums,
     };
@@ -127,6 +128,7 @@ fn outermost(dag: &Dag, weights: &Weights, heaviest: &Heaviest, sums: &mut [Sum]
 
 struct OutermostInstances<'a> {
     dag: &'a Dag,
+    weights: &'a Weights<'a>,
     /// Instances of each site entered and not left.
     active: Vec<u32>,
     sums: &'a mut [Sum],
@@ -142,12 +144,15 @@ impl Instances for OutermostInstances<'_> {
             return outermost;
         }
         for s in strands_backwards(dag, task) {
-            for inner in dag.fold_of(s).map_or_else(Vec::new, |f| f.sites) {
+            let Some(fold) = dag.fold_of(s) else {
+                continue;
+            };
+            for inner in &fold.sites {
                 let sum = &mut self.sums[inner.site as usize];
                 sum.count += inner.count;
                 if self.active[inner.site as usize] == 0 {
-                    sum.work += u128::from(inner.work);
-                    sum.span += u128::from(inner.span);
+                    sum.work += self.weights.inside(s, &fold, inner.work);
+                    sum.span += self.weights.inside(s, &fold, inner.span);
                 }
             }
         }
@@ -169,7 +174,7 @@ fn critical_work(dag: &Dag, weights: &Weights, critical_path: &[u32], sums: &mut
         let mut own = weights.path(s, 0);
         if let Some(fold) = dag.fold_of(s) {
             for inner in &fold.sites {
-                let part = u128::from(inner.critical_work).min(own);
+                let part = weights.inside(s, &fold, inner.critical_work).min(own);
                 own -= part;
                 sums[inner.site as usize].critical_work += part;
             }

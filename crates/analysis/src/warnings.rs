@@ -66,6 +66,7 @@ pub(crate) fn warnings(
     warn(About::Breakdown, too_few_cpus(dag));
     warn(About::Breakdown, oversubscribed(breakdown));
     warn(About::Breakdown, descheduled(breakdown));
+    warn(About::Breakdown, unseen_off(dag, breakdown));
     if options.metric == Metric::Time {
         warn(
             About::Span,
@@ -205,6 +206,21 @@ fn descheduled(breakdown: &Breakdown) -> Option<String> {
         format!(
             "Workers were preempted inside strands for {share:.0} % of the worker-time: other threads, of this program or of \
              others, used the CPUs; elapsed time, delay and no-work depend on it."
+        )
+    })
+}
+
+/// What threads did not run by their CPU clocks although no context switch shows it.
+fn unseen_off(dag: &Dag, breakdown: &Breakdown) -> Option<String> {
+    let ns = dag.meta.run.unseen_off_ns?;
+    let rate = u128::from(dag.meta.ticks_per_second);
+    let ticks = u128::from(ns) * rate / 1_000_000_000;
+    (percent(ticks, breakdown.work) > OVERSUBSCRIBED_PERCENT).then(|| {
+        format!(
+            "Threads held a CPU for {:.1} ms in which they did not run, by their CPU clocks: the host of this \
+             virtual machine had the CPU, or context switches were not recorded. That time counts as descheduled; \
+             in which strands it lay is known to about a millisecond.",
+            ns as f64 / 1e6
         )
     })
 }

@@ -116,7 +116,14 @@ impl<'a> Weights<'a> {
                 .map_or(0, |f| length.saturating_sub(f.work).saturating_sub(between));
             // The thread was off the CPU while it folded, too.
             let off_ticks = off.descheduled + off.blocked;
-            let recorded = pause.saturating_sub(part_of(off_ticks, pause, length));
+            let split = (pause > 0 && off_ticks > 0).then(|| {
+                let gross = fold.map_or(length, |f| f.work.saturating_add(f.probes));
+                OffSplit::new(offs.intervals(s as StrandId), gross, pause)
+            });
+            let recorded = match &split {
+                Some(split) => pause.saturating_sub(off_ticks.saturating_sub(split.likely)),
+                None => pause,
+            };
             self.recording += u128::from(probes.saturating_add(recorded).min(on_cpu));
             self.probes += u128::from(probes.min(on_cpu));
             self.descheduled += u128::from(off.descheduled);
@@ -128,12 +135,13 @@ impl<'a> Weights<'a> {
             };
             let taken_out = off.descheduled + (off.blocked - counted);
             let gross = fold.map_or(length, |f| f.work.saturating_add(f.probes));
-            let taken_out = if pause > 0 && taken_out > 0 {
-                let inside = off_inside(taken_out, gross, length);
-                self.unsure_off(s as StrandId, &inside);
-                inside.likely
-            } else {
-                taken_out
+            let taken_out = match split {
+                Some(split) => {
+                    let inside = split.scaled(taken_out, off_ticks);
+                    self.unsure_off(s as StrandId, &inside);
+                    inside.likely
+                }
+                None => taken_out,
             };
             let weight = gross.saturating_sub(taken_out).saturating_sub(probes);
             self.values.push(weight);
@@ -141,7 +149,7 @@ impl<'a> Weights<'a> {
     }
 
     #[cold]
-    fn unsure_off(&mut self, s: StrandId, inside: &OffInside) {
+    fn unsure_off(&mut self, s: StrandId, inside: &OffSplit) {
         let apart = (inside.likely - inside.least).max(inside.most - inside.likely);
         let unsure = self.unsure_folds.get_or_insert_default();
         unsure.ticks += u128::from(apart);
@@ -213,6 +221,17 @@ impl<'a> Weights<'a> {
                     .reduce(f64::max)
                     .unwrap_or(fold.span() as f64 * part)
             }
+        }
+    }
+
+    /// What `ticks` of the work inside of strand `s`, with its record `fold`, weigh: what was taken
+    /// out of the strand is taken out of all inside in proportion.
+    pub(crate) fn inside(&self, s: StrandId, fold: &Folded, ticks: u64) -> u128 {
+        let weight = self.values.get(s as usize);
+        match fold.work {
+            work if work == weight => u128::from(ticks),
+            0 => 0,
+            work => u128::from(ticks) * u128::from(weight) / u128::from(work),
         }
     }
 
@@ -290,24 +309,60 @@ pub struct UnsureFolds {
     pub most: u64,
 }
 
-/// How much of a folded strand's time off the CPU lay in its tasks.
+/// How much of a folded strand's time off the CPU lay in its tasks; the rest lay in its thread's
+/// folding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct OffInside {
+struct OffSplit {
     least: u64,
     likely: u64,
     most: u64,
 }
 
-/// Of `off` ticks in a folded strand of `length`, of which its tasks took `work` with what they
-/// were off the CPU: what lay in these. A thread is preempted at any moment alike, so as much of it
-/// as of the whole.
-fn off_inside(off: u64, work: u64, length: u64) -> OffInside {
-    let work = work.min(length);
-    let off = off.min(length);
-    OffInside {
-        least: off.saturating_sub(length - work),
-        likely: part_of(off, work, length),
-        most: off.min(work),
+impl OffSplit {
+    /// Divides `intervals` off the CPU in a folded strand. Its tasks took `tasks` ticks and its
+    /// folding took `folding`, both with the intervals inside them.
+    ///
+    /// A thread goes on where it was preempted, so each interval lies in one of the two as a whole:
+    /// one that is longer than either must lie in the other. Intervals that fit into both are
+    /// divided as the time that is left, since a thread is preempted at any moment alike.
+    fn new(intervals: impl Iterator<Item = u64>, tasks: u64, folding: u64) -> OffSplit {
+        let mut open: Vec<u64> = intervals.collect();
+        let (mut tasks, mut folding) = (tasks, folding);
+        let mut in_tasks = 0u64;
+        loop {
+            let before = open.len();
+            open.retain(|&ticks| match (ticks <= tasks, ticks <= folding) {
+                (true, false) => {
+                    in_tasks += ticks;
+                    tasks -= ticks;
+                    false
+                }
+                (false, true) => {
+                    folding -= ticks;
+                    false
+                }
+                _ => true,
+            });
+            if open.len() == before {
+                break;
+            }
+        }
+        let rest: u64 = open.iter().sum();
+        OffSplit {
+            least: in_tasks + rest.saturating_sub(folding).min(tasks),
+            likely: in_tasks + part_of(rest, tasks, tasks.saturating_add(folding)).min(tasks),
+            most: in_tasks + rest.min(tasks),
+        }
+    }
+
+    /// The same of `part` of the `whole` time off the CPU.
+    fn scaled(&self, part: u64, whole: u64) -> OffSplit {
+        let of = |ticks| part_of(ticks, part, whole);
+        OffSplit {
+            least: of(self.least),
+            likely: of(self.likely),
+            most: of(self.most),
+        }
     }
 }
 
@@ -355,6 +410,18 @@ impl<'a> OffCursor<'a> {
         self.search(thread, start, end)
     }
 
+    /// The lengths of what of the intervals lies within strand `s`, which was asked about last.
+    pub(crate) fn intervals(&self, s: StrandId) -> impl Iterator<Item = u64> {
+        let i = s as usize;
+        let strands = &self.dag.strands;
+        let (start, end) = (strands.start[i], strands.end[i]);
+        let (next, last, _) = self.next[strands.thread[i] as usize];
+        let offs = self.dag.offs[next..last].iter();
+        offs.take_while(move |off| off.start < end)
+            .map(move |off| off.end.min(end).saturating_sub(off.start.max(start)))
+            .filter(|&ticks| ticks > 0)
+    }
+
     fn search(&mut self, thread: usize, start: u64, end: u64) -> OffCpu {
         let offs = &self.dag.offs;
         let (next, last, begins) = &mut self.next[thread];
@@ -395,21 +462,64 @@ pub fn off_between(dag: &Dag, s: StrandId, start: u64, end: u64) -> OffCpu {
 
 #[cfg(test)]
 mod tests {
-    use super::{OffInside, off_inside};
+    use super::OffSplit;
+
+    fn split(offs: &[u64], tasks: u64, folding: u64) -> (u64, u64, u64) {
+        let split = OffSplit::new(offs.iter().copied(), tasks, folding);
+        (split.least, split.likely, split.most)
+    }
 
     #[test]
     fn off_cpu_time_of_a_fold_is_shared_by_its_tasks_and_its_folding() {
-        let inside = |least, likely, most| OffInside {
-            least,
-            likely,
-            most,
+        // Fits into both: half of the time were tasks.
+        assert_eq!(split(&[500], 800, 800), (0, 250, 500));
+        // Too long for the tasks, then too long for the folding.
+        assert_eq!(split(&[500], 10, 990), (0, 0, 0));
+        assert_eq!(split(&[500], 990, 10), (500, 500, 500));
+        // The second one only fits into what the first leaves of the folding.
+        assert_eq!(split(&[400, 300], 350, 1000), (0, 110, 300));
+        assert_eq!(split(&[900, 300], 350, 1000), (300, 300, 300));
+        // More than both could take: what there is room for.
+        assert_eq!(split(&[500, 500], 600, 300), (600, 600, 600));
+        assert_eq!(split(&[], 0, 0), (0, 0, 0));
+    }
+
+    /// Threads are preempted at random while they run tasks and fold by turns. The estimate lies
+    /// between the bounds, and is right on average.
+    #[test]
+    fn preempted_folds_are_estimated_within_their_bounds_and_without_bias() {
+        let mut state = 1u64;
+        let mut below = |n: u64| {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 33) % n
         };
-        // A hundredth of it were tasks.
-        assert_eq!(off_inside(500, 10, 1000), inside(0, 5, 10));
-        // Nothing but tasks.
-        assert_eq!(off_inside(500, 1000, 1000), inside(500, 500, 500));
-        // More than folding took lay in tasks for certain.
-        assert_eq!(off_inside(500, 700, 1000), inside(200, 350, 500));
-        assert_eq!(off_inside(0, 0, 0), inside(0, 0, 0));
+        let (mut truth, mut estimated) = (0u64, 0u64);
+        for _ in 0..20_000 {
+            let (on_tasks, on_folding) = (1 + below(400), 1 + below(400));
+            let mut offs = Vec::new();
+            let (mut in_tasks, mut in_folding) = (0, 0);
+            for _ in 0..below(4) {
+                let ticks = 1 + below(1000);
+                match below(on_tasks + on_folding) < on_tasks {
+                    true => in_tasks += ticks,
+                    false => in_folding += ticks,
+                }
+                offs.push(ticks);
+            }
+            let (least, likely, most) = split(&offs, on_tasks + in_tasks, on_folding + in_folding);
+            assert!(
+                least <= in_tasks && in_tasks <= most,
+                "{offs:?} {in_tasks}: {least}..{most}"
+            );
+            assert!(least <= likely && likely <= most);
+            truth += in_tasks;
+            estimated += likely;
+        }
+        assert!(
+            truth.abs_diff(estimated) * 100 < truth,
+            "{estimated} of {truth}"
+        );
     }
 }

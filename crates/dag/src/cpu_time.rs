@@ -11,6 +11,10 @@ pub struct CpuTimes {
     pub threads: Vec<(ThreadId, u64)>,
     /// Part of it on threads that no runtime knew, or did not know yet.
     pub outside: u64,
+    /// The number of threads that no runtime ever knew.
+    pub outside_threads: u64,
+    /// Part of it on threads of a runtime that ran no task.
+    pub idle: u64,
     /// The function, by samples, that most of `outside` was spent in.
     pub outside_in: Option<String>,
     /// Switches that are missing: what they add up to is not exact.
@@ -23,6 +27,6 @@ impl CpuTimes {
     /// What the switches of all threads add up to.
     pub fn of_threads(&self) -> u64 {
         let known = self.threads.iter().map(|thread| thread.1);
-        known.fold(self.outside, u64::saturating_add)
+        known.fold(self.outside.saturating_add(self.idle), u64::saturating_add)
     }
 }

@@ -15,6 +15,9 @@ pub struct RunFacts {
     pub cpu_time: Option<u64>,
     /// The part of it of threads while the trace has no records of them, in ticks.
     pub cpu_time_of_others: Option<u64>,
+    /// What threads were on a CPU by their context switches and did not run by their CPU clocks, in
+    /// nanoseconds; it is among the times off the CPU.
+    pub unseen_off_ns: Option<u64>,
     /// How the cost of a steal was measured, and for which runtime.
     pub burden_source: Option<String>,
     /// The variable that sets the number of threads, with its value.
@@ -45,6 +48,7 @@ impl RunFacts {
             }),
             cpu_time: ticks(key::CPU_TIME),
             cpu_time_of_others: ticks(key::CPU_TIME_OF_OTHERS),
+            unseen_off_ns: value(key::UNSEEN_OFF_NS).and_then(|ns| ns.parse().ok()),
             burden_source: value(key::BURDEN_SOURCE).map(str::to_owned),
             threads_set_by: value(key::THREADS_SET_BY).map(str::to_owned),
             source_folder: folder.map(PathBuf::from),

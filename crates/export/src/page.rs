@@ -11,6 +11,8 @@ use crate::quantity::NBSP;
 pub(crate) enum Tone {
     Plain,
     Strong,
+    /// A word of a command for a shell: however long, it is never shortened.
+    Command,
     Faint,
     Path,
     Bar,
@@ -21,7 +23,7 @@ impl Tone {
     fn style(self) -> Style {
         match self {
             Tone::Plain => Style::new(),
-            Tone::Strong => Style::new().bold(),
+            Tone::Strong | Tone::Command => Style::new().bold(),
             Tone::Faint => Style::new().dimmed(),
             Tone::Path => AnsiColor::Cyan.on_default(),
             Tone::Bar => AnsiColor::Blue.on_default(),
@@ -162,7 +164,11 @@ impl Page {
                 column += 1;
             }
             for (tone, word, _) in &words[i..end] {
-                let word = cut_start(word, self.width.saturating_sub(column), self.unicode());
+                let room = self.width.saturating_sub(column);
+                let word = match tone {
+                    Tone::Command => word.clone(),
+                    _ => cut_start(word, room, self.unicode()),
+                };
                 column += columns(&word);
                 self.styled(*tone, &word);
             }
@@ -268,6 +274,23 @@ mod tests {
         let text = page.finish();
         assert!(text.lines().all(|l| columns(l) <= 60), "{text}");
         assert!(text.contains("src/a_long_name.rs:37, then more"), "{text}");
+    }
+
+    #[test]
+    fn a_command_is_whole_however_long_its_words_are() {
+        let mut page = Page::new(60, false, Charset::Ascii);
+        let block = format!(
+            "--block{NBSP}'root: {} -> end'",
+            "src/long/path.rs:1 ".repeat(5)
+        );
+        let words = block.replace(' ', "\u{a0}");
+        page.prose(
+            "  > ",
+            4,
+            &[plain("try"), plain(" "), (Tone::Command, words)],
+        );
+        let text = page.finish().replace(NBSP, " ");
+        assert!(text.contains(&block.replace(NBSP, " ")), "{text}");
     }
 
     #[test]

@@ -22,6 +22,7 @@ use crate::TextOptions;
 use crate::page::{Page, Tone};
 use crate::quantity::amount;
 use crate::shortened::shortened;
+use crate::what_if::quoted;
 
 /// The input of every section.
 struct View<'a> {
@@ -107,11 +108,12 @@ pub fn report_text(
     }
     page.blank();
     if let Some(trace) = &options.trace {
-        let view = format!(
-            "workspan view {} opens the timeline and the DAG.",
-            trace.name
-        );
-        page.prose("  ", 4, &[(Tone::Faint, view)]);
+        let view = [
+            (Tone::Faint, "workspan view ".to_owned()),
+            (Tone::Command, quoted(&trace.name).replace(' ', "\u{a0}")),
+            (Tone::Faint, " opens the timeline and the DAG.".to_owned()),
+        ];
+        page.prose("  ", 4, &view);
     }
     page.line(&[(
         Tone::Faint,

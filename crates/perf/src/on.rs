@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::off::OffInterval;
 use crate::switch_file::Switch;
 
 /// When each thread of a process was on a CPU.
@@ -19,6 +20,8 @@ struct Thread {
     since: Option<u64>,
     seen: bool,
     missing: u64,
+    /// The number of times that it came onto a CPU.
+    switches: u64,
 }
 
 /// Pairs each switch onto a CPU with the same thread's next off it. `switches` must be in time order. The thread `main` ran when
@@ -43,6 +46,7 @@ pub fn on_times(switches: &[Switch], main: u32) -> OnTimes {
     for thread in threads.values_mut() {
         let open = thread.since.take();
         thread.ran.extend(open.map(|since| (since, u64::MAX)));
+        thread.switches = thread.ran.len() as u64;
     }
     OnTimes { threads }
 }
@@ -63,9 +67,34 @@ impl OnTimes {
             .sum()
     }
 
+    /// The thread did not run in these times, which are by time and do not overlap.
+    pub fn take_out(&mut self, tid: u32, off: &[OffInterval]) {
+        let Some(thread) = self.threads.get_mut(&tid) else {
+            return;
+        };
+        let mut off = off.iter().peekable();
+        let mut left = Vec::with_capacity(thread.ran.len());
+        for &(mut begin, end) in &thread.ran {
+            while let Some(next) = off.peek().filter(|next| next.begin_ns < end) {
+                if next.begin_ns > begin {
+                    left.push((begin, next.begin_ns));
+                }
+                begin = begin.max(next.end_ns.min(end));
+                if next.end_ns > end {
+                    break;
+                }
+                off.next();
+            }
+            if begin < end {
+                left.push((begin, end));
+            }
+        }
+        thread.ran = left;
+    }
+
     /// The number of times that a thread came onto a CPU.
     pub fn switches(&self, tid: u32) -> u64 {
-        self.threads.get(&tid).map_or(0, |t| t.ran.len() as u64)
+        self.threads.get(&tid).map_or(0, |t| t.switches)
     }
 
     /// Switches of a thread that are missing, as two the same way in a row show.
@@ -114,6 +143,29 @@ mod tests {
             .map(|off| (off.tid, off.begin_ns, off.end_ns))
             .collect();
         assert_eq!(off, [(2, 31, 40)]);
+    }
+
+    #[test]
+    fn times_that_no_switch_shows_are_taken_out() {
+        let switches = [
+            switch(1, 10, true),
+            switch(1, 20, false),
+            switch(1, 40, true),
+            switch(1, 50, false),
+        ];
+        let mut on = on_times(&switches, 1);
+        let off = |begin_ns, end_ns| OffInterval {
+            tid: 1,
+            begin_ns,
+            end_ns,
+            preempted: true,
+        };
+        on.take_out(1, &[off(2, 4), off(25, 27), off(30, 40), off(55, 60)]);
+        assert_eq!(on.ran(1, 0, 10), 8);
+        assert_eq!(on.ran(1, 10, 50), 8);
+        assert_eq!((on.ran(1, 0, 100), on.switches(1)), (61, 3));
+        on.take_out(1, &[off(0, 100)]);
+        assert_eq!(on.ran(1, 0, 110), 10);
     }
 
     #[test]

@@ -195,7 +195,7 @@ impl Outcome<'_> {
             extension.is_some_and(|extension| extension == "spool")
         });
         spools.sort();
-        let off_cpu = OffCpu::take(self.spool);
+        let mut off_cpu = OffCpu::take(self.spool);
         let mut recorded = Vec::new();
         let mut failed = None;
         for (number, spool) in spools.iter().enumerate() {
@@ -204,13 +204,12 @@ impl Outcome<'_> {
             let settings = Settings {
                 workspace: &self.workspace,
                 facts: &self.facts,
-                off_cpu: &off_cpu,
                 follow: self.follow,
                 tool: self.tool,
                 windows: self.windows,
                 tail_grain: self.tail_grain,
             };
-            match finalize(spool, &half, &settings) {
+            match finalize(spool, &half, &mut off_cpu, &settings) {
                 Ok(traces) => {
                     // The report has them too.
                     let known = self.facts.iter().filter(|note| note.key == WARNING);

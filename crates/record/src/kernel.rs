@@ -2,7 +2,7 @@
 //! trace.
 
 pub mod clock;
-pub mod cpu_time;
+pub mod cpu_clock;
 pub mod cpu_times;
 pub mod off_cpu;
 pub mod samples;

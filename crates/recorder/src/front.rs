@@ -24,6 +24,10 @@ pub const IS_WORKER: u32 = 4;
 /// What marks the last entry of a call stack ([`Table::site_stack`]) as the calling task's site: no code lies there.
 pub const INHERITED: usize = 0xffff_ffff_0000_0000_u64 as usize;
 
+/// After a strand of this many ticks the thread's CPU clock is read ([`Table::long_strand`]): about a
+/// third of a millisecond on CPUs of today, so that the reading is a thousandth of it.
+pub const LONG_TICKS: u64 = 1 << 20;
+
 /// The table of this process's recorder, for handles that have none.
 static IN_USE: AtomicPtr<Table> = AtomicPtr::new(core::ptr::null_mut());
 
@@ -164,6 +168,8 @@ pub struct Table {
     pub worker_end: extern "C" fn(),
     /// What recording may cost ([`crate::budget`]), written to where the argument points.
     pub budget: unsafe extern "C" fn(*mut Settings),
+    /// More than [`LONG_TICKS`] have passed since the thread's last record.
+    pub long_strand: extern "C" fn(*mut Handle),
 }
 
 /// How the general path numbers tasks, scopes and yields.
@@ -232,12 +238,34 @@ impl Handle {
             let now = if now > last { now } else { last };
             (*h).last = now;
             let mut since = now - last;
-            if (*h).cursor >= (*h).limit {
-                // The new chunk counts from `now`.
-                ((*Self::table(h)).refill)(h);
-                since = 0;
+            if (*h).cursor >= (*h).limit || since >= LONG_TICKS {
+                since = Self::before_record(h, since);
             }
             wire::put_head((*h).cursor, kind, since)
+        }
+    }
+
+    /// What has to be done before a record where there is no room for it, or the time `since` the last
+    /// one was long. Returns the time that the record counts.
+    ///
+    /// # Safety
+    /// As [`Handle::head`].
+    #[cold]
+    #[inline(never)]
+    unsafe fn before_record(h: *mut Handle, since: u64) -> u64 {
+        // SAFETY: the caller's handle is live, and so is its table, which has what its size says.
+        unsafe {
+            let table = Self::table(h);
+            let has_readings = (*table).size as usize > core::mem::offset_of!(Table, long_strand);
+            if since >= LONG_TICKS && has_readings {
+                ((*table).long_strand)(h);
+            }
+            if (*h).cursor >= (*h).limit {
+                // The new chunk counts from the record's time.
+                ((*table).refill)(h);
+                return 0;
+            }
+            since
         }
     }
 

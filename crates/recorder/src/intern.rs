@@ -17,7 +17,7 @@ use workspan_trace::wire::primitive;
 
 /// Least size of a chunk of entries.
 const ENTRIES: usize = 16 << 10;
-const KINDS: usize = 14;
+const KINDS: usize = 17;
 /// Keys of notes that a trace may have several of: a program may use more than one runtime.
 const REPEATED: [&str; 2] = [note_keys::RUNTIME, note_keys::WARNING];
 
@@ -68,7 +68,11 @@ impl Interned {
             None => {
                 let small = matches!(
                     kind,
-                    ChunkKind::Clock | ChunkKind::Labels | ChunkKind::Notes | ChunkKind::OffCpu
+                    ChunkKind::Clock
+                        | ChunkKind::Labels
+                        | ChunkKind::Notes
+                        | ChunkKind::OffCpu
+                        | ChunkKind::CpuReadings
                 );
                 let least = if small { 4 << 10 } else { ENTRIES };
                 let size = (bytes.len() + 1024)

@@ -12,6 +12,7 @@ pub mod budget;
 mod calls;
 mod clock;
 mod counters;
+mod cpu_clock;
 mod descriptor;
 mod folder;
 mod folding;
@@ -34,6 +35,7 @@ mod thread_word;
 
 pub use clock::monotonic_raw_ns;
 pub use counters::{CounterEvent, MOST_COUNTERS};
+pub use cpu_clock::stop as stop_cpu_clocks;
 pub use folding::{Folding, GRAIN, When, fold};
 pub use parts::{MOST_SIGNALS, Parts, SIGNALS, SIGNALS_SIZE};
 pub use process::{OffCpuTimes, finish, has_forked, is_on, start, use_at_most};

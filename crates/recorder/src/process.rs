@@ -9,6 +9,7 @@ use std::path::Path;
 use crate::budget::Settings;
 use crate::clock;
 use crate::counters::{self, CounterEvent, Counters};
+use crate::cpu_clock::CpuClocks;
 use crate::folding::Grain;
 use crate::fork::{self, State};
 use crate::front;
@@ -39,6 +40,8 @@ pub(crate) struct Recording {
     pub(crate) interned: Lock<Interned>,
     /// When nobody watches the threads from outside.
     pub(crate) readings: Option<Readings>,
+    /// When the kernel tells of their context switches.
+    pub(crate) cpu_clocks: Option<CpuClocks>,
     pub(crate) counters: Counters,
     /// When only parts of the run are kept.
     pub(crate) ring: Option<Ring>,
@@ -218,6 +221,7 @@ pub fn start(
     spool.write_header(&header.encode());
     let finished = spool.chunk(page, entry_chunk(ChunkKind::Finished, 0));
     let reads = off_cpu == OffCpuTimes::FromSchedstat && schedstat::is_there();
+    let ring = Ring::asked(folder, start.ns);
     let mut recording = Box::new(Recording {
         spool,
         page,
@@ -228,8 +232,10 @@ pub fn start(
         ended: Lock::new(Vec::new()),
         interned: Lock::new(Interned::new()),
         readings: reads.then(Readings::default),
+        // Of a run without end they would grow without end.
+        cpu_clocks: (!reads && ring.is_none()).then(CpuClocks::default),
         counters: Counters::default(),
-        ring: Ring::asked(folder, start.ns),
+        ring,
         grain: Grain::new(),
         start,
         used: system::process_cpu_ns(),
@@ -326,6 +332,9 @@ pub fn finish() {
     }
     if let Some(readings) = &recording.readings {
         readings.end_all(recording);
+    }
+    if let Some(clocks) = &recording.cpu_clocks {
+        clocks.end_all(recording);
     }
     let Some(chunk) = recording.finished else {
         return;

@@ -195,6 +195,9 @@ fn new_handle() -> *mut Handle {
     if let Some(readings) = &recording.readings {
         readings.begin(number);
     }
+    if let Some(clocks) = &recording.cpu_clocks {
+        clocks.begin(number);
+    }
     let mut name = [0u8; 16];
     // SAFETY: PR_GET_NAME writes up to 16 bytes, ended by 0.
     unsafe { system::prctl(system::PR_GET_NAME, name.as_mut_ptr()) };

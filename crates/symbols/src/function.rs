@@ -180,6 +180,24 @@ pub(crate) fn is_task_runtime(name: &str) -> bool {
 /// Whether the name belongs to a task runtime, a standard library or the C library's start of a
 /// thread: never the place where a user called something.
 pub(crate) fn is_runtime(name: &str) -> bool {
+    is_runtime_beside_users(name) || is_standard(name)
+}
+
+/// The same of a function in a file of the user's, whose own program may be called `alloc` or
+/// `core`.
+pub(crate) fn is_runtime_beside_users(name: &str) -> bool {
+    let in_runtime =
+        |space: &str| is_runtime_crate(space) || workspan_runtimes::is_namespace(space);
+    name.is_empty()
+        || name.starts_with("__rust_")
+        || name.starts_with("_rust_")
+        || workspan_runtimes::is_function(name)
+        || is_start(name)
+        || (name.contains("::") && in_runtime(crate_of(name)))
+}
+
+/// Whether the name belongs to a standard library.
+fn is_standard(name: &str) -> bool {
     // Crates, and namespaces of C++.
     const STANDARD: [&str; 8] = [
         "__pstl",
@@ -191,17 +209,7 @@ pub(crate) fn is_runtime(name: &str) -> bool {
         "core",
         "alloc",
     ];
-    let in_runtime = |space: &str| {
-        STANDARD.contains(&space)
-            || is_runtime_crate(space)
-            || workspan_runtimes::is_namespace(space)
-    };
-    name.is_empty()
-        || name.starts_with("__rust_")
-        || name.starts_with("_rust_")
-        || workspan_runtimes::is_function(name)
-        || is_start(name)
-        || (name.contains("::") && in_runtime(crate_of(name)))
+    name.contains("::") && STANDARD.contains(&crate_of(name))
 }
 
 fn is_runtime_crate(name: &str) -> bool {
@@ -215,7 +223,7 @@ fn is_start(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Language, is_outlined, is_runtime, readable, short};
+    use super::{Language, is_outlined, is_runtime, is_runtime_beside_users, readable, short};
 
     #[test]
     fn closures_hashes_and_generics_go() {
@@ -301,6 +309,9 @@ mod tests {
         assert!(is_runtime("tbb::detail::d1::task_group::run"));
         assert!(is_runtime("GOMP_parallel"));
         assert!(!is_runtime("tbb_like"));
+        // A program of the user's may be called like a crate of the standard library.
+        assert!(is_runtime("alloc::main") && !is_runtime_beside_users("alloc::main"));
+        assert!(is_runtime_beside_users("GOMP_parallel"));
         assert!(!is_runtime("corekit::f"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use gimli::{EndianSlice, RunTimeEndian};
 use object::read::ReadCache;
@@ -30,6 +30,8 @@ impl Store {
     /// # Errors
     /// A sentence that says what is wrong with the file.
     pub(crate) fn open(&self, path: &Path) -> Result<Object<'_>, String> {
+        let found = path_on_disk(path);
+        let path = found.as_path();
         // Asked first: opening a pipe would wait.
         match std::fs::metadata(path) {
             Ok(facts) if !facts.is_file() => {
@@ -113,4 +115,54 @@ pub(crate) fn has_lines(object: &Object<'_>) -> bool {
 /// The file's GNU build id.
 pub(crate) fn build_id<'a>(object: &Object<'a>) -> Option<&'a [u8]> {
     object.build_id().ok().flatten().filter(|id| id.len() > 1)
+}
+
+/// The file that a trace's `path` names. A trace's text is UTF-8, in which each byte of a name that is none became U+FFFD. Such
+/// a part of the path is looked for in its folder, and found if exactly one file there reads so.
+fn path_on_disk(path: &Path) -> PathBuf {
+    let replaced = |name: &std::ffi::OsStr| name.to_string_lossy().contains('\u{FFFD}');
+    if !path.iter().any(replaced) || path.exists() {
+        return path.to_owned();
+    }
+    let mut found = PathBuf::new();
+    for part in path.components() {
+        let name = match part {
+            Component::Normal(name) if replaced(name) => name.to_string_lossy(),
+            _ => {
+                found.push(part);
+                continue;
+            }
+        };
+        let entries = std::fs::read_dir(&found).into_iter().flatten().flatten();
+        let mut same = entries
+            .map(|entry| entry.file_name())
+            .filter(|entry| entry.to_string_lossy() == name);
+        match (same.next(), same.next()) {
+            (Some(only), None) => found.push(only),
+            _ => return path.to_owned(),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn a_file_whose_name_is_no_text_is_found_unless_two_read_alike() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join(OsStr::from_bytes(b"a\xff"));
+        std::fs::create_dir(&inner).unwrap();
+        let program = inner.join(OsStr::from_bytes(b"p\xfe"));
+        std::fs::write(&program, "").unwrap();
+        let in_trace = PathBuf::from(program.to_string_lossy().into_owned());
+        assert_ne!(in_trace, program);
+        assert_eq!(path_on_disk(&in_trace), program);
+        std::fs::write(inner.join(OsStr::from_bytes(b"p\xfd")), "").unwrap();
+        assert_eq!(path_on_disk(&in_trace), in_trace);
+    }
 }

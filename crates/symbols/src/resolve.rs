@@ -365,13 +365,14 @@ impl Resolver<'_> {
             .unwrap_or_default()
     }
 
+    /// Whether it is the user's own.
     fn is_users(&mut self, frame: &Frame) -> bool {
+        let function = frame.function.as_deref();
         frame.line.is_some()
-            && !is_runtime(frame)
-            && frame
-                .file
-                .as_deref()
-                .is_some_and(|file| self.ownership.owns(file, frame.relative))
+            && !function.is_some_and(function::is_runtime_beside_users)
+            && frame.file.as_deref().is_some_and(|file| {
+                !workspace::is_runtime(file) && self.ownership.owns(file, frame.relative)
+            })
     }
 
     /// Of the frames at one address, innermost first, the one that people wrote: the runtime's headers and the standard

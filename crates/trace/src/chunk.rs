@@ -71,6 +71,8 @@ pub enum ChunkKind {
     Stops = 14,
     /// CPU time by thread ([`crate::entry::CpuTime`]).
     CpuTimes = 15,
+    /// CPU clocks of threads, in spool files alone ([`crate::entry::CpuReading`]).
+    CpuReadings = 16,
 }
 
 impl ChunkKind {
@@ -92,6 +94,7 @@ impl ChunkKind {
             13 => ChunkKind::Samples,
             14 => ChunkKind::Stops,
             15 => ChunkKind::CpuTimes,
+            16 => ChunkKind::CpuReadings,
             _ => return None,
         })
     }

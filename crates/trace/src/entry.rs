@@ -3,12 +3,14 @@
 //! An entry is a varint with the length of its body, then the body: varints, and texts and byte strings with their
 //! length before them. A reader ignores what follows the fields it knows, so a later version can append some.
 
+mod cpu_reading;
 mod cpu_time;
 mod fields;
 mod off_cpu;
 mod sample;
 mod site;
 
+pub use cpu_reading::CpuReading;
 pub use cpu_time::CpuTime;
 pub use fields::{Fields, entries, push_bytes, push_varint};
 pub use off_cpu::OffCpu;

@@ -35,6 +35,9 @@ pub const PART_OF_RUN: &str = "part of the run";
 pub const SAMPLE_HZ: &str = "sample_hz";
 /// CPU time of the process since its recording began, in nanoseconds.
 pub const PROCESS_CPU_NS: &str = "process_cpu_ns";
+/// Nanoseconds that threads were on a CPU by their context switches and did not run by their CPU
+/// clocks, all threads together; they are times off the CPU in the trace.
+pub const UNSEEN_OFF_NS: &str = "unseen_off_ns";
 /// CPU time of the process while it was recorded, such as `0.270123 s`.
 pub const CPU_TIME: &str = "CPU time";
 /// The part of [`CPU_TIME`] of threads while the trace has no records of them, with the number of

@@ -1,14 +1,15 @@
 /* What every C and C++ program of the corpus uses: CPU time of a known amount, and the lines that say what is true of the run. */
 #ifndef TRUTH_H
 #define TRUTH_H
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 /* What all calls of spin took together, in nanoseconds of CPU time. */
 static long long truth_spun;
-/* For how long a hypervisor took the CPU away meanwhile, which neither the kernel's records of the thread nor its CPU time show. */
+/* For how long the host of a virtual machine took the CPU away meanwhile. */
 static long long truth_stolen;
 
 static inline long long truth_clock(clockid_t clock) {
@@ -17,30 +18,29 @@ static inline long long truth_clock(clockid_t clock) {
   return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* How often the calling thread has left its CPU. */
-static inline long truth_switches(void) {
-  struct rusage used;
-  getrusage(RUSAGE_THREAD, &used);
-  return used.ru_nvcsw + used.ru_nivcsw;
+/* How long the calling thread has waited for a CPU, in nanoseconds; 0 where the kernel does not count it. */
+static inline long long truth_waited(void) {
+  static __thread int file = -1;
+  char text[128];
+  long long ran = 0, waited = 0;
+  if (file < 0) file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  long length = file < 0 ? 0 : pread(file, text, sizeof text - 1, 0);
+  text[length > 0 ? length : 0] = 0;
+  sscanf(text, "%lld %lld", &ran, &waited);
+  return waited;
 }
 
-/* Uses the CPU for this many microseconds of the calling thread's own CPU time, however busy the machine is. */
+/* Uses the CPU for this many microseconds of the calling thread's own CPU time, however busy the machine is. It never waits for
+   anything but a CPU, so that the time which is neither used nor waited was stolen. */
 __attribute__((noinline, unused)) static void spin(long us) {
-  long switches = truth_switches();
-  long long wall = truth_clock(CLOCK_MONOTONIC), start = truth_clock(CLOCK_THREAD_CPUTIME_ID), now = start;
-  while (now < start + us * 1000LL) {
-    long long wall_now = truth_clock(CLOCK_MONOTONIC), before = now;
-    now = truth_clock(CLOCK_THREAD_CPUTIME_ID);
-    long long lost = wall_now - wall - (now - before);
-    if (lost > 50000) {
-      /* Time is gone that the thread did not use: stolen, if it has not left the CPU. */
-      long switches_now = truth_switches();
-      if (switches_now == switches) __atomic_fetch_add(&truth_stolen, lost, __ATOMIC_RELAXED);
-      switches = switches_now;
-    }
-    wall = wall_now;
-  }
-  __atomic_fetch_add(&truth_spun, now - start, __ATOMIC_RELAXED);
+  long long begin = truth_clock(CLOCK_THREAD_CPUTIME_ID);
+  long long waited = truth_waited(), wall = truth_clock(CLOCK_MONOTONIC);
+  long long start = truth_clock(CLOCK_THREAD_CPUTIME_ID), now = start;
+  while (now < begin + us * 1000LL) now = truth_clock(CLOCK_THREAD_CPUTIME_ID);
+  wall = truth_clock(CLOCK_MONOTONIC) - wall;
+  long long stolen = wall - (now - start) - (truth_waited() - waited);
+  if (stolen > 20000) __atomic_fetch_add(&truth_stolen, stolen, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&truth_spun, truth_clock(CLOCK_THREAD_CPUTIME_ID) - begin, __ATOMIC_RELAXED);
 }
 
 /* CPU time that the OpenMP runtime's own start took on the main thread, in nanoseconds. It is work of the process, recorded or bare:

@@ -58,7 +58,10 @@ fn judged(tool: &Path, case: &Case, trace: &Path) -> Outcome {
 }
 
 fn judge(tool: &Path, case: &Case, trace: &Path, outcome: &mut Outcome) -> Result<(), String> {
-    let expected = bare(case)?;
+    let Bare {
+        printed: expected,
+        other_us,
+    } = bare(case)?;
     let mut record = timed(tool.as_os_str());
     record.args(["record", "--no-report", "-o"]).arg(trace);
     record.arg("--").arg(&case.program.start);
@@ -87,6 +90,7 @@ fn judge(tool: &Path, case: &Case, trace: &Path, outcome: &mut Outcome) -> Resul
         report: &report,
         stated: &stated,
         threads: case.threads,
+        other_us,
         cpus: std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64),
         source: case.program.own_tasks.then_some(source.as_str()),
     };
@@ -97,9 +101,18 @@ fn judge(tool: &Path, case: &Case, trace: &Path, outcome: &mut Outcome) -> Resul
     Ok(())
 }
 
-/// What the program prints bare, asked once for each number of threads.
-fn bare(case: &Case) -> Result<String, String> {
-    static PRINTED: OnceLock<Mutex<HashMap<(String, usize), String>>> = OnceLock::new();
+/// The program's bare run.
+#[derive(Clone)]
+struct Bare {
+    /// What it printed, without what differs from run to run.
+    printed: String,
+    /// CPU time beside its spins, in microseconds.
+    other_us: f64,
+}
+
+/// The program run bare, once for each number of threads.
+fn bare(case: &Case) -> Result<Bare, String> {
+    static PRINTED: OnceLock<Mutex<HashMap<(String, usize), Bare>>> = OnceLock::new();
     let printed = PRINTED.get_or_init(Mutex::default);
     let key = (case.program.name.clone(), case.threads);
     if let Some(known) = lock(printed).get(&key) {
@@ -113,9 +126,15 @@ fn bare(case: &Case) -> Result<String, String> {
     if ended(&output) != 0 {
         return Err(format!("bare it ended with {}", ended(&output)));
     }
-    let text = comparable(&String::from_utf8_lossy(&output.stdout));
-    lock(printed).insert(key, text.clone());
-    Ok(text)
+    let text = String::from_utf8_lossy(&output.stdout);
+    let stated = Stated::read(&text)?;
+    let used = |word| stated.get(word).unwrap_or(0.0);
+    let bare = Bare {
+        printed: comparable(&text),
+        other_us: (used("cpu_us") - used("spun_us") - used("start_us")).max(0.0),
+    };
+    lock(printed).insert(key, bare.clone());
+    Ok(bare)
 }
 
 /// A program that is ended when it hangs.

@@ -174,12 +174,6 @@ impl Tally {
     /// # Errors
     /// Something failed.
     pub fn sum_up(&self, started: Instant) -> Result<()> {
-        for name in self.failed.iter().chain(&self.failed_tests) {
-            println!("failed: {name}");
-        }
-        for name in &self.flaky {
-            println!("flaky: {name} failed beside other tests and passed alone");
-        }
         for name in &self.skipped {
             println!("skipped: {name}");
         }
@@ -191,6 +185,13 @@ impl Tally {
             if !stages.is_empty() {
                 println!("{words}{}", stages.join(", "));
             }
+        }
+        // After the long list of skipped tests, so that whoever sees the end of a log sees these.
+        for name in &self.flaky {
+            println!("flaky: {name} failed beside other tests and passed alone");
+        }
+        for name in self.failed.iter().chain(&self.failed_tests) {
+            println!("failed: {name}");
         }
         println!(
             "{} passed, {} failed, {} skipped ({} s)",

@@ -35,6 +35,7 @@ mod gomp;
 mod loaded_files;
 mod ompt;
 mod runtimes;
+mod sandbox;
 mod site_cache;
 mod tbb;
 mod unrecorded;

@@ -1,8 +1,11 @@
 //! What folded records on the critical path are made of: their code is not told strand by strand, but site by site.
 
+use std::collections::BTreeMap;
+
 use workspan_dag::{Dag, NONE, PlaceId};
 
 use crate::report::Report;
+use crate::weight::Weights;
 
 /// Folded work on the path below this share of it is not worth recording again.
 const LEAST_SHARE: f64 = 0.1;
@@ -32,46 +35,44 @@ pub struct FoldedAdvice {
     pub block: Option<(PlaceId, PlaceId, u128)>,
 }
 
-/// `None` where less than a tenth of the path lies in folded records. O(sites × records).
-pub(super) fn folded(dag: &Dag, report: &Report) -> Option<FoldedAdvice> {
+/// `None` where less than a tenth of the path lies in folded records.
+pub(super) fn folded(dag: &Dag, weights: &Weights, report: &Report) -> Option<FoldedAdvice> {
     if dag.folded.is_empty() {
         return None;
     }
-    let mut sums: Vec<FoldedSite> = Vec::new();
-    let at = |sums: &mut Vec<FoldedSite>, site: PlaceId| -> usize {
-        sums.iter().position(|s| s.site == site).unwrap_or_else(|| {
-            sums.push(FoldedSite {
-                site,
-                tasks: 0,
-                work: 0,
-                critical: 0,
-            });
-            sums.len() - 1
-        })
+    let mut sums: BTreeMap<PlaceId, FoldedSite> = BTreeMap::new();
+    let nothing = |site| FoldedSite {
+        site,
+        tasks: 0,
+        work: 0,
+        critical: 0,
     };
-    for (_, fold) in dag.folded.iter() {
+    for (s, fold) in dag.folded.iter() {
         for site in &fold.sites {
-            let i = at(&mut sums, site.site);
-            sums[i].tasks = sums[i].tasks.saturating_add(site.count);
-            sums[i].work += u128::from(site.work);
+            let sum = sums.entry(site.site).or_insert_with(|| nothing(site.site));
+            sum.tasks = sum.tasks.saturating_add(site.count);
+            sum.work += weights.inside(s, &fold, site.work);
         }
     }
     let (mut critical, mut blocks) = (0u128, Vec::new());
     let on_path = report.work_span.critical_path.iter();
-    for fold in on_path.filter_map(|&s| dag.fold_of(s)) {
-        critical += u128::from(fold.span);
+    for (s, fold) in on_path.filter_map(|&s| Some((s, dag.fold_of(s)?))) {
+        let mut own = weights.path(s, 0);
+        critical += own;
         for site in &fold.sites {
-            let i = at(&mut sums, site.site);
-            sums[i].critical += u128::from(site.critical_work);
+            let part = weights.inside(s, &fold, site.critical_work).min(own);
+            own -= part;
+            let sum = sums.entry(site.site).or_insert_with(|| nothing(site.site));
+            sum.critical += part;
         }
         for &(from, to, ticks) in &fold.blocks {
-            blocks.push(((from, to), u128::from(ticks)));
+            blocks.push(((from, to), weights.inside(s, &fold, ticks)));
         }
     }
     if (critical as f64) < LEAST_SHARE * report.work_span.span.max(1) as f64 {
         return None;
     }
-    sums.retain(|s| s.critical > 0);
+    let mut sums: Vec<FoldedSite> = sums.into_values().filter(|s| s.critical > 0).collect();
     sums.sort_by_key(|s| (std::cmp::Reverse(s.critical), s.site));
     blocks.sort_unstable();
     let mut block: Option<(PlaceId, PlaceId, u128)> = None;

@@ -73,6 +73,9 @@ pub struct GrainAdvice {
     pub strands: Distribution,
     /// As it is.
     pub now: Grain,
+    /// What creating tasks costs is known from below only: what the runtime does for them on their
+    /// own thread is part of their work.
+    pub cost_is_least: bool,
     /// What to do.
     pub change: GrainChange,
     /// After it; as it is where nothing is to be done.
@@ -92,7 +95,10 @@ pub(super) fn grain(
     for (strand, _) in stolen_strands(dag) {
         steals[dag.tasks.site[dag.strands.task[strand as usize] as usize] as usize] += 1;
     }
-    let cost = goal.spawn_cost.unwrap_or_else(|| spawn_cost(dag));
+    let (cost, cost_is_least) = match goal.spawn_cost {
+        Some(cost) => (cost, false),
+        None => spawn_cost(dag),
+    };
     let sites = statistics(dag, options)?.sites;
     let mut rows = Vec::new();
     for site in sites {
@@ -141,6 +147,7 @@ pub(super) fn grain(
                 least_time: least(&now, span),
                 ..now
             },
+            cost_is_least,
             change,
             then: Grain {
                 least_time: least(&fewer, span + longer),
@@ -179,13 +186,14 @@ fn spawns(dag: &Dag) -> Vec<u64> {
 
 /// What creating a task and waiting for it costs its thread, as far as the run tells: the time between the strands inside of folded
 /// records, in which a thread ran the runtime, for each spawn in them. At least the cost of a probe, which is of the size of a join that
-/// nobody steals; where a runtime's own time lies inside strands, as Rayon's does, that is all that is known.
-fn spawn_cost(dag: &Dag) -> u64 {
+/// nobody steals; where a runtime's own time lies inside strands, as Rayon's does, that is all that is known, and the answer's second part
+/// is true.
+fn spawn_cost(dag: &Dag) -> (u64, bool) {
     let folds = || dag.folded.sums().map(|(_, sums)| u128::from(sums.spawns));
     let runtime = total_ticks(&runtime_gaps(dag));
     let each = runtime.checked_div(folds().sum()).unwrap_or(0);
     let each = u64::try_from(each).unwrap_or(u64::MAX);
-    each.max(dag.meta.probe_cost)
+    (each.max(dag.meta.probe_cost), each == 0)
 }
 
 /// The smallest grain that is worth a steal and twenty times its creation, as long as every worker has eight tasks.

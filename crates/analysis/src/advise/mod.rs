@@ -116,6 +116,6 @@ pub fn advise(dag: &Dag, options: &Options, report: &Report, goal: Goal) -> Resu
         stop: found.stop,
         grain,
         elsewhere: elsewhere.collect(),
-        folded: folded::folded(dag, report),
+        folded: folded::folded(dag, &weights, report),
     })
 }

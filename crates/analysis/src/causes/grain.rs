@@ -1,9 +1,10 @@
 //! How large tasks are: the running time and the number of tasks in each task with all its descendants.
 
 use workspan_dag::cancel::checked;
-use workspan_dag::{Dag, StrandId, TaskId};
+use workspan_dag::{Dag, Folded, StrandId, TaskId};
 
 use super::Costs;
+use crate::weight::{OffCpu, OffCursor, on_cpu, probe_ticks};
 
 /// A task that takes less than this many steals, with all its descendants, is not worth being stolen: a thief would
 /// spend a third of its time or more on getting it.
@@ -13,7 +14,9 @@ const STEALS_A_TASK: u128 = 2;
 const TASKS_A_STEAL: u128 = 4;
 
 pub(crate) struct Grain {
-    /// Time in strands of the task and its descendants, off the CPU or not.
+    /// Time in strands of the task and its descendants, blocked time included, preempted time and
+    /// probes left out: what a thief would gain, however busy the machine is and however the trace
+    /// is read.
     work: Vec<u64>,
     /// Number of these tasks.
     tasks: Vec<u32>,
@@ -29,11 +32,18 @@ impl Grain {
             steal: u128::from(costs.steal),
         };
         let strands = &dag.strands;
+        let mut offs = OffCursor::new(dag);
+        let mut records = dag.folded.along();
+        for s in checked(0..strands.len()) {
+            let off = offs.inside(s as StrandId);
+            let own = own_time(dag, s, off, records.of(s as StrandId), costs.probe);
+            let sum = &mut grain.work[strands.task[s] as usize];
+            *sum = sum.saturating_add(own);
+        }
         let mut folds = dag.folded.sums().rev().peekable();
         // Backwards, all strands of a task's descendants come before its first.
         for s in checked((0..strands.len()).rev()) {
             let task = strands.task[s] as usize;
-            grain.work[task] = grain.work[task].saturating_add(strands.end[s] - strands.start[s]);
             if let Some((_, fold)) = folds.next_if(|f| f.0 as usize == s) {
                 let more = u32::try_from(fold.tasks).unwrap_or(u32::MAX);
                 grain.tasks[task] = grain.tasks[task].saturating_add(more);
@@ -74,5 +84,22 @@ impl Grain {
     pub(crate) fn is_dust(&self, task: TaskId) -> bool {
         let (work, tasks) = (u128::from(self.work(task)), u128::from(self.tasks(task)));
         work * TASKS_A_STEAL < self.steal * tasks
+    }
+}
+
+/// Ticks of strand `s` that are its task's own: not preempted, and without probes at `probe` each.
+/// `off` is its time off the CPU, and `fold` its record if it is a folded one.
+pub(super) fn own_time(dag: &Dag, s: usize, off: OffCpu, fold: Option<&Folded>, probe: u64) -> u64 {
+    let blocked = off.blocked;
+    match fold {
+        None => {
+            let probes = probe_ticks(dag, s, None, probe);
+            on_cpu(dag, s, off).saturating_sub(probes) + blocked
+        }
+        // Its record's work is without probes already, unless a recorder made it.
+        Some(fold) if fold.probes > 0 => fold.work,
+        Some(fold) => fold
+            .work
+            .saturating_sub(probe_ticks(dag, s, Some(fold), probe)),
     }
 }

@@ -116,6 +116,7 @@ impl<'a> Ledger<'a> {
             sizes: OnceCell::new(),
             loops: &self.loops,
             steal: (self.costs.steal > 0).then_some(self.costs.steal),
+            probe: self.costs.probe,
         };
         Causes {
             total: breakdown.total(),
@@ -338,6 +339,8 @@ struct EvidenceSource<'a> {
     sizes: OnceCell<Vec<TaskSize>>,
     loops: &'a SpawnLoops,
     steal: Option<u64>,
+    /// What a probe costs.
+    probe: u64,
 }
 
 impl EvidenceSource<'_> {
@@ -350,7 +353,7 @@ impl EvidenceSource<'_> {
                 let of = match self.loops.at_site(site) {
                     Some(run) => Some((u128::from(run.tasks), run.work)),
                     None => {
-                        let sizes = self.sizes.get_or_init(|| by_site(self.dag));
+                        let sizes = self.sizes.get_or_init(|| by_site(self.dag, self.probe));
                         sizes.get(site as usize).map(|size| (size.tasks, size.work))
                     }
                 };

@@ -3,7 +3,8 @@
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, PlaceId, StrandId};
 
-use crate::weight::{OffCursor, on_cpu};
+use super::grain::own_time;
+use crate::weight::{OffCursor, on_cpu, probe_ticks};
 
 /// Number and running time of tasks.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -15,7 +16,8 @@ pub(super) struct TaskSize {
 
 /// By spawn site. A folded record tells its work and, of each site, how many tasks of what length there are: the work is divided by these
 /// lengths, so it is exact where all tasks inside are of one site.
-pub(super) fn by_site(dag: &Dag) -> Vec<TaskSize> {
+/// Probes at `probe` ticks each are left out, as the records leave them out.
+pub(super) fn by_site(dag: &Dag, probe: u64) -> Vec<TaskSize> {
     let mut sizes = vec![TaskSize::default(); dag.places.len()];
     for &site in &dag.tasks.site {
         sizes[site as usize].tasks += 1;
@@ -26,8 +28,13 @@ pub(super) fn by_site(dag: &Dag) -> Vec<TaskSize> {
         let off = offs.inside(s as StrandId);
         let own = dag.tasks.site[dag.strands.task[s] as usize];
         match folds.of(s as StrandId) {
-            None => sizes[own as usize].work += u128::from(on_cpu(dag, s, off)),
+            None => {
+                let probes = probe_ticks(dag, s, None, probe);
+                let ticks = on_cpu(dag, s, off).saturating_sub(probes);
+                sizes[own as usize].work += u128::from(ticks);
+            }
             Some(fold) => {
+                let work = own_time(dag, s, off, Some(fold), probe);
                 let weight = |lengths: &[u64]| -> f64 {
                     let of = (0..)
                         .zip(lengths)
@@ -35,9 +42,9 @@ pub(super) fn by_site(dag: &Dag) -> Vec<TaskSize> {
                     of.sum()
                 };
                 let all: f64 = fold.sites.iter().map(|site| weight(&site.lengths)).sum();
-                let (mut left, mut last): (u64, PlaceId) = (fold.work, own);
+                let (mut left, mut last): (u64, PlaceId) = (work, own);
                 for site in &fold.sites {
-                    let part = fold.work as f64 * weight(&site.lengths) / all.max(1.0);
+                    let part = work as f64 * weight(&site.lengths) / all.max(1.0);
                     let part = (part as u64).min(left);
                     let size = &mut sizes[site.site as usize];
                     (size.tasks, size.work) = (

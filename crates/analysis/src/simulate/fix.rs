@@ -1,5 +1,7 @@
 //! Changes to a program, to be simulated before anybody makes them.
 
+use std::collections::BTreeSet;
+
 use workspan_dag::{Dag, PlaceId, TaskId, TaskKind};
 
 use crate::options::{Error, Options};
@@ -119,6 +121,7 @@ impl Fixes {
 fn cut_off(dag: &Dag, places: &[PlaceId], most: u64, serial: &mut [bool]) {
     let tasks = &dag.tasks;
     let mut inside = vec![0u64; tasks.len()];
+    let places: BTreeSet<PlaceId> = places.iter().copied().collect();
     let created_there = |task: TaskId| places.contains(&tasks.site[task as usize]);
     TaskTree::new(dag).walk(|step| {
         let Step::Leave(task) = step else {

@@ -159,3 +159,40 @@ fn stretch_is_what_took_longer_than_in_the_serial_run() {
     // Two samples of a block of which 20 of 25 ms are new.
     assert_eq!(folded(&of, false), ["root;a.rs:1;leaf;sort 1600"]);
 }
+
+#[test]
+fn deep_stacks_take_no_quadratic_time() {
+    // Recursion through as many functions as a stack may have frames, and through one function: a
+    // function counts once for each sample. Comparing every frame with every other of its stack
+    // took minutes.
+    const DEPTH: usize = 9999;
+    const STACKS: usize = 60;
+    let mut run = String::from(
+        "{\"workspan_trace\":1,\"workers\":1,\"time_unit\":\"ms\",\"steals\":\"child\",\"sample_hz\":1000}\n\
+         {\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n{\"ev\":\"end\",\"t\":99,\"w\":0,\"task\":0}\n",
+    );
+    for frame in 0..DEPTH {
+        run += &format!("{{\"ev\":\"frame\",\"frame\":{frame},\"function\":\"f{frame}\"}}\n");
+    }
+    for stack in 0..STACKS {
+        // Each begins elsewhere, so that no two are the same; the last one is one function alone.
+        let frame = |at: usize| match stack {
+            59 => 0,
+            _ => (at + 7 * stack) % DEPTH,
+        };
+        let frames: Vec<String> = (0..DEPTH).map(|at| frame(at).to_string()).collect();
+        let frames = frames.join(",");
+        run += &format!("{{\"ev\":\"stack\",\"stack\":{stack},\"frames\":[{frames}]}}\n");
+        run += &format!("{{\"ev\":\"sample\",\"t\":{stack},\"w\":0,\"stack\":{stack}}}\n");
+    }
+    let dag = text::read_str(&run).unwrap();
+    let profile = sample_profile(&dag, &[]);
+    assert_eq!(profile.functions.len(), DEPTH);
+    let first = &profile.functions[0];
+    assert_eq!(
+        (first.function.as_str(), first.own, first.total),
+        ("f0", 2, 60)
+    );
+    let others = &profile.functions[1..];
+    assert!(others.iter().all(|f| f.own <= 1 && f.total == 59));
+}

@@ -23,6 +23,7 @@ mod native;
 mod openmp;
 mod project;
 mod rayon_places;
+mod readings;
 mod record;
 mod reference;
 mod report_msort;

@@ -9,6 +9,7 @@ use crate::limits;
 use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::position::{end_words, label, owner_words, site_cell, start_words};
 use crate::quantity::{NBSP, percent_of, ratio, share, thousands, time};
+use crate::what_if::quoted;
 
 /// Sites shown at most in the table of grains.
 const MAX_GRAIN_ROWS: usize = 10;
@@ -98,8 +99,9 @@ fn too_fine(dag: &Dag, row: &GrainAdvice, page: &mut Page) {
         plain(": those created at "),
         (Tone::Path, label(dag, row.site).to_owned()),
         plain(format!(
-            " take {} each, and creating and stealing them costs {} on top of that.",
+            " take {} each, and creating and stealing them costs {}{} on top of that.",
             time(&dag.meta, row.now.work),
+            if row.cost_is_least { "at least " } else { "" },
             share(row.now.lost_percent())
         )),
     ];
@@ -147,10 +149,13 @@ fn folded(dag: &Dag, advice: &Advice, page: &mut Page) {
     if let Some(first) = folded.sites.first() {
         let command = match dag.meta.shortened {
             Some(_) => "workspan advise --full ...".to_owned(),
-            None => format!("workspan record --keep {} -- ...", label(dag, first.site)),
+            None => format!(
+                "workspan record --keep {} -- ...",
+                quoted(label(dag, first.site))
+            ),
         };
         words.push(plain("To see more:  "));
-        words.push((Tone::Path, command));
+        words.push((Tone::Command, command));
     }
     page.prose("  ", 2, &words);
 }
@@ -203,9 +208,17 @@ fn grain(dag: &Dag, rows: &[GrainAdvice], page: &mut Page) {
             )),
         ]);
     }
-    let note = "mean task: the work of a task's own strands; lost: the cost of creating and stealing tasks, relative to \
-        their work. To make tasks N times as large, use a cutoff, with_min_len or a grain size with N times as many iterations.";
-    page.prose("  ", 2, &[(Tone::Faint, note.to_owned())]);
+    let least = match rows.iter().any(|row| row.cost_is_least) {
+        true => {
+            " (at least: what the runtime does on a task's own thread is part of the mean task)"
+        }
+        false => "",
+    };
+    let note = format!(
+        "mean task: the work of a task's own strands; lost: the cost of creating and stealing tasks, relative to \
+         their work{least}. To make tasks N times as large, use a cutoff, with_min_len or a grain size with N times as many iterations."
+    );
+    page.prose("  ", 2, &[(Tone::Faint, note)]);
 }
 
 fn times(n: f64) -> String {

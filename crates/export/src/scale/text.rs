@@ -8,6 +8,7 @@ use crate::compare::CompareOptions;
 use crate::limits;
 use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::quantity::{NBSP, TimeScale, ratio, thousands};
+use crate::what_if::quoted;
 
 /// Formats the table and the remarks on it as lines of at most `looks.width` columns.
 pub fn scale_text(view: &ScaleView, looks: &CompareOptions) -> String {
@@ -61,7 +62,10 @@ pub fn scale_text(view: &ScaleView, looks: &CompareOptions) -> String {
     if let Some(folder) = &view.kept {
         let pieces = [
             plain("To see the recorded runs, and the measured points between the bounds:  "),
-            (Tone::Path, format!("workspan view {folder}/*.wspan")),
+            (
+                Tone::Command,
+                format!("workspan view {}/*.wspan", quoted(folder)),
+            ),
         ];
         page.prose("  ", 2, &pieces);
     }

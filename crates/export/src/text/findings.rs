@@ -119,7 +119,7 @@ pub(super) fn faster(view: &View, suggestion: &Suggestion) -> Vec<Piece> {
     command.extend(trace.iter().flat_map(|trace| trace.options.clone()));
     for word in command {
         // An option and its value stay on one line.
-        words.extend([plain(" "), strong(word.replace(' ', "\u{a0}"))]);
+        words.extend([plain(" "), (Tone::Command, word.replace(' ', "\u{a0}"))]);
     }
     words
 }

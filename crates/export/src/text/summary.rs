@@ -127,7 +127,7 @@ fn words(pieces: &[Piece]) -> Vec<Word> {
     let mut words = Vec::new();
     for (tone, text) in pieces {
         let kind = match tone {
-            Tone::Strong => WordKind::Strong,
+            Tone::Strong | Tone::Command => WordKind::Strong,
             Tone::Path => WordKind::Place,
             _ => WordKind::Text,
         };

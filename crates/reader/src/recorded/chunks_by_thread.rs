@@ -159,7 +159,8 @@ pub(super) fn read_content<'a>(
                 .cpu_times
                 .extend(bodies().filter_map(CpuTime::decode)),
             ChunkKind::Stops => sorted.stops.extend(bodies().filter_map(StopsEntry::decode)),
-            ChunkKind::Maps | ChunkKind::Threads => {}
+            // Of a spool file; the finished trace has times off the CPU instead.
+            ChunkKind::Maps | ChunkKind::Threads | ChunkKind::CpuReadings => {}
         }
     }
     sorted.warnings.extend(damage_told(&chunks));

@@ -7,7 +7,7 @@ use super::survey::slot;
 use super::workers::Threads;
 use workspan_dag::NONE;
 use workspan_dag::cpu_time::CpuTimes;
-use workspan_dag::note_keys::{PART_OF_RUN, PROCESS_CPU_NS};
+use workspan_dag::note_keys::{CPU_TIME, CPU_TIME_OF_OTHERS, PART_OF_RUN, PROCESS_CPU_NS};
 
 /// What there is; `None` for a trace without any of it.
 pub(super) fn cpu_times(chunks: &TraceChunks<'_>, threads: &Threads) -> Option<CpuTimes> {
@@ -26,21 +26,41 @@ pub(super) fn cpu_times(chunks: &TraceChunks<'_>, threads: &Threads) -> Option<C
         times.switches = times.switches.saturating_add(entry.switches);
         let number = entry.thread.and_then(|t| slot(&chunks.threads, t));
         let number = number.and_then(|slot| threads.number.get(slot).copied());
-        // Of a thread that ran no task all is outside.
-        let (inside, outside) = match number.filter(|&number| number != NONE) {
-            Some(number) => (Some(number), entry.outside_ns.min(entry.ns)),
-            None => (None, entry.ns),
+        let outside = match entry.thread {
+            Some(_) => entry.outside_ns.min(entry.ns),
+            None => entry.ns,
         };
         times.outside = times.outside.saturating_add(outside);
+        times.outside_threads += u64::from(entry.thread.is_none() && entry.ns > 0);
         if outside > most && !entry.function.is_empty() {
             most = outside;
             times.outside_in = Some(entry.function.clone());
         }
-        if let Some(number) = inside {
-            let sum = known.entry(number).or_default();
-            *sum = sum.saturating_add(entry.ns - outside);
-        }
+        let inside = entry.ns - outside;
+        let sum = match number.filter(|&number| number != NONE) {
+            Some(number) => known.entry(number).or_default(),
+            None => &mut times.idle,
+        };
+        *sum = sum.saturating_add(inside);
     }
     times.threads = known.into_iter().collect();
     (times.process.is_some() || !chunks.cpu_times.is_empty()).then_some(times)
+}
+
+/// The same as the facts about the run that people read, where all switches are known.
+pub(super) fn facts(times: &CpuTimes) -> Vec<(String, String)> {
+    if times.missing > 0 || (times.threads.is_empty() && times.outside == 0) {
+        return Vec::new();
+    }
+    let seconds = |ns: u64| format!("{:.6} s", ns as f64 / 1e9);
+    let mut facts = vec![(CPU_TIME.to_owned(), seconds(times.of_threads()))];
+    if times.outside > 0 {
+        let told = format!(
+            "{}, {} threads",
+            seconds(times.outside),
+            times.outside_threads
+        );
+        facts.push((CPU_TIME_OF_OTHERS.to_owned(), told));
+    }
+    facts
 }

@@ -1,5 +1,7 @@
 //! What is known of the run as a whole.
 
+use std::collections::BTreeSet;
+
 use workspan_trace::ClockKind;
 use workspan_trace::entry::Note;
 use workspan_trace::header::Lack;
@@ -67,7 +69,8 @@ pub(super) fn meta(
     }
     warnings.extend(told_warnings(chunks, extent, told, places));
     let ticks_per_second = rate.unwrap_or(1_000_000_000);
-    let facts = facts(chunks, extent, size);
+    let cpu = cpu_time::cpu_times(chunks, threads);
+    let facts = facts(chunks, extent, size, cpu.as_ref().map(cpu_time::facts));
     Meta {
         workers: threads.workers,
         threads: threads.total,
@@ -92,7 +95,7 @@ pub(super) fn meta(
         facts,
         warnings,
         recorded: true,
-        cpu: cpu_time::cpu_times(chunks, threads),
+        cpu,
         shortened: shortened(chunks, extent, threads),
         unread: unread(chunks, extent, places),
     }
@@ -157,7 +160,13 @@ fn runtimes(notes: &[Note]) -> Option<String> {
     (!all.is_empty()).then(|| all.join(" + "))
 }
 
-fn facts(chunks: &TraceChunks<'_>, extent: Extent, size: usize) -> Vec<(String, String)> {
+/// `cpu` are those about its CPU time. Traces of before have them as notes.
+fn facts(
+    chunks: &TraceChunks<'_>,
+    extent: Extent,
+    size: usize,
+    cpu: Option<Vec<(String, String)>>,
+) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     let mut fact = |key: &str, value: String| facts.push((key.to_string(), value));
     fact(key::RECORDED, date(chunks.header.realtime_ns));
@@ -203,12 +212,10 @@ fn facts(chunks: &TraceChunks<'_>, extent: Extent, size: usize) -> Vec<(String, 
             format!("{:.1}", bytes as f64 / tasks as f64),
         );
     }
-    for note in chunks
-        .notes
-        .iter()
-        .filter(|n| !TAKEN.contains(&n.key.as_str()))
-    {
-        if !facts.iter().any(|(key, _)| *key == note.key) {
+    facts.extend(cpu.unwrap_or_default());
+    let mut told: BTreeSet<String> = facts.iter().map(|(key, _)| key.clone()).collect();
+    for note in &chunks.notes {
+        if !TAKEN.contains(&note.key.as_str()) && told.insert(note.key.clone()) {
             facts.push((note.key.clone(), note.value.clone()));
         }
     }

@@ -109,10 +109,11 @@ pub(super) fn fold(
         kept: Vec::new(),
         memory: MEMORY,
     };
-    let cost = if options.raw {
-        0
-    } else {
-        probe::cost(&chunks.notes)
+    // The cost that a survey of all records takes: where subtrees were drawn, the run knows it better than its notes.
+    let cost = match looked.iter().any(|l| l.drawn) {
+        _ if options.raw => 0,
+        true => super::survey::probe_cost(chunks),
+        false => probe::cost(&chunks.notes),
     };
     let sites = places.first_sites();
     let folded = each_thread(chunks, |place, thread| {

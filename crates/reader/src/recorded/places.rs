@@ -64,7 +64,8 @@ pub(super) fn places(chunks: &TraceChunks<'_>) -> Places {
         label: "?".into(),
         ..Place::default()
     };
-    let mut known: BTreeMap<Key, PlaceId> = BTreeMap::from([(key(&unknown), 1)]);
+    let mut known: BTreeMap<Key, LinePlaces> = BTreeMap::new();
+    known.entry(key(&unknown)).or_default().first = Some(1);
     list.push(unknown);
     let ids = chunks.sites.keys().chain(chunks.places.keys());
     // Numbers far beyond the number of sites are no one's.
@@ -81,10 +82,30 @@ pub(super) fn places(chunks: &TraceChunks<'_>) -> Places {
         let Some(place) = resolved.or_else(|| chunks.sites.get(&id).map(raw_place)) else {
             continue;
         };
-        *of = *known.entry(key(&place)).or_insert_with(|| {
-            list.push(place);
-            list.len() as PlaceId - 1
-        });
+        let name = bare_name(place.function.as_deref()).map(str::to_owned);
+        let line = known.entry(key(&place)).or_default();
+        let same = match &name {
+            None => line.first,
+            // The first one may be of a function that was not known.
+            Some(name) if !line.by_name.is_empty() => line.by_name.get(name).copied(),
+            Some(_) => line.first,
+        };
+        let place = match same {
+            Some(same) if name.is_some() && line.by_name.is_empty() => {
+                list[same as usize].function = place.function;
+                same
+            }
+            Some(same) => same,
+            None => {
+                list.push(place);
+                list.len() as PlaceId - 1
+            }
+        };
+        line.first.get_or_insert(place);
+        if let Some(name) = name {
+            line.by_name.entry(name).or_insert(place);
+        }
+        *of = place;
     }
     debug_assert_eq!(ROOT_PLACE, 0);
     Places {
@@ -103,8 +124,15 @@ type Key = (
     Option<String>,
 );
 
-/// What tells places apart. A line of a file is one place, by whatever name the debug information has for its function: the
-/// name of an inlined one may lack its type.
+/// The places of one line.
+#[derive(Debug, Default)]
+struct LinePlaces {
+    first: Option<PlaceId>,
+    /// By the name of the function; empty while no name is known.
+    by_name: BTreeMap<String, PlaceId>,
+}
+
+/// What tells places apart, but for the functions of a line ([`bare_name`]).
 fn key(place: &Place) -> Key {
     let function = match place.line {
         Some(_) => None,
@@ -117,6 +145,34 @@ fn key(place: &Place) -> Key {
         function,
         place.primitive.clone(),
     )
+}
+
+/// The last word of a function's name. A line is one place whatever stands before that word, as the name of an inlined function
+/// may lack its type, and whatever its arguments are, as for each instance of a template; functions of several names there come from one
+/// macro or from one file that was compiled several times. `None` where the name says nothing: closures and blocks that a compiler
+/// took out of a function are named by numbers.
+fn bare_name(function: Option<&str>) -> Option<&str> {
+    let name = function?;
+    let (mut depth, mut start, mut last) = (0u32, None, None);
+    for (at, byte) in name.bytes().chain([b'.']).enumerate() {
+        let is_word = depth == 0 && (byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80);
+        if is_word {
+            start.get_or_insert(at);
+            continue;
+        }
+        let word = start.take().map(|start: usize| &name[start..at]);
+        last = word
+            .filter(|word| !matches!(*word, "const" | "operator"))
+            .or(last);
+        match byte {
+            b'<' | b'(' | b'{' | b'[' => depth += 1,
+            b'>' | b')' | b'}' | b']' => depth = depth.saturating_sub(1),
+            // What compilers append: `.omp_outlined`, `._omp_fn.0`, `.cold`.
+            b'.' if depth == 0 => break,
+            _ => {}
+        }
+    }
+    last
 }
 
 fn resolved_place(entry: &PlaceEntry) -> Place {
@@ -185,5 +241,64 @@ fn raw_place(site: &Site) -> Place {
             primitive,
             ..Place::default()
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_word_of_a_function_is_what_people_call_it() {
+        for (name, bare) in [
+            ("alpha_work", Some("alpha_work")),
+            ("alpha_work._omp_fn.0", Some("alpha_work")),
+            ("work.omp_outlined_debug__", Some("work")),
+            (".omp_outlined.", None),
+            ("msort::sort::{{closure}}", Some("sort")),
+            ("<msort::Sorter<T> as msort::Sort>::sort", Some("sort")),
+            ("void Grid::sweep<int>(int, int) const", Some("sweep")),
+            ("main::{lambda(int)#1}::operator()(int) const", Some("main")),
+            ("größe", Some("größe")),
+            ("?", None),
+        ] {
+            assert_eq!(bare_name(Some(name)), bare, "{name}");
+        }
+        assert_eq!(bare_name(None), None);
+    }
+
+    #[test]
+    fn functions_of_one_line_are_told_apart_by_their_names() {
+        let functions = [
+            None,
+            Some("grid::sweep"),
+            Some("<grid::Grid<f64>>::sweep"),
+            Some("beta_work._omp_fn.0"),
+            Some(".omp_outlined."),
+            Some("sweep"),
+        ];
+        let entry = |(site, function): (u32, Option<&str>)| PlaceEntry {
+            site,
+            label: "grid.rs:7".into(),
+            file: Some("grid.rs".into()),
+            line: Some(7),
+            function: function.map(str::to_owned),
+            primitive: Some("task".into()),
+            source: None,
+        };
+        let entries = (0..).zip(functions).map(entry);
+        let chunks = TraceChunks {
+            places: entries.map(|entry| (entry.site, entry)).collect(),
+            ..TraceChunks::default()
+        };
+        let places = places(&chunks);
+        // The root and the unknown one come first.
+        assert_eq!(places.of_site, [2, 2, 2, 3, 2, 2]);
+        let functions = places.list[2..].iter().map(|p| p.function.as_deref());
+        let functions: Vec<_> = functions.collect();
+        assert_eq!(
+            functions,
+            [Some("grid::sweep"), Some("beta_work._omp_fn.0")]
+        );
     }
 }

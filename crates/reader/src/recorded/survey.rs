@@ -168,6 +168,33 @@ pub(super) fn survey(chunks: &TraceChunks<'_>) -> Result<Survey, Error> {
     }
 }
 
+/// What a probe cost in this run: the cost that [`survey`] finds, for whoever takes probes out of
+/// records before the survey.
+pub(super) fn probe_cost(chunks: &TraceChunks<'_>) -> u64 {
+    let noted = probe::cost(&chunks.notes);
+    let mut unrecorded = Unrecorded::default();
+    unrecorded.set_costs(noted, SkipCosts::of(&chunks.notes));
+    for thread in &chunks.threads {
+        unrecorded.thread(thread);
+        let mut created = 0u64;
+        walk(thread, |t, event| {
+            if unrecorded.listens() {
+                unrecorded.event(t, &event);
+            }
+            match event {
+                Event::Join { .. } => created += 2,
+                Event::Root | Event::Create { .. } | Event::Part { .. } => created += 1,
+                Event::Skip { tasks, .. } => created = created.saturating_add(tasks),
+                Event::Unrecorded { .. } => unrecorded.begins(t, &event, 0),
+                Event::Sampled { .. } => unrecorded.begins(t, &event, created),
+                _ => {}
+            }
+        });
+    }
+    let calibrated = probe::calibrated(&chunks.notes);
+    unrecorded.compared_probe(calibrated).unwrap_or(noted)
+}
+
 /// The same, where a probe adds so many ticks to a strand.
 fn survey_with_probe(chunks: &TraceChunks<'_>, probe: u64) -> Result<Survey, Error> {
     let mut counts = Survey {

@@ -15,7 +15,7 @@ use workspan_trace::reader::Tolerance;
 use workspan_trace::window::Window;
 
 use crate::kernel::clock::Clock;
-use crate::kernel::cpu_time::CpuTime;
+use crate::kernel::cpu_clock::unseen_off_times;
 use crate::kernel::samples::Samples;
 use crate::launch::environment::NO_PERF;
 use crate::options::settings::Sampling;
@@ -63,7 +63,6 @@ pub struct OffCpu {
     /// Why it is not all.
     missing: Vec<String>,
     watched: bool,
-    cpu_time: CpuTime,
     /// What the same watchers saw of the code.
     pub samples: Samples,
 }
@@ -99,12 +98,6 @@ impl OffCpu {
                                 .or_default()
                                 .push(interval);
                         }
-                        let stem = file.file_stem().and_then(|stem| stem.to_str());
-                        if let Some(pid) = stem.and_then(|pid| pid.parse().ok())
-                            && told.lost == 0
-                        {
-                            all.cpu_time.add(pid, &told.switches);
-                        }
                         all.samples.add(told);
                     }
                     Err(error) => all
@@ -120,6 +113,23 @@ impl OffCpu {
         }
         all.missing.sort();
         all.missing.dedup();
+        all
+    }
+
+    /// Adds what the CPU clocks of the trace's threads tell beyond their switches, and returns it in
+    /// nanoseconds, all threads together.
+    pub fn add_unseen(&mut self, trace: &Trace<'_>, clock: &Clock) -> u64 {
+        let Some(on) = self.on.get_mut(&trace.header.pid) else {
+            return 0;
+        };
+        let mut all = 0;
+        for (tid, times) in unseen_off_times(trace, clock, &self.intervals) {
+            all += times.iter().map(|t| t.end_ns - t.begin_ns).sum::<u64>();
+            on.take_out(tid, &times);
+            let intervals = self.intervals.entry(tid).or_default();
+            intervals.extend(times);
+            intervals.sort_unstable();
+        }
         all
     }
 
@@ -172,11 +182,6 @@ impl OffCpu {
         })
     }
 
-    /// The CPU time of the process of `trace`, where all of it is in the trace.
-    pub fn cpu_time(&self, trace: &Trace<'_>, clock: &Clock) -> Vec<Note> {
-        self.cpu_time.notes(trace, clock, &self.intervals)
-    }
-
     /// When the thread of that number was off the CPU, by time.
     pub fn of_thread(&self, tid: u32) -> &[OffInterval] {
         self.intervals.get(&tid).map_or(&[], Vec::as_slice)
@@ -184,7 +189,7 @@ impl OffCpu {
 
     /// The threads of process `pid`.
     pub fn threads_of(&self, pid: u32) -> impl Iterator<Item = u32> + '_ {
-        self.cpu_time.threads_of(pid)
+        self.on.get(&pid).into_iter().flat_map(OnTimes::threads)
     }
 
     /// The trace's threads with one more chunk each: thread, seq, base time in ticks, records.

@@ -56,8 +56,6 @@ pub struct Settings<'a> {
     pub workspace: &'a Workspace,
     /// Notes for every trace.
     pub facts: &'a [Note],
-    /// What the kernel saw.
-    pub off_cpu: &'a OffCpu,
     /// What the program started was recorded too.
     pub follow: bool,
     /// The folder where this machine's costs are kept.
@@ -68,7 +66,7 @@ pub struct Settings<'a> {
     pub tail_grain: Option<u64>,
 }
 
-/// Writes the trace of `spool` to `output`, a new file that the caller then puts in its place; where parts of the run are kept, each
+/// Writes the trace of `spool`, with what the kernel saw of its process, to `output`, a new file that the caller then puts in its place; where parts of the run are kept, each
 /// to a file of its own, whose names have a number more. Returns the files with what is in them.
 ///
 /// # Errors
@@ -76,12 +74,12 @@ pub struct Settings<'a> {
 pub fn finalize(
     spool: &Path,
     output: &Path,
+    off_cpu: &mut OffCpu,
     settings: &Settings<'_>,
 ) -> anyhow::Result<Vec<(PathBuf, Finalized)>> {
     let &Settings {
         workspace,
         facts,
-        off_cpu,
         follow,
         tool,
         windows,
@@ -90,6 +88,8 @@ pub fn finalize(
     let bytes = std::fs::read(spool).with_context(|| spool.display().to_string())?;
     let trace = Trace::open(&bytes).with_context(|| spool.display().to_string())?;
     let clock = Clock::of(&trace);
+    let unseen_ns = off_cpu.add_unseen(&trace, &clock);
+    let off_cpu = &*off_cpu;
     let parts = windows.of(&trace, &clock);
     let tails = tail_grain.map_or_else(Tails::default, |grain| tails(&trace, clock.length(grain)));
     let told = Told::read(&trace);
@@ -109,10 +109,7 @@ pub fn finalize(
         .chain(folder)
         .chain(off_cpu.notes(told.estimated))
         .chain(off_cpu.samples.notes())
-        .chain(match parts {
-            None => off_cpu.cpu_time(&trace, &clock),
-            Some(_) => Vec::new(),
-        })
+        .chain((unseen_ns > 0).then(|| Note::new(key::UNSEEN_OFF_NS, unseen_ns.to_string())))
         .chain(costs)
         .collect();
     let found = Found {
@@ -266,7 +263,12 @@ impl Found<'_> {
     ) -> io::Result<W> {
         let trace = self.trace;
         let mut writer = TraceWriter::new(out, trace.header)?;
-        let rewritten = [ChunkKind::Places, ChunkKind::Notes];
+        let rewritten = [
+            ChunkKind::Places,
+            ChunkKind::Notes,
+            // What they tell is among the times off the CPU now.
+            ChunkKind::CpuReadings,
+        ];
         let mut told = self.told.notes.clone();
         match part {
             None => {

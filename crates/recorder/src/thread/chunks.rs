@@ -166,6 +166,9 @@ fn renew(handle: *mut Handle) {
                 if let Some(readings) = &recording.readings {
                     readings.read(recording, (*handle).thread);
                 }
+                if let Some(clocks) = &recording.cpu_clocks {
+                    clocks.read(recording, (*handle).thread);
+                }
                 if moved {
                     begin(&mut *owner, chunk);
                 } else if !folded {

@@ -47,6 +47,9 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
         if let Some(readings) = &recording.readings {
             readings.end(recording, (*handle).thread);
         }
+        if let Some(clocks) = &recording.cpu_clocks {
+            clocks.end(recording, (*handle).thread);
+        }
         if let Some(chunk) = (*owner).chunk.take() {
             let ended = folding::end(recording, &mut *owner, chunk);
             if recording.ring.is_some() {

@@ -129,6 +129,21 @@ fn stacks_through_inlining_and_closures() {
 }
 
 #[test]
+fn a_program_may_be_called_like_a_crate_of_the_standard_library() {
+    let directory = tempfile::tempdir().unwrap();
+    let flags = ["-Cdebuginfo=line-tables-only", "--crate-name", "alloc"];
+    let program = build(directory.path(), &flags);
+    let (mappings, addresses) = run(&program);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixture");
+    let workspace = Workspace {
+        root: Some(root),
+        members: vec![],
+    };
+    let inner = one(stack(&addresses[1..]), &mappings, &workspace);
+    assert_eq!(inner.label, "src/stack.rs:27");
+}
+
+#[test]
 fn without_debug_information_the_symbol_and_without_symbols_the_offset() {
     let directory = tempfile::tempdir().unwrap();
     let program = build(directory.path(), &["-Cdebuginfo=0", "-Cstrip=none"]);

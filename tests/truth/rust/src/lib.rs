@@ -1,5 +1,7 @@
 //! What every Rust program of the corpus uses: CPU time of a known amount, and the line that says what is true of the run.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -11,7 +13,6 @@ struct Timespec {
 
 unsafe extern "C" {
     fn clock_gettime(clock: i32, time: *mut Timespec) -> i32;
-    fn getrusage(who: i32, used: *mut [i64; 18]) -> i32;
 }
 
 const MONOTONIC: i32 = 1;
@@ -31,39 +32,39 @@ fn clock(which: i32) -> Duration {
 /// What all calls of [`spin`] took together, in nanoseconds of CPU time.
 static SPUN: AtomicU64 = AtomicU64::new(0);
 
-/// For how long a hypervisor took the CPU away meanwhile, which neither the kernel's records of the thread nor its CPU time show.
+/// For how long the host of a virtual machine took the CPU away meanwhile.
 static STOLEN: AtomicU64 = AtomicU64::new(0);
 
-/// How often the calling thread has left its CPU.
-fn switches() -> i64 {
-    const THIS_THREAD: i32 = 1;
-    // `struct rusage`: two times of two numbers each, and fourteen counts, of which the last two are switches.
-    let mut used = [0; 18];
-    // SAFETY: the C library's function, with a pointer to the structure it fills.
-    assert_eq!(unsafe { getrusage(THIS_THREAD, &mut used) }, 0);
-    used[16] + used[17]
+thread_local! {
+    static STATISTICS: Option<File> = File::open("/proc/thread-self/schedstat").ok();
 }
 
-/// Uses the CPU for this many microseconds of the calling thread's own CPU time, however busy the machine is.
+/// How long the calling thread has waited for a CPU; zero where the kernel does not count it.
+fn waited() -> Duration {
+    let mut text = [0; 128];
+    let length = STATISTICS.with(|file| file.as_ref()?.read_at(&mut text, 0).ok());
+    let text = std::str::from_utf8(&text[..length.unwrap_or(0)]).unwrap_or_default();
+    let waited = text.split_whitespace().nth(1);
+    Duration::from_nanos(waited.and_then(|text| text.parse().ok()).unwrap_or(0))
+}
+
+/// Uses the CPU for this many microseconds of the calling thread's own CPU time, however busy the machine is. It never
+/// waits for anything but a CPU, so that the time which is neither used nor waited was stolen.
 #[inline(never)]
 pub fn spin(us: u64) {
-    let mut left = switches();
-    let (mut wall, start) = (clock(MONOTONIC), clock(THREAD));
-    let end = start + Duration::from_micros(us);
+    let begin = clock(THREAD);
+    let (waited_before, wall, start) = (waited(), clock(MONOTONIC), clock(THREAD));
+    let end = begin + Duration::from_micros(us);
     let mut now = start;
     while now < end {
-        let (wall_before, before) = (wall, now);
-        (wall, now) = (clock(MONOTONIC), clock(THREAD));
-        let lost = (wall - wall_before).saturating_sub(now - before);
-        if lost > Duration::from_micros(50) {
-            // Time is gone that the thread did not use: stolen, if it has not left the CPU.
-            let left_before = std::mem::replace(&mut left, switches());
-            if left == left_before {
-                STOLEN.fetch_add(lost.as_nanos() as u64, Relaxed);
-            }
-        }
+        now = clock(THREAD);
     }
-    SPUN.fetch_add((now - start).as_nanos() as u64, Relaxed);
+    let elapsed = clock(MONOTONIC) - wall;
+    let stolen = elapsed.saturating_sub(now - start + (waited() - waited_before));
+    if stolen > Duration::from_micros(20) {
+        STOLEN.fetch_add(stolen.as_nanos() as u64, Relaxed);
+    }
+    SPUN.fetch_add((clock(THREAD) - begin).as_nanos() as u64, Relaxed);
 }
 
 /// The number of threads that the harness asked for.

@@ -46,7 +46,20 @@ impl<'a> Slow<'a> {
             at == around
         };
         let tasks = 0..dag.tasks.len();
-        let length = |s: usize| dag.strands.end[s] - dag.strands.start[s];
+        let off = |s: usize, t: u64| {
+            let of = |o: &&workspan_dag::Off| {
+                o.thread == dag.strands.thread[s] && (o.start..o.end).contains(&t)
+            };
+            dag.offs.iter().find(of).map(|o| o.why)
+        };
+        // Neither preempted nor in probes, which are taken out of the time on the CPU.
+        let length = |s: usize| {
+            let ticks = dag.strands.start[s]..dag.strands.end[s];
+            let on = ticks.clone().filter(|&t| off(s, t).is_none()).count() as u64;
+            let blocked = ticks.filter(|&t| off(s, t) == Some(OffWhy::Blocked));
+            let ends = 1 + u64::from(dag.strands.start_kind[s] != StartKind::AfterSignal);
+            on.saturating_sub(ends * probe) + blocked.count() as u64
+        };
         let work = |t: usize| {
             let own = |s: &usize| inside(dag.strands.task[*s] as usize, t);
             (0..count).filter(own).map(length).sum()

@@ -335,10 +335,11 @@ impl<'a> Replay<'a> {
         if let Some(ExpandFrame { task, open, .. }) = ended.filter(|e| !e.open.is_empty()) {
             // What it did not wait for one further out does, by a scope.
             let mut above = self.tasks.get(task as usize).map_or(NONE, |t| t.parent);
-            while above != NONE && !self.stack.iter().any(|f| f.task == above) {
+            // Mostly the next one down the stack.
+            while above != NONE && !self.stack.iter().rev().any(|f| f.task == above) {
                 above = self.tasks.get(above as usize).map_or(NONE, |t| t.parent);
             }
-            if let Some(frame) = self.stack.iter_mut().find(|f| f.task == above) {
+            if let Some(frame) = self.stack.iter_mut().rev().find(|f| f.task == above) {
                 frame.open.extend(open);
             }
         }

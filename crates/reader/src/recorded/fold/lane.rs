@@ -30,6 +30,8 @@ pub(super) struct Looked {
     pub taken: Vec<TaskRef>,
     /// Tasks depend on others: one that was created need not stand ready.
     pub depends: bool,
+    /// Subtrees were drawn to be recorded in full.
+    pub drawn: bool,
     told: ThreadLog,
     pools: Vec<(u64, u32, Option<u64>)>,
 }
@@ -47,6 +49,7 @@ impl Looked {
             events: 0,
             taken: Vec::new(),
             depends: false,
+            drawn: false,
             told: ThreadLog::new(place),
             pools: Vec::new(),
         };
@@ -60,6 +63,7 @@ impl Looked {
             if is_beside(&event) {
                 return it.beside(&mut stack, t, event);
             }
+            it.drawn |= matches!(event, Event::Sampled { .. });
             if !std::mem::replace(&mut any, true) {
                 busy.0 = t;
             }

@@ -6,5 +6,8 @@ fn main() {
         rayon::broadcast(|_| spin(5_000));
     }
     let tasks = 3 * threads();
-    truth(&format!("work_us={} span_us=15000 tasks={tasks}", tasks * 5_000));
+    truth(&format!(
+        "work_us={} span_us=15000 tasks={tasks}",
+        tasks * 5_000
+    ));
 }

@@ -4,7 +4,10 @@ use truth_programs::{spin, threads, truth};
 
 fn pool() -> ThreadPool {
     let size = threads() as usize;
-    ThreadPoolBuilder::new().num_threads(size).build().expect("a pool")
+    ThreadPoolBuilder::new()
+        .num_threads(size)
+        .build()
+        .expect("a pool")
 }
 
 fn four() {

@@ -1,0 +1,39 @@
+//! Interposes `prctl`, to see that the program is about to enter a sandbox: there it may have
+//! forbidden itself system calls that the recorder can do without.
+//!
+//! An unprivileged process has to give up new privileges before the kernel takes a filter of it, and
+//! libraries do so by this function. A filter that a privileged process installs by a bare system
+//! call is not seen.
+
+use core::ffi::{c_int, c_long, c_ulong};
+
+const PR_SET_SECCOMP: c_int = 22;
+const PR_SET_NO_NEW_PRIVS: c_int = 38;
+
+#[cfg(target_arch = "x86_64")]
+const SYS_PRCTL: c_long = 157;
+#[cfg(not(target_arch = "x86_64"))]
+const SYS_PRCTL: c_long = 167;
+
+unsafe extern "C" {
+    fn syscall(number: c_long, ...) -> c_long;
+}
+
+/// `int prctl(int, ...)`: whatever the option, the kernel takes up to four words more.
+///
+/// # Safety
+/// As of the C library's function.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn prctl(
+    option: c_int,
+    second: c_ulong,
+    third: c_ulong,
+    fourth: c_ulong,
+    fifth: c_ulong,
+) -> c_int {
+    if matches!(option, PR_SET_SECCOMP | PR_SET_NO_NEW_PRIVS) {
+        workspan_recorder::stop_cpu_clocks();
+    }
+    // SAFETY: the caller's arguments, as the C library's function passes them on.
+    unsafe { syscall(SYS_PRCTL, option, second, third, fourth, fifth) as c_int }
+}
