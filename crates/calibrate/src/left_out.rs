@@ -6,7 +6,6 @@
     clippy::manual_dangling_ptr,
     reason = "it is compiled by compilers that have no other way"
 )]
-#[path = "../../adapters/rayon/stand-in/handed_on.rs"]
 mod handed_on;
 
 use std::cell::Cell;

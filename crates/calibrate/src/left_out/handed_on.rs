@@ -1,0 +1,1 @@
+../../../adapters/rayon/stand-in/handed_on.rs
