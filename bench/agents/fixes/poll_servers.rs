@@ -8,10 +8,10 @@ use rayon::prelude::*;
 fn main() {
     // All servers are asked at once, outside of the pool.
     std::thread::sleep(Duration::from_millis(10));
-    let sum: u64 = (0..60u64)
+    let sum: u64 = (0..60u32)
         .into_par_iter()
         .with_max_len(1)
-        .map(|server| burn(500_000, server))
+        .map(|server| burn(500_000, server.into()))
         .reduce(|| 0, u64::wrapping_add);
     println!("{sum}");
 }

@@ -44,7 +44,7 @@ pub enum By {
     /// Its time on 8 workers by its work and span.
     #[default]
     Span,
-    /// Its elapsed time: work and span don't show the fault.
+    /// Its elapsed time without what other programs took: work and span don't show the fault.
     Elapsed,
 }
 

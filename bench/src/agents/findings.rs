@@ -7,9 +7,19 @@ use super::fault::Fault;
 /// What limits any program on a machine that others use.
 const OTHERS: [&str; 1] = ["descheduled"];
 
-/// # Errors
-/// They do not; the message has what they name instead.
-pub fn judge(fault: &Fault, report: &Value) -> Result<(), String> {
+/// What the findings of a report say of a fault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// They name it.
+    Named,
+    /// They only say that other programs had the CPUs: nothing is known of the fault.
+    MachineBusy,
+    /// They name something else: what.
+    Missed(String),
+}
+
+/// Looks for a fault in a report.
+pub fn judge(fault: &Fault, report: &Value) -> Verdict {
     let findings = report["findings"].as_array();
     let findings = findings.map_or(&[][..], Vec::as_slice);
     let own: Vec<&Value> = findings
@@ -25,7 +35,10 @@ pub fn judge(fault: &Fault, report: &Value) -> Result<(), String> {
     let outside = report.get("outside").is_some_and(|o| is_there(fault, o));
     let outside = outside && own.iter().any(|f| is_cause(f));
     if named || quiet || outside {
-        return Ok(());
+        return Verdict::Named;
+    }
+    if own.is_empty() && !findings.is_empty() {
+        return Verdict::MachineBusy;
     }
     let said = findings.iter().map(|f| {
         let place = &f["place"];
@@ -35,7 +48,7 @@ pub fn judge(fault: &Fault, report: &Value) -> Result<(), String> {
         )
     });
     let said: Vec<String> = said.collect();
-    Err(format!(
+    Verdict::Missed(format!(
         "{}: expected {} at lines {:?} or in {:?}; the findings are {said:#?}, quiet {}",
         fault.name,
         fault.causes.join(" or "),

@@ -42,7 +42,11 @@ pub fn time(by: By, report: &Value) -> Result<f64, String> {
     let rate = number("ticks_per_second")?;
     let ticks = match by {
         By::Span => (number("work")? - number("span")?) / WORKERS + number("burdened_span")?,
-        By::Elapsed => number("elapsed")?,
+        // A worker's time of the run without what other programs took of it.
+        By::Elapsed => {
+            let lost = report["breakdown"]["descheduled"].as_f64().unwrap_or(0.0);
+            number("elapsed")? - lost / number("workers")?.max(1.0)
+        }
     };
     Ok(ticks / rate)
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use workspan_bench::agents::fault::Fault;
+use workspan_bench::agents::findings::Verdict;
 use workspan_bench::agents::program::Workshop;
 use workspan_bench::agents::{answer, findings, measure};
 
@@ -79,8 +80,12 @@ fn check(names: &[&str]) -> Result<bool, String> {
         }
         let recorded = workshop()?.record(&fault, &fault.source())?;
         match findings::judge(&fault, &recorded.report) {
-            Ok(()) => println!("{}: the findings name the fault", fault.name),
-            Err(why) => {
+            Verdict::Named => println!("{}: the findings name the fault", fault.name),
+            Verdict::MachineBusy => println!(
+                "{}: other programs had the CPUs; check it again on a quiet machine",
+                fault.name
+            ),
+            Verdict::Missed(why) => {
                 println!("{why}");
                 good = false;
             }

@@ -1,10 +1,12 @@
 //! The benchmark for coding agents: its list, its judge, and, for some of its programs, that the tool's findings name the fault.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use workspan_bench::agents::fault::{By, Fault, Language};
+use workspan_bench::agents::findings::Verdict;
 use workspan_bench::agents::program::Workshop;
 use workspan_bench::agents::{answer, findings, measure};
 
@@ -67,7 +69,7 @@ fn findings_are_right_when_cause_and_place_are() {
             {"id": cause, "place": {"file": file, "line": line}, "inside": {"function": function}},
         ]})
     };
-    let good = |report| findings::judge(&fault, &report).is_ok();
+    let good = |report| findings::judge(&fault, &report) == Verdict::Named;
     assert!(good(report(
         "serial-strand",
         "src/bin/fill_table.rs",
@@ -99,9 +101,10 @@ fn findings_are_right_when_cause_and_place_are() {
 fn time_is_brents_bound_of_work_and_span() {
     let report = json!({
         "ticks_per_second": 1000, "work": 900, "span": 100, "burdened_span": 120, "elapsed": 500,
+        "workers": 2, "breakdown": {"descheduled": 200},
     });
     assert_eq!(measure::time(By::Span, &report), Ok(0.22));
-    assert_eq!(measure::time(By::Elapsed, &report), Ok(0.5));
+    assert_eq!(measure::time(By::Elapsed, &report), Ok(0.4));
     assert!(measure::time(By::Span, &json!({})).is_err());
 }
 
@@ -123,18 +126,20 @@ fn checked(names: &[&str]) {
         if !names.is_empty() && !names.contains(&fault.name.as_str()) {
             continue;
         }
-        // Another program may have had the CPUs; three times in a row is no accident.
-        let found = (0..3).find_map(|_| {
-            let recorded = workshop.record(&fault, &fault.source()).unwrap();
-            findings::judge(&fault, &recorded.report)
-                .map_err(|why| println!("{why}"))
-                .ok()
-        });
-        if found.is_none() {
-            wrong.push(format!(
-                "{}: the findings do not name the fault",
-                fault.name
-            ));
+        let judged: Vec<Verdict> = (0..3)
+            .map(|_| {
+                let recorded = workshop.record(&fault, &fault.source()).unwrap();
+                findings::judge(&fault, &recorded.report)
+            })
+            .collect();
+        if !judged.contains(&Verdict::Named) {
+            if judged.contains(&Verdict::MachineBusy) {
+                let name = &fault.name;
+                let line = format!("skipped: findings of {name}: other programs had the CPUs\n");
+                std::io::stdout().write_all(line.as_bytes()).unwrap();
+            } else {
+                wrong.push(format!("{}: {judged:#?}", fault.name));
+            }
         }
         // The bound does not depend on what else runs; elapsed time does.
         let times = measure::judge(&workshop, &fault, &fault.fix()).unwrap();

@@ -4,6 +4,7 @@ use agent_faults::burn;
 
 fn partition(v: &mut [u64]) -> usize {
     let last = v.len() - 1;
+    v.swap(last - last / 20, last);
     let pivot = v[last];
     let mut at = 0;
     for i in 0..last {
@@ -26,8 +27,7 @@ fn sort(v: &mut [u64]) {
 }
 
 fn main() {
-    let mut v: Vec<u64> = (0..200_000).map(|i| i * 4 + burn(1, i) % 4).collect();
-    v[..150_000].sort();
+    let mut v: Vec<u64> = (0..4_000_000).map(|i| i * 4 + burn(1, i) % 4).collect();
     sort(&mut v);
     assert!(v.is_sorted());
 }

@@ -15,7 +15,7 @@ fn main() {
         }
     });
     let take = Mutex::new(take);
-    let sum: u64 = (0..60u64)
+    let sum: u64 = (0..60u32)
         .into_par_iter()
         .with_max_len(1)
         .map(|_| {

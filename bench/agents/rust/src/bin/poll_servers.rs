@@ -11,10 +11,10 @@ fn ask(server: u64) -> u64 {
 }
 
 fn main() {
-    let sum: u64 = (0..60u64)
+    let sum: u64 = (0..60u32)
         .into_par_iter()
         .with_max_len(1)
-        .map(|server| burn(500_000, ask(server)))
+        .map(|server| burn(500_000, ask(server.into())))
         .reduce(|| 0, u64::wrapping_add);
     println!("{sum}");
 }
