@@ -113,7 +113,7 @@ impl Page {
         self.prose_at_most(usize::MAX, first, hang, pieces);
     }
 
-    /// Like [`Page::prose`], cut after `max_lines` lines.
+    /// Like [`Page::prose`], cut after `max_lines` lines; a command that has begun is shown whole.
     pub(crate) fn prose_at_most(
         &mut self,
         max_lines: usize,
@@ -147,7 +147,9 @@ impl Page {
             }
             let need: usize = words[i..end].iter().map(|w| columns(&w.1)).sum();
             if !fresh && column + 1 + need > self.width {
-                if lines == max_lines {
+                let in_command = |w: &(Tone, String, bool)| w.0 == Tone::Command;
+                let continues = i > 0 && in_command(&words[i - 1]) && in_command(&words[i]);
+                if lines >= max_lines && !continues {
                     let mark = if self.unicode() { "…" } else { "..." };
                     let room = self.width.saturating_sub(column);
                     self.styled(Tone::Plain, &cut_end(mark, room));
@@ -274,6 +276,35 @@ mod tests {
         let text = page.finish();
         assert!(text.lines().all(|l| columns(l) <= 60), "{text}");
         assert!(text.contains("src/a_long_name.rs:37, then more"), "{text}");
+    }
+
+    #[test]
+    fn a_command_that_has_begun_is_not_cut_at_the_last_line() {
+        let pieces = [
+            plain("word ".repeat(11)),
+            (
+                Tone::Command,
+                "workspan whatif run.wspan --metric time".into(),
+            ),
+            plain(format!(" {}", "word ".repeat(20))),
+        ];
+        let mut page = Page::new(60, false, Charset::Ascii);
+        page.prose_at_most(1, "", 0, &pieces);
+        let text = page.finish();
+        assert!(!text.contains("workspan"), "{text}");
+        let pieces = [
+            plain("word ".repeat(8)),
+            pieces[1].clone(),
+            pieces[2].clone(),
+        ];
+        let mut page = Page::new(60, false, Charset::Ascii);
+        page.prose_at_most(1, "", 0, &pieces);
+        let text = page.finish().replace('\n', " ");
+        assert!(
+            text.contains("workspan whatif run.wspan --metric time"),
+            "{text}"
+        );
+        assert!(text.trim_end().ends_with(".."), "{text}");
     }
 
     #[test]
