@@ -3,20 +3,18 @@
 //! A thread that has not left its CPU may not have run all the same: the host of a virtual machine
 //! can have had the CPU, or the record of a switch is missing. The thread's CPU clock knows. It is
 //! read when the thread's handle is made, after each strand of more than
-//! [`crate::front::LONG_TICKS`], at the end of each chunk, when the thread ends, and for all threads
-//! when the process ends. A reading is kept ([`CpuReading`]) where the thread ran for less than the
+//! [`crate::front::LONG_TICKS`], at the end of each chunk, when the thread ends, and for the thread
+//! that ends the process then. A reading is kept ([`CpuReading`]) where the thread ran for less than the
 //! time that passed; what of that is no time off the CPU is found after the run.
 //!
 //! A reading is one system call. A program that goes into a sandbox may forbid it, so there are none
 //! from the call that prepares for that ([`stop`]).
 
 use core::sync::atomic::{AtomicBool, Ordering};
-use std::collections::BTreeMap;
 
 use crate::clock;
-use crate::lock::Lock;
-use crate::process::{self, Recording};
-use crate::system::{self, KeepErrno};
+use crate::process::Recording;
+use crate::system;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::CpuReading;
 
@@ -31,28 +29,23 @@ pub fn stop() {
     STOPPED.store(true, Ordering::Relaxed);
 }
 
-fn is_stopped() -> bool {
-    STOPPED.load(Ordering::Relaxed)
-}
-
-/// The last reading of each thread, by the thread's number in the trace.
-#[derive(Default)]
-pub(crate) struct CpuClocks {
-    threads: Lock<BTreeMap<u32, (u32, Reading)>>,
-}
-
+/// A thread's CPU clock at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Reading {
+pub(crate) struct Reading {
     at: clock::Pair,
     ran_ns: u64,
 }
 
+/// The calling thread, in the kernel's numbering of CPU clocks.
+const OWN: u32 = 0;
+
 impl Reading {
-    fn now(tid: u32) -> Option<Reading> {
-        if is_stopped() {
+    /// Of the calling thread; `None` where its clock is not to be read.
+    pub(crate) fn now() -> Option<Reading> {
+        if STOPPED.load(Ordering::Relaxed) {
             return None;
         }
-        let ran_ns = system::thread_cpu_ns(tid)?;
+        let ran_ns = system::thread_cpu_ns(OWN)?;
         let at = clock::pair(1);
         Some(Reading { at, ran_ns })
     }
@@ -70,81 +63,18 @@ impl Reading {
     }
 }
 
-impl CpuClocks {
-    /// The calling thread begins to record.
-    pub(crate) fn begin(&self, thread: u32) {
-        let tid = system::thread_id();
-        if let Some(reading) = Reading::now(tid)
-            && let Ok(mut threads) = self.threads.lock()
-        {
-            threads.insert(thread, (tid, reading));
-        }
-    }
-
-    /// A strand of the calling thread, or its chunk, ends.
-    pub(crate) fn read(&self, recording: &Recording, thread: u32) {
-        let told = match self.threads.lock() {
-            Ok(mut threads) => threads
-                .get_mut(&thread)
-                .and_then(|(tid, last)| advance(thread, *tid, last)),
-            Err(_) => None,
-        };
-        keep(recording, told);
-    }
-
-    /// The calling thread ends.
-    pub(crate) fn end(&self, recording: &Recording, thread: u32) {
-        let told = match self.threads.lock() {
-            Ok(mut threads) => threads
-                .remove(&thread)
-                .and_then(|(tid, mut last)| advance(thread, tid, &mut last)),
-            Err(_) => None,
-        };
-        keep(recording, told);
-    }
-
-    /// The process ends.
-    pub(crate) fn end_all(&self, recording: &Recording) {
-        let threads = match self.threads.lock() {
-            Ok(mut threads) => std::mem::take(&mut *threads),
-            Err(_) => return,
-        };
-        for (thread, (tid, mut last)) in threads {
-            keep(recording, advance(thread, tid, &mut last));
-        }
-    }
-}
-
-/// Reads the thread's clock again. The clock has a moment of its own, so that the next reading counts
-/// from there also where this one is not kept.
-fn advance(thread: u32, tid: u32, last: &mut Reading) -> Option<CpuReading> {
-    let now = Reading::now(tid)?;
-    let told = last.until(&now, thread);
-    *last = now;
-    told
-}
-
-fn keep(recording: &Recording, reading: Option<CpuReading>) {
-    if let Some(reading) = reading {
+/// Reads the calling thread's clock again. The last reading is the thread's own: with more threads
+/// than CPUs, a lock around all of them would be held by a thread that lost its CPU. The next reading
+/// counts from this one also where this one is not kept.
+pub(crate) fn read(recording: &Recording, thread: u32, last: &mut Option<Reading>) {
+    let Some(before) = *last else { return };
+    *last = Reading::now();
+    if let Some(now) = last
+        && let Some(reading) = before.until(now, thread)
+    {
         let mut bytes = Vec::new();
         reading.encode(&mut bytes);
         crate::intern::append(recording, ChunkKind::CpuReadings, &bytes);
-    }
-}
-
-/// [`crate::front::Table::long_strand`].
-pub(crate) extern "C" fn long_strand(handle: *mut crate::front::Handle) {
-    let Some(recording) = process::recording() else {
-        return;
-    };
-    let _errno = KeepErrno::new();
-    // SAFETY: the handle is the calling thread's own.
-    let thread = unsafe { (*handle).thread };
-    if let Some(clocks) = &recording.cpu_clocks {
-        clocks.read(recording, thread);
-    }
-    if let Some(readings) = recording.readings.as_ref().filter(|_| !is_stopped()) {
-        readings.read_after(recording, thread);
     }
 }
 
@@ -175,16 +105,15 @@ mod tests {
 
     #[test]
     fn a_sleeping_thread_does_not_run_and_a_spinning_one_does() {
-        let tid = system::thread_id();
-        let before = Reading::now(tid).expect("a reading");
+        let before = Reading::now().expect("a reading");
         std::thread::sleep(std::time::Duration::from_millis(50));
-        let slept = Reading::now(tid).expect("a second reading");
+        let slept = Reading::now().expect("a second reading");
         let told = before.until(&slept, 0).expect("the thread slept");
         assert!(told.ran_ns < 25_000_000 && told.to > told.from, "{told:?}");
-        while Reading::now(tid).is_some_and(|now| now.ran_ns < slept.ran_ns + 50_000_000) {
+        while Reading::now().is_some_and(|now| now.ran_ns < slept.ran_ns + 50_000_000) {
             core::hint::spin_loop();
         }
-        let spun = Reading::now(tid).expect("a third reading");
+        let spun = Reading::now().expect("a third reading");
         assert!(spun.ran_ns - slept.ran_ns >= 50_000_000);
     }
 }

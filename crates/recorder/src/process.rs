@@ -9,7 +9,6 @@ use std::path::Path;
 use crate::budget::Settings;
 use crate::clock;
 use crate::counters::{self, CounterEvent, Counters};
-use crate::cpu_clock::CpuClocks;
 use crate::folding::Grain;
 use crate::fork::{self, State};
 use crate::front;
@@ -41,7 +40,7 @@ pub(crate) struct Recording {
     /// When nobody watches the threads from outside.
     pub(crate) readings: Option<Readings>,
     /// When the kernel tells of their context switches.
-    pub(crate) cpu_clocks: Option<CpuClocks>,
+    pub(crate) cpu_clocks: bool,
     pub(crate) counters: Counters,
     /// When only parts of the run are kept.
     pub(crate) ring: Option<Ring>,
@@ -233,7 +232,7 @@ pub fn start(
         interned: Lock::new(Interned::new()),
         readings: reads.then(Readings::default),
         // Of a run without end they would grow without end.
-        cpu_clocks: (!reads && ring.is_none()).then(CpuClocks::default),
+        cpu_clocks: !reads && ring.is_none(),
         counters: Counters::default(),
         ring,
         grain: Grain::new(),
@@ -299,6 +298,7 @@ pub fn finish() {
         return;
     }
     thread::last_counts();
+    thread::last_cpu_reading();
     if let Some(grain) = &recording.grain {
         crate::intern::note_all(recording, &grain.notes());
     }
@@ -332,9 +332,6 @@ pub fn finish() {
     }
     if let Some(readings) = &recording.readings {
         readings.end_all(recording);
-    }
-    if let Some(clocks) = &recording.cpu_clocks {
-        clocks.end_all(recording);
     }
     let Some(chunk) = recording.finished else {
         return;

@@ -1,11 +1,11 @@
 //! How long each thread was off the CPU, by the kernel's statistics of it, for runs that nobody watches from outside.
 //!
-//! A thread's statistics are read when its handle is made, after each strand of a millisecond or more, at the end of each of its chunks and when it ends, and those of all
+//! A thread's statistics are read when its handle is made, at the end of each of its chunks and when it ends, and those of all
 //! threads once more when the process ends. What it lost since the reading before is one entry ([`OffCpu`]): time in a
 //! run queue (`/proc/self/task/TID/schedstat`, second number) and elapsed time less that less time run. Time run is the
 //! thread's CPU clock: the first number of `schedstat` lags behind by up to a scheduler tick.
 //!
-//! The file is opened for each reading, some 5 us a millisecond at most: a descriptor kept open for every thread could run
+//! The file is opened for each reading, some 5 us every 256 KiB of records: a descriptor kept open for every thread could run
 //! the program out of them, and may be anybody's after the program has closed all it knows.
 
 use std::collections::BTreeMap;
@@ -57,16 +57,6 @@ impl Readings {
         }
     }
 
-    /// A long strand of the thread ends, or a long time between two: what it lost lies in there.
-    pub(crate) fn read_after(&self, recording: &Recording, thread: u32) {
-        if let Ok(mut threads) = self.threads.lock()
-            && let Some((tid, last)) = threads.get_mut(&thread)
-            && clock::pair(1).ns.saturating_sub(last.at.ns) >= SHORT_NS
-        {
-            advance(recording, thread, *tid, last);
-        }
-    }
-
     /// The thread ends.
     pub(crate) fn end(&self, recording: &Recording, thread: u32) {
         if let Ok(mut threads) = self.threads.lock()
@@ -98,8 +88,8 @@ fn advance(recording: &Recording, thread: u32, tid: u32, last: &mut Reading) {
     }
 }
 
-/// Threads that live for less are not asked for what they lost, and others not again before that: opening their files would
-/// cost more than they do.
+/// Threads that live for less are not asked for what they lost: with very many of them, opening their files would cost more
+/// than they do.
 const SHORT_NS: u64 = 1_000_000;
 
 impl Reading {

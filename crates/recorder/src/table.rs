@@ -60,7 +60,7 @@ pub static TABLE: Table = Table {
     worker_begin: calls::worker_begin,
     worker_end: calls::worker_end,
     budget,
-    long_strand: crate::cpu_clock::long_strand,
+    long_strand: thread::long_strand,
 };
 
 /// Names are interned while the process records, as long as there is memory.

@@ -17,6 +17,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::clock;
 use crate::counters::Open;
+use crate::cpu_clock;
 use crate::folder::{Before, Folder};
 use crate::fork;
 use crate::front::{CLOCK_TSC, HAS_ROOT, Handle};
@@ -48,6 +49,8 @@ pub(crate) struct Owner {
     /// The last place a record may begin at. With counters the handle's is null, so that every record comes by [`refill`].
     limit: *mut u8,
     counters: Option<Box<Open>>,
+    /// The last reading of the thread's CPU clock, where that is read.
+    cpu: Option<cpu_clock::Reading>,
     chunks: u32,
     /// When the run is folded: what was before the chunk, and what folds.
     before: Before,
@@ -84,6 +87,7 @@ impl Owner {
             at_base: None,
             limit: ptr::null_mut(),
             counters: None,
+            cpu: None,
             chunks: 0,
             before: Before::default(),
             folder: None,
@@ -160,6 +164,9 @@ fn new_handle() -> *mut Handle {
     let mut fresh = Owner::new(number, now);
     fresh.at_base = recording.ring.is_some().then(|| kept::AtBase::new(now));
     fresh.counters = recording.counters.open(recording);
+    if recording.cpu_clocks {
+        fresh.cpu = cpu_clock::Reading::now();
+    }
     let owner = match reused {
         Some(Ended(owner)) => {
             // SAFETY: an ended thread's owner is nobody's; nothing in it but the rest needs to be dropped.
@@ -195,9 +202,6 @@ fn new_handle() -> *mut Handle {
     if let Some(readings) = &recording.readings {
         readings.begin(number);
     }
-    if let Some(clocks) = &recording.cpu_clocks {
-        clocks.begin(number);
-    }
     let mut name = [0u8; 16];
     // SAFETY: PR_GET_NAME writes up to 16 bytes, ended by 0.
     unsafe { system::prctl(system::PR_GET_NAME, name.as_mut_ptr()) };
@@ -212,6 +216,24 @@ fn new_handle() -> *mut Handle {
     entry.encode(&mut bytes);
     crate::intern::append(recording, ChunkKind::Threads, &bytes);
     owner.cast()
+}
+
+/// [`crate::front::Table::long_strand`].
+pub(crate) extern "C" fn long_strand(handle: *mut Handle) {
+    // SAFETY: the handle is null or the calling thread's own, in a child perhaps emptied.
+    let is_live = unsafe { handle.as_ref() }.is_some_and(|handle| !handle.table.is_null());
+    let Some(recording) = process::recording().filter(|_| is_live) else {
+        return;
+    };
+    let _errno = KeepErrno::new();
+    // SAFETY: as above; the handle is the first field of its owner.
+    let owner = unsafe { &mut *owner_of(handle) };
+    cpu_clock::read(recording, owner.handle.thread, &mut owner.cpu);
+}
+
+/// Reads the calling thread's CPU clock, as the process ends.
+pub(crate) fn last_cpu_reading() {
+    long_strand(Own::get());
 }
 
 /// Begins a root task on the thread, unless it has one.

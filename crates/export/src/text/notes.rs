@@ -26,9 +26,12 @@ impl Notes {
         }
     }
 
-    /// All that were not shown, those about everything first.
+    /// All that were not shown, those about everything first, and of these what was not recorded.
     pub(super) fn rest(mut self) -> Vec<Warning> {
-        self.left.sort_by_key(|w| w.about != About::Everything);
+        self.left.sort_by_key(|w| {
+            let is_missing = w.text.contains("not recorded");
+            (w.about != About::Everything, !is_missing)
+        });
         self.left
     }
 

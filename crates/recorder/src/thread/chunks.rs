@@ -6,6 +6,7 @@ use core::sync::atomic::Ordering;
 
 use super::readings::{self, READINGS};
 use super::{Owner, SCRATCH, folding, kept, owner_of, revive};
+use crate::cpu_clock;
 use crate::folder::LONGEST;
 use crate::front::Handle;
 use crate::process::{self, Recording};
@@ -166,9 +167,7 @@ fn renew(handle: *mut Handle) {
                 if let Some(readings) = &recording.readings {
                     readings.read(recording, (*handle).thread);
                 }
-                if let Some(clocks) = &recording.cpu_clocks {
-                    clocks.read(recording, (*handle).thread);
-                }
+                cpu_clock::read(recording, (*handle).thread, &mut (*owner).cpu);
                 if moved {
                     begin(&mut *owner, chunk);
                 } else if !folded {

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use super::chunks::{count_dropped, use_scratch};
 use super::{Gone, Own, Owner, folding, kept, owner_of, revive};
+use crate::cpu_clock;
 use crate::front::{HAS_ROOT, Handle, IS_WORKER};
 use crate::process::{self, Ended};
 use crate::system::{self, KeepErrno};
@@ -47,9 +48,7 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
         if let Some(readings) = &recording.readings {
             readings.end(recording, (*handle).thread);
         }
-        if let Some(clocks) = &recording.cpu_clocks {
-            clocks.end(recording, (*handle).thread);
-        }
+        cpu_clock::read(recording, (*handle).thread, &mut (*owner).cpu);
         if let Some(chunk) = (*owner).chunk.take() {
             let ended = folding::end(recording, &mut *owner, chunk);
             if recording.ring.is_some() {

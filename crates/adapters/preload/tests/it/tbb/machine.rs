@@ -52,9 +52,6 @@ fn system() -> bool {
     })
 }
 
-/// The oldest oneTBB that the tests are run with, that of Ubuntu 22.04. Debian 12 has a newer one.
-const OLDEST: &str = "2021.5.1";
-
 /// A oneTBB's headers and its library's folder.
 type Unpacked = Option<(PathBuf, PathBuf)>;
 
@@ -62,13 +59,6 @@ type Unpacked = Option<(PathBuf, PathBuf)>;
 fn newest() -> Option<&'static (PathBuf, PathBuf)> {
     static FOUND: OnceLock<Unpacked> = OnceLock::new();
     FOUND.get_or_init(|| unpacked("onetbb", "")).as_ref()
-}
-
-/// The oldest one.
-fn oldest() -> Option<&'static (PathBuf, PathBuf)> {
-    static FOUND: OnceLock<Unpacked> = OnceLock::new();
-    let found = FOUND.get_or_init(|| unpacked("onetbb-oldest", &format!("=={OLDEST}")));
-    found.as_ref()
 }
 
 /// A oneTBB of the Python packages, unpacked once for all tests; `version` as pip is asked for it.
@@ -154,17 +144,6 @@ impl Machine {
             None => skipped(
                 &format!("{test} (newest)"),
                 "pip has no packages tbb and tbb-devel",
-            ),
-        }
-        match oldest() {
-            Some((headers, library)) => all.push(Machine {
-                name: "oldest library and headers",
-                headers: Some(headers.clone()),
-                library: Some(library.clone()),
-            }),
-            None => skipped(
-                &format!("{test} (oldest)"),
-                &format!("pip has no packages tbb and tbb-devel of {OLDEST}"),
             ),
         }
         all
