@@ -1,7 +1,7 @@
 //! Shows the last recorded run in an editor: a server of the Language Server Protocol over standard input and output.
 //!
 //! Findings of the report become diagnostics at their source lines; spawn sites and lines with samples get code lenses and
-//! hovers. The numbers are the report's ([`heat`]); nothing is computed here but where a recorded line is now ([`lines`]). The
+//! hovers. The numbers are the report's (`heat`); nothing is computed here but where a recorded line is now (`lines`). The
 //! newest trace of the workspace is shown, and replaced when a newer one is recorded.
 
 mod diagnostics;
