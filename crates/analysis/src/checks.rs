@@ -187,7 +187,7 @@ pub fn told(dag: &Dag, checks: &[Check]) -> Vec<String> {
     broken.map(|check| sentence(dag, check)).collect()
 }
 
-/// That much of the CPU time was no task's, for whoever does not show [`crate::Report::outside`].
+/// That much of the CPU time was no task's, for whoever does not show the report.
 pub fn outside(cpu: &CpuTimes) -> Option<String> {
     let all = cpu.process.unwrap_or_else(|| cpu.of_threads());
     let share = cpu.outside as f64 / all.max(1) as f64;

@@ -54,7 +54,7 @@ const FILE_COLUMNS: usize = 100;
 /// Columns that a report keeps to, whatever the terminal has.
 const COLUMNS: std::ops::RangeInclusive<usize> = 60..=200;
 
-/// Columns of a report: as many as the terminal has, within [`COLUMNS`].
+/// Columns of a report: as many as the terminal has, within `COLUMNS`.
 pub fn width(out: &(impl IsTerminal + AsFd)) -> usize {
     if !out.is_terminal() {
         return FILE_COLUMNS;

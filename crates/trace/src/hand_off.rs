@@ -9,7 +9,7 @@
 //! | [`begin`] | the header | its magic: there is a chunk |
 //! | [`append`] | records | the count of committed bytes: they are whole |
 //! | [`seal`] | the checksum | the flags: nothing is added any more |
-//! | [`trim`] | the checksum; zeros behind the last record | the flags: likewise, and the next chunk begins right behind |
+//! | `trim` | the checksum; zeros behind the last record | the flags: likewise, and the next chunk begins right behind |
 //! | [`replace`] | the flag [`MOVING`] first, then another chunk: records, header, count | the flags: that chunk is there |
 //!
 //! A thread that folds has two chunks that take turns: [`replace`] puts the full one's records, folded, into the other one, whose later turn

@@ -4,7 +4,7 @@
 //! A file is one [`header::FileHeader`] page and then chunks ([`chunk::ChunkHeader`] and payload). What a payload
 //! holds depends on the chunk's kind: the events of one thread ([`wire`], decoded by [`event`]), or a run of
 //! [`entry`] records (sites, labels, notes, mappings, …). [`reader`] walks the chunks of a file in memory, [`writer`]
-//! writes whole ones, and [`seal`] turns what a process left behind into a compact, checksummed file.
+//! writes whole ones, and [`sealed_copy`] turns what a process left behind into a compact, checksummed file.
 
 pub mod checksum;
 pub mod chunk;

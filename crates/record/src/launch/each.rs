@@ -67,7 +67,7 @@ fn listed(text: &str) -> Vec<String> {
     text.lines().filter_map(name).collect()
 }
 
-/// The test or benchmark that a process of [`run`] was for, from its command line.
+/// The test or benchmark that a process of `run` was for, from its command line.
 /// Words of it are quoted as for a shell.
 pub fn name_of(command: &str) -> Option<String> {
     let (_, name) = command.rsplit_once(&format!(" {EXACT} "))?;
