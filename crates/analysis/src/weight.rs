@@ -410,7 +410,7 @@ impl<'a> OffCursor<'a> {
         self.search(thread, start, end)
     }
 
-    /// The lengths of what of the intervals lies within strand `s`, which was asked about last.
+    /// The length of each interval within strand `s`, the strand that was asked about last.
     pub(crate) fn intervals(&self, s: StrandId) -> impl Iterator<Item = u64> {
         let i = s as usize;
         let strands = &self.dag.strands;

@@ -30,7 +30,7 @@ pub struct McpArgs {
 /// `workspan mcp`.
 ///
 /// # Errors
-/// A folder is none, or the client does not speak the protocol.
+/// An allowed folder does not exist, or the client does not speak the protocol.
 pub fn run(args: &McpArgs) -> anyhow::Result<()> {
     let mut allow = args.allow.clone();
     if allow.is_empty() {

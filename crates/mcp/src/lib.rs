@@ -44,7 +44,7 @@ const MAX_ANSWERING: usize = 4;
 /// Serves standard input and output until the client closes them.
 ///
 /// # Errors
-/// A folder is none, or the client does not speak the protocol.
+/// An allowed folder does not exist, or the client does not speak the protocol.
 pub fn serve(settings: &Settings) -> anyhow::Result<()> {
     let shared = Shared {
         folders: Folders::new(&settings.allow)?,

@@ -5,10 +5,11 @@
 //! read when the thread's handle is made, after each strand of more than
 //! [`crate::front::LONG_TICKS`], at the end of each chunk, when the thread ends, and for the thread
 //! that ends the process then. A reading is kept ([`CpuReading`]) where the thread ran for less than the
-//! time that passed; what of that is no time off the CPU is found after the run.
+//! time that passed. After the run, the times off the CPU by its switches are taken out of the
+//! difference.
 //!
-//! A reading is one system call. A program that goes into a sandbox may forbid it, so there are none
-//! from the call that prepares for that ([`stop`]).
+//! A reading is one system call. A program that enters a sandbox may forbid that call, so the
+//! readings end when it prepares to enter one ([`stop`]).
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,7 +19,7 @@ use crate::system;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::CpuReading;
 
-/// Less than this is how inexactly two clocks are read at one moment.
+/// A smaller difference can come from reading the two clocks one after the other.
 const MIN_LOST_NS: u64 = 20_000;
 
 /// The program may have forbidden itself to read such clocks.

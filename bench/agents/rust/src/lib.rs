@@ -1,6 +1,6 @@
 //! Work of a known length for the programs.
 
-/// So many steps of arithmetic that cannot be shortened.
+/// Does `steps` steps of arithmetic that the compiler cannot shorten.
 #[inline(never)]
 pub fn burn(steps: u64, seed: u64) -> u64 {
     let mut x = seed | 1;

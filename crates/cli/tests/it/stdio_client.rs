@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-/// How messages are told apart.
+/// How messages are separated.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Framing {
     /// A line each (Model Context Protocol).

@@ -23,7 +23,7 @@ const TIMEOUT_SECONDS: u64 = 300;
 const MAX_TIMEOUT_SECONDS: u64 = 3600;
 /// How long the recorder has to write the trace of a program that was ended.
 const GRACE: Duration = Duration::from_secs(10);
-/// The end of what the program printed that is told.
+/// Bytes of the program's output that an answer has: its last ones.
 const MAX_OUTPUT_BYTES: usize = 2_000;
 /// How long its pipes may stay open after it has ended.
 const PIPE_GRACE: Duration = Duration::from_secs(2);

@@ -16,7 +16,7 @@ use crate::tools::SourceHeatArgs;
 /// Lines of an answer, where nobody says how many, and at most.
 const LINES: usize = 20;
 const MAX_LINES: usize = 100;
-/// Characters of a line that are told.
+/// Characters of a source line that an answer has at most.
 const MAX_CHARS: usize = 160;
 /// A larger file is no source that anybody wrote.
 const MAX_SOURCE_BYTES: u64 = 4 << 20;

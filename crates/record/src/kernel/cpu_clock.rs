@@ -1,4 +1,4 @@
-//! Where a thread ran for less than its context switches say: by its CPU clock.
+//! Times in which a thread held a CPU by its context switches, and did not run by its CPU clock.
 //!
 //! The recorder reads each thread's CPU clock at the ends of long strands and of chunks
 //! ([`CpuReading`]). Between two readings the thread was on a CPU, by its switches, for some time; its
@@ -19,7 +19,7 @@ use workspan_trace::reader::Tolerance;
 
 use crate::kernel::clock::Clock;
 
-/// A smaller difference is how inexactly switches and clocks are read.
+/// A smaller difference can come from reading switches and clocks at slightly different moments.
 const MIN_LOST_NS: u64 = 20_000;
 
 /// Times in which threads did not run although no switch says so, by the kernel's thread id and time;

@@ -1,7 +1,8 @@
 //! The page for a report, its style and script compressed: they are most of a small report.
 //!
-//! A loader of a few lines at the end of the body inflates them and puts them into the document, as the page's own script inflates
-//! the data. Both are inline, so the page's policy allows them.
+//! A loader of a few lines inflates them and puts them into the document, as the page's own script inflates the data. Both are
+//! inline, so the page's policy allows them. They stand in the head, before the data: a report that was cut short on its way
+//! still has the page that says so.
 
 use std::io::Write;
 use std::sync::OnceLock;
@@ -15,6 +16,8 @@ use crate::page;
 
 /// Inflates `[style, script]` and runs them. It is JavaScript of its own, so that a browser that is too old can say so.
 const LOADER: &str = r#"(async () => {
+  if (document.readyState === "loading")
+    await new Promise((ready) => document.addEventListener("DOMContentLoaded", ready));
   const packed = document.getElementById("workspan-page").textContent;
   const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
   const inflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -45,8 +48,7 @@ fn pack(page: &str) -> Option<String> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(&both).ok()?;
     let packed = STANDARD.encode(encoder.finish().ok()?);
-    let body = page.rfind("</body>")?;
-    let (before, after) = page.split_at(body);
+    let (before, after) = page.split_at(page.find("</head>")?);
     Some(format!(
         "{before}<script type=\"application/octet-stream\" id=\"workspan-page\">{packed}</script>\n<script>{LOADER}</script>\n{after}"
     ))
@@ -82,9 +84,9 @@ mod tests {
         let mut decoder = flate2::read::GzDecoder::new(bytes.as_slice());
         decoder.read_to_string(&mut text).unwrap();
         assert_eq!(text, r#"["a{}","f('<style>')"]"#);
-        // The loader comes after what it needs.
+        // The loader comes after what it needs, and before the data, which is in the body.
         assert!(start < packed.find(LOADER).unwrap());
-        assert!(packed.find("<p>").unwrap() < start);
+        assert!(packed.find(LOADER).unwrap() < packed.find("<body>").unwrap());
         assert_eq!(pack("<html><body></body></html>"), None);
     }
 
