@@ -223,7 +223,7 @@ export class Suite {
       const files = options.files ?? [this.runs.before];
       if (files.some((f) => f === null)) throw new Skip("there is no such run in RUNS");
       const server = options.report ? null : await this.browser.view(files, options);
-      // With room for all detail, as the server has it; what small reports leave out has tests of its own.
+      // With room for all detail, as the server has it: other tests are about small reports.
       const flags = options.flags ?? ["--budget", "5MB"];
       const base = options.report ? await this.browser.html(files, flags) : server.url;
       const home = options.report ? null : new URL(base).origin;

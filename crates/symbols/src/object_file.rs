@@ -117,7 +117,8 @@ pub(crate) fn build_id<'a>(object: &Object<'a>) -> Option<&'a [u8]> {
     object.build_id().ok().flatten().filter(|id| id.len() > 1)
 }
 
-/// The file that a trace's `path` names. A trace's text is UTF-8: each byte of a name that is not valid became U+FFFD. Such
+/// The file that a trace's `path` names. A trace's text is UTF-8: each byte of a name that is not
+/// valid became U+FFFD. Such
 /// a part of the path is looked for in its folder, and found if exactly one file there reads so.
 fn path_on_disk(path: &Path) -> PathBuf {
     let replaced = |name: &std::ffi::OsStr| name.to_string_lossy().contains('\u{FFFD}');

@@ -1,8 +1,8 @@
 //! The page for a report, its style and script compressed: they are most of a small report.
 //!
-//! A loader of a few lines inflates them and puts them into the document, as the page's own script inflates the data. Both are
-//! inline, so the page's policy allows them. They stand in the head, before the data: a report that was cut short on its way
-//! still has the page that says so.
+//! A loader of a few lines inflates them and puts them into the document, as the page's own script
+//! inflates the data. Both are inline, so the page's policy allows them. They stand in the head,
+//! before the data: a report that was cut short on its way still has the page that says so.
 
 use std::io::Write;
 use std::sync::OnceLock;
