@@ -1,6 +1,7 @@
-//! `alignment N LENGTH`: aligns each pair of N proteins of up to LENGTH residues in linear space: a pass
-//! forward finds the end of the best local alignment, a pass backward its start, dividing recursively its
-//! identical residues. One loop, one leaf task for each pair; the pairs are very uneven.
+//! `alignment N LENGTH`: aligns each pair of N proteins of up to LENGTH residues in linear space: a
+//! pass forward finds the end of the best local alignment, a pass backward its start, dividing
+//! recursively its identical residues. One loop, one leaf task for each pair; the pairs are very
+//! uneven.
 
 use workspan_bench::numbers::mixed;
 
@@ -69,8 +70,8 @@ fn global_row(scores: &Scores, a: &[u8], b: &[u8]) -> Vec<i64> {
     row
 }
 
-/// Identical residues of the best global alignment: divides `a` in the middle and `b` where the halves'
-/// scores are best.
+/// Identical residues of the best global alignment: divides `a` in the middle and `b` where the
+/// halves' scores are best.
 fn identical(scores: &Scores, a: &[u8], b: &[u8]) -> i64 {
     if a.is_empty() || b.is_empty() {
         return 0;

@@ -1,5 +1,5 @@
-//! `blackscholes OPTIONS RUNS GRAIN`: prices of European options by Black and Scholes. RUNS times one flat,
-//! even loop, halved into tasks of GRAIN options or fewer.
+//! `blackscholes OPTIONS RUNS GRAIN`: prices of European options by Black and Scholes. RUNS times
+//! one flat, even loop, halved into tasks of GRAIN options or fewer.
 
 use std::f64::consts::PI;
 
@@ -14,7 +14,8 @@ struct Contract {
     put: bool,
 }
 
-/// The distribution function of the normal distribution: polynomial 26.2.17 of Abramowitz and Stegun.
+/// The distribution function of the normal distribution: polynomial 26.2.17 of Abramowitz and
+/// Stegun.
 fn normal(x: f64) -> f64 {
     const FACTORS: [f64; 5] = [
         1.330274429,

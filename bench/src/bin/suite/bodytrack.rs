@@ -1,7 +1,7 @@
-//! `bodytrack FRAMES PARTICLES SIDE GRAIN --overlap no|yes`: follows a body through images with a particle
-//! filter. A frame: read (serial), process (five loops of tasks: edges, blur across, blur along, weights,
-//! new particles), write (serial). With `--overlap yes` three tasks a step: process frame t, write t-1,
-//! read t+1. A kernel of the same phases: the body is a spot.
+//! `bodytrack FRAMES PARTICLES SIDE GRAIN --overlap no|yes`: follows a body through images with a
+//! particle filter. A frame: read (serial), process (five loops of tasks: edges, blur across, blur
+//! along, weights, new particles), write (serial). With `--overlap yes` three tasks a step: process
+//! frame t, write t-1, read t+1. A kernel of the same phases: the body is a spot.
 
 use workspan_bench::numbers::mixed_float;
 

@@ -1,7 +1,7 @@
-//! `canneal ELEMENTS STEPS SWAPS GRAIN`: simulated annealing of the wire length of a net list on a grid.
-//! STEPS temperatures in sequence, in each a loop that creates leaf tasks of GRAIN swaps. Elements are
-//! swapped under a lock of each and read without one, so the result depends on the schedule; that every
-//! place is still taken once does not.
+//! `canneal ELEMENTS STEPS SWAPS GRAIN`: simulated annealing of the wire length of a net list on a
+//! grid. STEPS temperatures in sequence, in each a loop that creates leaf tasks of GRAIN swaps.
+//! Elements are swapped under a lock of each and read without one, so the result depends on the
+//! schedule; that every place is still taken once does not.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

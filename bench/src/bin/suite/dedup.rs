@@ -1,7 +1,7 @@
-//! `dedup KILOBYTES GROUP --output FILE`: compresses a stream by leaving out what it has seen. The root
-//! cuts chunks serially and creates a task for each that refines, deduplicates and compresses it; after
-//! every GROUP chunks it waits, then creates one task that writes those in order beside the next GROUP.
-//! Writes to memory, or to a file that is closed and synced in the end.
+//! `dedup KILOBYTES GROUP --output FILE`: compresses a stream by leaving out what it has seen. The
+//! root cuts chunks serially and creates a task for each that refines, deduplicates and compresses
+//! it; after every GROUP chunks it waits, then creates one task that writes those in order beside
+//! the next GROUP. Writes to memory, or to a file that is closed and synced in the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

@@ -1,7 +1,7 @@
-//! `facesim FRAMES SIDE PARTS STEPS`: deforms a cube of masses and springs. A frame: two Newton steps, in
-//! each the forces, then STEPS steps of conjugate gradient. Every loop creates one task for each of PARTS
-//! parts of the mesh and waits; between the loops the root adds up the parts. A kernel of the same
-//! structure: springs instead of tetrahedra.
+//! `facesim FRAMES SIDE PARTS STEPS`: deforms a cube of masses and springs. A frame: two Newton
+//! steps, in each the forces, then STEPS steps of conjugate gradient. Every loop creates one task
+//! for each of PARTS parts of the mesh and waits; between the loops the root adds up the parts. A
+//! kernel of the same structure: springs instead of tetrahedra.
 
 use crate::program::{Arguments, Outcome, Program, outcome, unit};
 
@@ -17,8 +17,8 @@ struct Mesh {
     residual: Vec<f64>,
 }
 
-/// One task for each part of the mesh, which changes its part of each vector; the sum of what the tasks
-/// return.
+/// One task for each part of the mesh, which changes its part of each vector; the sum of what the
+/// tasks return.
 fn each_part<const N: usize>(
     vectors: [&mut [f64]; N],
     parts: usize,

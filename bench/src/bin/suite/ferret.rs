@@ -1,7 +1,7 @@
-//! `ferret QUERIES BATCH DATABASE GRAIN`: finds the images of a data base that are most like each query.
-//! Batches of BATCH queries in sequence; in each one loop over them, whose leaf does all stages: load,
-//! segment, extract, index, rank. Output is serial and last. A kernel of the same structure: images are
-//! generated, a segment's features are its mean and variance.
+//! `ferret QUERIES BATCH DATABASE GRAIN`: finds the images of a data base that are most like each
+//! query. Batches of BATCH queries in sequence; in each one loop over them, whose leaf does all
+//! stages: load, segment, extract, index, rank. Output is serial and last. A kernel of the same
+//! structure: images are generated, a segment's features are its mean and variance.
 
 use crate::program::{Arguments, Outcome, Program, outcome, pfor_mut, unit};
 

@@ -1,6 +1,6 @@
-//! `fft LOG2 LEAF`: Fourier transform of 2^LOG2 complex numbers. A table of coefficients; then at each
-//! level of radix 16: unshuffle (halved down to LEAF), wait; a loop of 16 child transforms, wait; twiddle
-//! (halved), wait. 32 numbers and fewer serially.
+//! `fft LOG2 LEAF`: Fourier transform of 2^LOG2 complex numbers. A table of coefficients; then at
+//! each level of radix 16: unshuffle (halved down to LEAF), wait; a loop of 16 child transforms,
+//! wait; twiddle (halved), wait. 32 numbers and fewer serially.
 
 use std::f64::consts::PI;
 use std::ops::{Add, Mul, Sub};

@@ -1,5 +1,5 @@
-//! `fib N CUTOFF`: Fibonacci numbers by two recursive calls, the first of which is a task; from depth
-//! CUTOFF on serial. A balanced binary tree of tiny tasks.
+//! `fib N CUTOFF`: Fibonacci numbers by two recursive calls, the first of which is a task; from
+//! depth CUTOFF on serial. A balanced binary tree of tiny tasks.
 
 use crate::program::{Arguments, Outcome, Program, outcome};
 

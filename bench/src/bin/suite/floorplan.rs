@@ -1,7 +1,7 @@
-//! `floorplan CELLS CUTOFF SEED`: places CELLS cells, each in one of several shapes and beside others, so
-//! that they cover the least area. Branch and bound: a task for each shape and position, with a copy of
-//! the board; from depth CUTOFF on serial. The best area so far is shared, so the number of nodes visited
-//! depends on the schedule.
+//! `floorplan CELLS CUTOFF SEED`: places CELLS cells, each in one of several shapes and beside
+//! others, so that they cover the least area. Branch and bound: a task for each shape and position,
+//! with a copy of the board; from depth CUTOFF on serial. The best area so far is shared, so the
+//! number of nodes visited depends on the schedule.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,7 +1,7 @@
-//! `fluidanimate STEPS PARTICLES BLOCKS GRAIN`: smoothed particles in a box, BLOCKS x BLOCKS blocks. A
-//! step: six loops over the blocks, halved into tasks: keep, gather the block's particles, densities,
-//! forces, walls, move. A block reads its neighbours and writes itself, so no lock is needed where the
-//! original has one for each cell.
+//! `fluidanimate STEPS PARTICLES BLOCKS GRAIN`: smoothed particles in a box, BLOCKS x BLOCKS
+//! blocks. A step: six loops over the blocks, halved into tasks: keep, gather the block's
+//! particles, densities, forces, walls, move. A block reads its neighbours and writes itself, so no
+//! lock is needed where the original has one for each cell.
 
 use crate::program::{Arguments, Outcome, Program, outcome, pfor_mut, unit};
 

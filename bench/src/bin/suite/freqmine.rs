@@ -1,7 +1,7 @@
-//! `freqmine TRANSACTIONS ITEMS SUPPORT GRAIN`: counts the sets of items that are in SUPPORT transactions
-//! or more. Loops over pieces of the transactions: count the items; sort out the rare ones and rank the
-//! rest; then one loop over the items that mines what lies before each, serially and recursively: very
-//! uneven.
+//! `freqmine TRANSACTIONS ITEMS SUPPORT GRAIN`: counts the sets of items that are in SUPPORT
+//! transactions or more. Loops over pieces of the transactions: count the items; sort out the rare
+//! ones and rank the rest; then one loop over the items that mines what lies before each, serially
+//! and recursively: very uneven.
 
 use workspan_bench::numbers::mixed;
 

@@ -1,7 +1,7 @@
-//! `health LEVELS CHILDREN STEPS CUTOFF`: simulates a tree of villages with hospitals for STEPS days. A day
-//! of a village: a task for each child village, then three passes over its own lists, wait, then two more
-//! passes. Villages CUTOFF levels below the root and deeper are serial. A child hands patients to its
-//! parent's list under the parent's lock.
+//! `health LEVELS CHILDREN STEPS CUTOFF`: simulates a tree of villages with hospitals for STEPS
+//! days. A day of a village: a task for each child village, then three passes over its own lists,
+//! wait, then two more passes. Villages CUTOFF levels below the root and deeper are serial. A child
+//! hands patients to its parent's list under the parent's lock.
 
 use std::sync::{Mutex, PoisonError};
 

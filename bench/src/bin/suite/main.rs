@@ -1,6 +1,6 @@
-//! The suite: BOTS and TP-PARSEC over Rayon, written anew from their algorithms.
-//! `suite NAME [NUMBERS] [--size test|small|large]` runs a program, `suite all` every one, `suite list`
-//! names them. `bench/tp/suite` has the same in C++; docs/suite.md has the arguments.
+//! The suite: BOTS and TP-PARSEC over Rayon, written anew from their algorithms. `suite NAME
+//! [NUMBERS] [--size test|small|large]` runs a program, `suite all` every one, `suite list` names
+//! them. `bench/tp/suite` has the same in C++; docs/suite.md has the arguments.
 
 mod alignment;
 mod blackscholes;

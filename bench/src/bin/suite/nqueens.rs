@@ -1,5 +1,5 @@
-//! `nqueens N CUTOFF`: counts placements of N queens. A task for each column of a row, also for those that
-//! are refused; waits at each node; from row CUTOFF on serial. An irregular tree.
+//! `nqueens N CUTOFF`: counts placements of N queens. A task for each column of a row, also for
+//! those that are refused; waits at each node; from row CUTOFF on serial. An irregular tree.
 
 use crate::program::{Arguments, Outcome, Program, outcome};
 

@@ -1,5 +1,5 @@
-//! What the programs have in common: a program's description, its arguments by size, its outcome, and
-//! the recursive loops.
+//! What the programs have in common: a program's description, its arguments by size, its outcome,
+//! and the recursive loops.
 
 use workspan_bench::command;
 use workspan_bench::numbers::mixed;
@@ -79,9 +79,9 @@ pub fn near(a: f64, b: f64, tolerance: f64) -> bool {
     (a - b).abs() <= tolerance * (1.0 + b.abs())
 }
 
-/// Calls `leaf(first, piece)` for pieces of `rows`, which have `width` elements a row: halves them until
-/// `grain` rows or fewer are left, as TP_PFOR does. The left half is the side of the join that another
-/// worker can take.
+/// Calls `leaf(first, piece)` for pieces of `rows`, which have `width` elements a row: halves them
+/// until `grain` rows or fewer are left, as TP_PFOR does. The left half is the side of the join
+/// that another worker can take.
 pub fn pfor_mut<T: Send>(
     rows: &mut [T],
     width: usize,

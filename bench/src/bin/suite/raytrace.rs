@@ -1,6 +1,6 @@
-//! `raytrace WIDTH HEIGHT FRAMES TILE`: draws spheres with shadows and reflections. Frames in sequence;
-//! each is split along its longer side, recursively, down to tiles of TILE x TILE pixels. A kernel of the
-//! same structure: no hierarchy of volumes.
+//! `raytrace WIDTH HEIGHT FRAMES TILE`: draws spheres with shadows and reflections. Frames in
+//! sequence; each is split along its longer side, recursively, down to tiles of TILE x TILE pixels.
+//! A kernel of the same structure: no hierarchy of volumes.
 
 use std::ops::{Add, Mul, Sub};
 

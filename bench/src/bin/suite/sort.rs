@@ -1,7 +1,7 @@
 //! `sort N QUICK MERGE --input random|sorted --copy serial|parallel`: merge sort by quarters. Four
-//! quarters, wait; two merges, wait; the last merge. A merge halves the larger range and searches the
-//! smaller; where that is empty the rest is copied, serially as in BOTS or, with `--copy parallel`, in
-//! pieces. QUICK and MERGE elements are sorted and merged serially.
+//! quarters, wait; two merges, wait; the last merge. A merge halves the larger range and searches
+//! the smaller; where that is empty the rest is copied, serially as in BOTS or, with `--copy
+//! parallel`, in pieces. QUICK and MERGE elements are sorted and merged serially.
 
 use workspan_bench::numbers::mixed;
 

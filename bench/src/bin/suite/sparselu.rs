@@ -1,7 +1,7 @@
-//! `sparselu BLOCKS SIZE --loop flat|halved`: LU factorisation of a sparse matrix of BLOCKS x BLOCKS
-//! blocks. A step: the diagonal block, serially; a loop of tasks for its row and its column, wait; a loop
-//! of tasks for the rest, wait. One task creates all others, or with `--loop halved` the loops are halved
-//! into tasks.
+//! `sparselu BLOCKS SIZE --loop flat|halved`: LU factorisation of a sparse matrix of BLOCKS x
+//! BLOCKS blocks. A step: the diagonal block, serially; a loop of tasks for its row and its column,
+//! wait; a loop of tasks for the rest, wait. One task creates all others, or with `--loop halved`
+//! the loops are halved into tasks.
 
 use workspan_bench::numbers::mixed_float;
 

@@ -1,6 +1,6 @@
-//! `strassen N DEPTH SIZE --additions serial|parallel`: matrix product by Strassen's seven products, each
-//! a task; down to depth DEPTH or size SIZE. A node does its additions in one serial loop before and one
-//! after, or halves them over its rows.
+//! `strassen N DEPTH SIZE --additions serial|parallel`: matrix product by Strassen's seven
+//! products, each a task; down to depth DEPTH or size SIZE. A node does its additions in one serial
+//! loop before and one after, or halves them over its rows.
 
 use workspan_bench::numbers::mixed_float;
 

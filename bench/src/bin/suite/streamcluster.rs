@@ -1,7 +1,7 @@
-//! `streamcluster POINTS BLOCK CENTERS GRAIN PARTS`: clusters a stream of points, BLOCK by BLOCK, around
-//! CENTERS centers a block at most. A block: distances to a first center (loop), then local search:
-//! candidates one after the other; what opening each would gain is summed in PARTS tasks; when it pays,
-//! points move to it (loop). Loops are halved down to GRAIN points.
+//! `streamcluster POINTS BLOCK CENTERS GRAIN PARTS`: clusters a stream of points, BLOCK by BLOCK,
+//! around CENTERS centers a block at most. A block: distances to a first center (loop), then local
+//! search: candidates one after the other; what opening each would gain is summed in PARTS tasks;
+//! when it pays, points move to it (loop). Loops are halved down to GRAIN points.
 
 use workspan_bench::numbers::mixed;
 

@@ -1,6 +1,6 @@
-//! `swaptions SWAPTIONS TRIALS GRAIN`: prices of swaptions by Monte Carlo over paths of a forward curve.
-//! One loop over the swaptions. A kernel of the same structure as the original: one factor, ten forward
-//! rates.
+//! `swaptions SWAPTIONS TRIALS GRAIN`: prices of swaptions by Monte Carlo over paths of a forward
+//! curve. One loop over the swaptions. A kernel of the same structure as the original: one factor,
+//! ten forward rates.
 
 use crate::program::{Arguments, Outcome, Program, outcome, pfor_mut, unit};
 

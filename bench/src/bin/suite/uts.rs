@@ -1,6 +1,6 @@
-//! `uts ROOT_CHILDREN CHILDREN MILLIONTHS SEED`: counts the nodes of an unbalanced tree. A node's state is
-//! the SHA-1 of its parent's state and its number; it has CHILDREN children with a probability in
-//! millionths. A task for each node.
+//! `uts ROOT_CHILDREN CHILDREN MILLIONTHS SEED`: counts the nodes of an unbalanced tree. A node's
+//! state is the SHA-1 of its parent's state and its number; it has CHILDREN children with a
+//! probability in millionths. A task for each node.
 
 use crate::program::{Arguments, Outcome, Program, outcome};
 
