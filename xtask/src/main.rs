@@ -10,6 +10,7 @@
 mod aarch64;
 mod bench;
 mod book;
+mod comments;
 mod debian_root;
 mod demo;
 mod dependencies;

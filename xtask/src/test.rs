@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::aarch64;
 use crate::book;
+use crate::comments;
 use crate::dependencies;
 use crate::fuzz;
 use crate::miri;
@@ -106,6 +107,7 @@ pub fn run(long: bool) -> Result<()> {
     tally.stage("page built");
     let format = ["fmt", "--all", "--", "--check"];
     tally.check("format", cargo().args(format))?;
+    tally.outcome("width of comments", width_of_comments());
     // The tool with them, as it is run by some. cargo names each crate, which is silent for minutes
     // otherwise.
     {
@@ -276,6 +278,14 @@ fn packages_whole(long: bool) -> dependencies::Outcome {
     }
     let _running = Check::begin("packages for a registry");
     match package::run(long) {
+        Ok(()) => dependencies::Outcome::Fine,
+        Err(error) => dependencies::Outcome::Wrong(format!("{error:#}")),
+    }
+}
+
+/// Whether all comments are within the columns that code is.
+fn width_of_comments() -> dependencies::Outcome {
+    match comments::check() {
         Ok(()) => dependencies::Outcome::Fine,
         Err(error) => dependencies::Outcome::Wrong(format!("{error:#}")),
     }

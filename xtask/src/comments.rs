@@ -1,0 +1,85 @@
+//! Comments of Rust and TypeScript within 100 columns, which no formatter sees to.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use crate::workspace::root;
+
+const MAX_COLUMNS: usize = 100;
+
+/// Where sources lie.
+const FOLDERS: [&str; 7] = [
+    "bench", "crates", "fuzz", "tests", "ui/src", "ui/e2e", "xtask",
+];
+
+/// Folders in them whose files nobody wrote.
+const GENERATED: [&str; 3] = ["target", "node_modules", "dist"];
+
+const ENDINGS: [&str; 4] = ["rs", "ts", "tsx", "mjs"];
+
+/// Fails with the places of all comment lines that are longer.
+///
+/// # Errors
+/// There are some, or a source can't be read.
+pub fn check() -> Result<()> {
+    let mut long = Vec::new();
+    for folder in FOLDERS {
+        search(&root().join(folder), &mut long)?;
+    }
+    if !long.is_empty() {
+        bail!(
+            "comments of more than {MAX_COLUMNS} columns:\n  {}",
+            long.join("\n  ")
+        );
+    }
+    Ok(())
+}
+
+fn search(folder: &Path, long: &mut Vec<String>) -> Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default();
+        if path.is_dir() {
+            if !GENERATED.iter().any(|generated| name == *generated) {
+                search(&path, long)?;
+            }
+            continue;
+        }
+        let ending = path.extension().unwrap_or_default();
+        if ENDINGS.iter().any(|known| ending == *known) {
+            let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+            let place = path.strip_prefix(root()).unwrap_or(&path).display();
+            let lines = long_lines(&text);
+            long.extend(lines.map(|(line, columns)| format!("{place}:{line}: {columns} columns")));
+        }
+    }
+    Ok(())
+}
+
+/// Lines that are comments and too long, with their columns. An address can't be broken.
+fn long_lines(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    let comments = text.lines().enumerate().filter(|(_, line)| {
+        let line = line.trim_start();
+        ["//", "/*", "* "].iter().any(|mark| line.starts_with(mark)) && !line.contains("://")
+    });
+    let sized = comments.map(|(index, line)| (index + 1, line.chars().count()));
+    sized.filter(|(_, columns)| *columns > MAX_COLUMNS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_comments_are_found_and_nothing_else() {
+        let long = "x".repeat(MAX_COLUMNS);
+        let text = format!(
+            "// {long}\nlet s = \"{long}\";\n    /// {long}\n// http://{long}\n//{}\n",
+            &long[2..]
+        );
+        let found: Vec<_> = long_lines(&text).map(|(line, _)| line).collect();
+        assert_eq!(found, [1, 3]);
+    }
+}
