@@ -1,5 +1,5 @@
-//! The suite: `workspan bench suite` builds, runs and keeps it; every program prints the same on every
-//! runtime, and its tasks are the same.
+//! The suite: `workspan bench suite` builds, runs and keeps it; every program prints the same on
+//! every runtime, and its tasks are the same.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -141,7 +141,8 @@ fn all_programs_have_the_same_results_and_tasks_on_every_runtime() {
         return;
     };
     assert_eq!(lines.lines().count(), PROGRAMS);
-    // Numbers that follow from the arguments: fib(20) to depth 6, 12 proteins, 10 x 10 blocks' steps.
+    // Numbers that follow from the arguments: fib(20) to depth 6, 12 proteins, 10 x 10 blocks'
+    // steps.
     let count = |file: &str| -> u64 {
         let of_file = tasks.iter().filter(|(site, _)| site.starts_with(file));
         of_file.map(|(_, count)| count).sum()
@@ -240,8 +241,8 @@ fn is_join(site: &str) -> bool {
     text.lines().nth(line - 1).unwrap().contains("rayon::join(")
 }
 
-/// The Rust programs' tasks are those of the C++ ones: file by file where a program creates its tasks
-/// itself, in all where the recursive loops of `program.rs` do it for it.
+/// The Rust programs' tasks are those of the C++ ones: file by file where a program creates its
+/// tasks itself, in all where the recursive loops of `program.rs` do it for it.
 #[test]
 fn the_programs_over_rayon_have_the_tasks_of_the_serial_elision() {
     let folder = tempfile::tempdir().unwrap();

@@ -51,10 +51,12 @@ pub struct SuiteArgs {
     /// Programs, separated by commas (default: all 21)
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     only: Vec<String>,
-    /// Runtimes, separated by commas: serial, rayon, libomp, libgomp, onetbb (default: all that are here)
+    /// Runtimes, separated by commas: serial, rayon, libomp, libgomp, onetbb (default: all that are
+    /// here)
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     runtime: Vec<String>,
-    /// Input sizes: test takes milliseconds a program, small a second, large what the literature ran
+    /// Input sizes: test takes milliseconds a program, small a second, large what the literature
+    /// ran
     #[arg(long, value_name = "SIZE", default_value = "small", value_parser = ["test", "small", "large"])]
     size: String,
     /// Numbers of workers, separated by commas (default: as many as CPUs)
@@ -73,8 +75,8 @@ pub struct SuiteArgs {
 
 /// `workspan bench suite`.
 ///
-/// # Errors
-/// An unknown name, a runtime that was asked for and is not here, or a folder that can't be written.
+/// # Errors An unknown name, a runtime that was asked for and is not here, or a folder that can't
+/// be written.
 pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     let programs = programs::chosen(&args.only)?;
     let known = RUNTIMES.map(Runtime::name);
@@ -272,8 +274,8 @@ impl Session<'_> {
     }
 }
 
-/// Why a runtime is not here, with the command that installs what it is built with on Debian and its
-/// kin. cargo says itself what it lacks.
+/// Why a runtime is not here, with the command that installs what it is built with on Debian and
+/// its kin. cargo says itself what it lacks.
 fn missing(runtime: Runtime, why: &str) -> String {
     let packages = match runtime {
         Runtime::Serial | Runtime::Libgomp => "g++",

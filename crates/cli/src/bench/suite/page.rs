@@ -1,5 +1,5 @@
-//! The suite as one page of HTML: a row a benchmark, in it a line for each runtime, and a link to each
-//! run's trace.
+//! The suite as one page of HTML: a row a benchmark, in it a line for each runtime, and a link to
+//! each run's trace.
 
 use std::fmt::Write;
 

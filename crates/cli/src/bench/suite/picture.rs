@@ -1,4 +1,5 @@
-//! The suite's speedups as a picture: a bar for each runtime of each benchmark, a line for its spread.
+//! The suite's speedups as a picture: a bar for each runtime of each benchmark, a line for its
+//! spread.
 
 use std::fmt::Write;
 

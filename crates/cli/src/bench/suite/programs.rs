@@ -108,8 +108,8 @@ pub const SUITE: Kernel = suite!(
     "swaptions"
 );
 
-/// The programs of a list of names, each once; all where it is empty. `bots` and `parsec` are names,
-/// too.
+/// The programs of a list of names, each once; all where it is empty. `bots` and `parsec` are
+/// names, too.
 ///
 /// # Errors
 /// An unknown name, with those closest to it.

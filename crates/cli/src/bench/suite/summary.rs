@@ -1,4 +1,5 @@
-//! The suite's turns as rows: a benchmark with a number of workers, and in it a row for each runtime.
+//! The suite's turns as rows: a benchmark with a number of workers, and in it a row for each
+//! runtime.
 
 use serde::Serialize;
 
