@@ -28,13 +28,13 @@ pub(super) fn run(args: &ScaleArgs, file: &Path) -> anyhow::Result<ExitCode> {
             file.display()
         );
     };
-    let tag = tags.iter().rev().find(|row| row.tag == args.tag);
+    let wanted = args.tag.as_deref().unwrap_or_default();
+    let tag = tags.iter().rev().find(|row| row.tag == wanted);
     let tag = tag.with_context(|| {
         let names: Vec<&str> = tags.iter().map(|row| row.tag.as_str()).take(20).collect();
         format!(
-            "{}: has no row with the tag `{}`; it has `{}`",
+            "{}: has no row with the tag `{wanted}`; it has `{}`",
             file.display(),
-            args.tag,
             names.join("`, `")
         )
     })?;

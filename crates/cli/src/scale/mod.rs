@@ -97,8 +97,8 @@ pub struct ScaleArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["workers", "repeat", "warmup", "no_pin", "policy", "seeds", "no_record", "keep_runs", "command"])]
     from: Option<PathBuf>,
     /// The row of that file with this tag (default: the whole program)
-    #[arg(long, value_name = "TAG", requires = "from", default_value = "")]
-    tag: String,
+    #[arg(long, value_name = "TAG", requires = "from")]
+    tag: Option<String>,
     /// The program and its arguments, or a cargo command
     #[arg(required_unless_present = "from", last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
