@@ -173,9 +173,7 @@ function Codes(p: { part: Part; tiles: TileAnswer[]; run: RunMeta }) {
     <div class="small-report">
       <h2>
         Code by time
-        <span>
-          {exact ? many(strands, "strand") : `the longest ${count(strands)} strands alone`}
-        </span>
+        <span>{exact ? many(strands, "strand") : `of the longest ${count(strands)} strands`}</span>
       </h2>
       {codes.length === 0 ? (
         <p class="dim">No strand ran here.</p>

@@ -23,7 +23,10 @@ function slot(
 
 const inView = (slots: Slot[]) =>
   pieces(
-    { tiles: { slots: () => slots }, bands: { rows: { count: 4 } } } as unknown as Scene,
+    {
+      tiles: { slots: () => slots },
+      bands: { rows: { place: Int32Array.of(0, 1, 2, 3) } },
+    } as unknown as Scene,
     "critical",
   ).map((p) => [p.row, p.start, p.end]);
 

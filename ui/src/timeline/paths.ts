@@ -3,7 +3,7 @@
  * where they run together.
  */
 
-import { laneMiddle } from "./bands";
+import { isShown, laneMiddle } from "./bands";
 import type { Pen } from "./pen";
 import { x as pixel } from "./scale";
 import type { Scene } from "./scene";
@@ -27,8 +27,8 @@ export function pieces(s: Scene, kind: "critical" | "ready"): PathPiece[] {
   const all: PathPiece[] = [];
   const seen = new Set<string>();
   const add = (row: number, start: number, end: number, strand: number, gap: boolean) => {
-    // Threads beyond the rows have none: the path hops over their pieces.
-    if (row < s.bands.rows.count) all.push({ row, start, end, strand, gap });
+    // Threads beyond the rows have none, nor have hidden ones: the path hops over their pieces.
+    if (isShown(s.bands.rows, row)) all.push({ row, start, end, strand, gap });
   };
   const slots = s.tiles.slots(kind, s.scale).filter((slot) => slot.tile?.data);
   slots.forEach((slot, n) => {
@@ -128,15 +128,21 @@ export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
     before = piece;
   }
   const halo = critical ? t.halo : "rgba(255,255,255,.85)";
-  pen.line(runs, halo, { width: critical ? 6 : 3.4 });
+  if (!rows.compact) pen.line(runs, halo, { width: critical ? 6 : 3.4 });
   // A path that changes worker all the time would hide the rows behind its dashes: then they only
   // hint at it.
   const many = hops.length > 8 * MAX_HOPS;
-  if (!many) pen.line(hops, halo, { width: critical ? 3.6 : 3.2 });
-  pen.line(runs, t.path, critical ? { width: 3 } : { width: 1.5, dash: [2, 2] });
+  if (!many && !rows.compact) pen.line(hops, halo, { width: critical ? 3.6 : 3.2 });
+  pen.line(
+    runs,
+    t.path,
+    critical ? { width: rows.compact ? 2 : 3 } : { width: rows.compact ? 1 : 1.5, dash: [2, 2] },
+  );
   pen.line(
     hops,
     t.path,
-    many ? { width: 0.6, dash: [1, 3] } : { width: critical ? 1.6 : 1.3, dash: [4, 3] },
+    many || (rows.compact && hops.length > 5 * MAX_HOPS)
+      ? { width: 0.6, dash: [1, 3] }
+      : { width: critical ? 1.6 : 1.3, dash: [4, 3] },
   );
 }
