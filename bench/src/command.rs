@@ -13,7 +13,12 @@ pub struct Arguments {
 impl Arguments {
     /// The process's own. On anything else than numbers and `--name value` prints `usage` and leaves with code 2.
     pub fn parse(usage: &str) -> Self {
-        match Self::read(std::env::args().skip(1)) {
+        Self::parse_words(std::env::args().skip(1), usage)
+    }
+
+    /// The same of given words.
+    pub fn parse_words(words: impl Iterator<Item = String>, usage: &str) -> Self {
+        match Self::read(words) {
             Ok(arguments) => arguments,
             Err(wrong) => {
                 eprintln!("{wrong}\nusage: {usage}");

@@ -11,6 +11,9 @@ use workspan_trace::wire::Kind;
 #[path = "../src/craft.rs"]
 #[allow(dead_code, reason = "the fuzzers make files of bytes besides")]
 mod craft;
+#[path = "../../crates/reader/tests/it/dag_file.rs"]
+#[allow(dead_code, reason = "some of it is for the tests of the reader")]
+mod dag_file;
 #[path = "../../crates/trace/tests/it/sample.rs"]
 #[allow(clippy::unwrap_used, reason = "written for tests")]
 mod sample;
@@ -189,6 +192,10 @@ fn main() -> io::Result<()> {
             write("text", name, &text)?;
         }
     }
+    let dag = dag_file::file(2, &dag_file::one_child(), &dag_file::EDGES);
+    write("formats", "dag-recorder", &dag)?;
+    let dag = dag_file::file(2, &dag_file::folded_child(), &[]);
+    write("formats", "dag-recorder-folded", &dag)?;
     let mut varints = Vec::new();
     for v in [0, 1, 127, 128, 1 << 20, u64::MAX] {
         push_varint(&mut varints, v);

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use workspan_analysis::{Options, report as measure};
 use workspan_reader::open::{Grain, Index, index_note, read};
+use workspan_reader::formats::Format;
 use workspan_reader::recorded::expand::Expander;
 use workspan_reader::recorded::preview::preview;
 use workspan_dag::{Dag, Error};
@@ -180,6 +181,15 @@ pub fn text(bytes: &[u8]) {
     }
     if let Ok(dag) = both(&file) {
         tell(&dag, file.len());
+    }
+}
+
+/// A file of another tool; what could be read is written as a text trace and read again.
+pub fn formats(bytes: &[u8]) {
+    if Format::of(bytes).is_some()
+        && let Ok(dag) = both(bytes)
+    {
+        tell(&dag, bytes.len());
     }
 }
 

@@ -1,9 +1,10 @@
 //! `cargo xtask dist`: what a release offers for download, in `target/dist-packages`.
 //!
-//! One folder is staged as it is to be installed below `/usr`; the archive, the Debian package and
-//! the RPM are three wrappings of it, each tried in a fresh root of a distribution. Nothing is
-//! uploaded.
+//! One folder is staged as it is to be installed below `/usr`; the archive, the Debian package, the
+//! RPM and Arch's package are four wrappings of it, each tried in a fresh root of a distribution.
+//! Nothing is uploaded.
 
+mod arch;
 mod trial;
 
 use std::fs;
@@ -56,6 +57,11 @@ pub fn run(system: System) -> Result<()> {
     let mut made = vec![release.archive()?];
     made.extend(release.debian()?);
     made.extend(release.rpm()?);
+    made.extend(arch::package(
+        &release.dist,
+        &release.version,
+        release.glibc,
+    )?);
     release.checksums(&made)?;
     match trial::run(&release.dist, &release.version) {
         Ok(()) => Ok(()),

@@ -10,11 +10,26 @@ use anyhow::{Context, Result, bail};
 /// Outcome (`ok`, `FAILED`, `ignored`) by test executable and test.
 pub type Outcomes = BTreeMap<(String, String), String>;
 
-/// Runs the tests with `cargo` and returns their outcomes. A test that fails is an outcome; a build that fails is an error.
-pub fn outcomes(name: &str, folder: &Path, cargo: &mut Command) -> Result<Outcomes> {
+/// Whether cargo found that every test passed, and each test's outcome.
+pub struct TestRun {
+    /// Every executable came to its end and none of its tests failed.
+    pub success: bool,
+    /// The outcomes.
+    pub outcomes: Outcomes,
+}
+
+/// Runs the tests with `cargo`. A test that fails is an outcome; a build that fails is an error.
+/// `chosen` says which executables, as cargo is told.
+pub fn outcomes(
+    name: &str,
+    folder: &Path,
+    cargo: &mut Command,
+    chosen: &[String],
+) -> Result<TestRun> {
     let started = Instant::now();
     cargo
-        .args(["test", "--workspace", "--lib", "--tests", "--no-fail-fast"])
+        .args(["test", "--workspace", "--no-fail-fast"])
+        .args(chosen)
         .current_dir(folder)
         .env("CARGO_TARGET_DIR", folder.join("target"))
         // Less to build; recording wants no more than lines.
@@ -41,7 +56,10 @@ pub fn outcomes(name: &str, folder: &Path, cargo: &mut Command) -> Result<Outcom
         executables.len(),
         started.elapsed().as_secs()
     );
-    Ok(found)
+    Ok(TestRun {
+        success: run.status.success(),
+        outcomes: found,
+    })
 }
 
 /// What the test harnesses printed, one after the other; each begins with the number of its tests.

@@ -27,9 +27,20 @@ pub struct Compared {
     pub skipped: Vec<String>,
 }
 
-/// Runs rayon's library and integration tests and rayon-core's integration tests bare and recorded, the versions this
-/// workspace is locked to, with the `workspan` of `profile`.
-pub fn run(profile: &str) -> Result<Compared> {
+/// How much is run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    /// rayon's unit tests and rayon-core's integration tests, recorded; bare only if one of them
+    /// does not pass: a test that passes has nothing to be compared.
+    Quick,
+    /// rayon's integration tests as well, each recorded and bare.
+    All,
+}
+
+/// Runs rayon's library and integration tests and rayon-core's integration tests recorded and bare,
+/// as far as `amount` says: the versions this workspace is locked to, with the `workspan` of
+/// `profile`.
+pub fn run(profile: &str, amount: Amount) -> Result<Compared> {
     let mut compared = Compared::default();
     let metadata = output(cargo().args(["metadata", "--format-version=1"]))?;
     let metadata: Value = serde_json::from_str(&metadata)?;
@@ -52,17 +63,25 @@ pub fn run(profile: &str) -> Result<Compared> {
         );
         return Ok(compared);
     }
-    let bare = outcomes("bare", &folder, &mut cargo())?;
-    if bare.is_empty() {
-        bail!("rayon's own tests, run bare, gave no outcome");
-    }
     let runs = folder.join("target/workspan/runs");
     if runs.exists() {
         fs::remove_dir_all(&runs).with_context(|| runs.display().to_string())?;
     }
-    let mut recorded = cargo_workspan(profile)?;
-    let recorded = outcomes("recorded", &folder, recorded.arg("--no-report"))?;
-    compare(&bare, &recorded, &mut compared);
+    let mut recorder = cargo_workspan(profile)?;
+    let chosen = chosen(amount, &core.folder.join("tests"))?;
+    let recorded = outcomes("recorded", &folder, recorder.arg("--no-report"), &chosen)?;
+    if amount == Amount::All || !recorded.success {
+        let bare = outcomes("bare", &folder, &mut cargo(), &chosen)?.outcomes;
+        if bare.is_empty() {
+            bail!("rayon's own tests, run bare, gave no outcome");
+        }
+        compare(&bare, &recorded.outcomes, &mut compared);
+    } else {
+        compared.equal = recorded.outcomes.len();
+        compared
+            .skipped
+            .push("rayon's own integration tests: cargo xtask test rayon".into());
+    }
     let tasks = recorded_tasks(&runs, profile)?;
     println!("{tasks} tasks recorded");
     if tasks == 0 {
@@ -72,6 +91,23 @@ pub fn run(profile: &str) -> Result<Compared> {
     }
     fs::remove_dir_all(&runs).with_context(|| runs.display().to_string())?;
     Ok(compared)
+}
+
+/// What chooses the test executables, in cargo's words.
+fn chosen(amount: Amount, core_tests: &Path) -> Result<Vec<String>> {
+    let mut words = vec!["--lib".to_owned()];
+    if amount == Amount::All {
+        words.push("--tests".into());
+        return Ok(words);
+    }
+    for entry in fs::read_dir(core_tests).with_context(|| core_tests.display().to_string())? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "rs") {
+            let name = path.file_stem().unwrap_or_default();
+            words.extend(["--test".to_owned(), name.to_string_lossy().into_owned()]);
+        }
+    }
+    Ok(words)
 }
 
 struct Package {

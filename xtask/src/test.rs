@@ -37,7 +37,7 @@ pub fn part(name: &str, long: bool) -> Result<()> {
     match name {
         "rayon" => {
             build_tool()?;
-            rayons_own(&mut tally);
+            rayons_own(&mut tally, rayon_tests::Amount::All);
         }
         "programs" => programs(&mut tally)?,
         "truth" => {
@@ -64,9 +64,12 @@ pub fn part(name: &str, long: bool) -> Result<()> {
     tally.sum_up(started)
 }
 
-/// Slow tests that `--long` alone runs: everything else is to be over in 35 minutes. One measures, the others build the tool
-/// once more.
-const LONG_ONLY: [&str; 5] = [
+/// Slow tests that `--long` alone runs: everything else is to be over in 25 minutes. One measures, one waits for a minute, the
+/// others build in release.
+const LONG_ONLY: [&str; 8] = [
+    "each_benchmark_of_criterion_and_divan_has_a_row",
+    "no_signal_at_any_time_loses_a_trace",
+    "the_same_tasks_on_any_number_of_workers",
     "the_findings_name_all_faults_and_fixes_are_faster",
     "ten_million_tasks",
     "an_installation_from_git_is_the_whole_tool",
@@ -77,8 +80,9 @@ const LONG_ONLY: [&str; 5] = [
 /// Slow tests that look at how long things took: nothing else runs beside them.
 const ALONE: [&str; 1] = ["the_report_names_the_serial_merge_and_only_that"];
 
-/// When the fuzzers, which take minutes to build the first time, may still begin on a slow machine: everything is to be over in 35 minutes.
-const TIME_FOR_FUZZERS: Duration = Duration::from_secs(27 * 60);
+/// When the fuzzers, which take minutes to build the first time, may still begin: everything is to
+/// be over in 25 minutes.
+const TIME_FOR_FUZZERS: Duration = Duration::from_secs(17 * 60);
 
 /// Runs all checks; `long` gives random tests twenty times the cases and fuzzers twenty times the time, and adds programs from the
 /// registry, miri and cargo-deny.
@@ -148,7 +152,7 @@ fn toolchains() {
     );
 }
 
-/// The project's own tests, and those of the page, on what was built before.
+/// The project's own tests, on what was built before.
 fn tests(tally: &mut Tally, long: bool) -> Result<()> {
     let mut quick = cargo();
     quick.args(["test", "--workspace", "--no-fail-fast"]);
@@ -159,14 +163,18 @@ fn tests(tally: &mut Tally, long: bool) -> Result<()> {
     // Slow ones are marked `ignore` so that a plain `cargo test` is quick; they are run by themselves.
     tally.count("tests", &mut quick, true)?;
     tally.stage("tests");
-    page(tally);
-    tally.stage("page tests");
     Ok(())
 }
 
-/// Slow tests, and what is compiled for a check of its own: Rayon's tests, lints, documentation, fuzzers.
+/// The page's tests and slow tests, and what is compiled for a check of its own: Rayon's tests, lints, documentation, fuzzers.
 fn others(tally: &mut Tally, long: bool, started: Instant) -> Result<()> {
-    rayons_own(tally);
+    page(tally);
+    tally.stage("page tests");
+    let amount = match long {
+        true => rayon_tests::Amount::All,
+        false => rayon_tests::Amount::Quick,
+    };
+    rayons_own(tally, amount);
     tally.stage("rayon's own tests");
     let mut clippy = cargo();
     clippy.args(["clippy", "--quiet", "--workspace", "--all-targets"]);
@@ -238,10 +246,10 @@ fn build_tool() -> Result<()> {
     succeed(cargo().args(["build", "--quiet", "--package", "workspan"]))
 }
 
-/// Rayon's own tests bare and recorded, with the tool that is built already.
-fn rayons_own(tally: &mut Tally) {
-    let _running = Check::begin("rayon's own tests, bare and recorded");
-    match rayon_tests::run("debug") {
+/// Rayon's own tests recorded and bare, with the tool that is built already.
+fn rayons_own(tally: &mut Tally, amount: rayon_tests::Amount) {
+    let _running = Check::begin("rayon's own tests, recorded");
+    match rayon_tests::run("debug", amount) {
         Ok(compared) => {
             tally.passed += compared.equal;
             tally.failed.extend(compared.differences);

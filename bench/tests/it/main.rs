@@ -7,3 +7,4 @@
 mod agents;
 mod kernels;
 mod runtimes;
+mod suite;

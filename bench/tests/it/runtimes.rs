@@ -35,23 +35,28 @@ const KERNELS: [(&str, &[&str], &str); 15] = [
 ];
 
 /// How often a program of each runtime is run, as schedules differ.
-const WORKERS: [&str; 3] = ["1", "2", "4"];
+pub const WORKERS: [&str; 3] = ["1", "2", "4"];
 
-fn skipped(what: &str, why: &str) {
+pub fn skipped(what: &str, why: &str) {
     workspan_toolchains::skipped(&format!("kernels on {what}"), why);
 }
 
 /// The first of these compilers that there is.
-fn compiler(names: &[&'static str]) -> Option<&'static str> {
+pub fn compiler(names: &[&'static str]) -> Option<&'static str> {
     let found = names
         .iter()
         .find_map(|name| workspan_toolchains::named(name));
     found.map(|compiler| compiler.command.as_str())
 }
 
-fn build(compiler: &str, flags: &[&str], kernel: &str, folder: &Path) -> Result<PathBuf, String> {
+pub fn build(
+    compiler: &str,
+    flags: &[&str],
+    kernel: &str,
+    folder: &Path,
+) -> Result<PathBuf, String> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let program = folder.join(kernel);
+    let program = folder.join(kernel.rsplit('/').next().unwrap());
     let output = Command::new(compiler)
         .args(["-std=c++11", "-O1", "-Wall", "-Wextra", "-pedantic", "-I"])
         .arg(here.join("../include"))
@@ -69,7 +74,7 @@ fn build(compiler: &str, flags: &[&str], kernel: &str, folder: &Path) -> Result<
     Ok(program)
 }
 
-fn printed(program: &Path, arguments: &[&str]) -> String {
+pub fn printed(program: &Path, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(

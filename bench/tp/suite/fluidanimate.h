@@ -131,7 +131,7 @@ static bool run(const Arguments &arguments) {
     return say(found == count && height / all < 0.6, "moved %ld particles, mean height %.5f, density %.4f", found, height / all, density / all);
 }
 
-static const Program PROGRAM = {"fluidanimate", "[STEPS] [PARTICLES] [BLOCKS] [GRAIN]", {{3, 600, 8, 1}}, {{15, 20000, 32, 1}},
+static const Program PROGRAM = {"fluidanimate", "[STEPS] [PARTICLES] [BLOCKS] [GRAIN]", {{3, 600, 8, 1}}, {{15, 10000, 32, 1}},
                                 {{500, 500000, 128, 1}}, run};
 } // namespace fluidanimate
 

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 use workspan_dag::{Dag, ROOT_PLACE, TimeUnit};
 use workspan_export::{bytes, thousands};
+use workspan_reader::formats::FORMAT_KEY;
 
 use crate::output::print;
 use crate::trace::{TraceArgs, describe};
@@ -29,7 +30,7 @@ struct Info<'a> {
     workspan_info: u32,
     file: String,
     bytes: u64,
-    kind: &'static str,
+    kind: &'a str,
     name: Option<&'a str>,
     command: Option<&'a str>,
     host: Option<&'a str>,
@@ -81,11 +82,7 @@ fn gather(dag: &Dag, file: String, bytes: u64) -> Info<'_> {
         workspan_info: 1,
         file,
         bytes,
-        kind: if meta.recorded {
-            "recorded trace"
-        } else {
-            "text trace"
-        },
+        kind: kind(dag),
         name: meta.name.as_deref(),
         command: meta.command.as_deref(),
         host: meta.host.as_deref(),
@@ -113,6 +110,16 @@ fn gather(dag: &Dag, file: String, bytes: u64) -> Info<'_> {
             .map(|(k, v)| (k.as_str(), v.as_str()))
             .collect(),
         warnings: &meta.warnings,
+    }
+}
+
+/// What the file is; an imported one stays that after it was exported as text.
+fn kind(dag: &Dag) -> &str {
+    let format = dag.meta.facts.iter().find(|fact| fact.0 == FORMAT_KEY);
+    match format {
+        Some((_, format)) => format,
+        None if dag.meta.recorded => "recorded trace",
+        None => "text trace",
     }
 }
 
@@ -284,7 +291,8 @@ fn text(info: &Info) -> String {
     line("steal costs", known(info.burden));
     line("probe costs", known(info.probe_cost));
     // The first line has the size already.
-    for (key, value) in info.facts.iter().filter(|f| f.0 != "size") {
+    let told = ["size", FORMAT_KEY];
+    for (key, value) in info.facts.iter().filter(|f| !told.contains(&f.0)) {
         line(key, (*value).to_string());
     }
     out.push_str("captured\n");

@@ -1,9 +1,11 @@
 //! Reads traces of every format into a [`workspan_dag::Dag`], and writes text traces.
 //!
 //! [`open()`] recognises a file's format by its first bytes. [`recorded`] reads what `workspan
-//! record` writes, [`text`] reads and writes text traces, and [`packed`] handles either kind packed
-//! by gzip.
+//! record` writes, [`text`] reads and writes text traces, [`formats`] lists the formats of other tools,
+//! and [`packed`] handles any of them packed by gzip.
 
+pub mod dag_recorder;
+pub mod formats;
 mod mapped;
 pub mod open;
 pub mod packed;
@@ -11,6 +13,7 @@ mod piped;
 pub mod recorded;
 mod released_pages;
 pub mod text;
+pub mod woolplot;
 
 pub use open::{OpenOptions, open, preview};
 pub use recorded::preview::Preview;

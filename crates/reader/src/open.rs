@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use workspan_trace::{Tolerance, Trace};
 
+use crate::formats::{FORMATS, Format};
 use crate::mapped::FileBytes;
 use crate::recorded::index::SidecarIndex;
 use crate::recorded::preview::Preview;
@@ -61,12 +62,14 @@ pub enum Kind {
     Recorded,
     /// A text trace.
     Text,
-    /// A trace of either kind, packed by gzip ([`crate::packed`]).
+    /// A file of another tool ([`crate::formats`]).
+    Imported(&'static Format),
+    /// A trace of any kind, packed by gzip ([`crate::packed`]).
     Packed,
 }
 
 impl Kind {
-    /// Recognises a trace; `None` for neither kind.
+    /// Recognises a trace; `None` for no kind.
     pub fn of(bytes: &[u8]) -> Option<Kind> {
         let magic = &workspan_trace::header::MAGIC;
         if !bytes.is_empty() && magic.starts_with(&bytes[..bytes.len().min(magic.len())]) {
@@ -75,16 +78,19 @@ impl Kind {
         if packed::is_packed(bytes) {
             return Some(Kind::Packed);
         }
+        if let Some(format) = Format::of(bytes) {
+            return Some(Kind::Imported(format));
+        }
         let bytes = bytes.strip_prefix(text::BYTE_ORDER_MARK).unwrap_or(bytes);
         let first = bytes.iter().find(|b| !b.is_ascii_whitespace());
         (first == Some(&b'{')).then_some(Kind::Text)
     }
 }
 
-/// Reads the trace at `path`, text or recorded, whichever its first bytes say it is.
+/// Reads the trace at `path`, of whichever kind its first bytes say it is.
 ///
 /// # Errors
-/// The file can't be read, is empty, is neither kind, or is damaged (see [`Error`]).
+/// The file can't be read, is empty, is of no kind, or is damaged (see [`Error`]).
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Dag, Error> {
     with_file(path, |content| {
         let (bytes, about) = (content.bytes, content.about);
@@ -293,9 +299,11 @@ fn read_with_index(
     let result = match kind(path, bytes)? {
         Kind::Recorded => recorded::dag_with_index(content, options, beside),
         Kind::Text => text::read_with(bytes, options),
+        Kind::Imported(format) => format.open(bytes, options),
         Kind::Packed => packed::unpack(bytes, options.allow_truncated).and_then(|plain| {
             match Kind::of(&plain) {
                 Some(Kind::Recorded) => recorded::dag(&plain, options),
+                Some(Kind::Imported(format)) => format.open(&plain, options),
                 _ => text::read_with(&plain, options),
             }
         }),
@@ -350,8 +358,14 @@ pub(crate) fn kind(path: &Path, bytes: &[u8]) -> Result<Kind, Error> {
             "is empty; expected a trace: did the recorded program start?",
         ));
     }
-    let no_trace = "is not a trace; expected a recorded trace (.wspan) or a text trace, which starts with {\"workspan_trace\":1";
-    Kind::of(bytes).ok_or_else(|| fail(path, no_trace))
+    Kind::of(bytes).ok_or_else(|| {
+        let foreign: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+        let what = format!(
+            "is not a trace; expected a recorded trace (.wspan), a text trace, which starts with {{\"workspan_trace\":1, or {}",
+            foreign.join(", ")
+        );
+        fail(path, &what)
+    })
 }
 
 pub(crate) fn fail(path: &Path, what: &str) -> Error {

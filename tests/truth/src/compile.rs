@@ -1,8 +1,10 @@
 //! Builds the programs, with what compilers the machine has. A program is a file; where it lies and how it ends says how it is built.
 
 use std::fs;
+use std::panic;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::thread;
 
 use anyhow::{Context, Result, bail};
 use workspan_toolchains::{libomp, named};
@@ -30,6 +32,7 @@ pub struct Program {
 }
 
 /// All programs, and what could not be built.
+#[derive(Default)]
 pub struct Built {
     pub programs: Vec<Program>,
     pub skipped: Vec<String>,
@@ -106,16 +109,26 @@ fn here() -> PathBuf {
 ///
 /// # Errors
 /// A program does not compile with a compiler that there is.
-pub fn all(tool: &Path, folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Built> {
-    let mut built = Built {
-        programs: Vec::new(),
-        skipped: Vec::new(),
-    };
-    rust(tool, folder, wanted, &mut built)?;
-    for set in &SETS {
-        native(set, folder, wanted, &mut built)?;
+pub fn all(tool: &Path, folder: &Path, wanted: &(dyn Fn(&str) -> bool + Sync)) -> Result<Built> {
+    // Compilers run one after the other in each set; the sets side by side.
+    let parts = thread::scope(|scope| {
+        let mut builders = vec![scope.spawn(|| rust(tool, folder, wanted))];
+        for set in &SETS {
+            builders.push(scope.spawn(move || native(set, folder, wanted)));
+        }
+        builders.push(scope.spawn(|| same(folder, wanted)));
+        let ends = builders.into_iter().map(|builder| {
+            builder
+                .join()
+                .unwrap_or_else(|panic| panic::resume_unwind(panic))
+        });
+        ends.collect::<Result<Vec<Built>>>()
+    })?;
+    let mut built = Built::default();
+    for part in parts {
+        built.programs.extend(part.programs);
+        built.skipped.extend(part.skipped);
     }
-    same(folder, wanted, &mut built)?;
     Ok(built)
 }
 
@@ -147,12 +160,8 @@ fn stem(source: &Path) -> String {
 }
 
 /// The Rust programs, by `cargo workspan build`: a package of their own.
-fn rust(
-    tool: &Path,
-    folder: &Path,
-    wanted: &dyn Fn(&str) -> bool,
-    built: &mut Built,
-) -> Result<()> {
+fn rust(tool: &Path, folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Built> {
+    let mut built = Built::default();
     let package = here().join("rust");
     let mut programs = Vec::new();
     for source in sources(&package.join("src/bin"), "", ".rs")? {
@@ -162,7 +171,7 @@ fn rust(
         }
     }
     if programs.is_empty() {
-        return Ok(());
+        return Ok(built);
     }
     let target = folder.join("rust");
     let mut cargo = Command::new(tool.with_file_name("cargo-workspan"));
@@ -203,7 +212,7 @@ fn rust(
             own_tasks: false,
         });
     }
-    Ok(())
+    Ok(built)
 }
 
 /// What the machine's compiler of this name is started by.
@@ -212,12 +221,8 @@ fn compiler(name: &str) -> Option<&'static str> {
 }
 
 /// The programs of one language and runtime.
-fn native(
-    set: &Set,
-    folder: &Path,
-    wanted: &dyn Fn(&str) -> bool,
-    built: &mut Built,
-) -> Result<()> {
+fn native(set: &Set, folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Built> {
+    let mut built = Built::default();
     let sources = sources(&here().join("native"), set.begins, set.ends)?;
     let name = |source: &Path| {
         format!(
@@ -229,7 +234,7 @@ fn native(
     let is_program = |source: &&PathBuf| stem(source) != "truth_fortran" && wanted(&name(source));
     let sources: Vec<&PathBuf> = sources.iter().filter(is_program).collect();
     if sources.is_empty() {
-        return Ok(());
+        return Ok(built);
     }
     let place = folder.join(set.name);
     fs::create_dir_all(&place)?;
@@ -238,7 +243,7 @@ fn native(
         built
             .skipped
             .push(format!("{}: no compiler that can build for it", set.name));
-        return Ok(());
+        return Ok(built);
     };
     let native = here().join("native");
     if set.name == "fortran" {
@@ -274,7 +279,7 @@ fn native(
             own_tasks: set.own_tasks,
         });
     }
-    Ok(())
+    Ok(built)
 }
 
 /// Whether an empty program can be built with all that the set needs.
@@ -297,7 +302,8 @@ fn links(compiler: &str, set: &Set, place: &Path) -> bool {
 }
 
 /// Programs that are only to do the same bare and recorded. Their first lines say how they are built and run.
-fn same(folder: &Path, wanted: &dyn Fn(&str) -> bool, built: &mut Built) -> Result<()> {
+fn same(folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Built> {
+    let mut built = Built::default();
     let place = folder.join("same");
     fs::create_dir_all(&place)?;
     for source in sources(&here().join("same"), "", "")? {
@@ -352,7 +358,7 @@ fn same(folder: &Path, wanted: &dyn Fn(&str) -> bool, built: &mut Built) -> Resu
             });
         }
     }
-    Ok(())
+    Ok(built)
 }
 
 /// Runs a line of shell.

@@ -9,7 +9,7 @@ use crate::debian_root::DebianRoot;
 use crate::packages::is_root;
 use crate::workspace::{output, root};
 
-use super::{archive_name, debian_architecture};
+use super::{arch, archive_name, debian_architecture};
 
 /// Why the trial did not come to an end.
 pub enum Unfinished {
@@ -22,7 +22,10 @@ pub enum Unfinished {
 /// Distributions, oldest first, with what a user's program is compiled with and what unpacks.
 const ROOTS: [(&str, &[&str]); 2] = [
     ("bullseye", &["gcc", "libc6-dev"]),
-    ("bookworm", &["gcc", "libc6-dev", "rpm"]),
+    (
+        "bookworm",
+        &["gcc", "libc6-dev", "rpm", "pacman-package-manager"],
+    ),
 ];
 
 /// What an installed tool has to do, in a folder of its own, with `treesum.c` in `$EXAMPLES`. Ends
@@ -45,7 +48,7 @@ workspan --version
 const FILES: &str = r#"
 gzip -dc /usr/share/man/man1/workspan.1.gz | grep -q workspan
 bash -n /usr/share/bash-completion/completions/workspan
-test -s /usr/share/zsh/vendor-completions/_workspan
+test -s /usr/share/zsh/*/_workspan
 test -s /usr/share/fish/vendor_completions.d/workspan.fish
 test -s /usr/include/workspan.h
 test -s /usr/share/doc/workspan/LICENSE-MIT
@@ -63,7 +66,7 @@ pub fn run(dist: &Path, version: &str) -> Result<(), Unfinished> {
         let fresh = DebianRoot::prepare(release, packages)
             .map_err(|error| Unfinished::Skipped(format!("{release}: {error:#}")))?;
         for (kind, install, remove) in steps(dist, version, release) {
-            let said = try_one(&fresh, dist, &install, &remove, kind == "archive")
+            let said = try_one(&fresh, dist, &install, &remove, kind)
                 .with_context(|| format!("the {kind} in a root of Debian {release}"))
                 .map_err(Unfinished::Failed)?;
             let last = said.lines().last().unwrap_or_default();
@@ -102,6 +105,19 @@ fn steps(dist: &Path, version: &str, release: &str) -> Vec<(&'static str, String
             "rpm -e --nodeps workspan".into(),
         ));
     }
+    let package = dist.join(arch::package_name(version));
+    if package.is_file() && release == "bookworm" {
+        steps.push((
+            "package for Arch",
+            // Nor packages of Arch.
+            format!(
+                "pacman -U -dd --noconfirm --noprogressbar {} >/dev/null\n\
+                 test -s /usr/share/zsh/site-functions/_workspan",
+                package.display()
+            ),
+            "pacman -R -dd --noconfirm workspan-bin >/dev/null".into(),
+        ));
+    }
     steps
 }
 
@@ -111,10 +127,13 @@ fn try_one(
     dist: &Path,
     install: &str,
     remove: &str,
-    is_archive: bool,
+    kind: &str,
 ) -> Result<String> {
     let examples = root().join("examples");
-    let files = if is_archive { "" } else { FILES };
+    let files = match kind {
+        "archive" => "",
+        _ => FILES,
+    };
     let line = format!(
         "set -e\nEXAMPLES={}\n{install}\n{files}{USE}{remove}\n! test -e /usr/bin/workspan\n",
         examples.display()

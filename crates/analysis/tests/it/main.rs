@@ -8,6 +8,10 @@ mod advise;
 mod blame;
 mod budget;
 mod causes;
+#[path = "../../../reader/tests/it/dag_file.rs"]
+#[allow(dead_code, reason = "some of it is for the tests of the reader")]
+mod dag_file;
+mod dag_recorder;
 mod edge_cases;
 mod examples;
 mod folded;

@@ -2,6 +2,7 @@
 
 use super::events::Events;
 use super::line::fault;
+use crate::formats;
 use workspan_dag::Dag;
 use workspan_dag::Error;
 use workspan_dag::build::{At, Fault, Mode, assemble};
@@ -44,15 +45,16 @@ pub(super) fn finish(
         events.places.settle(&mut dag);
         return Ok(dag);
     }
-    // What a recorded trace's exporter wrote was repaired before, and its warnings say so.
-    let (recorded, told) = (raw.meta.recorded, raw.meta.warnings.len());
-    if !recorded {
+    // What was recorded, or came from another tool, was repaired before it was exported, and its warnings say so.
+    let told = raw.meta.warnings.len();
+    let repaired = raw.meta.recorded || formats::is_imported(&raw.meta);
+    if !repaired {
         overlaps(&events, &raw, &mut faults);
     }
     if let Some((_, error)) = faults.first {
         return Err(error);
     }
-    let mode = if recorded { Mode::Repair } else { Mode::Strict };
+    let mode = if repaired { Mode::Repair } else { Mode::Strict };
     let mut dag = assemble(raw, mode).map_err(|f| place(&events, f))?;
     dag.meta.warnings.truncate(told);
     events.places.settle(&mut dag);

@@ -5,6 +5,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod bad_traces;
+mod dag_file;
+mod dag_recorder;
 #[path = "../../../dag/tests/dice/mod.rs"]
 mod dice;
 mod example_a;
@@ -25,4 +27,5 @@ mod regions;
 mod repair;
 mod samples;
 mod strands;
+mod woolplot;
 mod writer;
