@@ -5,6 +5,7 @@
 
 use workspan_dag::{CpuTimes, Dag, NONE, StrandId, ThreadId};
 
+use crate::runtime_gaps::{runtime_gaps, total_ticks};
 use crate::sample_profile::hottest_of_stacks;
 use crate::weight::OffCursor;
 
@@ -129,7 +130,10 @@ fn sum(ticks: &[u64]) -> u64 {
 pub(crate) fn between_strands(dag: &Dag) -> Option<String> {
     let cpu = dag.meta.cpu.as_ref().filter(|_| dag.meta.recorded)?;
     let all = cpu.process.unwrap_or_else(|| cpu.of_threads());
-    let work = nanoseconds(dag, sum(&on_cpu(dag)));
+    // Inside of folded strands too, a thread is between its tasks.
+    let inside_folds = total_ticks(&runtime_gaps(dag));
+    let inside_folds = u64::try_from(inside_folds).unwrap_or(u64::MAX);
+    let work = nanoseconds(dag, sum(&on_cpu(dag)).saturating_sub(inside_folds));
     let known = work.saturating_add(cpu.outside);
     let in_switches = cpu.switches.saturating_mul(MAX_SWITCH_NS);
     let between = all.saturating_sub(known.saturating_add(in_switches));
@@ -145,7 +149,7 @@ pub(crate) fn between_strands(dag: &Dag) -> Option<String> {
     };
     Some(format!(
         "The process used {} of CPU time, and its tasks ran for {} of it: {} ({:.0} %) went between the tasks of recorded threads{mostly}. \
-         That is the runtime's, which creates tasks, waits and wakes threads, or was not recorded; work and span leave it out.",
+         That is the runtime's, which creates tasks, waits and wakes threads, the recorder's, or was not recorded; work and span leave it out.",
         milliseconds(all),
         milliseconds(work),
         milliseconds(between),

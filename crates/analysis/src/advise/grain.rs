@@ -116,8 +116,10 @@ pub(super) fn grain(
         let mut spawning = (spawned as f64) * cost as f64;
         let cost_is_inside = matches!(spawn_cost, SpawnCost::Inside(_));
         let mut cost_is_least = matches!(spawn_cost, SpawnCost::AtLeast(_));
-        if cost_is_inside && spawning > MOST_INSIDE * sum {
-            (spawning, cost_is_least) = (MOST_INSIDE * sum, true);
+        if cost_is_inside {
+            // Of tasks that are not long against it, recording and the runtime make more than what is calibrated.
+            cost_is_least = sum < spawning * SPAWNS_A_TASK as f64;
+            spawning = spawning.min(MOST_INSIDE * sum);
         }
         let inside = if cost_is_inside { spawning } else { 0.0 };
         let now = Grain {

@@ -215,7 +215,7 @@ fn grain(dag: &Dag, rows: &[GrainAdvice], page: &mut Page) {
     }
     let least = match rows.iter().any(|row| row.cost_is_least) {
         true => {
-            " (at least: what the runtime does on a task's own thread is part of the mean task)"
+            " (at least: what the runtime and recording add on a task's own thread is part of the mean task, and may be most of a short one)"
         }
         false => "",
     };
