@@ -22,8 +22,12 @@ export default defineConfig(({ mode }) => ({
     outDir: mode === "invented" ? "dist/invented" : "dist",
     emptyOutDir: mode !== "invented",
   },
-  server: view
-    ? { proxy: { "/api": { target: view.replace(/\/+$/, ""), changeOrigin: true } } }
-    : {},
+  server: {
+    // The glossary is a link into docs/.
+    fs: { allow: [".."] },
+    ...(view
+      ? { proxy: { "/api": { target: view.replace(/\/+$/, ""), changeOrigin: true } } }
+      : {}),
+  },
   test: { environment: "node", include: ["src/**/*.test.ts", "src/**/*.test.tsx"] },
 }));

@@ -144,6 +144,13 @@ fn runs() -> [(&'static str, Vec<u8>); 5] {
     ]
 }
 
+const CILKSCALE: &str = "\
+tag,work (seconds),span (seconds),parallelism,burdened_span (seconds),burdened_parallelism,2c time (seconds)
+sort,3,0.5,6,0.6,5,2
+,4,1,4,1.25,3.2,2.5
+";
+const TASKPROF: &str = "Source file,Line number,Parallelism\nmain,0,8.5,30\n\"a,b.c\",12,3\n";
+
 fn main() -> io::Result<()> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let write = |target: &str, name: &str, bytes: &[u8]| {
@@ -196,6 +203,10 @@ fn main() -> io::Result<()> {
     write("formats", "dag-recorder", &dag)?;
     let dag = dag_file::file(2, &dag_file::folded_child(), &[]);
     write("formats", "dag-recorder-folded", &dag)?;
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/reader/tests/it");
+    write("formats", "woolplot", &fs::read(tests.join("woolplot.log"))?)?;
+    write("formats", "cilkscale", CILKSCALE.as_bytes())?;
+    write("formats", "taskprof", TASKPROF.as_bytes())?;
     let mut varints = Vec::new();
     for v in [0, 1, 127, 128, 1 << 20, u64::MAX] {
         push_varint(&mut varints, v);

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use workspan_analysis::{Options, report as measure};
 use workspan_reader::open::{Grain, Index, index_note, read};
-use workspan_reader::formats::Format;
+use workspan_reader::formats::{Format, Reading};
 use workspan_reader::recorded::expand::Expander;
 use workspan_reader::recorded::preview::preview;
 use workspan_dag::{Dag, Error};
@@ -186,10 +186,14 @@ pub fn text(bytes: &[u8]) {
 
 /// A file of another tool; what could be read is written as a text trace and read again.
 pub fn formats(bytes: &[u8]) {
-    if Format::of(bytes).is_some()
-        && let Ok(dag) = both(bytes)
-    {
-        tell(&dag, bytes.len());
+    match Format::of(bytes).map(|format| &format.reading) {
+        Some(Reading::Table(read)) => drop(heap::within(bytes.len(), || read(bytes))),
+        Some(Reading::Trace(_)) => {
+            if let Ok(dag) = both(bytes) {
+                tell(&dag, bytes.len());
+            }
+        }
+        None => {}
     }
 }
 

@@ -15,7 +15,7 @@ export default function (suite) {
         own: size(v),
         most: Math.max(
           ...[...document.querySelectorAll("main *")]
-            .filter((e) => e !== v && e.textContent)
+            .filter((e) => !v.contains(e) && e.textContent)
             .map(size),
         ),
       };

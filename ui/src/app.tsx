@@ -21,6 +21,7 @@ import { Scalability } from "./scalability/Scalability";
 import { Sites } from "./sites/Sites";
 import { announcement, drawer, meta, runMeta, selection, split, tab, type Tab } from "./store";
 import { Summary } from "./summary/Summary";
+import { Explained } from "./terms/Term";
 import { dark } from "./theme/theme";
 import { Timeline } from "./timeline/Timeline";
 import { WhatIf } from "./whatif/WhatIf";
@@ -88,6 +89,7 @@ export function App() {
       <StatusLine />
       {overlay.value === "palette" && <Palette />}
       {overlay.value === "help" && <Help />}
+      <Explained />
       {toast.value && (
         <div class="toast" aria-hidden="true">
           {toast.value}

@@ -19,6 +19,7 @@ const full: ViewState = {
   selection: { kind: "strand", run: "b", id: 7, task: 3 },
   colorBy: "worker",
   layers: new Set(["spawns", "queue"]),
+  rowsShown: { height: "compact", sort: "busy", pinned: [3, 0], hidden: [12] },
   layout: "power",
   power: 0.35,
   expanded: new Set(["t0", "t12", "g3.100.200"]),

@@ -8,10 +8,12 @@ import { batch, effect } from "@preact/signals";
 import * as store from "./store";
 import {
   LAYERS,
+  ROWS_AT_START,
   TABS,
   type ColorBy,
   type Layer,
   type Layout,
+  type RowsShown,
   type Selection,
   type Tab,
 } from "./store";
@@ -25,6 +27,7 @@ export interface ViewState {
   selection: Selection | null;
   colorBy: ColorBy;
   layers: ReadonlySet<Layer>;
+  rowsShown: RowsShown;
   layout: Layout;
   power: number;
   expanded: ReadonlySet<string>;
@@ -47,6 +50,7 @@ export const START: ViewState = {
     "spawns",
     "steals",
     "leaps",
+    "matrix",
     "critical",
     "ready",
     "delay",
@@ -54,6 +58,7 @@ export const START: ViewState = {
     "cpu",
     "regions",
   ]),
+  rowsShown: ROWS_AT_START,
   layout: "time",
   power: 0.5,
   expanded: new Set(["t0"]),
@@ -81,6 +86,8 @@ export function write(s: ViewState): string {
   if (s.colorBy !== START.colorBy) put("color", s.colorBy);
   if (!same(s.layers, START.layers))
     put("layers", LAYERS.filter((l) => s.layers.has(l)).join(",") || "none");
+  const rows = rowsText(s.rowsShown);
+  if (rows) put("rows", rows);
   if (s.layout !== START.layout || s.power !== START.power)
     put("layout", s.layout + (s.power !== START.power ? `:${number(s.power)}` : ""));
   if (!same(s.expanded, START.expanded))
@@ -132,6 +139,7 @@ export function read(hash: string): ViewState {
     colorBy: one("color", COLORS, START.colorBy),
     layers:
       layers === null ? START.layers : new Set(LAYERS.filter((l) => layers.split(",").includes(l))),
+    rowsShown: readRows(get("rows")),
     layout: LAYOUTS.includes(layoutName as Layout) ? (layoutName as Layout) : START.layout,
     power: power >= 0.2 && power <= 1 ? power : START.power,
     expanded:
@@ -160,6 +168,32 @@ export function read(hash: string): ViewState {
         .slice(0, 64),
       factor: factor > 1 && factor <= 1000 ? factor : START.whatif.factor,
     },
+  };
+}
+
+/** `compact,busy,pin:0.3,hide:5`: what is as at the start is left out. */
+function rowsText(s: RowsShown): string {
+  const out: string[] = [];
+  if (s.height !== ROWS_AT_START.height) out.push(s.height);
+  if (s.sort !== ROWS_AT_START.sort) out.push(s.sort);
+  if (s.pinned.length) out.push(`pin:${s.pinned.join(".")}`);
+  if (s.hidden.length) out.push(`hide:${s.hidden.join(".")}`);
+  return out.join(",");
+}
+
+function readRows(text: string | null): RowsShown {
+  const words = (text ?? "").split(",");
+  const list = (name: string): number[] => {
+    const found = words.find((w) => w.startsWith(`${name}:`))?.slice(name.length + 1);
+    const numbers = (found ?? "").split(".").filter((n) => /^\d{1,6}$/.test(n));
+    return [...new Set(numbers.map(Number))];
+  };
+  const height = (["full", "compact"] as const).find((h) => words.includes(h));
+  return {
+    height: height ?? ROWS_AT_START.height,
+    sort: words.includes("busy") ? "busy" : ROWS_AT_START.sort,
+    pinned: list("pin"),
+    hidden: list("hide"),
   };
 }
 

@@ -38,6 +38,7 @@ export const LAYERS = [
   "spawns",
   "steals",
   "leaps",
+  "matrix",
   "critical",
   "ready",
   "delay",
@@ -68,9 +69,29 @@ export const selection = signal<Selection | null>(null);
 export const hover = signal<Selection | null>(null);
 export const colorBy = signal<ColorBy>("code");
 export const layers = signal<ReadonlySet<Layer>>(
-  new Set(["spawns", "steals", "leaps", "critical", "ready", "delay", "nowork", "cpu", "regions"]),
+  new Set([
+    "spawns",
+    "steals",
+    "leaps",
+    "matrix",
+    "critical",
+    "ready",
+    "delay",
+    "nowork",
+    "cpu",
+    "regions",
+  ]),
 );
 export const layout = signal<Layout>("time");
+/** How the timeline's rows stand: their height, their order, which are on top or hidden. */
+export interface RowsShown {
+  height: "auto" | "full" | "compact";
+  sort: "worker" | "busy";
+  pinned: readonly number[];
+  hidden: readonly number[];
+}
+export const ROWS_AT_START: RowsShown = { height: "auto", sort: "worker", pinned: [], hidden: [] };
+export const rowsShown = signal<RowsShown>(ROWS_AT_START);
 /** Exponent of the layout `power`, 0.2 to 1. */
 export const power = signal(0.5);
 /** Node ids expanded in the DAG. */

@@ -3,12 +3,15 @@
 mod progress;
 mod tally;
 
+use std::fs;
 use std::panic;
+use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 use crate::aarch64;
 use crate::book;
@@ -23,7 +26,7 @@ use crate::runtimes;
 use crate::sanitized;
 use crate::truth::{self, Amount};
 use crate::ui;
-use crate::workspace::{cargo, succeed};
+use crate::workspace::{cargo, output, succeed};
 
 pub use progress::Check;
 pub use tally::Tally;
@@ -64,6 +67,10 @@ pub fn part(name: &str, long: bool) -> Result<()> {
     tally.sum_up(started)
 }
 
+/// What is built and run of every package. Examples of the documentation are run where there are
+/// some, as rustdoc reads each crate it is asked about for seconds.
+const TARGETS: [&str; 2] = ["--tests", "--examples"];
+
 /// Slow tests that `--long` alone runs: everything else is to be over in 25 minutes. One measures, one waits for a minute, the
 /// others build in release.
 const LONG_ONLY: [&str; 8] = [
@@ -103,7 +110,11 @@ pub fn run(long: bool) -> Result<()> {
     // otherwise.
     {
         let _running = Check::begin("tests are built");
-        succeed(cargo().args(["test", "--workspace", "--no-run"]))?;
+        succeed(
+            cargo()
+                .args(["test", "--workspace", "--no-run"])
+                .args(TARGETS),
+        )?;
     }
     tally.stage("tests built");
     if !long {
@@ -155,7 +166,9 @@ fn toolchains() {
 /// The project's own tests, on what was built before.
 fn tests(tally: &mut Tally, long: bool) -> Result<()> {
     let mut quick = cargo();
-    quick.args(["test", "--workspace", "--no-fail-fast"]);
+    quick
+        .args(["test", "--workspace", "--no-fail-fast"])
+        .args(TARGETS);
     if long {
         quick.env("PROPTEST_CASES", "5000");
         quick.env("WORKSPAN_LONG", "1");
@@ -163,7 +176,51 @@ fn tests(tally: &mut Tally, long: bool) -> Result<()> {
     // Slow ones are marked `ignore` so that a plain `cargo test` is quick; they are run by themselves.
     tally.count("tests", &mut quick, true)?;
     tally.stage("tests");
+    let mut doctests = cargo();
+    doctests.args(["test", "--doc", "--no-fail-fast"]);
+    for package in packages_with_doctests()? {
+        doctests.args(["--package", &package]);
+    }
+    tally.count("examples of the documentation", &mut doctests, false)?;
+    tally.stage("examples of the documentation");
     Ok(())
+}
+
+/// Packages whose documentation has a block of code.
+fn packages_with_doctests() -> Result<Vec<String>> {
+    let metadata = output(cargo().args(["metadata", "--format-version=1", "--no-deps"]))?;
+    let metadata: Value = serde_json::from_str(&metadata)?;
+    let mut names = Vec::new();
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let manifest = package["manifest_path"].as_str().unwrap_or_default();
+        let has_library = package["targets"].as_array().into_iter().flatten();
+        let mut has_library = has_library.filter(|target| target["doctest"] == true);
+        let source = Path::new(manifest).with_file_name("src");
+        if has_library.next().is_some() && has_code_block(&source)? {
+            names.extend(package["name"].as_str().map(str::to_owned));
+        }
+    }
+    Ok(names)
+}
+
+/// Whether a documentation comment below the folder begins a block of code.
+fn has_code_block(folder: &Path) -> Result<bool> {
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        let found = match path.is_dir() {
+            true => has_code_block(&path)?,
+            false if path.extension().is_some_and(|ending| ending == "rs") => {
+                let text = fs::read_to_string(&path)?;
+                let mut lines = text.lines().map(str::trim_start);
+                lines.any(|line| line.starts_with("/// ```") || line.starts_with("//! ```"))
+            }
+            false => false,
+        };
+        if found {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The page's tests and slow tests, and what is compiled for a check of its own: Rayon's tests, lints, documentation, fuzzers.

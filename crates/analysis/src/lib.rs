@@ -82,7 +82,7 @@ pub use ready::{ReadyEvent, is_buried, ready_event, stolen_strands};
 pub use ready_intervals::ReadyIntervals;
 pub use ready_path::{ReadyPath, ready_path};
 pub use regions::RegionRow;
-pub use report::{Report, report, report_against};
+pub use report::{Report, ReportErrors, report, report_against};
 pub use runtime_gaps::share_within;
 pub use sample_profile::{
     FunctionSamples, HotFunction, LineSamples, SampleProfile, attributed_frame, hot_function_of,

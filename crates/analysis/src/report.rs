@@ -117,6 +117,38 @@ impl Report {
     }
 }
 
+/// By how much numbers of a report may be off, either way; `None` for what is exact as far as is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReportErrors {
+    /// Of the work.
+    pub work: Option<u128>,
+    /// Of the span.
+    pub span: Option<u128>,
+    /// Of the number of tasks.
+    pub tasks: Option<u64>,
+}
+
+impl Report {
+    /// What [`Report::uncertainty`] and the estimate of skipped subtrees say of each number, the larger one where both do.
+    pub fn errors(&self, metric: &Metric) -> ReportErrors {
+        let uncertainty = self.uncertainty().filter(|_| *metric == Metric::Time);
+        let ws = &self.work_span;
+        let estimated = ws.estimated.map(|e| {
+            let tasks = e.tasks.1.saturating_sub(ws.tasks);
+            let span = e.span.1.saturating_sub(ws.span);
+            (
+                tasks.max(ws.tasks.saturating_sub(e.tasks.0)),
+                span.max(ws.span.saturating_sub(e.span.0)),
+            )
+        });
+        ReportErrors {
+            work: uncertainty.map(|u| u.0),
+            span: uncertainty.map(|u| u.1).max(estimated.map(|e| e.1)),
+            tasks: estimated.map(|e| e.0),
+        }
+    }
+}
+
 /// All of it. O(n log n) in strands and off-CPU intervals.
 ///
 /// # Errors

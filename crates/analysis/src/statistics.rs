@@ -2,6 +2,7 @@
 //! from whom (docs/statistics.md; terms of MODEL.md §3 and §5). For those who study a scheduler
 //! more than a program.
 
+mod dag_summary;
 mod depth;
 mod distribution;
 mod lengths;
@@ -9,6 +10,7 @@ mod ready_times;
 mod steals;
 mod wait_intervals;
 
+pub use dag_summary::{DagSummary, EdgeMatrices};
 pub use depth::Depth;
 pub use distribution::Distribution;
 pub use lengths::{MAX_SITES, SiteStatistics};
@@ -46,6 +48,8 @@ pub struct Statistics {
     pub queues: Option<Depth>,
     /// Steals, failed attempts, sleep.
     pub steals: StealStatistics,
+    /// What was executed, and how near it came to a greedy schedule.
+    pub dag: DagSummary,
 }
 
 /// Measures it. O(n log n) in strands, intervals and events; the result is bounded whatever the
@@ -68,5 +72,6 @@ pub fn statistics(dag: &Dag, options: &Options) -> Result<Statistics, Error> {
         ready: bins.finish(),
         queues: depth::queues(dag),
         steals: steals::steals(dag, &starts),
+        dag: dag_summary::dag_summary(dag, options)?,
     })
 }

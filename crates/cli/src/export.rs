@@ -25,6 +25,10 @@ pub enum Format {
     Chrome,
     /// The DAG for Graphviz, tasks collapsed where there are too many.
     Dot,
+    /// Parallelism and critical share of each spawn site as CSV, as TaskProf's parallelism_profile.csv has them.
+    Taskprof,
+    /// The DAG as DAG Recorder's .dag, version 1.24, of a series-parallel run: for dag2any and DAGViz.
+    DagRecorder,
     /// The samples with their logical stacks for pprof, compressed by gzip: `go tool pprof run.pb.gz`.
     Pprof,
     /// The same for speedscope (www.speedscope.app), JSON.
@@ -41,6 +45,8 @@ impl Format {
             Format::Sqlite => b"SQLite format 3",
             Format::Chrome => b"{\"displayTimeUnit\":",
             Format::Dot => b"digraph workspan",
+            Format::DagRecorder => b"DAG_RECORDER FORMAT VERSION",
+            Format::Taskprof => b"Source file,Line number,Parallelism",
             Format::Speedscope => b"{\"$schema\":\"https://www.speedscope.app/",
             Format::Firefox => b"{\"meta\":{\"categories\":",
             // What begins so once it is inflated: a type of samples, two small numbers.
@@ -66,7 +72,7 @@ impl Format {
 
     /// Whether it is no text.
     fn is_binary(self) -> bool {
-        matches!(self, Format::Perfetto | Format::Pprof)
+        matches!(self, Format::Perfetto | Format::Pprof | Format::DagRecorder)
     }
 }
 
@@ -80,6 +86,8 @@ Examples:
   workspan export --format perfetto -o run.pftrace run.wspan   # open it at ui.perfetto.dev
   workspan export --format chrome -o run.json run.wspan
   workspan export --format dot --nodes 200 run.wspan | dot -Tsvg > dag.svg
+  workspan export --format dag-recorder -o run.dag run.wspan
+  workspan export --format taskprof -o parallelism_profile.csv run.wspan
   workspan export --format pprof -o run.pb.gz run.wspan        # then: go tool pprof -http=: run.pb.gz
   workspan export --format speedscope -o run.speedscope.json run.wspan
   workspan export --format firefox -o run.firefox.json run.wspan
@@ -162,6 +170,11 @@ fn write(args: &ExportArgs, dag: &Dag, out: &mut impl Write) -> anyhow::Result<(
         Format::Chrome => workspan_export::chrome(dag, &options)?.write(out)?,
         Format::Dot => {
             out.write_all(workspan_export::dot(dag, &options, args.nodes)?.as_bytes())?
+        }
+        Format::DagRecorder => workspan_export::dag_recorder(dag, out)?,
+        Format::Taskprof => {
+            let report = workspan_analysis::report(dag, &options)?;
+            out.write_all(workspan_export::taskprof_csv(dag, &report).as_bytes())?;
         }
         Format::Pprof => profile::pprof(&Profile::new(dag, &options)?, out)?,
         Format::Speedscope => profile::speedscope(&Profile::new(dag, &options)?, out)?,

@@ -8,7 +8,11 @@ use anyhow::{Context, bail};
 use workspan_analysis::causes::Baseline;
 use workspan_analysis::statistics::statistics;
 use workspan_analysis::{Metric, Options, report_against};
-use workspan_export::{TextOptions, report_json_with, report_text, screen_text, statistics_text};
+use workspan_export::{
+    TextOptions, report_json_with, report_text, screen_text, statistics_text, table_json,
+    table_text,
+};
+use workspan_reader::formats::{Format, Table};
 
 use crate::output::{Color, charset, print, width};
 use crate::trace::{Reading, TraceArgs, describe, open};
@@ -74,6 +78,9 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
     if args.serial.is_some() && args.metric != "time" {
         bail!("--serial compares times; leave --metric out");
     }
+    if let Some((table, format)) = workspan_reader::formats::table(&args.trace.file)? {
+        return show_table(args, &table, format);
+    }
     // Lengths and ready times are of single tasks.
     let dag = if args.statistics {
         args.trace.open_each_task()?
@@ -126,6 +133,22 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
         text.push_str(&statistics_text(&dag, statistics, &measured, &options));
     }
     print(&text)
+}
+
+/// Shows what another tool worked out; nothing can be measured of it.
+fn show_table(args: &ReportArgs, table: &Table, format: &Format) -> anyhow::Result<()> {
+    if args.json {
+        return print(&table_json(table, format));
+    }
+    let stdout = std::io::stdout();
+    let options = TextOptions {
+        width: width(&stdout),
+        color: args.color.applies(&stdout),
+        charset: charset(args.ascii, &stdout),
+        sites: args.sites.unwrap_or(DEFAULT_SITES),
+        trace: Some(describe(&args.trace.file, &args.trace.reading)?),
+    };
+    print(&table_text(table, format, &options))
 }
 
 /// What the serial run at `path` worked; it is let go of before the run itself is measured.

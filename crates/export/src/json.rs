@@ -52,9 +52,13 @@ struct Root<'a> {
     work: u128,
     #[serde(skip_serializing_if = "Option::is_none")]
     work_uncertainty: Option<u128>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    work_error: Option<u128>,
     span: u128,
     #[serde(skip_serializing_if = "Option::is_none")]
     span_uncertainty: Option<u128>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    span_error: Option<u128>,
     #[serde(skip_serializing_if = "Option::is_none")]
     estimated: Option<EstimatedJson>,
     parallelism: Ratio,
@@ -62,6 +66,8 @@ struct Root<'a> {
     burdened_span: u128,
     burdened_parallelism: Ratio,
     tasks: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tasks_error: Option<u64>,
     spawns: u64,
     syncs: u64,
     average_maximal_strand: Ratio,
@@ -337,6 +343,7 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
     let uncertainty = report
         .uncertainty()
         .filter(|_| measured.metric == Metric::Time);
+    let errors = report.errors(&measured.metric);
     Root {
         workspan_report: 1,
         metric,
@@ -346,8 +353,10 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
         elapsed,
         work: ws.work,
         work_uncertainty: uncertainty.map(|u| u.0),
+        work_error: errors.work,
         span: ws.span,
         span_uncertainty: uncertainty.map(|u| u.1),
+        span_error: errors.span,
         estimated: ws.estimated.map(|e| EstimatedJson {
             unrecorded_work: e.work,
             unrecorded_strands: e.strands,
@@ -361,6 +370,7 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
         burdened_span: ws.burdened_span,
         burdened_parallelism: Ratio(ws.burdened_parallelism()),
         tasks: ws.tasks,
+        tasks_error: errors.tasks,
         spawns: ws.spawns,
         syncs: ws.syncs,
         average_maximal_strand: Ratio(ws.average_maximal_strand()),

@@ -6,6 +6,7 @@
 mod advise;
 mod chrome;
 mod compare;
+mod dag_recorder;
 mod dot;
 pub mod flame;
 mod json;
@@ -22,6 +23,8 @@ mod shortened;
 mod simulation;
 mod statistics;
 mod stretch;
+mod tables;
+mod taskprof;
 mod text;
 mod timeline;
 mod tracks;
@@ -33,6 +36,7 @@ pub use compare::{
     CompareOptions, EachRow, check_github, check_json, check_junit, check_markdown, check_sarif,
     check_text, compare_json, compare_text, compare_words, each_text,
 };
+pub use dag_recorder::dag_recorder;
 pub use dot::{DOT_NODES, dot};
 pub use json::{Most, report_json, report_json_of, report_json_with};
 pub use page::paragraph;
@@ -44,6 +48,8 @@ pub use shortened::shortened;
 pub use simulation::{SimulationRow, SimulationView, simulation_json, simulation_text};
 pub use statistics::statistics_text;
 pub use stretch::{StretchTables, stretch_json, stretch_text};
+pub use tables::{table_json, table_text};
+pub use taskprof::taskprof_csv;
 pub use text::{
     Checked, FindingSaid, State, Summary, Word, WordKind, report_text, screen_text, summary,
 };

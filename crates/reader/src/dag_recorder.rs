@@ -15,14 +15,14 @@ use workspan_dag::meta::{Meta, TimeUnit};
 use workspan_dag::raw::RawTrace;
 use workspan_dag::{Dag, Error};
 
-use crate::formats::Format;
+use crate::formats::{Format, Reading};
 use crate::open::OpenOptions;
 
 /// The row of the table of formats.
 pub(crate) const FORMAT: Format = Format {
     name: "DAG Recorder's .dag",
     begins: layout::begins,
-    read,
+    reading: Reading::Trace(read),
     cannot_tell: &[
         "the rate of its clock: a tick is shown as 1 ns",
         "what ran on a CPU: time off the CPU counts as work",

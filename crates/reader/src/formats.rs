@@ -1,12 +1,15 @@
 //! The formats of other tools that are read, one row each.
 //!
-//! To add one: a module that fills a [`workspan_dag::RawTrace`], and a row here. `workspan info` says what a row's format cannot
-//! tell; fuzzers and tests go through the table.
+//! To add one: a module that fills a [`workspan_dag::RawTrace`], or a table of results, and a row here. `workspan info` says what a
+//! row's format cannot tell; fuzzers and tests go through the table.
+
+use std::io::Read;
+use std::path::Path;
 
 use workspan_dag::{Dag, Error, Meta};
 
-use crate::open::OpenOptions;
-use crate::{dag_recorder, woolplot};
+use crate::open::{self, OpenOptions};
+use crate::{cilkscale, dag_recorder, taskprof, woolplot};
 
 /// The key of the fact that names the format a trace came from.
 pub const FORMAT_KEY: &str = "format";
@@ -18,6 +21,26 @@ pub fn is_imported(meta: &Meta) -> bool {
     meta.facts.iter().any(|fact| fact.0 == FORMAT_KEY)
 }
 
+/// Enough of a file to recognise its format.
+const MAX_HEAD_BYTES: usize = 4096;
+
+/// What a format holds, with its reader.
+pub enum Reading {
+    /// A run.
+    Trace(fn(&[u8], &OpenOptions) -> Result<Dag, Error>),
+    /// A table of results, of which no run can be made.
+    Table(fn(&[u8]) -> Result<Table, Error>),
+}
+
+/// The results that another tool worked out.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Table {
+    /// Work and span by tag.
+    Cilkscale(Vec<cilkscale::Tag>),
+    /// Measures by spawn site.
+    TaskProf(taskprof::Profile),
+}
+
 /// A format that another tool writes.
 pub struct Format {
     /// As people call it.
@@ -25,7 +48,7 @@ pub struct Format {
     /// True for the beginning of such a file.
     pub begins: fn(&[u8]) -> bool,
     /// Reads such a file.
-    pub read: fn(&[u8], &OpenOptions) -> Result<Dag, Error>,
+    pub reading: Reading,
     /// What no file of this format tells, a phrase each.
     pub cannot_tell: &'static [&'static str],
 }
@@ -45,7 +68,36 @@ impl PartialEq for Format {
 impl Eq for Format {}
 
 /// All of them.
-pub static FORMATS: [Format; 2] = [dag_recorder::FORMAT, woolplot::FORMAT];
+pub static FORMATS: [Format; 4] = [
+    dag_recorder::FORMAT,
+    woolplot::FORMAT,
+    cilkscale::FORMAT,
+    taskprof::FORMAT,
+];
+
+/// The table of results in the file at `path` and what its format cannot tell; `None` for a trace, and for what can't be opened as a file.
+///
+/// # Errors
+/// The file is damaged.
+pub fn table(path: &Path) -> Result<Option<(Table, &'static Format)>, Error> {
+    // A pipe can be read once: it is left to those who read traces.
+    if !std::fs::metadata(path).is_ok_and(|about| about.is_file()) {
+        return Ok(None);
+    }
+    let mut start = [0; MAX_HEAD_BYTES];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut start));
+    let begun = read.map_or(&[][..], |n| &start[..n]);
+    let Some(format) = Format::of(begun) else {
+        return Ok(None);
+    };
+    let Reading::Table(read) = &format.reading else {
+        return Ok(None);
+    };
+    let bytes = std::fs::read(path)
+        .map_err(|e| open::fail(path, &format!("can't be read ({e}); expected a trace file")))?;
+    let table = read(&bytes).map_err(|error| open::named(path, error))?;
+    Ok(Some((table, format)))
+}
 
 impl Format {
     /// The format of a file that begins so.
@@ -58,7 +110,18 @@ impl Format {
     /// # Errors
     /// Those of the format's reader.
     pub(crate) fn open(&self, bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
-        let mut dag = (self.read)(bytes, options)?;
+        let Reading::Trace(read) = &self.reading else {
+            return Err(Error::Trace(format!(
+                "is {}, a table of results without a timeline; expected a trace. `workspan report` shows the table{}",
+                self.name,
+                if *self == cilkscale::FORMAT {
+                    ", `workspan scale --from` draws it"
+                } else {
+                    ""
+                }
+            )));
+        };
+        let mut dag = read(bytes, options)?;
         let facts = &mut dag.meta.facts;
         facts.insert(0, (FORMAT_KEY.into(), self.name.into()));
         facts.push((CANNOT_TELL_KEY.into(), self.cannot_tell.join("; ")));

@@ -4,6 +4,8 @@
 //! record` writes, [`text`] reads and writes text traces, [`formats`] lists the formats of other tools,
 //! and [`packed`] handles any of them packed by gzip.
 
+pub mod cilkscale;
+mod csv;
 pub mod dag_recorder;
 pub mod formats;
 mod mapped;
@@ -12,6 +14,7 @@ pub mod packed;
 mod piped;
 pub mod recorded;
 mod released_pages;
+pub mod taskprof;
 pub mod text;
 pub mod woolplot;
 

@@ -17,14 +17,14 @@ use workspan_dag::raw::RawTrace;
 use workspan_dag::{Dag, Error, Place, Steal, ThreadEvent};
 
 use self::log::Log;
-use crate::formats::Format;
+use crate::formats::{Format, Reading};
 use crate::open::OpenOptions;
 
 /// The row of the table of formats.
 pub(crate) const FORMAT: Format = Format {
     name: "WoolPlot's log",
     begins: log::begins,
-    read,
+    reading: Reading::Trace(read),
     cannot_tell: &[
         "where tasks that nobody stole begin and end: they count as part of their spawner, so that the parallelism is a lower bound",
         "what ran on a CPU, but for the load of each CPU where it was logged",

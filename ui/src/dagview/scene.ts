@@ -197,7 +197,8 @@ export class Scene extends Sight {
     this.anchored = anchor ?? this.anchored;
     let to = this.camera;
     const whole = this.fitFor("full");
-    if (first || (this.fitted && whole.kx >= 0.55)) {
+    // A level opened everywhere is looked at as a whole, even where its names get small.
+    if (first || (this.fitted && (whole.kx >= 0.55 || this.anchored === null))) {
       to = whole;
       this.fitted = true;
     } else {

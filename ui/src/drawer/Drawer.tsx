@@ -17,7 +17,9 @@ import type {
 import { requests } from "../data/requests";
 import { count, many, percent, ticks } from "../format";
 import { dagDetails } from "../dagview/choices";
-import { drawer, run, runMeta, selection, show, split, tab, type Selection } from "../store";
+import { useSelectionReport } from "../report/SelectionReport";
+import type { Part } from "../report/sums";
+import { drawer, range, run, runMeta, selection, show, split, tab, type Selection } from "../store";
 import { Section } from "../ui/parts";
 import { SourceLines } from "../ui/SourceLines";
 import { Answered, backticks } from "../ui/states";
@@ -56,6 +58,19 @@ export function Drawer() {
       ) : (
         <OfTask key={`t${s.task}`} id={s.task} run={r} close={close} group={s.id} />
       );
+    case "range":
+      return (
+        <OfPart
+          key="range"
+          title="Range"
+          note="Press R to look at it alone"
+          part={{ t0: s.t0, t1: s.t1, row: null }}
+          run={r}
+          close={close}
+        />
+      );
+    case "row":
+      return <OfRow key={`w${s.row}`} row={s.row} run={r} close={close} />;
     default:
       return <OfOther of={s} run={r} close={close} />;
   }
@@ -76,6 +91,7 @@ function Columns({
   stack,
   source,
   close,
+  labels = ["Logical stack", "Source"],
 }: {
   title: ComponentChildren;
   note: ComponentChildren;
@@ -83,6 +99,7 @@ function Columns({
   stack: ComponentChildren;
   source: ComponentChildren;
   close: ComponentChildren;
+  labels?: [string, string];
 }) {
   return (
     <div class="drawer" role="complementary" aria-label="Details of the selection">
@@ -93,8 +110,8 @@ function Columns({
         </h2>
         {facts}
       </section>
-      <section aria-label="Logical stack">{stack}</section>
-      <section aria-label="Source">{source}</section>
+      <section aria-label={labels[0]}>{stack}</section>
+      <section aria-label={labels[1]}>{source}</section>
       {close}
     </div>
   );
@@ -301,13 +318,52 @@ function OfTask({
   );
 }
 
-/** Sites, code, rows, ranges and lines: what the run as a whole says of them. */
+/** A row, in the window that is looked at. */
+function OfRow({ row, run: r, close }: { row: number; run: RunMeta; close: ComponentChildren }) {
+  const thread = r.threads[row];
+  const window = range.value ?? { t0: 0, t1: r.elapsed };
+  return (
+    <OfPart
+      title={thread?.label ?? "row"}
+      note={`${thread?.worker ? "worker of the pool" : "thread outside of the pool"}, ${
+        range.value ? "in this window" : "in the whole run"
+      }`}
+      part={{ ...window, row }}
+      run={r}
+      close={close}
+    />
+  );
+}
+
+/** A small report of a part of the run. */
+function OfPart(p: {
+  title: string;
+  note: string;
+  part: Part;
+  run: RunMeta;
+  close: ComponentChildren;
+}) {
+  const { where, code, more } = useSelectionReport(p.part, p.run);
+  return (
+    <Columns
+      close={p.close}
+      title={<span class="fn">{p.title}</span>}
+      note={p.note}
+      facts={where}
+      labels={["Code by time", "Steals and findings"]}
+      stack={code}
+      source={more}
+    />
+  );
+}
+
+/** Sites, code and lines: what the run as a whole says of them. */
 function OfOther({
   of: s,
   run: r,
   close,
 }: {
-  of: Exclude<Selection, { kind: "strand" | "steal" | "task" | "group" }>;
+  of: Exclude<Selection, { kind: "strand" | "steal" | "task" | "group" | "row" | "range" }>;
   run: RunMeta;
   close: ComponentChildren;
 }) {
@@ -348,32 +404,6 @@ function OfOther({
           : "–",
       },
     ];
-  } else if (s.kind === "row") {
-    const row = r.threads[s.row];
-    title = row?.label ?? "row";
-    note = row?.worker ? "worker of the pool" : "thread outside of the pool";
-    facts = row
-      ? [
-          ...(row.busy === null
-            ? []
-            : [
-                { name: "busy", value: `${percent(row.busy)} of the time` },
-                { name: "on the CPU", value: t(row.busy * r.elapsed) },
-              ]),
-          { name: "thread", value: String(row.thread) },
-        ]
-      : [];
-  } else if (s.kind === "range") {
-    title = "Range";
-    note = `${t(s.t0)} to ${t(s.t1)}`;
-    facts = [
-      { name: "from", value: t(s.t0) },
-      { name: "to", value: t(s.t1) },
-      {
-        name: "length",
-        value: `${t(s.t1 - s.t0)}, ${percent((s.t1 - s.t0) / r.elapsed)} of the run`,
-      },
-    ];
   } else {
     title = `${s.file.replace(/^.*[/\\]/, "")}:${s.line}`;
     note = "line";
@@ -384,9 +414,7 @@ function OfOther({
       ? "Every task of this site is lit in the timeline and the DAG."
       : s.kind === "code"
         ? "Every strand of this code is lit in the timeline and the DAG."
-        : s.kind === "range"
-          ? "Press R to look at this range alone."
-          : "";
+        : "";
   return (
     <Columns
       close={close}
@@ -433,9 +461,10 @@ function Around({
   const s = valueOf(asked);
   useEffect(() => {
     const line = box.current?.querySelector<HTMLElement>(`[data-line="${at?.line}"]`);
-    const scroller = box.current?.parentElement;
-    if (line && scroller)
-      scroller.scrollTop = Math.max(0, line.offsetTop - scroller.offsetTop - 60);
+    const scroller = box.current?.closest<HTMLElement>(".drawer > section");
+    if (!line || !scroller) return;
+    const below = line.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+    scroller.scrollTop += below - scroller.clientHeight / 2;
   }, [s, at?.line]);
   if (!at)
     return (

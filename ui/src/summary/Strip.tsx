@@ -11,10 +11,11 @@ import { requests } from "../data/requests";
 import { axis, many, percent, plain, steps } from "../format";
 import { fillOf } from "../patterns";
 import { colours, dark } from "../theme/theme";
+import { Term } from "../terms/Term";
 import { plainWords, Section } from "../ui/parts";
 import { textWidth, useWidth } from "../ui/size";
 import { Empty, Failed, Waiting } from "../ui/states";
-import { showFinding } from "./Summary";
+import { showFinding } from "./Findings";
 
 const LAYERS = [
   ["work", "running"],
@@ -24,6 +25,16 @@ const LAYERS = [
   ["sched", "no_work_sched"],
   ["app", "no_work_app"],
 ] as const;
+
+/** The glossary's words for the layers. */
+const MEANINGS = {
+  work: "busy",
+  descheduled: "descheduled",
+  blocked: "blocked",
+  delay: "delay",
+  sched: "no work",
+  app: "no work",
+} as const;
 
 /** Mean workers of each layer in equal columns over the whole run. */
 export interface Columns {
@@ -102,7 +113,7 @@ export function Strip({ run: r, findings }: { run: RunMeta; findings: FindingWor
               <svg width="10" height="10" aria-hidden="true">
                 <rect width="10" height="10" rx="2" fill={fillOf(k, dark.value)} />
               </svg>
-              {names[k]}
+              <Term of={MEANINGS[k]}>{names[k]}</Term>
             </span>
           ))}
         </span>
@@ -229,6 +240,9 @@ function Drawn({
                 font-size={barHigh > 30 ? 12 : 11}
                 font-weight="600"
                 fill={t.onWork}
+                paint-order="stroke"
+                stroke={t.work}
+                stroke-width="4"
               >
                 {wide > textWidth(long, 12, 600) + 20
                   ? long

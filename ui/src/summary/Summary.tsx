@@ -7,12 +7,9 @@ import { useEffect } from "preact/hooks";
 import { useJson, valueOf, type Asked } from "../ask";
 import type {
   Estimated,
-  FindingWords,
   Report,
   RunMeta,
   Scalability as Bounds,
-  Source,
-  StrandDetail,
   Summary as Words,
 } from "../data/contract";
 import { requests } from "../data/requests";
@@ -29,30 +26,21 @@ import {
   time,
   units,
 } from "../format";
-import {
-  announcement,
-  colorBy,
-  finding,
-  run,
-  runMeta,
-  selection,
-  show,
-  source,
-  tab,
-  type Selection,
-} from "../store";
+import { run, runMeta, tab } from "../store";
 import { tokens } from "../colors";
+import { Term } from "../terms/Term";
 import { colours, dark } from "../theme/theme";
 import { BoundsChart } from "../ui/Bounds";
 import { breakdown, type Part } from "../ui/breakdown";
 import { around, isCounted, spanBetween } from "../ui/estimated";
-import { Place, plainWords, Section, Sentence } from "../ui/parts";
+import { Place, Section } from "../ui/parts";
 import { useWidth } from "../ui/size";
-import { SourceLines } from "../ui/SourceLines";
 import { StackedBar } from "../ui/StackedBar";
 import { Answered, backticks, Empty } from "../ui/states";
 import { Stages } from "../frame/Loading";
 import { numbersCsv } from "./numbers";
+import { Findings } from "./Findings";
+import { Headline } from "./Headline";
 import { Strip } from "./Strip";
 import "./summary.css";
 
@@ -94,16 +82,7 @@ function Whole({ meta }: { meta: RunMeta }) {
     <div class="summary">
       <div class="story scroll">
         <Answered asked={summary} what="the verdict" height={80}>
-          {(s) => (
-            <>
-              <h1 class="verdict">{units(s.verdict)}</h1>
-              {s.why.map((w, i) => (
-                <p key={i} class="why">
-                  <Sentence of={w} />
-                </p>
-              ))}
-            </>
-          )}
+          {(s) => <Headline of={s} report={r} run={meta} />}
         </Answered>
         <Answered asked={report} what="where the time went" height={64}>
           {(rep) => <Went report={rep} run={meta} />}
@@ -160,138 +139,6 @@ function Went({ report, run: r }: { report: Report; run: RunMeta }) {
   );
 }
 
-/** Opens the view that shows a finding, with its callouts. */
-export function showFinding(f: FindingWords, index: number): void {
-  const id = run.value;
-  const { t0, t1, strand, site, code } = f.show;
-  const what: Selection | null =
-    strand !== null
-      ? { kind: "strand", run: id, id: strand, task: 0 }
-      : code !== null
-        ? { kind: "code", run: id, code }
-        : site !== null
-          ? { kind: "site", run: id, site }
-          : null;
-  finding.value = index;
-  colorBy.value = "code";
-  const pad = (t1 - t0) * 0.15,
-    end = runMeta()?.elapsed ?? t1;
-  show(
-    "timeline",
-    t1 > t0 ? { t0: Math.max(0, t0 - pad), t1: Math.min(end, t1 + pad) } : null,
-    what,
-  );
-  announcement.value = `Finding ${index + 1}: ${plainWords(f.title)}`;
-  // A finding names its strand; whose task's it is the strand knows.
-  if (strand !== null) {
-    source.json<StrandDetail>(requests.strand(id, strand)).then(
-      (d) => {
-        const s = selection.value;
-        if (s?.kind === "strand" && s.run === id && s.id === strand)
-          selection.value = { ...s, task: d.task };
-      },
-      () => {},
-    );
-  }
-}
-
-function Findings({ of, report, run: r }: { of: Words; report: Report | undefined; run: RunMeta }) {
-  if (of.findings.length === 0) {
-    const why = report?.verdict?.state;
-    return (
-      <Section title="What to change">
-        <Empty small title="Nothing stands out">
-          {why === "one_task"
-            ? "The run has one task only: no part of it could run beside another."
-            : why === "no_time"
-              ? "No strand has a length."
-              : r.workers === 1
-                ? "There was one worker, which always had something to do or nothing was left: record with more workers to see what limits them."
-                : "The workers were busy nearly all of the time. More speed comes from less work or more workers."}
-        </Empty>
-      </Section>
-    );
-  }
-  const lost = report ? report.workers * report.elapsed - (report.breakdown?.work ?? 0) : 0;
-  const shown = of.findings.slice(0, 5);
-  return (
-    <Section
-      title="What to change"
-      end={
-        lost > 0 ? (
-          <>share of the {areaTicks(lost, r.ticks_per_second)} that were not work</>
-        ) : undefined
-      }
-    >
-      {shown.map((f, i) => (
-        <div key={i} class="finding">
-          <span class="badge round" aria-hidden="true">
-            {i + 1}
-          </span>
-          <div>
-            <div class="title">
-              <Sentence of={f.title} />
-            </div>
-            <div class="evidence">
-              <Sentence of={f.evidence} />
-            </div>
-          </div>
-          <div class="share">
-            <b>{percent(f.share)}</b> of the lost time
-            <div class="meter">
-              <i
-                style={{
-                  width: `${Math.min(100, 100 * f.share)}%`,
-                  background: i === 0 ? "var(--heat)" : "var(--fg2)",
-                }}
-              />
-            </div>
-          </div>
-          <button
-            type="button"
-            class={`button ${i === 0 ? "solid" : ""}`}
-            aria-label={`Show me finding ${i + 1} in the timeline`}
-            onClick={() => showFinding(f, i)}
-          >
-            Show me <span aria-hidden="true">→</span>
-          </button>
-          {i === 0 && f.source && <Snippet file={f.source.file} line={f.source.line} />}
-        </div>
-      ))}
-    </Section>
-  );
-}
-
-/** The lines around a finding's place that have heat. */
-function Snippet({ file, line }: { file: string; line: number }) {
-  const asked = useJson<Source>(requests.source(run.value, file));
-  const s = valueOf(asked);
-  if (!s || s.missing || s.lines.length === 0) return null;
-  // The seven lines with most heat not far from the place; without samples, those around it.
-  const near = s.lines.filter((l) => Math.abs(l.line - line) <= 20);
-  const heat = (from: number) =>
-    near.reduce((n, l) => n + (l.line >= from && l.line < from + 7 ? l.ticks : 0), 0);
-  const hot = near.some((l) => l.ticks > 0);
-  const top = Math.max(...near.map((l) => l.ticks), 0);
-  const from = hot
-    ? near
-        .map((l) => l.line)
-        .reduce((best, n) => (heat(n) > heat(best) * 1.001 ? n : best), near[0]!.line)
-    : line - 2;
-  const lines = s.lines.filter((l) => l.line >= from && l.line < from + 7);
-  if (lines.length === 0) return null;
-  return (
-    <div class="snippet">
-      <SourceLines
-        lines={lines}
-        top={top}
-        perSecond={runMeta()?.ticks_per_second ?? 1e9}
-        at={hot ? null : line}
-      />
-    </div>
-  );
-}
-
 function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
   const tps = r.ticks_per_second;
   const t = (n: number) => {
@@ -311,29 +158,36 @@ function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
   return (
     <div class="numbers">
       <div>
-        {measure(rep.work)}work{!time_ && <span>{rep.metric}</span>}
+        {measure(rep.work)}
+        <Term of="work" />
+        {!time_ && <span>{rep.metric}</span>}
       </div>
       <div>
-        {measure(rep.span)}span{between && <span>{between.span}</span>}
+        {measure(rep.span)}
+        <Term of="span" />
+        {between && <span>{between.span}</span>}
       </div>
       <div>
-        <b>{plain(rep.parallelism)}</b>parallelism{between && <span>{between.parallelism}</span>}
+        <b>{plain(rep.parallelism)}</b>
+        <Term of="parallelism" />
+        {between && <span>{between.parallelism}</span>}
       </div>
       <div>
         <b>{of && !isCounted(of) ? `≈${NB}${short(rep.tasks)}` : count(rep.tasks)}</b>
-        {rep.tasks === 1 ? "task" : "tasks"}
+        <Term of="task">{rep.tasks === 1 ? "task" : "tasks"}</Term>
         {of && <span>{around(rep.tasks, of.tasks_low, of.tasks_high)}</span>}
       </div>
       <div>
         <b>{count(rep.steals)}</b>
-        {rep.steals === 1 ? "steal" : "steals"}
+        <Term of="steal">{rep.steals === 1 ? "steal" : "steals"}</Term>
         {r.workers > 1 && rep.steals === 0 && (
           <span>{rep.unread ? "in what was read" : "nothing was taken"}</span>
         )}
         {r.workers === 1 && <span>one worker</span>}
       </div>
       <div title={burden === 0 ? "What a steal costs was not measured for this run" : undefined}>
-        <b>{burden > 0 ? plain(rep.burdened_parallelism) : "–"}</b>burdened
+        <b>{burden > 0 ? plain(rep.burdened_parallelism) : "–"}</b>
+        <Term of="burdened" />
         <span>
           {burden > 0
             ? `${time_ ? time(burden / tps) : count(burden)} a steal`
@@ -400,6 +254,18 @@ function sameProgram(id: string, r: RunMeta): boolean {
   return !!x && x.name === r.name && x.workers !== r.workers;
 }
 
+/** The glossary's words for what is checked. */
+const TERMS: Record<string, string> = {
+  "Scheduler delay": "delay",
+  "Task size": "average maximal strand",
+  "Buried waits": "buried",
+  "Other programs on the CPUs": "descheduled",
+  "Blocked (I/O, locks)": "blocked",
+  "Recording itself": "recording",
+  "More strands than workers": "oversubscribed",
+  "Samples of the code": "sample",
+};
+
 function Checked({ of }: { of: Words }) {
   const mark = {
     good: ["✓", "better", "fine"],
@@ -415,7 +281,9 @@ function Checked({ of }: { of: Words }) {
             <span class={cls} title={words} aria-label={words}>
               {sign}
             </span>
-            <span class="dim">{c.what}</span>
+            <span class="dim">
+              {TERMS[c.what] ? <Term of={TERMS[c.what]!}>{c.what}</Term> : c.what}
+            </span>
             <span class="value">{units(c.value)}</span>
           </div>
         );

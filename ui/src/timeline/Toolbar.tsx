@@ -1,15 +1,14 @@
 /** Colour by, a switch for each layer, what the colours mean, the table, the files. */
 
-import { useMemo } from "preact/hooks";
-import { colour, sequential } from "../colors";
 import type { RunMeta } from "../data/contract";
-import { count, fileName } from "../format";
-import { colorBy, LAYERS, layers } from "../store";
+import { count } from "../format";
+import { colorBy, layers } from "../store";
 import type { ColorBy, Layer } from "../store";
 import { colours, dark } from "../theme/theme";
 import { Glyph } from "./glyphs";
 import { LAYER_NAMES, layerThere, toggle } from "./layers";
-import { Palette } from "./palette";
+import { Legend } from "./Legend";
+import { RowControls } from "./RowControls";
 
 const MODES: [ColorBy, string][] = [
   ["code", "code"],
@@ -25,6 +24,7 @@ const ORDER: Layer[] = [
   "spawns",
   "steals",
   "leaps",
+  "matrix",
   "ready",
   "critical",
   "delay",
@@ -61,7 +61,7 @@ export function Toolbar({
         </select>
       </label>
       <span class="tl-sep" />
-      {ORDER.filter((l) => LAYERS.includes(l)).map((layer) => {
+      {ORDER.filter((l) => l !== "matrix" || layerThere(meta, l)).map((layer) => {
         const there = layerThere(meta, layer);
         const on = layers.value.has(layer) && there;
         const n = layer === "steals" ? meta.steals : layer === "leaps" ? meta.leaps : 0;
@@ -92,8 +92,9 @@ export function Toolbar({
       >
         Table
       </button>
+      <RowControls meta={meta} />
       <span class="tl-fill" />
-      <Key meta={meta} />
+      <Legend meta={meta} />
     </div>
   );
 }
@@ -106,6 +107,8 @@ function titleOf(layer: Layer): string {
       return "From victim to thief, when the stolen task began";
     case "leaps":
       return "Steals while their thief waited in a join";
+    case "matrix":
+      return "Who stole from whom, where there are too many steals to draw";
     case "ready":
       return "Backwards from the end, always to what made the next strand ready last";
     case "critical":
@@ -136,60 +139,4 @@ function missing(layer: Layer): string {
     default:
       return "This run has none";
   }
-}
-
-const MOST_KEYS = 6;
-
-/** What the colours of the boxes mean. */
-function Key({ meta }: { meta: RunMeta }) {
-  const d = dark.value;
-  const mode = colorBy.value;
-  const panel = colours.value.panel;
-  const palette = useMemo(() => new Palette(mode, meta, d, panel), [mode, meta, d, panel]);
-  const facts = { code: 0xffff, site: 0xffff, row: 0, level: 0, critical: false, readyPath: false };
-  let entries: { label: string; fill: string }[] = [];
-  let more = 0;
-  if (mode === "code") {
-    entries = meta.codes
-      .slice(0, MOST_KEYS)
-      .map((c, code) => ({ label: c.label, fill: palette.of({ ...facts, code }).fill }));
-    more = meta.codes.length - entries.length;
-  } else if (mode === "site") {
-    entries = meta.sites
-      .slice(0, MOST_KEYS)
-      .map((s, site) => ({ label: fileName(s.label), fill: palette.of({ ...facts, site }).fill }));
-    more = meta.sites.length - entries.length;
-  } else if (mode === "critical") {
-    entries = [
-      { label: "on the critical path", fill: colour("critical", { critical: true }, d).fill },
-      { label: "on the ready path", fill: colour("critical", { readyPath: true }, d).fill },
-      { label: "on neither", fill: colour("critical", {}, d).fill },
-    ];
-  } else if (mode === "activity") {
-    entries = [{ label: "working", fill: colour("activity", { activity: "work" }, d).fill }];
-  } else if (mode === "level") {
-    return (
-      <span class="tl-key">
-        level 0
-        <i
-          class="tl-ramp"
-          style={{
-            background: `linear-gradient(90deg, ${[0, 0.25, 0.5, 0.75, 1].map((x) => sequential(x, d)).join(",")})`,
-          }}
-        />
-        deep
-      </span>
-    );
-  }
-  return (
-    <span class="tl-keys">
-      {entries.map((e) => (
-        <span class="tl-key" key={e.label} title={e.label}>
-          <i style={{ background: e.fill }} />
-          <span>{e.label}</span>
-        </span>
-      ))}
-      {more > 0 && <span class="tl-key">and {count(more)} more</span>}
-    </span>
-  );
 }

@@ -27,6 +27,13 @@ export interface Rows {
   lane: number;
   cpu: number;
   queue: number;
+  /** Space above a lane, for the dots of spawns. */
+  above: number;
+  /** Lanes alone, a few pixels high: no names, no textures, no dots. */
+  compact: boolean;
+  /** Rows from top to bottom; and where each row is among them, -1 where it is hidden. */
+  order: readonly number[];
+  place: Int32Array;
   /** How far they are scrolled, and how far they can be. */
   scroll: number;
   most: number;
@@ -34,11 +41,16 @@ export interface Rows {
 
 export const LABELS = 148;
 const RIGHT = 14;
-/** Space above a lane, for the dots of spawns. */
-export const ABOVE = 5;
+const ABOVE = 5;
 
 /** Height of a lane: at least, as it usually is, and where few rows leave room. */
 const LANE = { least: 11, usual: 32, most: 52 };
+
+/** The same of compact rows, with a pixel between two. */
+const COMPACT_LANE = { least: 5, usual: 8, most: 10 };
+
+/** From so many rows on, rows that do not fit are compact unless they are wanted otherwise. */
+const MIN_COMPACT_ROWS = 48;
 
 /** Height of the tasks that wait in a row's queue. */
 const QUEUE = 12;
@@ -47,6 +59,9 @@ export interface Wanted {
   width: number;
   height: number;
   rows: number;
+  /** Rows from top to bottom; all of them by number where it is not given. */
+  order?: readonly number[];
+  rowHeight?: "auto" | "full" | "compact";
   scroll: number;
   cpu: boolean;
   queue: boolean;
@@ -54,9 +69,17 @@ export interface Wanted {
 }
 
 export function bands(w: Wanted): Bands {
-  const extra = ABOVE + (w.cpu ? 6 : 2) + (w.queue ? QUEUE + 3 : 0) + 2;
-  const count = Math.max(1, w.rows);
-  const usualRows = count * (extra + LANE.usual);
+  const order = w.order ?? Array.from({ length: Math.max(1, w.rows) }, (_, row) => row);
+  const count = Math.max(1, order.length);
+  const full = ABOVE + (w.cpu ? 6 : 2) + (w.queue ? QUEUE + 3 : 0) + 2;
+  const compact =
+    w.rowHeight === "compact" ||
+    (w.rowHeight !== "full" &&
+      count >= MIN_COMPACT_ROWS &&
+      count * (full + LANE.least) > w.height - 200);
+  const extra = compact ? 1 : full;
+  const lanes = compact ? COMPACT_LANE : LANE;
+  const usualRows = count * (extra + lanes.usual);
   // Short windows give the strip less, so that rows stay in sight; what few rows leave over goes to
   // it first.
   const usual = w.height > 420 ? 118 : w.height > 300 ? 84 : 54;
@@ -74,7 +97,7 @@ export function bands(w: Wanted): Bands {
   };
   const y = regionsY + regions.h + 6;
   const h = Math.max(24, w.height - y - 4);
-  const pitch = Math.floor(Math.min(extra + LANE.most, Math.max(extra + LANE.least, h / count)));
+  const pitch = Math.floor(Math.min(extra + lanes.most, Math.max(extra + lanes.least, h / count)));
   const lane = pitch - extra;
   const overflow = Math.max(0, pitch * count - h);
   return {
@@ -92,34 +115,49 @@ export function bands(w: Wanted): Bands {
       count,
       pitch,
       lane,
-      cpu: w.cpu ? 3 : 0,
-      queue: w.queue ? QUEUE : 0,
+      cpu: w.cpu && !compact ? 3 : 0,
+      queue: w.queue && !compact ? QUEUE : 0,
+      above: compact ? 0 : ABOVE,
+      compact,
+      order,
+      place: placesOf(order, w.rows),
       scroll: Math.min(Math.max(0, w.scroll), overflow),
       most: overflow,
     },
   };
 }
 
-export const rowTop = (r: Rows, row: number): number => r.y + row * r.pitch - r.scroll;
-export const laneTop = (r: Rows, row: number): number => rowTop(r, row) + ABOVE;
+function placesOf(order: readonly number[], rows: number): Int32Array {
+  const place = new Int32Array(Math.max(1, rows)).fill(-1);
+  order.forEach((row, i) => (place[row] = i));
+  return place;
+}
+
+/** Hidden rows lie far above the canvas. */
+const HIDDEN_Y = -100_000;
+
+export const isShown = (r: Rows, row: number): boolean => (r.place[row] ?? -1) >= 0;
+export const rowTop = (r: Rows, row: number): number =>
+  isShown(r, row) ? r.y + r.place[row]! * r.pitch - r.scroll : HIDDEN_Y;
+export const laneTop = (r: Rows, row: number): number => rowTop(r, row) + r.above;
 export const laneMiddle = (r: Rows, row: number): number => laneTop(r, row) + r.lane / 2;
 
-/** First and last row that is at least partly seen. */
-export function visibleRows(r: Rows): [number, number] {
+/** The rows that are at least partly seen, from top to bottom. */
+export function visibleRows(r: Rows): readonly number[] {
   const first = Math.max(0, Math.floor(r.scroll / r.pitch));
-  return [first, Math.min(r.count - 1, Math.ceil((r.scroll + r.h) / r.pitch) - 1)];
+  return r.order.slice(first, Math.ceil((r.scroll + r.h) / r.pitch));
 }
 
 /** The row at a height, or null beside the rows. */
 export function rowAt(r: Rows, y: number): number | null {
   if (y < r.y || y >= r.y + r.h) return null;
-  const row = Math.floor((y - r.y + r.scroll) / r.pitch);
-  return row >= 0 && row < r.count ? row : null;
+  return r.order[Math.floor((y - r.y + r.scroll) / r.pitch)] ?? null;
 }
 
 /** The scroll that brings a row wholly into sight, moved as little as possible. */
 export function scrollTo(r: Rows, row: number): number {
-  const top = row * r.pitch;
+  if (!isShown(r, row)) return r.scroll;
+  const top = r.place[row]! * r.pitch;
   if (top < r.scroll) return top;
   return Math.min(r.most, Math.max(r.scroll, top + r.pitch - r.h));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bands, laneTop, rowAt, scrollTo, visibleRows } from "./bands";
+import { bands, isShown, laneTop, rowAt, scrollTo, visibleRows } from "./bands";
 import { Boxes, MOST, NARROWEST } from "./boxes";
 import type { Slot } from "./tiles";
 import type { Scale } from "./scale";
@@ -183,6 +183,7 @@ describe("bands", () => {
       width: 1440,
       height: 600,
       rows: 128,
+      rowHeight: "full",
       scroll: 1e9,
       cpu: true,
       queue: true,
@@ -190,12 +191,30 @@ describe("bands", () => {
     }).rows;
     expect(many.scroll).toBe(many.most);
     expect(many.lane).toBeGreaterThanOrEqual(10);
-    const [first, last] = visibleRows(many);
-    expect(last).toBe(127);
-    expect(last - first).toBeLessThan(30);
+    const visible = visibleRows(many);
+    expect(visible.at(-1)).toBe(127);
+    expect(visible.length).toBeLessThanOrEqual(30);
     expect(rowAt(many, laneTop(many, 127) + 3)).toBe(127);
     expect(scrollTo(many, 0)).toBe(0);
     expect(scrollTo({ ...many, scroll: 0 }, 127)).toBe(many.most);
+  });
+
+  it("makes many rows compact, so that 96 are seen at once", () => {
+    const wanted = { width: 1440, height: 840, scroll: 0, cpu: true, queue: true, regionLanes: 0 };
+    const many = bands({ ...wanted, rows: 96 }).rows;
+    expect(many.compact).toBe(true);
+    expect(many.most).toBe(0);
+    expect(bands({ ...wanted, rows: 8 }).rows.compact).toBe(false);
+    expect(bands({ ...wanted, rows: 96, rowHeight: "full" }).rows.compact).toBe(false);
+  });
+
+  it("shows rows in the order wanted, and points at them there", () => {
+    const wanted = { width: 1440, height: 600, scroll: 0, cpu: true, queue: false, regionLanes: 0 };
+    const r = bands({ ...wanted, rows: 4, order: [3, 0, 2] }).rows;
+    expect(visibleRows(r)).toEqual([3, 0, 2]);
+    expect([3, 0, 2].map((row) => rowAt(r, laneTop(r, row) + 1))).toEqual([3, 0, 2]);
+    expect(isShown(r, 1)).toBe(false);
+    expect(laneTop(r, 1)).toBeLessThan(0);
   });
 
   it("keeps everything inside of small windows", () => {

@@ -96,7 +96,7 @@ export class Boxes {
     this.total = 0;
     this.truncated = false;
     this.folded.clear();
-    const [firstRow, lastRow] = visibleRows(rows);
+    const visible = new Set(visibleRows(rows));
     const perTick = scale.width / (scale.t1 - scale.t0);
     const right = scale.x0 + scale.width;
     // Strands over the border of two slots are in both tiles.
@@ -124,7 +124,7 @@ export class Boxes {
           this.total++;
         if ((e - s) * perTick < NARROWEST) continue;
         const r = row[i]!;
-        if (r < firstRow || r > lastRow) continue;
+        if (!visible.has(r)) continue;
         const a = scale.x0 + (s - scale.t0) * perTick;
         const b = scale.x0 + (e - scale.t0) * perTick;
         if (b < scale.x0 || a > right) continue;

@@ -266,6 +266,7 @@ function crowded(rows: number, pitch: number): Scene {
     marks: [100, 200],
     dragged: null,
     cursorRow: 2,
+    pinned: new Set<number>(),
     offCpu: [],
     blocked: [],
   };

@@ -193,9 +193,12 @@ export async function parent(view: TimelineView): Promise<void> {
  */
 export async function moveRow(view: TimelineView, by: 1 | -1): Promise<void> {
   const now = await current(view);
-  const rows = view.meta.threads.length;
-  const from = now?.row ?? view.cursorRow ?? (by > 0 ? -1 : rows);
-  const row = Math.min(rows - 1, Math.max(0, from + by));
+  const rows = view.scene?.bands.rows;
+  if (!rows) return;
+  const from = now?.row ?? view.cursorRow;
+  const place = from == null ? (by > 0 ? -1 : rows.count) : (rows.place[from] ?? -1);
+  const row = rows.order[Math.min(rows.count - 1, Math.max(0, place + by))];
+  if (row === undefined) return;
   const boxes = view.scene?.boxes;
   if (now && boxes) {
     const index = boxes.at(row, (now.start + now.end) / 2);

@@ -35,7 +35,9 @@ export function frame(s: Scene, pen: Pen, look: Look, lanes: number[]): Drawn {
   let complete = false;
   let dots: Dot[] = [];
   const all = steals(
-    s.layers.has("steals") || s.layers.has("leaps") ? s.tiles.slots("arcs", s.scale) : [],
+    s.layers.has("steals") || s.layers.has("leaps") || s.layers.has("matrix")
+      ? s.tiles.slots("arcs", s.scale)
+      : [],
     s.scale,
   );
   pen.clip(bands.x0, bands.rows.y, bands.plot, bands.rows.h, () => {

@@ -32,6 +32,8 @@ function inside(layer: Layer, t: Tokens, dark: boolean) {
           />
         </g>
       );
+    case "matrix":
+      return <path d="M0 0h4v4H0zM9 0h4v4H9zM5 5h4v4H5z" fill={t.leap} />;
     case "ready":
       return (
         <g>

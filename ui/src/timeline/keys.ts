@@ -7,6 +7,7 @@ import { announcement, selection } from "../store";
 import type { Layer } from "../store";
 import { ticks as timeOf } from "../format";
 import { moveRow, nextSteal, parent, step } from "./choose";
+import { hide, hideLessBusy, showAll, togglePin, toggleSort } from "./order";
 import { time } from "./scale";
 import { LAYER_NAMES, layerThere, toggle } from "./layers";
 import type { TimelineView } from "./view";
@@ -43,7 +44,15 @@ export function commandsOf(view: () => TimelineView | null, table: () => void): 
     command("zoom-range", "Zoom to the selected range", ["r"], focusRange),
     command("next", "Next strand on the row", ["."], (v) => step(v, 1)),
     command("previous", "Previous strand on the row", [","], (v) => step(v, -1)),
-    command("parent", "Parent task", ["p"], parent),
+    command("parent", "Parent task, or pin the selected row", ["p"], (v) =>
+      withRow(v, (row, label) => togglePin(row, label), parent),
+    ),
+    command("hide-row", "Hide the selected row", ["Backspace"], (v) => withRow(v, hide)),
+    command("hide-less-busy", "Hide rows less busy than the selected one", [], (v) =>
+      withRow(v, (row) => hideLessBusy(v.meta.threads, row)),
+    ),
+    command("sort", "Sort rows by busy, or by worker", ["o"], toggleSort),
+    command("show-rows", "Show all rows, unsorted", [], showAll),
     command("next-steal", "Next steal", ["n"], nextSteal),
     command("mark", "Set a mark at the pointer, or take it away", ["m"], mark),
     ...(Object.keys(LAYER_NAMES) as Layer[]).map((layer) =>
@@ -59,6 +68,19 @@ export function commandsOf(view: () => TimelineView | null, table: () => void): 
 
 export const registerKeys = (view: () => TimelineView | null, table: () => void): (() => void) =>
   register(...commandsOf(view, table));
+
+/** Does something with the selected row; else what is done without one. */
+function withRow(
+  v: TimelineView,
+  run: (row: number, label: string) => void,
+  otherwise: (v: TimelineView) => unknown = () => {
+    announcement.value = "No row is selected: click its name.";
+  },
+): void {
+  const row = selection.value?.kind === "row" ? selection.value.row : null;
+  if (row === null) void otherwise(v);
+  else run(row, v.meta.threads[row]?.label ?? "row");
+}
 
 /** Fits what is selected into the window. */
 async function focus(v: TimelineView): Promise<void> {

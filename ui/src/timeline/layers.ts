@@ -8,6 +8,7 @@ export const LAYER_NAMES: Record<Layer, string> = {
   spawns: "Spawns",
   steals: "Steals",
   leaps: "Leapfrog",
+  matrix: "Steal matrix",
   ready: "Ready path",
   critical: "Critical path",
   delay: "Delay",
@@ -17,12 +18,17 @@ export const LAYER_NAMES: Record<Layer, string> = {
   regions: "Regions",
 };
 
+/** Steals that a tile of arcs has at most: of more it has the pairs alone. */
+const MAX_ARCS = 2000;
+
 export function layerThere(meta: RunMeta, layer: Layer): boolean {
   switch (layer) {
     case "steals":
       return meta.steals > 0;
     case "leaps":
       return meta.has.leaps && meta.leaps > 0;
+    case "matrix":
+      return meta.steals + meta.leaps > MAX_ARCS;
     case "queue":
       return meta.has.queue;
     case "regions":

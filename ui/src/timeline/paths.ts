@@ -3,7 +3,7 @@
  * where they run together.
  */
 
-import { laneMiddle } from "./bands";
+import { isShown, laneMiddle } from "./bands";
 import type { Pen } from "./pen";
 import { x as pixel } from "./scale";
 import type { Scene } from "./scene";
@@ -16,35 +16,58 @@ export interface PathPiece {
   gap: boolean;
 }
 
-/** Pieces in view, by time, from the path's tiles. */
+/** A piece outside of a tile: row, start, end, strand. */
+type Neighbour = [number, number, number, number] | null | undefined;
+
+/**
+ * Pieces in view, by time, from the path's tiles; with the piece before the first tile and the one
+ * after the last, so that a wait of which neither end is in view is drawn too.
+ */
 export function pieces(s: Scene, kind: "critical" | "ready"): PathPiece[] {
   const all: PathPiece[] = [];
   const seen = new Set<string>();
-  for (const slot of s.tiles.slots(kind, s.scale)) {
-    const p = slot.tile?.data?.planes as Record<string, Float64Array> | undefined;
-    if (!p?.row || !p.start || !p.end || !p.strand) continue;
+  const add = (row: number, start: number, end: number, strand: number, gap: boolean) => {
+    // Threads beyond the rows have none, nor have hidden ones: the path hops over their pieces.
+    if (isShown(s.bands.rows, row)) all.push({ row, start, end, strand, gap });
+  };
+  const slots = s.tiles.slots(kind, s.scale).filter((slot) => slot.tile?.data);
+  slots.forEach((slot, n) => {
+    const data = slot.tile!.data!;
+    const p = data.planes as Record<string, Float64Array>;
+    if (!p.row || !p.start || !p.end || !p.strand) return;
+    let before = data.facts["before"] as Neighbour;
+    let after = data.facts["after"] as Neighbour;
     for (let i = 0; i < p.row.length; i++) {
-      const start = p.start[i]!;
-      const end = p.end[i]!;
-      // Threads beyond the rows have none: the path hops over their pieces.
-      if (start >= slot.t1 || end < slot.t0 || p.row[i]! >= s.bands.rows.count) continue;
+      const piece: Neighbour = [p.row[i]!, p.start[i]!, p.end[i]!, p.strand[i]!];
+      const [row, start, end] = piece;
+      // A coarser tile that stands in for a finer one has pieces outside of its slot.
+      if (end < slot.t0) {
+        before = piece;
+        continue;
+      }
+      if (start >= slot.t1) {
+        after = piece;
+        break;
+      }
       if (start < slot.t0 || end > slot.t1) {
         // A piece over the border of two tiles is in both.
-        const key = `${p.row[i]} ${start} ${end}`;
+        const key = `${row} ${start} ${end}`;
         if (seen.has(key)) continue;
         seen.add(key);
       }
-      all.push({ row: p.row[i]!, start, end, strand: p.strand[i]!, gap: (p.gap?.[i] ?? 0) !== 0 });
+      add(...piece, (p.gap?.[i] ?? 0) !== 0);
     }
-  }
+    if (n === 0 && before) add(...before, true);
+    if (n === slots.length - 1 && after) add(...after, true);
+  });
   return all.sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
 /** Pieces of a frame at most. */
-const MOST = 300;
+const MAX_PIECES = 300;
 
 /** Hops of a frame that are drawn as lines of their own. */
-const MOST_HOPS = 60;
+const MAX_HOPS = 60;
 
 /**
  * Joins what follows on the same row within a pixel, and leaves out the shortest where they are
@@ -60,7 +83,7 @@ function coarse(all: PathPiece[], s: Scene): PathPiece[] {
     else joined.push({ ...piece });
   }
   let list = joined;
-  for (let least = perPixel, k = 0; list.length > MOST && k < 60; least *= 1.5, k++) {
+  for (let least = perPixel, k = 0; list.length > MAX_PIECES && k < 60; least *= 1.5, k++) {
     let until = -Infinity;
     list = list.filter((p) => {
       const keep = p.end - p.start >= least || p.start >= until;
@@ -105,15 +128,21 @@ export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
     before = piece;
   }
   const halo = critical ? t.halo : "rgba(255,255,255,.85)";
-  pen.line(runs, halo, { width: critical ? 6 : 3.4 });
+  if (!rows.compact) pen.line(runs, halo, { width: critical ? 6 : 3.4 });
   // A path that changes worker all the time would hide the rows behind its dashes: then they only
   // hint at it.
-  const many = hops.length > 8 * MOST_HOPS;
-  if (!many) pen.line(hops, halo, { width: critical ? 3.6 : 3.2 });
-  pen.line(runs, t.path, critical ? { width: 3 } : { width: 1.5, dash: [2, 2] });
+  const many = hops.length > 8 * MAX_HOPS;
+  if (!many && !rows.compact) pen.line(hops, halo, { width: critical ? 3.6 : 3.2 });
+  pen.line(
+    runs,
+    t.path,
+    critical ? { width: rows.compact ? 2 : 3 } : { width: rows.compact ? 1 : 1.5, dash: [2, 2] },
+  );
   pen.line(
     hops,
     t.path,
-    many ? { width: 0.6, dash: [1, 3] } : { width: critical ? 1.6 : 1.3, dash: [4, 3] },
+    many || (rows.compact && hops.length > 5 * MAX_HOPS)
+      ? { width: 0.6, dash: [1, 3] }
+      : { width: critical ? 1.6 : 1.3, dash: [4, 3] },
   );
 }

@@ -25,12 +25,19 @@ import { TILE_BINS } from "../data/contract";
 export const BETWEEN = 0.99;
 export const THIN = 0.02;
 
+/** Height that a row's name takes. */
+const MIN_LABEL_PX = 14;
+/** Length of the bar of a compact row that was always busy. */
+const BUSY_PX = 40;
+
 export function labels(s: Scene, pen: Pen): void {
   const { rows, width, x0 } = s.bands;
   const t = s.tokens;
-  const [first, last] = visibleRows(rows);
+  const visible = visibleRows(rows);
+  // Compact rows are named now and then.
+  const named = Math.ceil(MIN_LABEL_PX / rows.pitch);
   pen.clip(0, rows.y, width, rows.h, () => {
-    for (let row = first; row <= last; row++) {
+    for (const row of visible) {
       const thread = s.meta.threads[row];
       if (!thread) continue;
       const y = rowTop(rows, row);
@@ -40,20 +47,27 @@ export function labels(s: Scene, pen: Pen): void {
         pen.rect(0, y, x0 - 4, rows.pitch, t.accentBg);
         pen.rect(0, y, 3, rows.pitch, t.accent);
       }
-      pen.rect(0, y, width, 1, t.line);
-      const baseline = Math.round(laneMiddle(rows, row)) + 4;
+      if (rows.compact) {
+        if (thread.busy !== null)
+          pen.rect(x0 - 8 - thread.busy * BUSY_PX, y, thread.busy * BUSY_PX, rows.lane, t.work);
+        if (!chosen && rows.place[row]! % named !== 0) continue;
+      } else pen.rect(0, y, width, 1, t.line);
+      // The first compact row is lower than its name.
+      const baseline = Math.max(Math.round(laneMiddle(rows, row)) + 4, rows.y + 10);
       const small = rows.pitch < 20;
       // An overview knows no times off the CPU, so not how busy anybody was.
       const busy = thread.busy === null ? "" : `${percent(thread.busy, 0)}${small ? "" : " busy"}`;
-      const room = x0 - 26 - pen.textWidth(busy, 11);
-      pen.text(fit(pen, thread.label, room, small ? 11 : 12, 650), 16, baseline, {
+      const end = rows.compact ? x0 - 12 - BUSY_PX : x0 - 10;
+      const room = end - 16 - pen.textWidth(busy, 11);
+      const label = s.pinned.has(row) ? `◆ ${thread.label}` : thread.label;
+      pen.text(fit(pen, label, room, small ? 11 : 12, 650), 16, baseline, {
         size: small ? 11 : 12,
         weight: 650,
         colour: t.fg,
       });
-      pen.text(busy, x0 - 10, baseline, { align: "right", colour: t.fg3 });
+      pen.text(busy, end, baseline, { align: "right", colour: t.fg3 });
     }
-    const bottom = rowTop(rows, rows.count);
+    const bottom = rows.y + rows.count * rows.pitch - rows.scroll;
     if (bottom < rows.y + rows.h) pen.rect(0, bottom, width, 1, t.line);
   });
 }
@@ -68,7 +82,8 @@ function fit(pen: Pen, text: string, room: number, size: number, weight: number)
 /** Columns and free time; returns false where something was not there yet. */
 export function columns(s: Scene, pen: Pen, look: Look): boolean {
   const { rows } = s.bands;
-  const [first, last] = visibleRows(rows);
+  const visible = visibleRows(rows);
+  const isVisible = new Set(visible);
   let complete = true;
   const patterns = RUN_KINDS.map(() => [] as number[]);
   const until = new Map<number, number>();
@@ -80,7 +95,7 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
     true,
   ];
   if (rows.cpu)
-    for (let row = first; row <= last; row++)
+    for (const row of visible)
       pen.rect(
         s.scale.x0,
         laneTop(rows, row) + rows.lane + 3,
@@ -113,7 +128,8 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
     const sx = (from - bins.from) / bins.ticks;
     const sw = (to - from) / bins.ticks;
     const n = s.tiles.rowsOf(slot.tile);
-    for (let row = first; row <= Math.min(last, n - 1); row++) {
+    for (const row of visible) {
+      if (row >= n) continue;
       const y = laneTop(rows, row);
       pen.image(made.image, sx, row * LINES + BETWEEN, sw, THIN, a, y, b - a, rows.lane);
       if (rows.cpu)
@@ -131,10 +147,11 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
     }
     // Runs that are wide enough to show their pattern.
     const perBin = bins.ticks / ticksPerPixel(s.scale);
-    const runs = made.runs;
+    // Compact rows are too low for a pattern: the columns have its flat colour.
+    const runs = rows.compact ? [] : made.runs;
     for (let i = 0; i < runs.length; i += 4) {
       const row = runs[i]!;
-      if (row < first || row > last || (runs[i + 2]! - runs[i + 1]!) * perBin < 3) continue;
+      if (!isVisible.has(row) || (runs[i + 2]! - runs[i + 1]!) * perBin < 3) continue;
       const kind = runs[i + 3]!;
       if (!wanted[kind]) continue;
       const left = Math.max(a, pixel(s.scale, bins.from + runs[i + 1]! * bins.ticks));
@@ -204,8 +221,8 @@ function checker(pen: Pen, s: Scene, a: number, b: number): void {
   const { rows } = s.bands;
   const boxes: number[] = [];
   const cell = 8;
-  const [first, last] = visibleRows(rows);
-  for (let row = first; row <= last && boxes.length < 4 * 4000; row++) {
+  for (const row of visibleRows(rows)) {
+    if (boxes.length >= 4 * 4000) break;
     const y = laneTop(rows, row);
     for (let i = 0, px = a; px < b; px += cell, i++)
       boxes.push(
@@ -225,7 +242,7 @@ const REST = 6;
 
 /** What is inside folded strands, over them, so that their two lines at the bottom stay. */
 export function inner(s: Scene, pen: Pen): void {
-  if (!s.inner.n) return;
+  if (!s.inner.n || s.bands.rows.compact) return;
   const { rows } = s.bands;
   boxes(
     {
@@ -283,12 +300,12 @@ export function boxes(s: Scene, pen: Pen): void {
     let list = into.get(fill);
     if (!list) into.set(fill, (list = []));
     list.push(x0, y, w - gap, rows.lane);
-    if (colour.texture !== "none" && w > (many ? 14 : 6)) {
+    if (colour.texture !== "none" && !rows.compact && w > (many ? 14 : 6)) {
       let marks = textured.get(colour.texture);
       if (!marks) textured.set(colour.texture, (marks = []));
       marks.push(x0, y, w - gap, rows.lane);
     }
-    if (b.flags[i]! & FLAG.folded && w > 6 && folded.length < 2400)
+    if (b.flags[i]! & FLAG.folded && !rows.compact && w > 6 && folded.length < 2400)
       folded.push(
         x0 + 1,
         y + rows.lane - 5,
@@ -365,6 +382,7 @@ function fits(pen: Pen, text: string, size: number, room: number): boolean {
 export function buried(s: Scene, pen: Pen): void {
   const b = s.boxes;
   const { rows } = s.bands;
+  if (rows.compact) return;
   const points: number[] = [];
   for (let i = 0; i < b.n && points.length < 2400; i++) {
     if (!(b.flags[i]! & FLAG.buried) || Number.isNaN(b.ready[i]!)) continue;
@@ -379,7 +397,6 @@ export function buried(s: Scene, pen: Pen): void {
 /** Tasks in each worker's queue, on a log scale, below the lane. */
 export function queues(s: Scene, pen: Pen): void {
   const { rows } = s.bands;
-  const [first, last] = visibleRows(rows);
   const t = s.tokens;
   const slots = s.tiles.slots("rows", s.scale);
   const top = queueTop(s, slots);
@@ -387,7 +404,7 @@ export function queues(s: Scene, pen: Pen): void {
   const perColumn = (s.scale.t1 - s.scale.t0) / n;
   const low = new Float64Array(n);
   const high = new Float64Array(n);
-  for (let row = first; row <= last; row++) {
+  for (const row of visibleRows(rows)) {
     const base = queueBase(rows, row);
     pen.rect(s.scale.x0, base, s.scale.width, 0.5, t.line2);
     low.fill(base);
@@ -449,6 +466,7 @@ function queueTop(s: Scene, slots: Slot[]): number {
 export function queueScale(s: Scene, pen: Pen): void {
   const { rows, x0 } = s.bands;
   const [row] = visibleRows(rows);
+  if (row === undefined) return;
   const base = queueBase(rows, row);
   if (rows.pitch < 40 || base > rows.y + rows.h) return;
   pen.text(`queue, to ${queueTop(s, s.tiles.slots("rows", s.scale))}`, x0 - 10, base, {

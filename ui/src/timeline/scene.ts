@@ -52,6 +52,8 @@ export interface Scene {
   dragged: Span | null;
   /** The row the keyboard is on. */
   cursorRow: number | null;
+  /** Rows that are marked as pinned. */
+  pinned: ReadonlySet<number>;
   /** Rectangles of time off the CPU inside of strands, found by `columns`, drawn over the boxes. */
   offCpu: number[];
   blocked: number[];

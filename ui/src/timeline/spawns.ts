@@ -45,7 +45,8 @@ function ink(fill: string, panel: string, dark: boolean): string {
 
 export function spawns(s: Scene, pen: Pen): Dot[] {
   const { rows } = s.bands;
-  const [first, last] = visibleRows(rows);
+  if (rows.compact) return [];
+  const visible = visibleRows(rows);
   const t = s.tokens;
   const dots: Dot[] = [];
   const circles = new Map<string, number[]>();
@@ -62,7 +63,8 @@ export function spawns(s: Scene, pen: Pen): Dot[] {
     at: number;
     slot: number;
   }[] = [];
-  const amount = new Uint32Array((last - first + 1) * buckets);
+  const top = visible.length ? rows.place[visible[0]!]! : 0;
+  const amount = new Uint32Array(visible.length * buckets);
   slots.forEach((slot, k) => {
     const p = slot.tile?.data?.planes;
     if (!slot.tile || !p?.creates) return;
@@ -72,7 +74,7 @@ export function spawns(s: Scene, pen: Pen): Dot[] {
       TILE_BINS,
       Math.ceil((Math.min(slot.t1, s.scale.t1) - bins.from) / bins.ticks),
     );
-    for (let row = first; row <= last; row++) {
+    for (const row of visible) {
       const base = row * TILE_BINS;
       for (let bin = from; bin < to; bin++) {
         const n = p.creates[base + bin]!;
@@ -81,14 +83,15 @@ export function spawns(s: Scene, pen: Pen): Dot[] {
         const x = pixel(s.scale, t);
         const bucket = Math.floor((x - s.scale.x0) / PITCH) + 1;
         if (bucket < 0 || bucket >= buckets) continue;
-        const cell = (row - first) * buckets + bucket;
+        const cell = (rows.place[row]! - top) * buckets + bucket;
         amount[cell]! += n;
         if (amount[cell]! <= CROWD * 4 || amount[cell] === n)
           all.push({ row, bucket, x, t, n, at: base + bin, slot: k });
       }
     }
   });
-  const of = (mark: { row: number; bucket: number }) => (mark.row - first) * buckets + mark.bucket;
+  const of = (mark: { row: number; bucket: number }) =>
+    (rows.place[mark.row]! - top) * buckets + mark.bucket;
   // Either dots for all that stand alone or lines for everything: rows have to look alike.
   const single = all.reduce((n, mark) => n + (amount[of(mark)]! <= CROWD ? 1 : 0), 0);
   const crowd = single > MOST ? 0 : CROWD;

@@ -4,7 +4,7 @@
  */
 
 import { count } from "../format";
-import { laneMiddle } from "./bands";
+import { isShown, laneMiddle } from "./bands";
 import type { Pen } from "./pen";
 import { x as pixel } from "./scale";
 import type { Scale } from "./scale";
@@ -92,7 +92,7 @@ export function arcs(s: Scene, pen: Pen, all: Steals): void {
     const curves: number[] = [];
     const heads: number[] = [];
     for (const arc of all.arcs) {
-      if (arc.leap !== leap || arc.from >= s.bands.rows.count || arc.to >= s.bands.rows.count)
+      if (arc.leap !== leap || !isShown(s.bands.rows, arc.from) || !isShown(s.bands.rows, arc.to))
         continue;
       const c = curve(arc, s);
       curves.push(...c);
@@ -147,7 +147,7 @@ export interface Matrix {
 }
 
 export function matrixAt(s: Scene, all: Steals): Matrix | null {
-  if (!all.crowded || !s.layers.has("steals") || s.bands.rows.count < 2) return null;
+  if (!all.crowded || !s.layers.has("matrix") || s.bands.rows.count < 2) return null;
   const rows = s.meta.threads.length;
   const by = Math.ceil(rows / 32);
   const n = Math.ceil(rows / by);

@@ -8,8 +8,18 @@ import { areaTicks, many, percent, ticks as timeOf } from "../format";
 import type { InsideDetail, RunMeta, StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
 import type { DataSource } from "../data/source";
-import { colorBy, finding, hover, layers, range, selection, stats, status } from "../store";
-import type { Selection } from "../store";
+import {
+  colorBy,
+  finding,
+  hover,
+  layers,
+  range,
+  rowsShown,
+  selection,
+  stats,
+  status,
+} from "../store";
+import type { Layer, Selection } from "../store";
 
 import { colours, dark, still } from "../theme/theme";
 import { bands, laneMiddle, scrollTo } from "./bands";
@@ -24,6 +34,7 @@ import { look } from "./look";
 import { Palette } from "./palette";
 import { CanvasPen } from "./pen";
 import type { Pen } from "./pen";
+import { orderOf } from "./order";
 import { NO_ROWS } from "./rows";
 import { Rasteriser } from "./rasteriser";
 import { laneCount, lanes } from "./regions";
@@ -95,6 +106,7 @@ export class TimelineView {
         colorBy.value,
         dark.value,
         finding.value,
+        rowsShown.value,
       ];
       this.invalidate();
     });
@@ -176,6 +188,8 @@ export class TimelineView {
       width,
       height,
       rows: this.meta.threads.length,
+      order: orderOf(this.meta.threads, rowsShown.value),
+      rowHeight: rowsShown.value.height,
       scroll: this.scroll,
       cpu,
       queue,
@@ -220,6 +234,7 @@ export class TimelineView {
       marks: this.marks,
       dragged: this.dragged,
       cursorRow: this.cursorRow,
+      pinned: new Set(rowsShown.value.pinned),
       offCpu: [],
       blocked: [],
     };
@@ -256,7 +271,7 @@ export class TimelineView {
       if (this.meta.has.inside) kinds.push("inside");
       if (s.layers.has("critical")) kinds.push("critical");
       if (s.layers.has("ready")) kinds.push("ready");
-      if (s.layers.has("steals") || s.layers.has("leaps")) kinds.push("arcs");
+      if (["steals", "leaps", "matrix"].some((l) => s.layers.has(l as Layer))) kinds.push("arcs");
     }
     this.tiles.want(s.scale, s.bands.plot * dpr, kinds);
     this.boxes.gather(this.tiles.slots("strands", s.scale), s.scale, s.bands.rows);

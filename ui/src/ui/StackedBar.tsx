@@ -82,7 +82,7 @@ export function StackedBar(p: {
               <rect
                 x={b.x + 8}
                 y={height / 2 - 9}
-                width={textWidth(b.inside, 12.5, 600) * 1.06 + 14}
+                width={textWidth(b.inside, 12.5, 600) + 8}
                 height={18}
                 rx="3"
                 fill={t.panel}

@@ -18,11 +18,29 @@ export function useWidth<E extends HTMLElement>(start = 600): [RefObject<E | nul
   return [ref, width];
 }
 
-/**
- * About the width of a text in the page's font, without asking the browser: good enough to decide
- * whether a label fits.
- */
+/** Widths of texts at this size; other sizes are in proportion. */
+const MEASURED_PX = 100;
+const MAX_MEASURED = 20_000;
+const measured = new Map<string, number>();
+let pen: CanvasRenderingContext2D | null | undefined;
+
+/** The width of a text in the page's font; where there is no browser, about that. */
 export function textWidth(text: string, size = 12, weight = 400): number {
+  if (typeof document === "undefined") return estimatedWidth(text, size, weight);
+  pen ??= document.createElement("canvas").getContext("2d");
+  if (!pen) return estimatedWidth(text, size, weight);
+  const key = `${weight} ${text}`;
+  let width = measured.get(key);
+  if (width === undefined) {
+    pen.font = `${weight} ${MEASURED_PX}px ${getComputedStyle(document.body).fontFamily}`;
+    width = pen.measureText(text).width;
+    if (measured.size >= MAX_MEASURED) measured.clear();
+    measured.set(key, width);
+  }
+  return (width * size) / MEASURED_PX;
+}
+
+function estimatedWidth(text: string, size: number, weight: number): number {
   let n = 0;
   for (const c of text)
     n += "iljtf.,:;|' ·()".includes(c)

@@ -56,13 +56,18 @@ impl Builder {
         toolchain: &Toolchain,
         flags: &'static [&'static str],
     ) -> anyhow::Result<PathBuf> {
-        let source = self.include.join(format!("{}.cpp", kernel.name));
-        put(&source, kernel.cpp)?;
         // Whatever decides what a program is, is in its folder's name.
         let mut what = format!(
-            "{} {} {FLAGS:?} {flags:?} {}",
-            toolchain.compiler, toolchain.version, kernel.cpp
+            "{} {} {FLAGS:?} {flags:?}",
+            toolchain.compiler, toolchain.version
         );
+        for (name, text) in kernel.cpp {
+            put(&self.include.join(name), text)?;
+            what.push_str(text);
+        }
+        let source = self
+            .include
+            .join(kernel.cpp.first().map_or("", |file| file.0));
         HEADERS.iter().for_each(|(_, text)| what.push_str(text));
         let hash = embedded::hash(what.as_ref());
         let folder = self.folder.join(format!("{}-{hash:016x}", runtime.name()));

@@ -11,11 +11,14 @@ pub struct Kernel {
     pub about: &'static str,
     /// One of the questions of Huynh's thesis rather than a computation.
     pub question: bool,
-    /// tp.h C++.
-    pub cpp: &'static str,
-    /// Rayon.
-    pub rust: &'static str,
+    /// tp.h C++: paths below the include folder and texts, the file that is compiled first.
+    pub cpp: Files,
+    /// Rayon: paths in the package and texts, the program first.
+    pub rust: Files,
 }
+
+/// Paths and texts.
+pub type Files = &'static [(&'static str, &'static str)];
 
 macro_rules! kernel {
     ($name:literal, [$($argument:literal),*], $question:literal, $about:literal) => {
@@ -24,8 +27,14 @@ macro_rules! kernel {
             arguments: &[$($argument),*],
             about: $about,
             question: $question,
-            cpp: include_str!(concat!("../../kernels/tp/", $name, ".cpp")),
-            rust: include_str!(concat!("../../kernels/src/bin/", $name, ".rs")),
+            cpp: &[(
+                concat!($name, ".cpp"),
+                include_str!(concat!("../../kernels/tp/", $name, ".cpp")),
+            )],
+            rust: &[(
+                concat!("src/bin/", $name, ".rs"),
+                include_str!(concat!("../../kernels/src/bin/", $name, ".rs")),
+            )],
         }
     };
 }
@@ -109,9 +118,10 @@ pub const HEADERS: [(&str, &str); 3] = [
     ),
 ];
 
-/// What all Rust kernels use, by path in their package.
+/// What all Rust kernels use, by path in their package. The library of `bench/` has more in it that
+/// they do not use, and that needs further crates.
 pub const RUST_LIBRARY: [(&str, &str); 3] = [
-    ("src/lib.rs", include_str!("../../kernels/src/lib.rs")),
+    ("src/lib.rs", "pub mod command;\npub mod numbers;\n"),
     (
         "src/command.rs",
         include_str!("../../kernels/src/command.rs"),

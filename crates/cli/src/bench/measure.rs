@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
-use workspan_analysis::Options;
+use workspan_analysis::{Options, Report};
 use workspan_dag::Dag;
 use workspan_reader::OpenOptions;
 use workspan_runtimes::thread_count_variables;
@@ -15,7 +15,7 @@ use super::runtime::Runtime;
 use crate::trace;
 
 /// Why there is no breakdown.
-const UNSEEN: &str = "nothing parallel was seen in it";
+pub(super) const UNSEEN: &str = "nothing parallel was seen in it";
 
 /// The programs of a kernel for one runtime.
 #[derive(Debug, Clone)]
@@ -113,7 +113,7 @@ pub fn measure(plan: &Plan, variants: &[Variant], warnings: &mut Vec<String>) ->
 }
 
 /// All print the same, or something is wrong with the work that was measured.
-fn agree(printed: &mut Option<String>, line: String) -> anyhow::Result<()> {
+pub(super) fn agree(printed: &mut Option<String>, line: String) -> anyhow::Result<()> {
     match printed {
         Some(first) if *first != line => bail!("it printed `{line}`, the first one `{first}`"),
         _ => *printed = Some(line),
@@ -122,54 +122,95 @@ fn agree(printed: &mut Option<String>, line: String) -> anyhow::Result<()> {
 }
 
 /// A run of a program.
-struct Run {
+pub(super) struct Run {
     /// The kernel's own time, in ns.
-    took: u64,
+    pub took: u64,
+    /// CPU time of the child processes, in ns, to a hundredth of a second.
+    pub cpu: u64,
     /// Its result line.
-    printed: String,
+    pub printed: String,
+}
+
+/// A program with its arguments.
+pub(super) struct Call<'a> {
+    pub program: &'a Path,
+    pub arguments: &'a [&'a str],
+    pub workers: usize,
+}
+
+/// Recording: further options, and where the trace goes.
+pub(super) struct Recording<'a> {
+    pub options: &'a [&'a str],
+    pub trace: &'a Path,
 }
 
 fn run(plan: &Plan, program: &Path, trace: Option<&Path>) -> anyhow::Result<Run> {
-    let mut command = match trace {
-        None => Command::new(program),
-        Some(trace) => {
-            let mut record = Command::new(std::env::current_exe()?);
-            record
-                .args(["record", "--no-report", "--max-overhead", "off", "-o"])
-                .arg(trace)
-                .arg("--")
-                .arg(program);
-            record
-        }
+    let call = Call {
+        program,
+        arguments: plan.kernel.arguments,
+        workers: plan.workers,
     };
-    let workers = plan.workers.to_string();
-    command
-        .args(plan.kernel.arguments)
-        .args(["--workers", &workers, "--time", "yes"]);
-    command.envs(thread_count_variables().map(|name| (name, &workers)));
-    command.stdin(Stdio::null());
-    let output = command
-        .output()
-        .with_context(|| program.display().to_string())?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() {
-        let last = said.lines().last().unwrap_or("it says nothing");
-        bail!("it ended with {}: {last}", output.status);
+    let options = &["--max-overhead", "off"];
+    call.run(trace.map(|trace| Recording { options, trace }))
+}
+
+impl Call<'_> {
+    /// Runs it, bare or recorded.
+    ///
+    /// # Errors
+    /// It can't be started, it fails, or it does not say how long it took.
+    pub(super) fn run(&self, recording: Option<Recording>) -> anyhow::Result<Run> {
+        let mut command = match recording {
+            None => Command::new(self.program),
+            Some(Recording { options, trace }) => {
+                let mut record = Command::new(std::env::current_exe()?);
+                record.args(["record", "--no-report"]).args(options);
+                record.arg("-o").arg(trace).arg("--").arg(self.program);
+                record
+            }
+        };
+        let workers = self.workers.to_string();
+        command
+            .args(self.arguments)
+            .args(["--workers", &workers, "--time", "yes"]);
+        command.envs(thread_count_variables().map(|name| (name, &workers)));
+        command.stdin(Stdio::null());
+        let before = cpu_time_of_children();
+        let output = command
+            .output()
+            .with_context(|| self.program.display().to_string())?;
+        let cpu = cpu_time_of_children() - before;
+        let said = String::from_utf8_lossy(&output.stderr);
+        if !output.status.success() {
+            let last = said.lines().last().unwrap_or("it says nothing");
+            bail!("it ended with {}: {last}", output.status);
+        }
+        let took = said.lines().find_map(|line| {
+            line.strip_prefix("kernel took ")?
+                .strip_suffix(" ns")?
+                .parse()
+                .ok()
+        });
+        Ok(Run {
+            took: took.context("it did not say how long it took")?,
+            cpu,
+            printed: String::from_utf8_lossy(&output.stdout).trim().to_string(),
+        })
     }
-    let took = said.lines().find_map(|line| {
-        line.strip_prefix("kernel took ")?
-            .strip_suffix(" ns")?
-            .parse()
-            .ok()
-    });
-    Ok(Run {
-        took: took.context("it did not say how long it took")?,
-        printed: String::from_utf8_lossy(&output.stdout).trim().to_string(),
-    })
+}
+
+/// Of those that have ended, in ns: `cutime` and `cstime` of proc(5), in hundredths of a second.
+fn cpu_time_of_children() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The command's name, in parentheses, may have spaces.
+    let fields = text.rsplit(')').next().unwrap_or_default();
+    let numbers = fields.split_whitespace().skip(13).take(2);
+    let hundredths: u64 = numbers.filter_map(|n| n.parse::<u64>().ok()).sum();
+    hundredths * 10_000_000
 }
 
 /// What a trace says; or why it says nothing, as a sentence's part.
-fn read(file: &Path) -> Result<Recorded, String> {
+pub(super) fn read(file: &Path) -> Result<Recorded, String> {
     if !file.exists() {
         return Err(UNSEEN.into());
     }
@@ -198,7 +239,28 @@ fn read(file: &Path) -> Result<Recorded, String> {
         delay_create: ns(b.delay_by_edge[0]),
         delay_buried: ns(b.delay_buried),
         runtime: dag.meta.runtime.clone().unwrap_or_default(),
+        cpu: dag.meta.run.cpu_time.map(|ticks| ns(u128::from(ticks))),
+        cause: report
+            .causes
+            .findings()
+            .first()
+            .map(|f| f.cause.id().into()),
+        says: says_first(&dag, &report),
     })
+}
+
+/// The first finding, or that there is none.
+fn says_first(dag: &Dag, report: &Report) -> String {
+    let summary = workspan_export::summary(dag, report, &Options::default());
+    let text: String = match summary.findings.first() {
+        Some(finding) => finding
+            .title
+            .iter()
+            .map(|word| word.text.as_str())
+            .collect(),
+        None => summary.verdict,
+    };
+    text.replace('\u{a0}', " ").trim().to_owned()
 }
 
 fn nanos(dag: &Dag, ticks: u128) -> u64 {

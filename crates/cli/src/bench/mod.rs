@@ -11,6 +11,7 @@ mod rayon;
 mod result;
 mod runtime;
 mod runtimes;
+mod suite;
 mod table;
 mod verdict;
 
@@ -19,12 +20,14 @@ use std::process::ExitCode;
 pub use predictions::PredictionsArgs;
 pub use runtimes::RuntimesArgs;
 pub(crate) use runtimes::writable;
+pub use suite::SuiteArgs;
 
 /// Measures what the tool brings along: the same programs on every task runtime of this machine
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   workspan bench runtimes
+  workspan bench suite --size test
   workspan bench predictions
   workspan bench runtimes --help      # kernels, and what is built how")]
 pub struct BenchArgs {
@@ -35,6 +38,7 @@ pub struct BenchArgs {
 #[derive(Debug, Clone, clap::Subcommand)]
 enum What {
     Runtimes(RuntimesArgs),
+    Suite(SuiteArgs),
     Predictions(PredictionsArgs),
 }
 
@@ -45,6 +49,7 @@ enum What {
 pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
     match &args.what {
         What::Runtimes(args) => runtimes::run(args),
+        What::Suite(args) => suite::run(args),
         What::Predictions(args) => predictions::run(args),
     }
 }

@@ -15,7 +15,7 @@ const LINE: u32 = 24;
 const CHARACTERS: usize = 125;
 
 /// Colours of [`PARTS`] on light ground and on dark.
-const COLORS: [(&str, &str); 7] = [
+pub const COLORS: [(&str, &str); 7] = [
     ("#2f7d4f", "#4fae78"),
     ("#d1495b", "#ec6a7b"),
     ("#e2964a", "#f0ad69"),

@@ -53,10 +53,9 @@ pub fn build(kernels: &[Kernel], folder: &Path) -> anyhow::Result<Programs> {
         .map(String::from)
         .into();
     for kernel in kernels {
-        put(
-            &folder.join(format!("src/bin/{}.rs", kernel.name)),
-            kernel.rust,
-        )?;
+        for (name, text) in kernel.rust {
+            put(&folder.join(name), text)?;
+        }
         arguments.extend(["--bin".to_string(), kernel.name.to_string()]);
     }
     arguments.push("--target-dir".into());

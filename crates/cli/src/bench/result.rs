@@ -1,10 +1,12 @@
 //! What was measured, as plain numbers.
 
+use serde::{Deserialize, Serialize};
+
 use super::kernels::Kernel;
 use super::runtime::Runtime;
 
 /// Where the worker time of a recorded run went, in ns; all but `oversubscribed` add up to workers × elapsed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parts {
     /// W.
     pub workers: u32,
@@ -63,7 +65,7 @@ impl Parts {
 }
 
 /// What a recorded run's trace says.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recorded {
     /// Where the time went.
     pub parts: Parts,
@@ -83,6 +85,12 @@ pub struct Recorded {
     pub delay_buried: u64,
     /// What the recorder says ran.
     pub runtime: String,
+    /// CPU time of the process, in ns.
+    pub cpu: Option<u64>,
+    /// The first finding's cause by id; `None` where the report has no finding.
+    pub cause: Option<String>,
+    /// What the report says first.
+    pub says: String,
 }
 
 /// One kernel on one runtime with one number of workers.

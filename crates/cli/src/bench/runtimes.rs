@@ -182,7 +182,7 @@ pub(crate) fn writable(file: &Path) -> anyhow::Result<()> {
 }
 
 /// Set by Ctrl-C and its kin; a second one ends us at once.
-fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
+pub(super) fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
@@ -212,7 +212,7 @@ pub(super) fn prepare(
             return Ok(variants);
         }
         if runtime == Runtime::Rayon {
-            progress.say("building the Rayon kernels with cargo, bare and recorded");
+            progress.say("building the Rayon programs with cargo, bare and recorded");
             match rayon::build(kernels, &folder.join("rayon")) {
                 Ok(programs) => {
                     for (kernel, variants) in kernels.iter().zip(&mut variants) {
@@ -280,7 +280,7 @@ pub(super) fn prepare(
 }
 
 /// The 1-minute load average.
-fn load() -> Option<f64> {
+pub(super) fn load() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/loadavg").ok()?;
     text.split(' ').next()?.parse().ok()
 }

@@ -1,5 +1,6 @@
 //! `workspan scale`: how a program scales, measured, over what one recorded run of it predicts.
 
+mod cilkscale;
 pub(crate) mod cpus;
 mod predict;
 mod program;
@@ -50,6 +51,7 @@ Examples:
   workspan scale --workers 1..8 --repeat 9 -o scale.svg -o scale.csv -- ./a.out
   workspan scale -- ./sort --threads '{workers}' 1000000
   workspan scale --keep-runs runs -- ./a.out && workspan view runs/*.wspan
+  workspan scale --from cilkscale.csv -o scale.svg       # what Cilkscale measured, over its bounds
 
 The number of workers goes to the program as RAYON_NUM_THREADS, OMP_NUM_THREADS, CILK_NWORKERS and MYTH_NUM_WORKERS, as the \
 number of CPUs it may use (which oneTBB follows, and what else asks the system), and as an argument where {workers} stands. \
@@ -91,8 +93,14 @@ pub struct ScaleArgs {
     json: bool,
     #[command(flatten)]
     looks: Looks,
+    /// Run nothing: draw what this CSV of Cilkscale holds
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["workers", "repeat", "warmup", "no_pin", "policy", "seeds", "no_record", "keep_runs", "command"])]
+    from: Option<PathBuf>,
+    /// The row of that file with this tag (default: the whole program)
+    #[arg(long, value_name = "TAG", requires = "from")]
+    tag: Option<String>,
     /// The program and its arguments, or a cargo command
-    #[arg(required = true, last = true, value_name = "COMMAND")]
+    #[arg(required_unless_present = "from", last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
@@ -104,6 +112,9 @@ pub fn run(args: &ScaleArgs) -> anyhow::Result<ExitCode> {
     for file in &args.output {
         format_of(file)?;
         writable(file)?;
+    }
+    if let Some(file) = &args.from {
+        return cilkscale::run(args, file);
     }
     let cpus = cpus::in_order()?;
     let counts = Counts::new(args, cpus.len());

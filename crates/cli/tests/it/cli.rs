@@ -485,6 +485,73 @@ fn statistics_follow_the_report() {
     assert_eq!(steals["matrix"], serde_json::json!([[0, 0], [1, 0]]));
 }
 
+#[test]
+fn tables_of_other_tools_are_reported_and_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let head = "tag,work (seconds),span (seconds),parallelism,burdened_span (seconds),burdened_parallelism";
+    let table = format!(
+        "{head},1c time (seconds),2c time (seconds)\nsort,3,1,3,1,3,3,2\n,4,1,4,1.25,3.2,4.5,2.5\n"
+    );
+    let cilkscale = file("cilkscale.csv", &table);
+    let text = succeeds(&["report", &cilkscale]);
+    assert!(
+        text.contains("(the whole program)") && text.contains("sort"),
+        "{text}"
+    );
+    assert!(
+        text.contains("Not told: when and where anything ran"),
+        "{text}"
+    );
+    let out = folder.path().join("points.csv");
+    let out = out.to_str().unwrap();
+    let scale = [
+        "scale",
+        "--from",
+        &cilkscale,
+        "--predict",
+        "2",
+        "--json",
+        "-o",
+        out,
+    ];
+    let json: serde_json::Value = serde_json::from_str(&succeeds(&scale)).unwrap();
+    // T1 / (T1/P + 1.7 (1 - 1/P) T) = 4 / (2 + 1.7 * 0.5 * 1.25); the speedup is 4.5 / 2.5.
+    let point = &json["points"][1];
+    assert_eq!(point["workers"], 2);
+    assert_eq!(point["lower"], 1.306122);
+    assert_eq!(point["upper"], 2.0);
+    assert_eq!(point["measured"]["speedup"], 1.8);
+    assert_eq!(json["predictions"]["spawns"], serde_json::Value::Null);
+    let points = fs::read_to_string(out).unwrap();
+    assert_eq!(points.lines().count(), 3, "{points}");
+    fails(
+        &["scale", "--from", &cilkscale, "--tag", "merge"],
+        &["merge", "`sort`"],
+    );
+    fails(
+        &["whatif", &cilkscale],
+        &["without a timeline", "workspan report"],
+    );
+    // Sites as TaskProf has them come back.
+    let trace = golden("example_a.jsonl");
+    let csv = succeeds(&["export", "--format", "taskprof", trace.to_str().unwrap()]);
+    assert!(
+        csv.starts_with("Source file,Line number,Parallelism\nmain,0,1.206897,58.620690\n"),
+        "{csv}"
+    );
+    let profile = file("parallelism_profile.csv", &csv);
+    let again: serde_json::Value =
+        serde_json::from_str(&succeeds(&["report", "--json", &profile])).unwrap();
+    assert_eq!(again["format"], "TaskProf's CSV");
+    assert_eq!(again["sites"][0]["file"], "main");
+    assert_eq!(again["sites"][0]["parallelism"], 1.206897);
+}
+
 /// A root that waits for two tasks of `ticks` each, on one worker or two.
 fn two_tasks(workers: u64, ticks: u64) -> String {
     let second = if workers == 1 { 10 + ticks } else { 10 };

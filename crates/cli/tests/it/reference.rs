@@ -175,3 +175,16 @@ fn each_file_is_on_the_page_and_in_the_sources() {
         }
     }
 }
+
+/// docs/seeds.md says where each feature is tested.
+#[test]
+fn files_that_the_page_of_the_five_systems_names_exist() {
+    let page = fs::read_to_string(root().join("docs/seeds.md")).unwrap();
+    let paths: Vec<&str> = quoted(&page)
+        .filter(|text| text.contains('/') && !text.contains(' '))
+        .collect();
+    assert!(paths.len() > 50, "{paths:?}");
+    for path in paths {
+        assert!(root().join(path).exists(), "docs/seeds.md names {path}");
+    }
+}

@@ -1,60 +1,60 @@
-//! The suite in tp.h C++: every program prints the same on every runtime, and its tasks are the same.
+//! The suite: `workspan bench suite` builds, runs and keeps it; every program prints the same on
+//! every runtime, and its tasks are the same.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
 use crate::native;
 
-/// Runtimes with the compilers that build programs for them. The first one tells its tasks by workspan.h from one thread.
-const RUNTIMES: [(&str, &[&str], &[&str]); 4] = [
-    ("serial elision", &["g++"], &["-DTP_WORKSPAN"]),
-    ("GNU OpenMP", &["g++"], &["-DTP_OPENMP", "-fopenmp"]),
-    (
-        "LLVM OpenMP",
-        &["clang++"],
-        &["-DTP_OPENMP", "-fopenmp=libomp"],
-    ),
-    ("oneTBB", &["g++"], &["-DTP_TBB", "-ltbb"]),
-];
+const WORKSPAN: &str = env!("CARGO_BIN_EXE_workspan");
+
+/// Runtimes of the C++ programs, by name on the command line. The first one tells its tasks by
+/// workspan.h from one thread.
+const RUNTIMES: [&str; 4] = ["serial", "libgomp", "libomp", "onetbb"];
 
 /// All 21 programs.
 const PROGRAMS: usize = 21;
 
 /// Their tasks depend on the schedule, as they prune by what was found so far.
-const SCHEDULE_DEPENDENT: [&str; 1] = ["floorplan.h"];
+const SCHEDULE_DEPENDENT: &str = "floorplan";
 
-fn build(compilers: &[&str], flags: &[&str], program: &Path) -> Result<(), String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut said = format!("none of {} is there", compilers.join(", "));
-    for compiler in compilers
-        .iter()
-        .filter_map(|name| workspan_toolchains::named(name))
-    {
-        let compiler = compiler.command.as_str();
-        let mut compile = Command::new(compiler);
-        compile.args(["-std=c++11", "-O1", "-g", "-Wall", "-Wextra", "-pedantic"]);
-        compile.arg("-I").arg(root.join("include"));
-        compile
-            .arg(root.join("bench/tp/suite/suite.cpp"))
-            .args(flags);
-        let Ok(output) = compile.arg("-o").arg(program).output() else {
-            continue;
-        };
-        said = String::from_utf8_lossy(&output.stderr).into_owned();
-        if output.status.success() {
-            assert_eq!(said, "", "{compiler} warns of the suite");
-            return Ok(());
-        }
-        // A missing runtime is one thing, a suite that does not compile another.
-        assert!(
-            !said.contains("bench/tp/suite/"),
-            "{compiler} {flags:?}: {said}"
-        );
+/// `workspan bench suite` with a cache of its own below `folder`.
+fn bench(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(WORKSPAN)
+        .args(["bench", "suite", "--size", "test", "--workers", "2"])
+        .arg("--folder")
+        .arg(folder.join("suite"))
+        .args(arguments)
+        .env("XDG_CACHE_HOME", folder)
+        .env("WORKSPAN_NO_PERF", "1")
+        .output()
+        .unwrap()
+}
+
+/// The program that was built for a runtime; of the serial elision the one that is recorded.
+fn built(folder: &Path, runtime: &str) -> PathBuf {
+    let tool = std::fs::read_dir(folder.join("workspan")).unwrap();
+    let mut bench = tool.map(|entry| entry.unwrap().path().join("bench/cpp"));
+    let bench = bench.find(|path| path.is_dir()).unwrap();
+    let programs = std::fs::read_dir(bench).unwrap();
+    let named = programs.map(|entry| entry.unwrap().path()).filter(|path| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        name.starts_with(&format!("{runtime}-"))
+    });
+    let mut programs: Vec<PathBuf> = named.map(|path| path.join("suite")).collect();
+    if programs.len() > 1 {
+        // The symbols of workspan.h's functions are in one of them.
+        programs.retain(|path| {
+            let bytes = std::fs::read(path).unwrap();
+            let name = b"workspan_open_group";
+            bytes.windows(name.len()).any(|window| window == name)
+        });
     }
-    Err(said.lines().next().unwrap_or_default().to_owned())
+    assert_eq!(programs.len(), 1, "{runtime}: {programs:?}");
+    programs.remove(0)
 }
 
 fn printed(program: &Path, workers: &str) -> String {
@@ -66,11 +66,33 @@ fn printed(program: &Path, workers: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// How many tasks each spawn site of the suite has.
-fn tasks(program: &Path, folder: &Path) -> BTreeMap<String, u64> {
+/// How many tasks each spawn site of the suite's files has.
+fn sites(trace: &Path) -> BTreeMap<String, u64> {
+    let report = Command::new(WORKSPAN)
+        .args(["report", "--json"])
+        .arg(trace)
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    let mut found = BTreeMap::new();
+    for site in report["sites"].as_array().unwrap() {
+        let Some(file) = site["file"].as_str() else {
+            continue;
+        };
+        let name = file.rsplit('/').next().unwrap();
+        // suite.h opens the parallel region: its implicit tasks are OpenMP's own.
+        if name != "suite.h" && !name.starts_with(SCHEDULE_DEPENDENT) {
+            let place = format!("{name}:{}", site["line"]);
+            found.insert(place, site["count"].as_u64().unwrap());
+        }
+    }
+    found
+}
+
+/// The sites of all programs, run on two workers.
+fn recorded(program: &Path, folder: &Path) -> BTreeMap<String, u64> {
     let trace = folder.join("suite.wspan");
-    let workspan = env!("CARGO_BIN_EXE_workspan");
-    let record = Command::new(workspan)
+    let record = Command::new(WORKSPAN)
         .args(["record", "--no-report", "--max-overhead", "off", "-o"])
         .arg(&trace)
         .arg("--")
@@ -81,62 +103,48 @@ fn tasks(program: &Path, folder: &Path) -> BTreeMap<String, u64> {
         .unwrap();
     let said = String::from_utf8_lossy(&record.stderr);
     assert!(record.status.success(), "{said}");
-    let report = Command::new(workspan)
-        .args(["report", "--json"])
-        .arg(&trace)
-        .output()
-        .unwrap();
+    let found = sites(&trace);
     std::fs::remove_file(&trace).unwrap();
-    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
-    let mut found = BTreeMap::new();
-    for site in report["sites"].as_array().unwrap() {
-        let Some(file) = site["file"].as_str() else {
-            continue;
-        };
-        let name = file.rsplit('/').next().unwrap();
-        // suite.h opens the parallel region: its implicit tasks are OpenMP's own.
-        if name != "suite.h" && !SCHEDULE_DEPENDENT.contains(&name) {
-            let place = format!("{name}:{}", site["line"]);
-            found.insert(place, site["count"].as_u64().unwrap());
-        }
-    }
     found
 }
 
 #[test]
 fn all_programs_have_the_same_results_and_tasks_on_every_runtime() {
     let folder = tempfile::tempdir().unwrap();
-    let program = |i: usize| -> PathBuf { folder.path().join(format!("suite-{i}")) };
-    let built: Vec<Result<(), String>> = std::thread::scope(|scope| {
-        let jobs: Vec<_> = (0..RUNTIMES.len())
-            .map(|i| {
-                let (_, compilers, flags) = RUNTIMES[i];
-                let program = program(i);
-                scope.spawn(move || build(compilers, flags, &program))
-            })
-            .collect();
-        jobs.into_iter().map(|job| job.join().unwrap()).collect()
-    });
-    let mut first: Option<(String, BTreeMap<String, u64>)> = None;
-    for (i, (runtime, ..)) in RUNTIMES.iter().enumerate() {
-        if let Err(why) = &built[i] {
-            native::skipped(&format!("the suite on {runtime}"), why);
-            continue;
+    let mut here = Vec::new();
+    for runtime in RUNTIMES {
+        let output = bench(
+            folder.path(),
+            &["--only", "fib", "--runtime", runtime, "--no-record"],
+        );
+        let said = String::from_utf8_lossy(&output.stderr);
+        if output.status.success() {
+            here.push(runtime);
+        } else {
+            // A missing runtime is one thing, a suite that does not compile another.
+            assert!(said.contains("can't be used here"), "{runtime}: {said}");
+            assert!(said.contains("; sudo apt-get install "), "{said}");
+            native::skipped(&format!("the suite on {runtime}"), said.trim());
         }
-        let lines = printed(&program(i), "2");
-        assert_eq!(lines, printed(&program(i), "4"), "{runtime}: 4 workers");
-        let sites = tasks(&program(i), folder.path());
-        let (expected, shape) = first.get_or_insert_with(|| (lines.clone(), sites.clone()));
-        assert_eq!(*expected, lines, "{runtime}");
-        assert_eq!(*shape, sites, "{runtime}: tasks by spawn site");
     }
-    let Some((lines, sites)) = first else {
+    let mut first: Option<(String, BTreeMap<String, u64>)> = None;
+    for runtime in &here {
+        let program = built(folder.path(), runtime);
+        let lines = printed(&program, "2");
+        assert_eq!(lines, printed(&program, "4"), "{runtime}: 4 workers");
+        let tasks = recorded(&program, folder.path());
+        let (expected, shape) = first.get_or_insert_with(|| (lines.clone(), tasks.clone()));
+        assert_eq!(*expected, lines, "{runtime}");
+        assert_eq!(*shape, tasks, "{runtime}: tasks by spawn site");
+    }
+    let Some((lines, tasks)) = first else {
         return;
     };
     assert_eq!(lines.lines().count(), PROGRAMS);
-    // Numbers that follow from the arguments: fib(20) to depth 6, 12 proteins, 10 x 10 blocks' steps.
+    // Numbers that follow from the arguments: fib(20) to depth 6, 12 proteins, 10 x 10 blocks'
+    // steps.
     let count = |file: &str| -> u64 {
-        let of_file = sites.iter().filter(|(site, _)| site.starts_with(file));
+        let of_file = tasks.iter().filter(|(site, _)| site.starts_with(file));
         of_file.map(|(_, count)| count).sum()
     };
     assert_eq!(count("fib.h"), 63);
@@ -145,4 +153,151 @@ fn all_programs_have_the_same_results_and_tasks_on_every_runtime() {
     assert_eq!(count("strassen.h"), 56);
     assert_eq!(count("swaptions.h"), 31);
     assert!(lines.contains("nqueens(8) = 92\n"), "{lines}");
+    kept_turns_are_not_measured_again(folder.path(), &here);
+}
+
+/// Turns of the serial elision and one more runtime, first one of each, then two.
+fn kept_turns_are_not_measured_again(folder: &Path, here: &[&str]) {
+    let runtimes = here[..here.len().min(2)].join(",");
+    let both = ["--only", "sort,fib", "--runtime", &runtimes, "--repeat"];
+    let run = |repeat: &str| -> String {
+        let output = bench(folder, &[&both[..], &[repeat]].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        said.into_owned()
+    };
+    run("1");
+    let turn = folder.join(format!("suite/turns/sort-test-{}-1-1.json", here[0]));
+    let before = std::fs::read(&turn).unwrap();
+    let said = run("2");
+    let all = 4 * here.len().min(2);
+    assert!(said.contains(&format!(" {all} turns, ")), "{said}");
+    assert_eq!(
+        before,
+        std::fs::read(&turn).unwrap(),
+        "it was measured again"
+    );
+    let suite = std::fs::read(folder.join("suite/suite.json")).unwrap();
+    let suite: Value = serde_json::from_slice(&suite).unwrap();
+    assert_eq!(
+        suite["warnings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|w| w.as_str().unwrap().contains(" on "))
+            .count(),
+        0,
+        "{suite}"
+    );
+    let benchmarks = suite["benchmarks"].as_array().unwrap();
+    let names: Vec<&Value> = benchmarks.iter().map(|b| &b["program"]).collect();
+    assert_eq!(names, ["fib", "sort"]);
+    for row in benchmarks
+        .iter()
+        .flat_map(|b| b["rows"].as_array().unwrap())
+    {
+        assert_eq!(row["bare"].as_array().unwrap().len(), 2, "{row}");
+        let says = &row["says"];
+        assert!(says["tasks"].as_u64().unwrap() > 60, "{row}");
+        assert!(!says["says"].as_str().unwrap().is_empty(), "{row}");
+        // Every run's trace is there.
+        for trace in row["traces"].as_array().unwrap() {
+            let trace = folder.join("suite").join(trace.as_str().unwrap());
+            assert!(trace.exists(), "{trace:?}");
+        }
+    }
+    let page = std::fs::read_to_string(folder.join("suite/index.html")).unwrap();
+    assert!(page.contains("<tbody id=\"sort-2\">") && page.contains("<svg "));
+    let csv = std::fs::read_to_string(folder.join("suite/suite.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 1 + all / 2, "{csv}");
+}
+
+#[test]
+fn unknown_names_are_refused_with_the_closest() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, says) in [
+        (
+            ["--only", "sparcelu"],
+            "no program `sparcelu`; did you mean sparselu?",
+        ),
+        (
+            ["--runtime", "tbb"],
+            "no runtime `tbb`; did you mean onetbb?",
+        ),
+    ] {
+        let output = bench(folder.path(), &arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(says), "{said}");
+    }
+}
+
+/// Whether a site `FILE:LINE` of the Rust programs is a join.
+fn is_join(site: &str) -> bool {
+    let (file, line) = site.split_once(':').unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/src/bin/suite");
+    let text = std::fs::read_to_string(folder.join(file)).unwrap();
+    let line: usize = line.parse().unwrap();
+    text.lines().nth(line - 1).unwrap().contains("rayon::join(")
+}
+
+/// The Rust programs' tasks are those of the C++ ones: file by file where a program creates its
+/// tasks itself, in all where the recursive loops of `program.rs` do it for it.
+#[test]
+fn the_programs_over_rayon_have_the_tasks_of_the_serial_elision() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = bench(
+        folder.path(),
+        &["--only", "fib", "--runtime", "serial", "--no-record"],
+    );
+    if !output.status.success() {
+        return native::skipped("the suite over Rayon", "there is no g++");
+    }
+    let expected = recorded(&built(folder.path(), "serial"), folder.path());
+    let trace = folder.path().join("rayon.wspan");
+    let run = Command::new(env!("CARGO_BIN_EXE_cargo-workspan"))
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+        .args(["workspan", "--max-overhead", "off", "-o"])
+        .arg(&trace)
+        .args(["run", "--release", "--package", "workspan-bench"])
+        .args(["--bin", "suite", "--", "all", "--size", "test"])
+        .args(["--workers", "2"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success(), "{said}");
+    let mut found = sites(&trace);
+    for (site, count) in &mut found {
+        // Both sides of a join are tasks, of which the C++ programs have one as a call.
+        if is_join(site) {
+            assert_eq!(*count % 2, 0, "{site}");
+            *count /= 2;
+        }
+    }
+    let by_file = |sites: &BTreeMap<String, u64>| -> BTreeMap<String, u64> {
+        let mut files = BTreeMap::new();
+        for (site, count) in sites {
+            let name = site.split('.').next().unwrap().to_owned();
+            *files.entry(name).or_default() += count;
+        }
+        files
+    };
+    let (expected, found) = (by_file(&expected), by_file(&found));
+    for program in [
+        "alignment",
+        "canneal",
+        "dedup",
+        "facesim",
+        "fib",
+        "health",
+        "nqueens",
+        "raytrace",
+        "sort",
+        "sparselu",
+        "strassen",
+        "uts",
+    ] {
+        assert_eq!(expected.get(program), found.get(program), "{program}");
+    }
+    assert_eq!(expected.values().sum::<u64>(), found.values().sum::<u64>());
 }

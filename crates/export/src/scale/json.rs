@@ -14,12 +14,14 @@ use crate::what_if::json::whole;
 /// run.
 pub fn scale_json(view: &ScaleView) -> String {
     let scale = view.scale;
+    // Of a table of another tool it is not known how many there were.
+    let counted = !scale.recorded.is_empty();
     let logical = scale.logical.map(|l| {
         json!({
             "work": whole(l.work), "span": whole(l.span), "burdened_span": whole(l.burdened_span),
-            "spawns": l.spawns, "syncs": l.syncs, "burden": view.burden,
+            "spawns": counted.then_some(l.spawns), "syncs": counted.then_some(l.syncs), "burden": view.burden,
             "parallelism": ratio_json(l.parallelism()), "burdened_parallelism": ratio_json(l.burdened_parallelism()),
-            "average_maximal_strand": ratio_json(l.average_maximal_strand()),
+            "average_maximal_strand": counted.then(|| ratio_json(l.average_maximal_strand())),
             "limits": limits_json_of(&l.limits, view.region.as_deref().unwrap_or("?")),
         })
     });

@@ -94,11 +94,15 @@ fn logical_words(view: &ScaleView, logical: &Logical) -> Vec<Piece> {
     } else {
         String::new()
     };
-    let spawns = thousands(logical.spawns.into());
-    pieces.push(plain(format!(
-        "{steal}, {spawns} spawns, average maximal strand {}",
-        amount(logical.average_maximal_strand())
-    )));
+    pieces.push(plain(steal));
+    // Of a table of another tool their number is not known.
+    if !view.scale.recorded.is_empty() {
+        let spawns = thousands(logical.spawns.into());
+        pieces.push(plain(format!(
+            ", {spawns} spawns, average maximal strand {}",
+            amount(logical.average_maximal_strand())
+        )));
+    }
     if let Some(run) = view.scale.recorded.first() {
         let workers = if run.asked == 1 { "worker" } else { "workers" };
         pieces.push(plain(format!("; recorded on {} {workers}", run.asked)));

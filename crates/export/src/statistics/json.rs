@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use workspan_analysis::statistics::{
-    Depth, Distribution, ReadyTimes, SiteStatistics, Statistics, StealStatistics, WorkerSteals,
+    DagSummary, Depth, Distribution, EdgeMatrices, ReadyTimes, SiteStatistics, Statistics,
+    StealStatistics, WorkerSteals,
 };
 use workspan_dag::{Dag, EdgeKind, PlaceId};
 
@@ -19,6 +20,42 @@ pub(crate) struct StatisticsJson<'a> {
     ready: DepthJson<'a>,
     queues: Option<DepthJson<'a>>,
     steals: StealsJson<'a>,
+    dag: DagJson<'a>,
+}
+
+/// The quantities of DAG Recorder's `.stat`; times in ticks.
+#[derive(Serialize)]
+struct DagJson<'a> {
+    creates: u64,
+    waits: u64,
+    ends: u64,
+    others: u64,
+    work: u128,
+    delay: u128,
+    no_work: u128,
+    span: u128,
+    workers: u32,
+    elapsed: u64,
+    work_per_worker: Ratio,
+    greedy_time: Ratio,
+    parallelism: Option<Ratio>,
+    greedy_speedup: Ratio,
+    observed_speedup: Option<Ratio>,
+    observed_over_greedy: Option<Ratio>,
+    task_granularity: Option<Ratio>,
+    interval_granularity: Option<Ratio>,
+    dag_nodes: u64,
+    materialized_nodes: u64,
+    compression_ratio: Option<Ratio>,
+    edges: Vec<EdgeMatrixJson<'a>>,
+}
+
+/// Entry i, j of the matrix: edges from thread i to thread j.
+#[derive(Serialize)]
+struct EdgeMatrixJson<'a> {
+    edge: &'static str,
+    matrix: Vec<&'a [u64]>,
+    beyond: u64,
 }
 
 #[derive(Serialize)]
@@ -115,8 +152,49 @@ impl<'a> StatisticsJson<'a> {
             ready: depth(&all.ready),
             queues: all.queues.as_ref().map(depth),
             steals: taken(&all.steals),
+            dag: dag_json(&all.dag),
         }
     }
+}
+
+fn dag_json(of: &DagSummary) -> DagJson<'_> {
+    DagJson {
+        creates: of.creates,
+        waits: of.waits,
+        ends: of.ends,
+        others: of.others,
+        work: of.work,
+        delay: of.delay,
+        no_work: of.no_work,
+        span: of.span,
+        workers: of.workers,
+        elapsed: of.elapsed,
+        work_per_worker: Ratio(of.work_per_worker()),
+        greedy_time: Ratio(of.greedy_time()),
+        parallelism: of.parallelism().map(Ratio),
+        greedy_speedup: Ratio(of.greedy_speedup()),
+        observed_speedup: of.observed_speedup().map(Ratio),
+        observed_over_greedy: of.observed_over_greedy().map(Ratio),
+        task_granularity: of.task_granularity().map(Ratio),
+        interval_granularity: of.interval_granularity().map(Ratio),
+        dag_nodes: of.dag_nodes,
+        materialized_nodes: of.materialized_nodes,
+        compression_ratio: of.compression_ratio().map(Ratio),
+        edges: edge_matrices(&of.edges),
+    }
+}
+
+/// The kinds of which there is an edge.
+fn edge_matrices(of: &EdgeMatrices) -> Vec<EdgeMatrixJson<'_>> {
+    let kinds = EdgeKind::NAMES.iter().zip(of.counts.iter().zip(of.beyond));
+    let used = kinds.filter(|(_, (counts, beyond))| *beyond > 0 || counts.iter().any(|&n| n > 0));
+    let threads = of.threads.max(1) as usize;
+    used.map(|(edge, (counts, beyond))| EdgeMatrixJson {
+        edge,
+        matrix: counts.chunks(threads).collect(),
+        beyond,
+    })
+    .collect()
 }
 
 fn distribution(d: &Distribution) -> DistributionJson<'_> {

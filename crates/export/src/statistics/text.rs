@@ -1,7 +1,8 @@
 //! Formats the statistics as text, to follow the report.
 
 use workspan_analysis::statistics::{
-    Depth, Distribution, ReadyTimes, Statistics, StealStatistics, WorkerSteals,
+    DagSummary, Depth, Distribution, EdgeMatrices, ReadyTimes, Statistics, StealStatistics,
+    WorkerSteals,
 };
 use workspan_analysis::{Metric, Options};
 use workspan_dag::{Dag, EdgeKind};
@@ -9,7 +10,7 @@ use workspan_dag::{Dag, EdgeKind};
 use crate::TextOptions;
 use crate::page::{Page, Tone, plain, strong};
 use crate::position::site_cell;
-use crate::quantity::{amount, percent_of, ratio, share, thousands};
+use crate::quantity::{amount, ratio, thousands};
 use crate::text::running::{level, levels, resample};
 
 /// Maximum number of marks of a strip over time.
@@ -43,6 +44,8 @@ pub fn statistics_text(
     steals(&view, &mut page, &statistics.steals);
     workers(&view, &mut page, &statistics.steals);
     matrix(&mut page, &statistics.steals);
+    summary(&view, &mut page, &statistics.dag);
+    edge_matrices(&mut page, &statistics.dag.edges);
     page.finish()
 }
 
@@ -141,7 +144,6 @@ fn powers(page: &mut Page, d: &Distribution, show: impl Fn(f64) -> String) {
 
 fn edges(view: &View, page: &mut Page, statistics: &Statistics) {
     let rows = &statistics.ready_by_edge;
-    let steals: u64 = rows.iter().map(|r| r.steals).sum();
     if rows.iter().all(|r| r.starts == 0) {
         return;
     }
@@ -155,13 +157,13 @@ fn edges(view: &View, page: &mut Page, statistics: &Statistics) {
     ];
     head(page, "Made ready by", 20, &columns);
     for (name, row) in EdgeKind::NAMES.iter().zip(rows).filter(|r| r.1.starts > 0) {
-        edge(view, page, &name.replace('_', " "), row, steals);
+        edge(view, page, &name.replace('_', " "), row);
     }
 }
 
-fn edge(view: &View, page: &mut Page, name: &str, row: &ReadyTimes, steals: u64) {
+fn edge(view: &View, page: &mut Page, name: &str, row: &ReadyTimes) {
     let d = &row.times;
-    let stolen = share(percent_of(row.steals.into(), steals.into()));
+    let stolen = thousands(row.steals.into());
     let mut line = format!(
         "  {name:<20}{:>10}{:>9}{:>10}",
         thousands(row.starts.into()),
@@ -355,3 +357,99 @@ fn matrix(page: &mut Page, all: &StealStatistics) {
         page.line(&[(Tone::Faint, text)]);
     }
 }
+
+/// Columns of a name and its value, two a line.
+const NAME_COLUMNS: usize = 22;
+const VALUE_COLUMNS: usize = 14;
+
+fn summary(view: &View, page: &mut Page, all: &DagSummary) {
+    let count = |n: u64| thousands(n.into());
+    let time = |ticks: f64| view.time(ticks);
+    let known = |value: Option<f64>, show: &dyn Fn(f64) -> String| value.map_or("-".into(), show);
+    let number = |value: f64| ratio(value);
+    let rows = [
+        ("creates", count(all.creates)),
+        ("waits", count(all.waits)),
+        ("ends", count(all.ends)),
+        ("others", count(all.others)),
+        ("work (T1)", time(all.work as f64)),
+        ("span (T-inf)", time(all.span as f64)),
+        ("delay", time(all.delay as f64)),
+        ("no-work", time(all.no_work as f64)),
+        ("workers (P)", count(all.workers.into())),
+        ("elapsed", time(all.elapsed as f64)),
+        ("T1/P", time(all.work_per_worker())),
+        ("T1/P + T-inf", time(all.greedy_time())),
+        ("T1/T-inf", known(all.parallelism(), &number)),
+        ("greedy speedup", number(all.greedy_speedup())),
+        ("observed speedup", known(all.observed_speedup(), &number)),
+        (
+            "observed/greedy",
+            known(all.observed_over_greedy(), &number),
+        ),
+        ("task granularity", known(all.task_granularity(), &time)),
+        (
+            "interval granularity",
+            known(all.interval_granularity(), &time),
+        ),
+        ("DAG nodes", count(all.dag_nodes)),
+        ("materialized nodes", count(all.materialized_nodes)),
+        (
+            "compression ratio",
+            known(all.compression_ratio(), &|r| format!("{r:.4}")),
+        ),
+    ];
+    head(page, "DAG and greedy schedule", 24, &[]);
+    for pair in rows.chunks(2) {
+        let cell = |(name, value): &(&str, String)| {
+            format!("{name:<NAME_COLUMNS$}{value:>VALUE_COLUMNS$}")
+        };
+        let cells: Vec<String> = pair.iter().map(cell).collect();
+        page.line(&[plain(format!("  {}", cells.join("    ")))]);
+    }
+}
+
+fn edge_matrices(page: &mut Page, edges: &EdgeMatrices) {
+    let shown = edges.threads as usize;
+    if shown > MAX_WORKERS_IN_NUMBERS {
+        let text =
+            format!("  Edges from worker to worker, {shown} by {shown}, are in the JSON (--json).");
+        page.line(&[(Tone::Faint, text)]);
+        return;
+    }
+    for kind in EDGE_KINDS {
+        let used =
+            |n: u32| (0..edges.threads).any(|m| edges.of(kind, n, m) + edges.of(kind, m, n) > 0);
+        if !(0..edges.threads).any(used) {
+            continue;
+        }
+        let title = format!("{}, from, to", kind.name().replace('_', " "));
+        let threads: Vec<String> = (0..edges.threads).map(|t| t.to_string()).collect();
+        // Room for 8 workers in 80 columns.
+        let columns: Vec<(&str, usize)> = threads.iter().map(|t| (t.as_str(), 6)).collect();
+        head(page, &title, 30, &columns);
+        for from in 0..edges.threads {
+            let mut line = format!("  {from:<30}");
+            for to in 0..edges.threads {
+                let cell = match edges.of(kind, from, to) {
+                    0 => "-".into(),
+                    n if n < 100_000 => n.to_string(),
+                    n => format!("{:.0e}", n as f64),
+                };
+                line.push_str(&format!("{cell:>6}"));
+            }
+            page.line(&[plain(line)]);
+        }
+    }
+}
+
+/// In the order of their numbers.
+const EDGE_KINDS: [EdgeKind; 7] = [
+    EdgeKind::Create,
+    EdgeKind::CreateContinuation,
+    EdgeKind::WaitContinuation,
+    EdgeKind::YieldContinuation,
+    EdgeKind::End,
+    EdgeKind::Depend,
+    EdgeKind::Signal,
+];

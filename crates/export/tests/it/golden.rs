@@ -309,6 +309,12 @@ fn warnings_stand_beside_the_numbers_they_spoil() {
     assert_eq!(json["work"], 1240, "{json:#}");
     assert_eq!(json["work_uncertainty"], 420);
     assert_eq!(json["span_uncertainty"], 251);
+    // The contract's keys (docs/TEXT_TRACE.md).
+    assert_eq!(
+        (&json["work_error"], &json["span_error"]),
+        (&json["work_uncertainty"], &json["span_uncertainty"])
+    );
+    assert!(json.get("tasks_error").is_none(), "the tasks were counted");
     // Where nothing is corrected, no correction is uncertain.
     let raw = Options {
         raw: true,

@@ -7,6 +7,7 @@
 
 mod ci;
 mod compare;
+mod dag_recorder;
 mod golden;
 mod pictures;
 mod profiles;

@@ -27,5 +27,6 @@ mod regions;
 mod repair;
 mod samples;
 mod strands;
+mod tables;
 mod woolplot;
 mod writer;

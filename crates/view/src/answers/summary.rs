@@ -37,6 +37,8 @@ struct FindingWords {
     evidence: Vec<Piece>,
     share: f64,
     lost: u128,
+    /// Ticks that the run would take less without this loss.
+    gain: u64,
     show: Show,
     source: Option<SourceAt>,
 }
@@ -78,6 +80,7 @@ pub(crate) fn answer(run: &Run) -> Result<Reply, ApiError> {
             evidence: pieces(&words.evidence),
             share,
             lost: finding.lost,
+            gain: rest.report.elapsed_gain(finding.lost),
             show: show(picture, finding),
             source: source(dag, finding),
         }
@@ -127,13 +130,14 @@ fn piece(dag: &Dag, word: &Word) -> Piece {
     }
 }
 
-/// The strand that shows a finding best with its surroundings: a tenth of its length on both sides.
+/// The strand that shows a finding best, from its start to its end, or the whole run where the
+/// finding is a sum over all of it.
 pub(crate) fn show(picture: &Picture, finding: &Finding) -> Show {
     let dag = &*picture.dag;
     let site = picture.sites.of(finding.block.site);
     let known = (finding.strand as usize) < dag.strands.len();
     let strand = known.then_some(finding.strand);
-    let (start, end) = match strand {
+    let (start, end) = match strand.filter(|_| !is_everywhere(finding.cause)) {
         Some(s) => (dag.strands.start[s as usize], dag.strands.end[s as usize]),
         None => (picture.begin, picture.end),
     };
@@ -142,7 +146,6 @@ pub(crate) fn show(picture: &Picture, finding: &Finding) -> Show {
         Some((ready, _)) if is_wait(finding.cause) => ready.min(start),
         _ => start,
     };
-    let around = ((end - start) / 8).max(1);
     let code = match finding.cause {
         Cause::SerialStrand | Cause::Blocked | Cause::OtherThreads => {
             picture.codes.of_block(&finding.block)
@@ -150,15 +153,23 @@ pub(crate) fn show(picture: &Picture, finding: &Finding) -> Show {
         _ => strand.map(|s| picture.codes.of(s)),
     };
     Show {
-        t0: start.saturating_sub(around).max(picture.begin) - picture.begin,
-        t1: end.saturating_add(around).min(picture.end) - picture.begin,
+        t0: start.max(picture.begin) - picture.begin,
+        t1: end.min(picture.end) - picture.begin,
         strand,
         site: (site != NO_SITE).then_some(site),
         code,
     }
 }
 
-/// The cause is about strands that stood ready.
+/// The cause is a sum of small losses all over the run, so no strand is its place.
+fn is_everywhere(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::Descheduled | Cause::Oversubscribed | Cause::GrainFine | Cause::Stretch
+    )
+}
+
+/// The cause is about strands that were ready before they started.
 fn is_wait(cause: Cause) -> bool {
     matches!(cause, Cause::SlowThief | Cause::BuriedWait)
 }

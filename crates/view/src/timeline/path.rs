@@ -1,5 +1,6 @@
 //! A path over the rows, in pieces as fine as a tile can show.
 
+use serde_json::{Value, json};
 use workspan_dag::{NONE, StrandId};
 
 use super::Tile;
@@ -58,55 +59,72 @@ impl Pieces {
         pieces
     }
 
-    /// The pieces of a tile, clipped to it, and whether each is apart from the one before.
-    fn of_tile(&self, picture: &Picture, tile: Tile) -> Vec<(Piece, bool)> {
+    /// The pieces of a tile, with the one before it and the one after it.
+    fn of_tile(&self, picture: &Picture, tile: Tile) -> TilePieces {
         let begin = tile.begin(picture);
         let end = begin.saturating_add(tile.ticks());
         let usable = self.coarse.partition_point(|c| c.0 <= tile.level);
-        let (before, pieces) = match usable.checked_sub(1).map(|i| &self.coarse[i].1) {
+        match usable.checked_sub(1).map(|i| &self.coarse[i].1) {
             Some(coarse) => {
                 let first = coarse.partition_point(|p| p.end <= begin);
-                let last = coarse.partition_point(|p| p.start < end).max(first);
-                let before = first.checked_sub(1).map(|i| coarse[i]);
-                let inside = coarse[first..last].iter().copied();
-                (before, joined(picture, tile.level, inside))
+                let after = coarse.partition_point(|p| p.start < end).max(first);
+                TilePieces {
+                    before: first.checked_sub(1).map(|i| coarse[i]),
+                    pieces: joined(picture, tile.level, coarse[first..after].iter().copied()),
+                    after: coarse.get(after).copied(),
+                }
             }
             None => {
                 let s = &picture.dag.strands;
                 let all = &self.strands;
                 let first = all.partition_point(|&i| s.end[i as usize] <= begin);
-                let last = all.partition_point(|&i| s.start[i as usize] < end);
-                let before = first.checked_sub(1).map(|i| piece(picture, all[i]));
-                let inside = all[first..last.max(first)].iter();
-                let inside = inside.map(|&s| piece(picture, s));
-                (before, joined(picture, tile.level, inside))
+                let after = all.partition_point(|&i| s.start[i as usize] < end);
+                let after = after.max(first);
+                let fine = all[first..after].iter().map(|&s| piece(picture, s));
+                TilePieces {
+                    before: first.checked_sub(1).map(|i| piece(picture, all[i])),
+                    pieces: joined(picture, tile.level, fine),
+                    after: all.get(after).map(|&s| piece(picture, s)),
+                }
             }
-        };
-        let mut last = before.map(|p| (p.row, p.end));
-        let clip = |piece: Piece| {
-            let apart = last.is_some_and(|(row, end)| row != piece.row || end < piece.start);
-            last = Some((piece.row, piece.end));
-            let clipped = Piece {
-                start: piece.start.max(begin),
-                end: piece.end.min(end),
-                ..piece
-            };
-            (clipped, apart)
-        };
-        pieces.into_iter().map(clip).collect()
+        }
     }
 
     pub(super) fn tile(&self, picture: &Picture, tile: Tile) -> Planes {
-        let pieces = self.of_tile(picture, tile);
+        let begin = tile.begin(picture);
+        let end = begin.saturating_add(tile.ticks());
+        let found = self.of_tile(picture, tile);
+        let pieces = &found.pieces;
         let since = |t: u64| t.saturating_sub(picture.begin) as f64;
+        let neighbour = |piece: Option<Piece>| {
+            piece.map_or(Value::Null, |p| {
+                json!([p.row, since(p.start), since(p.end), p.strand])
+            })
+        };
         let mut planes = Planes::new();
-        planes.plane("row", pieces.iter().map(|p| p.0.row));
-        planes.plane("start", pieces.iter().map(|p| since(p.0.start)));
-        planes.plane("end", pieces.iter().map(|p| since(p.0.end)));
-        planes.plane("strand", pieces.iter().map(|p| p.0.strand));
-        planes.plane("gap", pieces.iter().map(|p| u8::from(p.1)));
+        planes.fact("before", neighbour(found.before));
+        planes.fact("after", neighbour(found.after));
+        planes.plane("row", pieces.iter().map(|p| p.row));
+        planes.plane("start", pieces.iter().map(|p| since(p.start.max(begin))));
+        planes.plane("end", pieces.iter().map(|p| since(p.end.min(end))));
+        planes.plane("strand", pieces.iter().map(|p| p.strand));
+        let mut last = found.before;
+        let gaps = pieces.iter().map(|&piece| {
+            let last = last.replace(piece);
+            u8::from(last.is_some_and(|l| l.row != piece.row || l.end < piece.start))
+        });
+        planes.plane("gap", gaps);
         planes
     }
+}
+
+/// The part of a path that falls into a tile. A tile in which the path only waits has no pieces,
+/// and its neighbours say from where to where the wait is drawn.
+struct TilePieces {
+    before: Option<Piece>,
+    /// Not clipped to the tile.
+    pieces: Vec<Piece>,
+    after: Option<Piece>,
 }
 
 fn piece(picture: &Picture, s: StrandId) -> Piece {

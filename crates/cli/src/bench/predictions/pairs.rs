@@ -62,10 +62,11 @@ pub struct Pair {
 impl Pair {
     /// File and lines of the code for a runtime's program.
     pub fn code(&self, runtime: Runtime) -> Option<(String, u32, u32)> {
-        let (ending, part, source) = match runtime {
+        let (ending, part, files) = match runtime {
             Runtime::Rayon => ("rs", self.rust, self.kernel.rust),
             _ => ("cpp", self.cpp, self.kernel.cpp),
         };
+        let (_, source) = files.first()?;
         let (from, to) = part.lines(source)?;
         Some((format!("{}.{ending}", self.kernel.name), from, to))
     }
@@ -77,8 +78,14 @@ const RECORDS: Kernel = Kernel {
     arguments: &["2000000", "20000", "20"],
     about: "a serial read before a parallel loop",
     question: false,
-    cpp: include_str!("../../../kernels/tp/records.cpp"),
-    rust: include_str!("../../../kernels/src/bin/records.rs"),
+    cpp: &[(
+        "records.cpp",
+        include_str!("../../../kernels/tp/records.cpp"),
+    )],
+    rust: &[(
+        "src/bin/records.rs",
+        include_str!("../../../kernels/src/bin/records.rs"),
+    )],
 };
 
 /// The pairs. fib's tunes.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
 use workspan_analysis::{Options, report};
 use workspan_dag::{Dag, NONE, OffWhy, TaskKind};
 use workspan_view::Session;
@@ -342,6 +343,7 @@ fn arcs_are_the_steals_of_the_report() {
 
 #[test]
 fn paths_add_up() {
+    let mut waits = 0;
     for (seed, shape) in shapes().into_iter().enumerate() {
         let dag = make(seed as u64 + 300, shape);
         let report = report(&dag, &Options::default()).unwrap();
@@ -362,9 +364,19 @@ fn paths_add_up() {
             for level in 0..=top_level(&session) {
                 let mut sum = 0.0;
                 let mut last = 0.0;
+                let mut after = Value::Null;
                 for index in 0..tiles(&session, level) {
                     let pieces = tile(&session, &format!("path?kind={kind}"), level, index);
                     let (start, end) = (pieces.plane("start"), pieces.plane("end"));
+                    // Where the path only waits, the pieces around say from where to where.
+                    if let Some(&first) = start.first() {
+                        assert!(after.is_null() || after[1] == first, "{kind} level {level}");
+                        after = Value::Null;
+                    } else if last > 0.0 && !pieces.facts["after"].is_null() {
+                        assert_eq!(pieces.facts["before"][2], last, "{kind} level {level}");
+                        after = pieces.facts["after"].clone();
+                        waits += 1;
+                    }
                     assert!(start.len() <= 2 * 1024 + 1);
                     for i in 0..start.len() {
                         assert!(
@@ -393,6 +405,7 @@ fn paths_add_up() {
         assert_eq!(u128::from(weights.sum::<u64>()), report.work_span.span);
         assert!(told["rows"].as_array().unwrap().len() <= 500);
     }
+    assert!(waits > 0, "no tile lies inside a wait");
 }
 
 #[test]

@@ -1,0 +1,318 @@
+//! `workspan bench suite`: BOTS and TP-PARSEC on every task runtime this machine has.
+
+mod files;
+mod names;
+mod page;
+mod picture;
+mod programs;
+mod progress;
+mod summary;
+mod table;
+mod turn;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+
+use anyhow::{Context, bail};
+
+use super::folder::{RunFolder, put};
+use super::measure::Variant;
+use super::result::Comparison;
+use super::runtime::{RUNTIMES, Runtime};
+use super::runtimes::{Progress, load, prepare, stop_flag};
+use crate::output::print;
+use crate::say;
+use programs::{Program, SUITE};
+use progress::{Durations, wait};
+use turn::{Cell, Store, Turn};
+use workspan_record::embedded;
+
+/// Runs BOTS and TP-PARSEC on every task runtime this machine has
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    long_about = "Runs BOTS and TP-PARSEC on every task runtime this machine has.
+
+The 21 programs are in the tool: Rust for Rayon, which cargo builds, and C++ for LLVM OpenMP (clang++), GNU OpenMP and oneTBB \
+(g++) and for the serial elision that speedups are measured against. What is missing is named. Each turn runs a program bare and \
+recorded; all programs take turns. Every turn and its trace is kept in a folder, where an interrupted suite goes on, and where \
+suite.csv, suite.json, suite.svg and index.html are written. docs/suite.md describes the programs.",
+    after_help = "\
+Examples:
+  workspan bench suite --size test
+  workspan bench suite --only sparselu,sort --runtime libomp,rayon --repeat 5
+  workspan bench suite --only bots --workers 1,2 --folder bots-here
+
+Programs: alignment, fft, fib, floorplan, health, nqueens, sort, sparselu, strassen, uts (`bots` is all of these);
+blackscholes, bodytrack, canneal, dedup, facesim, ferret, fluidanimate, freqmine, raytrace, streamcluster,
+swaptions (`parsec`)."
+)]
+pub struct SuiteArgs {
+    /// Programs, separated by commas (default: all 21)
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Runtimes, separated by commas: serial, rayon, libomp, libgomp, onetbb (default: all that are
+    /// here)
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    runtime: Vec<String>,
+    /// Input sizes: test takes milliseconds a program, small a second, large what the literature
+    /// ran
+    #[arg(long, value_name = "SIZE", default_value = "small", value_parser = ["test", "small", "large"])]
+    size: String,
+    /// Numbers of workers, separated by commas (default: as many as CPUs)
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=1024))]
+    workers: Vec<u16>,
+    /// Turns of each program on each runtime
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    repeat: u16,
+    /// Run bare only
+    #[arg(long)]
+    no_record: bool,
+    /// Where turns, traces and results are kept
+    #[arg(long, value_name = "FOLDER", default_value = "workspan-suite")]
+    folder: PathBuf,
+}
+
+/// `workspan bench suite`.
+///
+/// # Errors An unknown name, a runtime that was asked for and is not here, or a folder that can't
+/// be written.
+pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
+    let programs = programs::chosen(&args.only)?;
+    let known = RUNTIMES.map(Runtime::name);
+    let asked = names::known("runtime", &args.runtime, &known)?;
+    let is_asked = |runtime: &Runtime| asked.is_empty() || asked.contains(&runtime.name());
+    let wanted: Vec<Runtime> = RUNTIMES.into_iter().filter(is_asked).collect();
+    let stop = stop_flag()?;
+    let stopped = || stop.load(Ordering::Relaxed);
+    let progress = Progress::new();
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let busy = load().is_some_and(|load| load > 0.5 * cpus as f64);
+    let mut built = Comparison::default();
+    let cache = embedded::unpack(None)?.folder.join("bench");
+    let store = Store::new(&args.folder, &cache, &args.size, !args.no_record)?;
+    let runs = RunFolder::below(&cache)?;
+    let variants = prepare(
+        &[SUITE],
+        &wanted,
+        (&cache, &runs),
+        &mut built,
+        &progress,
+        &stopped,
+    )?;
+    if let (Some((runtime, why)), false) = (built.missing.first(), asked.is_empty()) {
+        bail!(
+            "{} can't be used here: {}",
+            runtime.title(),
+            missing(*runtime, why)
+        );
+    }
+    let workers: Vec<usize> = match args.workers.as_slice() {
+        [] => vec![cpus],
+        given => given.iter().map(|&w| usize::from(w)).collect(),
+    };
+    let mut warnings = built.warnings.clone();
+    if busy {
+        warnings.push("The machine was busy before the measuring began; times may be those of other programs.".into());
+    }
+    if workers.iter().any(|&w| w > cpus) {
+        warnings.push(format!(
+            "More workers were asked for than the {cpus} CPUs that are here."
+        ));
+    }
+    let variants = variants.into_iter().flatten().collect::<Vec<Variant>>();
+    let session = Session {
+        store: &store,
+        variants: &variants,
+        built: &built,
+        progress: &progress,
+        stopped: &stopped,
+    };
+    let cells = cells(&programs, &variants, &workers, usize::from(args.repeat));
+    let turns = session.measure(&cells, &mut warnings);
+    progress.clear();
+    let done = turns.len();
+    let benchmarks = summary::benchmarks(&turns);
+    let about = about(cpus, &built);
+    write(&args.folder, &args.size, &benchmarks, &about, &warnings)?;
+    print(&table::text(&benchmarks, &about, &warnings))?;
+    let folder = args.folder.display();
+    if stopped() {
+        say!(
+            "workspan: interrupted; {done} of {} turns are in {folder}, and the same command goes on",
+            cells.len()
+        );
+        return Ok(ExitCode::from(130));
+    }
+    say!("workspan: {done} turns, their traces and index.html are in {folder}");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The turns in the order they are run: a slow moment of the machine meets all programs alike.
+fn cells(
+    programs: &[Program],
+    variants: &[Variant],
+    workers: &[usize],
+    repeat: usize,
+) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for turn in 1..=repeat {
+        for &program in programs {
+            for runtime in variants.iter().map(|variant| variant.runtime) {
+                let alone = runtime == Runtime::Serial;
+                for &workers in if alone { &[1][..] } else { workers } {
+                    cells.push(Cell {
+                        program,
+                        workers,
+                        runtime,
+                        turn,
+                    });
+                }
+            }
+        }
+    }
+    cells
+}
+
+struct Session<'a> {
+    store: &'a Store,
+    variants: &'a [Variant],
+    built: &'a Comparison,
+    progress: &'a Progress,
+    stopped: &'a dyn Fn() -> bool,
+}
+
+impl Session<'_> {
+    /// Runs what was not run before. A program that fails on a runtime is left out with a warning.
+    fn measure(&self, cells: &[Cell], warnings: &mut Vec<String>) -> Vec<(Cell, Turn)> {
+        let mut turns: Vec<(Cell, Turn)> = Vec::new();
+        let mut durations = Durations::default();
+        let mut left = Vec::new();
+        for cell in cells {
+            match self.store.kept(cell, &self.identity(cell.runtime)) {
+                Some(turn) => {
+                    durations.add(cell, turn.turn_ns);
+                    turns.push((*cell, turn));
+                }
+                None => left.push(*cell),
+            }
+        }
+        let mut failed: Vec<(&str, Runtime)> = Vec::new();
+        for (i, cell) in left.iter().enumerate() {
+            if (self.stopped)() {
+                break;
+            }
+            let key = (cell.program.name, cell.runtime);
+            if failed.contains(&key) {
+                continue;
+            }
+            self.say(
+                cells.len() - left.len() + i + 1,
+                cells.len(),
+                cell,
+                durations.remaining(&left[i..]),
+            );
+            match self.turn(cell, &turns) {
+                Ok(turn) => {
+                    durations.add(cell, turn.turn_ns);
+                    turns.push((*cell, turn));
+                }
+                Err(_) if (self.stopped)() => break,
+                Err(error) => {
+                    failed.push(key);
+                    let (program, runtime) = (cell.program.name, cell.runtime.title());
+                    warnings.push(format!("{program} on {runtime}: {error:#}."));
+                }
+            }
+        }
+        turns
+    }
+
+    fn turn(&self, cell: &Cell, turns: &[(Cell, Turn)]) -> anyhow::Result<Turn> {
+        let variant = self.variants.iter().find(|v| v.runtime == cell.runtime);
+        let variant = variant.context("it was not built")?;
+        let turn = self
+            .store
+            .measure(cell, variant, &self.identity(cell.runtime))?;
+        // All print the same, or something is wrong with the work that was measured.
+        let mut same = turns
+            .iter()
+            .filter(|(other, _)| other.program == cell.program);
+        match same.find(|(_, other)| other.printed != turn.printed) {
+            Some((other, first)) => bail!(
+                "it printed `{}`, and on {} `{}`",
+                turn.printed,
+                other.runtime.title(),
+                first.printed
+            ),
+            None => Ok(turn),
+        }
+    }
+
+    /// What a runtime's programs were built from.
+    fn identity(&self, runtime: Runtime) -> String {
+        let version = self.built.runtimes.iter().find(|r| r.0 == runtime);
+        let mut text = version.map_or_else(String::new, |r| r.1.clone());
+        let files = if runtime == Runtime::Rayon {
+            SUITE.rust
+        } else {
+            SUITE.cpp
+        };
+        files.iter().for_each(|(_, source)| text.push_str(source));
+        format!("{:016x}", embedded::hash(text.as_ref()))
+    }
+
+    fn say(&self, step: usize, steps: usize, cell: &Cell, remaining: Option<u64>) {
+        let rest = remaining.map_or_else(String::new, |ns| format!(", about {} left", wait(ns)));
+        self.progress.say(&format!(
+            "{step} of {steps}: {} on {}, workers {}, turn {}{rest}",
+            cell.program.name,
+            cell.runtime.title(),
+            cell.workers,
+            cell.turn
+        ));
+    }
+}
+
+/// Why a runtime is not here, with the command that installs what it is built with on Debian and
+/// its kin. cargo says itself what it lacks.
+fn missing(runtime: Runtime, why: &str) -> String {
+    let packages = match runtime {
+        Runtime::Serial | Runtime::Libgomp => "g++",
+        Runtime::Libomp => "clang libomp-dev",
+        Runtime::OneTbb => "g++ libtbb-dev",
+        Runtime::Rayon => return why.to_owned(),
+    };
+    format!("{why}; sudo apt-get install {packages}")
+}
+
+/// The machine, the runtimes, and what is not here.
+fn about(cpus: usize, built: &Comparison) -> Vec<String> {
+    let mut lines = vec![format!("{cpus} CPUs")];
+    for (runtime, what) in &built.runtimes {
+        lines.push(format!("{}: {what}", runtime.title()));
+    }
+    for (runtime, why) in &built.missing {
+        lines.push(format!(
+            "{} is not here: {}",
+            runtime.title(),
+            missing(*runtime, why)
+        ));
+    }
+    lines
+}
+
+fn write(
+    folder: &Path,
+    size: &str,
+    benchmarks: &[summary::Benchmark],
+    about: &[String],
+    warnings: &[String],
+) -> anyhow::Result<()> {
+    put(&folder.join("suite.csv"), &files::csv(benchmarks))?;
+    let json = files::json(size, benchmarks, about, warnings)?;
+    put(&folder.join("suite.json"), &json)?;
+    put(&folder.join("suite.svg"), &picture::svg(benchmarks))?;
+    let page = page::html(size, benchmarks, about, warnings);
+    put(&folder.join("index.html"), &page)
+}

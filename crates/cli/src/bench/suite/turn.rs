@@ -1,0 +1,217 @@
+//! One turn of a program on a runtime: a bare run and a recorded one. Each is kept in a file of the
+//! suite's folder, so that an interrupted suite goes on where it was.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use serde::{Deserialize, Serialize};
+
+use super::super::folder::put;
+use super::super::measure::{Call, Recording, UNSEEN, Variant, read};
+use super::super::result::Recorded;
+use super::super::runtime::Runtime;
+use super::programs::Program;
+
+/// What is run in a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cell {
+    /// The program.
+    pub program: Program,
+    /// Workers; 1 for the serial elision.
+    pub workers: usize,
+    /// The runtime.
+    pub runtime: Runtime,
+    /// Which of the repetitions, from 1.
+    pub turn: usize,
+}
+
+/// What a run took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Took {
+    /// The measured part's time, in ns.
+    pub elapsed: u64,
+    /// CPU time of the whole process, in ns.
+    pub cpu: Option<u64>,
+}
+
+/// What a turn found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    /// What the programs were built from; a turn of others is measured again.
+    pub built: String,
+    /// The result line.
+    pub printed: String,
+    /// The bare run.
+    pub bare: Took,
+    /// The recorded run; `None` with `--no-record`.
+    pub recorded: Option<Traced>,
+    /// What the turn took in all, in ns, building of the report included.
+    pub turn_ns: u64,
+}
+
+/// A recorded run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Traced {
+    /// What it took.
+    pub took: Took,
+    /// The trace below the suite's folder.
+    pub trace: String,
+    /// What the trace says; or why it says nothing.
+    pub says: Result<Recorded, String>,
+}
+
+/// Where turns are kept, and how they are measured.
+pub struct Store {
+    folder: PathBuf,
+    /// Where the sources lie that sites are in.
+    cache: PathBuf,
+    size: String,
+    record: bool,
+}
+
+impl Store {
+    /// In `folder`, which is made; `cache` has the sources of the programs.
+    ///
+    /// # Errors
+    /// It can't be made.
+    pub fn new(folder: &Path, cache: &Path, size: &str, record: bool) -> anyhow::Result<Self> {
+        for part in ["turns", "traces"] {
+            let part = folder.join(part);
+            std::fs::create_dir_all(&part).with_context(|| part.display().to_string())?;
+        }
+        Ok(Self {
+            folder: folder.to_owned(),
+            cache: cache.to_owned(),
+            size: size.to_owned(),
+            record,
+        })
+    }
+
+    /// A text with the paths of sources as they are in the package.
+    fn without_cache(&self, text: &str) -> String {
+        ["cpp/include/", "rayon/"]
+            .iter()
+            .fold(text.to_owned(), |text, part| {
+                let folder = self.cache.join(part);
+                text.replace(&*folder.to_string_lossy(), "")
+            })
+    }
+
+    fn name(&self, cell: &Cell) -> String {
+        let (program, runtime) = (cell.program.name, cell.runtime.name());
+        let (size, workers, turn) = (&self.size, cell.workers, cell.turn);
+        format!("{program}-{size}-{runtime}-{workers}-{turn}")
+    }
+
+    fn file(&self, cell: &Cell) -> PathBuf {
+        self.folder.join(format!("turns/{}.json", self.name(cell)))
+    }
+
+    /// A turn that was measured before with the same programs.
+    pub fn kept(&self, cell: &Cell, built: &str) -> Option<Turn> {
+        let text = std::fs::read(self.file(cell)).ok()?;
+        let turn: Turn = serde_json::from_slice(&text).ok()?;
+        let whole = turn.recorded.is_some() || !self.record;
+        let traced = |t: &Traced| t.says.is_err() || self.folder.join(&t.trace).exists();
+        (turn.built == built && whole && turn.recorded.iter().all(traced)).then_some(turn)
+    }
+
+    /// Measures a turn and keeps it.
+    ///
+    /// # Errors
+    /// A run fails, the two do not print the same, or the turn can't be written.
+    pub fn measure(&self, cell: &Cell, variant: &Variant, built: &str) -> anyhow::Result<Turn> {
+        let began = std::time::Instant::now();
+        let arguments = [cell.program.name, "--size", &self.size];
+        let call = |program| Call {
+            program,
+            arguments: &arguments,
+            workers: cell.workers,
+        };
+        let bare = call(&variant.bare).run(None)?;
+        let mut turn = Turn {
+            built: built.to_owned(),
+            printed: bare.printed,
+            bare: Took {
+                elapsed: bare.took,
+                cpu: Some(bare.cpu),
+            },
+            recorded: None,
+            turn_ns: 0,
+        };
+        if self.record {
+            let name = format!("traces/{}.wspan", self.name(cell));
+            let trace = self.folder.join(&name);
+            // `record` never overwrites; what is left here is of a turn that was not finished.
+            let _ = std::fs::remove_file(&trace);
+            let run = call(&variant.recorded).run(Some(Recording {
+                options: &[],
+                trace: &trace,
+            }))?;
+            if run.printed != turn.printed {
+                bail!(
+                    "recorded it printed `{}`, bare `{}`",
+                    run.printed,
+                    turn.printed
+                );
+            }
+            let says = read(&trace).and_then(|said| {
+                // The main thread's root alone: whatever ran the tasks is not recorded.
+                let blind = said.tasks <= 1 && cell.runtime != Runtime::Serial;
+                if blind { Err(UNSEEN.into()) } else { Ok(said) }
+            });
+            let says = says.map(|said| Recorded {
+                says: self.without_cache(&said.says),
+                ..said
+            });
+            turn.recorded = Some(Traced {
+                took: Took {
+                    elapsed: run.took,
+                    cpu: says.as_ref().ok().and_then(|said| said.cpu),
+                },
+                trace: name,
+                says,
+            });
+        }
+        turn.turn_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        put(&self.file(cell), &serde_json::to_string_pretty(&turn)?)?;
+        Ok(turn)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+    use super::super::programs::PROGRAMS;
+    use super::*;
+
+    #[test]
+    fn turns_of_other_programs_are_measured_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path(), folder.path(), "test", false).unwrap();
+        let cell = Cell {
+            program: PROGRAMS[2],
+            workers: 2,
+            runtime: Runtime::Libgomp,
+            turn: 1,
+        };
+        let turn = Turn {
+            built: "a".into(),
+            printed: "fib(20) = 6765".into(),
+            bare: Took::default(),
+            recorded: None,
+            turn_ns: 5,
+        };
+        assert_eq!(store.kept(&cell, "a"), None);
+        let text = serde_json::to_string(&turn).unwrap();
+        std::fs::write(store.file(&cell), text).unwrap();
+        assert_eq!(store.kept(&cell, "a"), Some(turn));
+        assert_eq!(store.kept(&cell, "b"), None);
+        let next = Cell { turn: 2, ..cell };
+        assert_eq!(store.kept(&next, "a"), None);
+        // It has no recorded run.
+        let recording = Store::new(folder.path(), folder.path(), "test", true).unwrap();
+        assert_eq!(recording.kept(&cell, "a"), None);
+    }
+}

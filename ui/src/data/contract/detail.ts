@@ -1,0 +1,135 @@
+/** A strand and a task, for the drawer. */
+
+/** `strand?run&id` and `task?run&id`: for the drawer. */
+export interface StrandDetail {
+  id: number;
+  task: number;
+  of: number;
+  row: number;
+  start: number;
+  end: number;
+  weight: number;
+  descheduled: number;
+  blocked: number;
+  recording: number;
+  between: number;
+  code: number;
+  site: number;
+  from: PlaceWords;
+  to: PlaceWords;
+  critical: boolean;
+  ready_path: boolean;
+  ready: number | null;
+  made_ready_by: { strand: number; task: number; row: number; edge: string } | null;
+  stolen: { victim: number | null; leap: boolean } | null;
+  /** Mean number of running strands while it ran. */
+  meanwhile: number;
+  counters: [string, number][];
+  functions: { function: string; file: string | null; line: number | null; samples: number }[];
+  previous: number | null;
+  next: number | null;
+  previous_on_row: number | null;
+  next_on_row: number | null;
+  /** As DagStrand.folded; nothing but sums of those is in the trace. */
+  folded: number;
+  sums_alone: boolean;
+}
+/**
+ * `inside_strand?run&id&at`: the strand that runs at tick `at` inside folded strand `id`.
+ * `inside_task?run&id=<node id>`: the task of a node there.
+ */
+export interface InsideDetail {
+  strand: number;
+  task: number;
+  row: number;
+  start: number;
+  end: number;
+  code: number;
+  site: number;
+  level: number;
+  from: PlaceWords;
+  to: PlaceWords;
+  /**
+   * The tasks inside that it is below, innermost first, up to the folded strand's own task; `more`
+   * further ones are left out.
+   */
+  stack: {
+    site: number;
+    created: number;
+    begun: number;
+    at: string | null;
+    function: string | null;
+    file: string | null;
+    line: number | null;
+  }[];
+  more: number;
+  /** The folded strand. */
+  folded: {
+    start: number;
+    end: number;
+    tasks: number;
+    strands: number;
+    work: number;
+    span: number;
+  };
+  /**
+   * Of a strand that was folded while it was recorded: sums of what it stands for, of which no more
+   * is known.
+   */
+  stands_for: { tasks: number; strands: number; work: number; span: number } | null;
+  /**
+   * Of a task: its number among those inside (0: the folded strand's own), and what it adds up to
+   * with all below it.
+   */
+  all: {
+    number: number;
+    children: number;
+    tasks: number;
+    strands: number;
+    work: number;
+    span: number;
+  } | null;
+}
+export interface PlaceWords {
+  kind: string;
+  at: string | null;
+  file: string | null;
+  line: number | null;
+  function: string | null;
+}
+export interface TaskDetail {
+  task: number;
+  number: number;
+  kind: "root" | "deferred" | "inline" | "detached";
+  level: number;
+  site: number;
+  code: number;
+  first: number;
+  last: number;
+  start: number;
+  end: number;
+  strands: number[];
+  more_strands: number;
+  children: number;
+  first_children: number[];
+  work: number;
+  span: number;
+  tasks: number;
+  /** The logical stack, innermost first, across steals; the first is the task itself. */
+  stack: {
+    task: number;
+    site: number;
+    code: number;
+    row: number;
+    start: number;
+    spawned_on: number | null;
+    stolen_by: number | null;
+    function: string | null;
+    file: string | null;
+    line: number | null;
+  }[];
+  joined_by: number | null;
+  waits: { at: PlaceWords; from: number; to: number; tasks: number }[];
+  depends: number[];
+  longest: boolean;
+}

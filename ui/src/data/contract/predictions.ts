@@ -1,0 +1,41 @@
+/** What the program could do: bounds, comparison, what-if. */
+
+import type { RunId } from "./run";
+
+/**
+ * `scalability` (all runs): bounds of each run at 1, 2, 3, 4, 6, 8, 12, … 128 workers, and measured
+ * points.
+ */
+export interface Scalability {
+  runs: {
+    run: RunId;
+    work: number;
+    span: number;
+    burdened_span: number;
+    points: { workers: number; lower: number; upper: number }[];
+    note: string | null;
+  }[];
+  measured: { run: RunId; workers: number; speedup: number; how: string }[];
+}
+
+/** `compare?a&b` is the object of `workspan compare --json`; `words` are its sentences. */
+export interface Compare {
+  words: { title: string; lines: string[] };
+  table: Record<string, any>;
+}
+
+/**
+ * `whatif?run&what&factors` with what = comma-separated `site:<place>` | `code:<index>` |
+ * `lines:<file>:<from>-<to>` | `region:<label>`. `critical` is the path's composition at the first
+ * factor. The page asks once with the default factors (2,4,8,16,50,100,200,400: the key a report
+ * carries), and for the composition at another factor with that one alone.
+ */
+export interface WhatIf {
+  rows: {
+    factor: number;
+    span: number;
+    parallelism: number;
+    speedups: { workers: number; lower: number; upper: number }[];
+  }[];
+  critical: { code: number; weight: number }[];
+}

@@ -1,0 +1,46 @@
+/** Spawn sites, and source with heat. */
+
+/** `sites?run`: what the table has beside `report.sites` (same order). */
+export interface SiteExtra {
+  place: number;
+  delay: number;
+  buried: number;
+  /** Time in 64 equal bins of the run, mean running strands of the site. */
+  spark: number[];
+  /** Lengths of its strands in ticks. */
+  lengths: { min: number; median: number; p90: number; max: number };
+  /** Parallel over serial − 1, with a second run on one worker beside; null without. */
+  stretch: number | null;
+  /** Longest instances, for stepping through. */
+  longest: { task: number; start: number; end: number }[];
+  /**
+   * By code, most time first (`report.sites[].blocks` are finer): weight in ticks, what of it is on
+   * the critical path, strands.
+   */
+  blocks: {
+    code: number;
+    work: number;
+    critical: number;
+    count: number;
+    spark: number[];
+    stretch: number | null;
+  }[];
+}
+
+/**
+ * `source?run&file`: lines with heat. The report carries the lines around what has heat or is a
+ * place.
+ */
+export interface Source {
+  file: string;
+  /** Why there are no lines, a full sentence; lines is empty then. */
+  missing: string | null;
+  /**
+   * Why there are only lines that the trace carries, and lines that samples fell into, without
+   * their text.
+   */
+  part: string | null;
+  /** Set when the file on disk is newer than the run. */
+  changed: boolean;
+  lines: { line: number; text: string; samples: number; critical: number; ticks: number }[];
+}

@@ -1,0 +1,79 @@
+/** Tiles of the timeline, which are planes, and its paths. */
+
+/**
+ * `profile?run&level&index`, planes f32 of TILE_BINS: running, ready_create,
+ * ready_create_continuation, ready_wait_continuation, ready_yield_continuation, ready_end,
+ * ready_depend, ready_signal (mean numbers), delay, no_work_sched, no_work_app, descheduled,
+ * blocked (mean workers; with running they add up to W where not oversubscribed).
+ */
+
+/**
+ * `rows?run&level&index`, a timeline tile of all rows of `threads`, in that order. Planes of rows ×
+ * TILE_BINS, row by row: work, descheduled, blocked (u8, 255 = the whole bin), strands (u16, how
+ * many touch the bin, saturating), creates (u16), strand (u32, the one that is longest in the bin,
+ * 0xffffffff none), code, site (u16, index into RunMeta, 0xffff none), level (u16), queue (f32,
+ * only where has.queue), cpu (u8, only where has.cpu), critical, ready_path (u8, 255 = the whole
+ * bin), delay, no_work_sched, no_work_app (u8: the row's free time by kind; which free row is
+ * "delay" is a choice, the lowest first).
+ */
+
+/**
+ * `strands?run&level&index`: exact boxes of a tile. Header: {total, truncated}. When total is more
+ * than 8192, truncated is true and only the longest 8192 are there (of more than 65,536 the longest
+ * of those that are longest in some bin of their row). Planes, one value each strand, by start: id
+ * u32, row u16 (index into threads), start f64, end f64, task u32, code u16, site u16, level u16,
+ * flags u8 (1 critical path, 2 ready path, 4 starts after a steal, 8 folded, 16 buried, 32 first of
+ * its task, 64 folded, and the trace has sums alone of what is inside), creates u16, end_kind u8
+ * (as EndKind: 0 create, 1 wait, 2 yield, 3 signal, 4 end), ready f64 (NaN when it started at
+ * once).
+ */
+
+/**
+ * `inside?run&level&index`, only where has.inside: strands of a bin and more inside the folded
+ * strands of a tile that are wide enough to look into, read from the trace. Planes as those of
+ * `strands`, `id` and `task` being the folded strand's, flags 8 and 64 alone, without creates and
+ * ready. Header: {total, truncated}.
+ */
+
+/**
+ * `arcs?run&level&index`: steals whose time is in the tile. Header: {total, truncated, pairs:
+ * [thief row, victim row, count][]}. Planes: from_row u16, from_t f64 (where it was made ready),
+ * to_row u16, to_t f64, strand u32, leap u8. At most 2000, else none but pairs.
+ */
+
+/**
+ * `path?run&kind=critical|ready&level&index`: pieces merged at the tile's resolution, by time.
+ * Planes: row u16, start f64, end f64, strand u32 (the longest in it), gap u8 (1 = the path waits
+ * or changes worker between the previous piece and this one).
+ */
+
+/**
+ * `critical?run`: the critical path, consecutive strands of the same code joined, root first; at
+ * most 500 rows, the shortest joined further.
+ */
+export interface CriticalPath {
+  span: number;
+  rows: {
+    code: number;
+    site: number;
+    row: number;
+    strands: number;
+    weight: number;
+    start: number;
+    end: number;
+    busy: number;
+    strand: number;
+  }[];
+  joined: number;
+}
+
+/** `regions?run` */
+export interface RegionSpan {
+  label: string;
+  task: number;
+  row: number;
+  start: number;
+  end: number;
+  tree: boolean;
+  part: boolean;
+}

@@ -1,0 +1,161 @@
+/**
+ * Sums over a part of a run, from the tiles that the timeline draws: where the worker time went,
+ * which code ran, and who stole from whom. What a tile does not tell exactly is marked so.
+ */
+
+import { TILE_BINS } from "../data/contract";
+import type { Planes } from "../data/planes";
+import type { PartKind } from "../ui/breakdown";
+
+/** A tile's answer, and where it lies. */
+export interface TileAnswer {
+  index: number;
+  planes: Planes;
+}
+
+/** The part of the run: all rows or one of them, in [t0, t1). */
+export interface Part {
+  t0: number;
+  t1: number;
+  row: number | null;
+}
+
+/** Bins of a part at least: a bin that its ends cut is counted by the share that lies inside. */
+export const MIN_BINS = 700;
+
+/** The level whose tiles show the part in `MIN_BINS` bins or more, and its tiles there. */
+export function tilesOf(part: Part, finest: number, top: number): { level: number; at: number[] } {
+  const length = Math.max(1, part.t1 - part.t0);
+  const fitting = Math.floor(Math.log2(length / MIN_BINS));
+  const level = Math.max(finest, Math.min(top, Math.max(0, fitting)));
+  const size = TILE_BINS * 2 ** level;
+  const first = Math.floor(part.t0 / size);
+  const last = Math.max(first, Math.ceil(part.t1 / size) - 1);
+  return { level, at: Array.from({ length: last - first + 1 }, (_, i) => first + i) };
+}
+
+/** Calls `each` with every bin of a tile that the part touches, and the ticks of it inside. */
+function eachBin(
+  part: Part,
+  level: number,
+  index: number,
+  each: (bin: number, ticks: number) => void,
+): void {
+  const width = 2 ** level;
+  const begin = index * TILE_BINS * width;
+  const first = Math.max(0, Math.floor((part.t0 - begin) / width));
+  const last = Math.min(TILE_BINS - 1, Math.ceil((part.t1 - begin) / width) - 1);
+  for (let bin = first; bin <= last; bin++) {
+    const start = begin + bin * width;
+    each(bin, Math.min(part.t1, start + width) - Math.max(part.t0, start));
+  }
+}
+
+const OF_ALL_ROWS: [PartKind, string][] = [
+  ["work", "running"],
+  ["descheduled", "descheduled"],
+  ["blocked", "blocked"],
+  ["delay", "delay"],
+  ["sched", "no_work_sched"],
+  ["app", "no_work_app"],
+];
+const OF_ONE_ROW: [PartKind, string][] = [["work", "work"], ...OF_ALL_ROWS.slice(1)];
+
+/** Ticks of worker time by kind: of all rows from `profile` tiles, of one from `rows` tiles. */
+export function breakdownOf(
+  part: Part,
+  level: number,
+  tiles: TileAnswer[],
+): { kind: PartKind; ticks: number }[] {
+  const list = part.row === null ? OF_ALL_ROWS : OF_ONE_ROW;
+  const sums = new Map<PartKind, number>();
+  for (const { index, planes } of tiles)
+    eachBin(part, level, index, (bin, ticks) => {
+      for (const [kind, name] of list) {
+        const plane = planes.planes[name];
+        const share =
+          part.row === null
+            ? Number(plane?.[bin] ?? 0)
+            : Number(plane?.[part.row * TILE_BINS + bin] ?? 0) / 255;
+        if (share > 0) sums.set(kind, (sums.get(kind) ?? 0) + share * ticks);
+      }
+    });
+  return list.map(([kind]) => ({ kind, ticks: sums.get(kind) ?? 0 })).filter((p) => p.ticks > 0);
+}
+
+/** Time of strands by code, most first; not exact where a tile has its longest strands alone. */
+export function codesOf(
+  part: Part,
+  tiles: TileAnswer[],
+): { exact: boolean; strands: number; codes: { code: number; ticks: number }[] } {
+  const by = new Map<number, number>();
+  // A strand over the border of two tiles is in both.
+  const seen = new Set<number>();
+  let exact = true;
+  for (const { planes: tile } of tiles) {
+    const { id, row, start, end, code } = tile.planes;
+    if (tile.facts["truncated"]) exact = false;
+    if (!id || !row || !start || !end || !code) continue;
+    for (let i = 0; i < id.length; i++) {
+      if (part.row !== null && row[i] !== part.row) continue;
+      const ticks = Math.min(end[i]!, part.t1) - Math.max(start[i]!, part.t0);
+      if (!(ticks > 0) || seen.has(id[i]!)) continue;
+      seen.add(id[i]!);
+      by.set(code[i]!, (by.get(code[i]!) ?? 0) + ticks);
+    }
+  }
+  const codes = [...by].map(([code, ticks]) => ({ code, ticks }));
+  return { exact, strands: seen.size, codes: codes.sort((a, b) => b.ticks - a.ticks) };
+}
+
+export interface Steals {
+  /** Of one row: by it, and from it. Of all rows: all, and none. */
+  by: number;
+  from: number;
+  /** Those of `by` whose thief waited in a join. */
+  leaps: number;
+  /** The pair with most steals. */
+  most: { thief: number; victim: number; count: number } | null;
+}
+
+/** Steals of the part; `null` where a tile has too many to tell when each was. */
+export function stealsOf(part: Part, tiles: TileAnswer[]): Steals | null {
+  const sums: Steals = { by: 0, from: 0, leaps: 0, most: null };
+  const pairs = new Map<string, { thief: number; victim: number; count: number }>();
+  const seen = new Set<number>();
+  for (const { planes: tile } of tiles) {
+    if (tile.facts["truncated"]) return null;
+    const { from_row: victims, to_row: thieves, to_t: at, strand, leap } = tile.planes;
+    if (!victims || !thieves || !at || !strand) continue;
+    for (let i = 0; i < at.length; i++) {
+      if (at[i]! < part.t0 || at[i]! >= part.t1 || seen.has(strand[i]!)) continue;
+      seen.add(strand[i]!);
+      const [victim, thief] = [victims[i]!, thieves[i]!];
+      if (part.row !== null && thief !== part.row && victim !== part.row) continue;
+      if (part.row === null || thief === part.row) {
+        sums.by++;
+        if (leap?.[i]) sums.leaps++;
+      }
+      if (part.row !== null && victim === part.row) sums.from++;
+      const key = `${thief} ${victim}`;
+      const pair = pairs.get(key) ?? { thief, victim, count: 0 };
+      pair.count++;
+      pairs.set(key, pair);
+    }
+  }
+  for (const pair of pairs.values()) if (pair.count > (sums.most?.count ?? 1)) sums.most = pair;
+  return sums;
+}
+
+/** Ticks of the critical path that lie in the part, from its `path` tiles. */
+export function pathOf(part: Part, tiles: TileAnswer[]): number {
+  let ticks = 0;
+  for (const { planes: tile } of tiles) {
+    const { row, start, end } = tile.planes;
+    if (!row || !start || !end) continue;
+    for (let i = 0; i < row.length; i++)
+      if (part.row === null || row[i] === part.row)
+        ticks += Math.max(0, Math.min(end[i]!, part.t1) - Math.max(start[i]!, part.t0));
+  }
+  return ticks;
+}

@@ -1,0 +1,209 @@
+/** What to change: each finding as a command, what happened, what it cost and would save. */
+
+import { useJson, valueOf } from "../ask";
+import type {
+  FindingWords,
+  Report,
+  RunMeta,
+  Source,
+  StrandDetail,
+  Summary,
+} from "../data/contract";
+import { requests } from "../data/requests";
+import { areaTicks, percent, ticks } from "../format";
+import {
+  announcement,
+  colorBy,
+  finding,
+  run,
+  runMeta,
+  selection,
+  show,
+  source,
+  type Selection,
+} from "../store";
+import { plainWords, Section, Sentence } from "../ui/parts";
+import { SourceLines } from "../ui/SourceLines";
+import { Empty } from "../ui/states";
+import { imperative } from "./imperatives";
+
+/** Opens the view that shows a finding, with its callouts. */
+export function showFinding(f: FindingWords, index: number): void {
+  const id = run.value;
+  const { t0, t1, strand, site, code } = f.show;
+  const what: Selection | null =
+    strand !== null
+      ? { kind: "strand", run: id, id: strand, task: 0 }
+      : code !== null
+        ? { kind: "code", run: id, code }
+        : site !== null
+          ? { kind: "site", run: id, site }
+          : null;
+  finding.value = index;
+  colorBy.value = "code";
+  const pad = (t1 - t0) * 0.15,
+    end = runMeta()?.elapsed ?? t1;
+  show(
+    "timeline",
+    t1 > t0 ? { t0: Math.max(0, t0 - pad), t1: Math.min(end, t1 + pad) } : null,
+    what,
+  );
+  announcement.value = `Finding ${index + 1}: ${plainWords(f.title)}`;
+  // A finding names its strand; whose task's it is the strand knows.
+  if (strand !== null) {
+    source.json<StrandDetail>(requests.strand(id, strand)).then(
+      (d) => {
+        const s = selection.value;
+        if (s?.kind === "strand" && s.run === id && s.id === strand)
+          selection.value = { ...s, task: d.task };
+      },
+      () => {},
+    );
+  }
+}
+
+/** Findings on the page; the report has them all. */
+const MAX_SHOWN = 5;
+
+export function Findings(p: { of: Summary; report: Report | undefined; run: RunMeta }) {
+  const { report, run: r } = p;
+  if (p.of.findings.length === 0) return <Nothing report={report} run={r} />;
+  const lost = report ? report.workers * report.elapsed - (report.breakdown?.work ?? 0) : 0;
+  const places = (report?.findings as any[] | undefined) ?? [];
+  return (
+    <Section title="What to change">
+      <div class="finding head-row faint" aria-hidden="true">
+        <span />
+        <span />
+        <span>cost{lost > 0 && <>, of {areaTicks(lost, r.ticks_per_second)} lost</>}</span>
+        <span>at best saves</span>
+        <span />
+      </div>
+      {p.of.findings.slice(0, MAX_SHOWN).map((f, i) => (
+        <Finding key={i} of={f} index={i} place={places[i]?.place} run={r} />
+      ))}
+    </Section>
+  );
+}
+
+function Nothing({ report, run: r }: { report: Report | undefined; run: RunMeta }) {
+  const why = report?.verdict?.state;
+  return (
+    <Section title="What to change">
+      <Empty small title="Nothing stands out">
+        {why === "one_task"
+          ? "The run has one task only: no part of it could run beside another."
+          : why === "no_time"
+            ? "No strand has a length."
+            : r.workers === 1
+              ? "There was one worker, which always had something to do or nothing was left: record with more workers to see what limits them."
+              : "The workers were busy nearly all of the time. More speed comes from less work or more workers."}
+      </Empty>
+    </Section>
+  );
+}
+
+function Finding(p: { of: FindingWords; index: number; place: any; run: RunMeta }) {
+  const { of: f, index: i, run: r } = p;
+  const tps = r.ticks_per_second;
+  const title = imperative(f, p.place, r);
+  return (
+    <div class="finding">
+      <span class="badge round" aria-hidden="true">
+        {i + 1}
+      </span>
+      <div>
+        <div class="title">
+          <Sentence of={title} />
+        </div>
+        <div class="evidence">
+          {title !== f.title && (
+            <>
+              <Sentence of={f.title} />.{" "}
+            </>
+          )}
+          <Sentence of={withoutShare(f.evidence)} />
+        </div>
+      </div>
+      <div class="share">
+        <span class="cost">
+          <span>
+            <b>{areaTicks(f.lost, tps).split("\u00a0")[0]}</b>{" "}
+            {areaTicks(f.lost, tps).split("\u00a0")[1]}
+          </span>
+          <span>{percent(f.share)}</span>
+        </span>
+        <div class="meter">
+          <i
+            style={{
+              width: `${Math.min(100, 100 * f.share)}%`,
+              background: i === 0 ? "var(--heat)" : "var(--fg2)",
+            }}
+          />
+        </div>
+      </div>
+      <div
+        class="saves"
+        title={`If the workers had used this time for the work that was left: ${areaTicks(f.lost, tps)} / ${r.workers} workers. At best, and each change alone.`}
+      >
+        {f.gain > 0 ? (
+          <>
+            <b class="better">−{ticks(f.gain, tps)}</b>
+            <span>→ {ticks(r.elapsed - f.gain, tps)}</span>
+          </>
+        ) : (
+          "–"
+        )}
+      </div>
+      <button
+        type="button"
+        class={`button ${i === 0 ? "solid" : ""}`}
+        title={`Shows finding ${i + 1} in the timeline`}
+        onClick={() => showFinding(f, i)}
+      >
+        Show me <span aria-hidden="true">→</span>
+        <span class="unseen"> finding {i + 1}</span>
+      </button>
+      {i === 0 && f.source && <Snippet file={f.source.file} line={f.source.line} />}
+    </div>
+  );
+}
+
+/** The evidence without "41 % of the lost time.", which stands beside it. */
+export function withoutShare(evidence: FindingWords["evidence"]): FindingWords["evidence"] {
+  const [share, rest, ...more] = evidence;
+  const of = " of the lost time. ";
+  return share?.as === "strong" && rest?.text.startsWith(of)
+    ? [{ ...rest, text: rest.text.slice(of.length) }, ...more]
+    : evidence;
+}
+
+/** The lines around a finding's place that have heat. */
+function Snippet({ file, line }: { file: string; line: number }) {
+  const asked = useJson<Source>(requests.source(run.value, file));
+  const s = valueOf(asked);
+  if (!s || s.missing || s.lines.length === 0) return null;
+  // The seven lines with most heat not far from the place; without samples, those around it.
+  const near = s.lines.filter((l) => Math.abs(l.line - line) <= 20);
+  const heat = (from: number) =>
+    near.reduce((n, l) => n + (l.line >= from && l.line < from + 7 ? l.ticks : 0), 0);
+  const hot = near.some((l) => l.ticks > 0);
+  const top = Math.max(...near.map((l) => l.ticks), 0);
+  const from = hot
+    ? near
+        .map((l) => l.line)
+        .reduce((best, n) => (heat(n) > heat(best) * 1.001 ? n : best), near[0]!.line)
+    : line - 2;
+  const lines = s.lines.filter((l) => l.line >= from && l.line < from + 7);
+  if (lines.length === 0) return null;
+  return (
+    <div class="snippet">
+      <SourceLines
+        lines={lines}
+        top={top}
+        perSecond={runMeta()?.ticks_per_second ?? 1e9}
+        at={hot ? null : line}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,153 @@
+/**
+ * Five seconds: how busy and how far, which line holds it and what that costs, what a fix brings.
+ * Where a run says something else (one task, nothing lost, a part that could not be read), the
+ * report's own sentence stands in the first line.
+ */
+
+import type { FindingWords, Report, RunMeta, Summary, Words } from "../data/contract";
+import { areaTicks, count, fileName, percent, plain, ticks, times, units } from "../format";
+import { selection, tab, whatif } from "../store";
+import { Term } from "../terms/Term";
+import { Place, Sentence } from "../ui/parts";
+import { codeWords } from "./imperatives";
+
+export function Headline(p: { of: Summary; report: Report | undefined; run: RunMeta }) {
+  const { of: s, report, run: r } = p;
+  const f = s.findings[0];
+  const place = (report?.findings as any[] | undefined)?.[0]?.place;
+  return (
+    <>
+      <h1 class="verdict">{isUsual(report) ? usual(report!) : units(s.verdict)}</h1>
+      {f && !isMachine(f) && report && (
+        <p class="why">
+          <Culprit of={f} evidence={report.findings[0]?.evidence} place={place} run={r} />
+        </p>
+      )}
+      {f && !isMachine(f) && f.gain > 0 && report && <Fix of={f} report={report} run={r} />}
+      {s.why.map((w, i) => (
+        <p key={i} class={f && !isMachine(f) ? "why more" : "why"}>
+          <Sentence of={w} />
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** The machine, not the program: the report's sentences say what would hold it otherwise. */
+const isMachine = (f: FindingWords) => f.id === "descheduled" || f.id === "oversubscription";
+
+/** Time was lost, all was read, and the bound rests on no assumption. */
+function isUsual(report: Report | undefined): boolean {
+  return (
+    report?.verdict?.state === "lost" &&
+    !report.unread &&
+    !report.limits?.blocked &&
+    !report.limits?.divided_by_threads
+  );
+}
+
+function usual(report: Report) {
+  const busy = report.mean_busy as number;
+  return (
+    <>
+      On average {plain(busy)} of {count(report.workers)}{" "}
+      {report.workers === 1 ? "worker" : "workers"} {report.workers === 1 ? "was" : "were"} busy. No
+      machine gets it past <Term of="parallelism">{times(report.parallelism)}</Term>.
+    </>
+  );
+}
+
+/** Which line held it, what it did, and what that cost. */
+function Culprit(p: { of: FindingWords; evidence: any; place: any; run: RunMeta }) {
+  const { of: f, evidence: e, run: r } = p;
+  const cost = (
+    <>
+      {" "}
+      That cost <b>{areaTicks(f.lost, r.ticks_per_second)}</b>, {percent(f.share)} of the loss.
+    </>
+  );
+  if (f.id !== "serial-strand" || !(e?.ticks > 0))
+    return (
+      <>
+        <Sentence of={f.title} />.{cost}
+      </>
+    );
+  const alone = e.alone === e.ticks;
+  const idle = alone ? r.workers - 1 : f.lost / e.ticks;
+  const did = `for ${ticks(e.ticks, r.ticks_per_second)}${
+    e.strands > 1 ? ` in ${count(e.strands)} strands` : ""
+  } while ${alone ? count(idle) : `on average ${plain(idle)}`} ${
+    idle === 1 ? "other worker" : "workers"
+  } had nothing to do`;
+  const code = codeWords(f, p.place, r);
+  const at = f.source && (
+    <Place
+      label={`${fileName(f.source.file)}:${f.source.line}`}
+      file={f.source.file}
+      line={f.source.line}
+    />
+  );
+  const isName = code[0]?.as === "code";
+  return (
+    <>
+      {isName ? (
+        <>
+          {at} <Sentence of={code} />
+        </>
+      ) : (
+        <>
+          <Sentence of={capital(code)} />
+          {at && <> at {at}</>}
+        </>
+      )}{" "}
+      held it: it ran{" "}
+      <b class="marked">
+        {alone && "alone "}
+        {did}
+      </b>
+      .{cost}
+    </>
+  );
+}
+
+/** With its first letter in upper case. */
+function capital(words: Words): Words {
+  const [first, ...rest] = words;
+  return first
+    ? [{ ...first, text: first.text.charAt(0).toUpperCase() + first.text.slice(1) }, ...rest]
+    : words;
+}
+
+/** What the run would take without the first finding's loss. */
+function Fix({ of: f, report, run: r }: { of: FindingWords; report: Report; run: RunMeta }) {
+  const left = ticks(r.elapsed - f.gain, r.ticks_per_second);
+  const suggested = report.suggestion?.finding === 0 ? report.suggestion.what_if : null;
+  return (
+    <p class="why fix">
+      Without that, the run would take at best{" "}
+      <b>
+        {left} instead of {ticks(r.elapsed, r.ticks_per_second)}
+      </b>{" "}
+      (−{percent(f.gain / r.elapsed)}).
+      {suggested && (
+        <>
+          {" "}
+          If this code were twice as fast, the limit would be <b>{times(suggested.parallelism)}</b>.
+        </>
+      )}{" "}
+      <button
+        type="button"
+        class="link"
+        onClick={() => {
+          if (f.show.code !== null) {
+            whatif.value = { ...whatif.value, what: [`code:${f.show.code}`] };
+            selection.value = { kind: "code", run: r.id, code: f.show.code };
+          }
+          tab.value = "whatif";
+        }}
+      >
+        What if →
+      </button>
+    </p>
+  );
+}

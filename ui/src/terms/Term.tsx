@@ -1,0 +1,66 @@
+/** A word that says what it means when the pointer rests on it or the keyboard reaches it. */
+
+import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { meaning } from "./glossary";
+import "./terms.css";
+
+/** What is explained now, and which word of the window it is about. */
+const explained = signal<{ text: string; word: DOMRect } | null>(null);
+
+const WIDTH_PX = 300;
+/** Below a word that is nearer to the window's end, the explanation stands above it. */
+const MIN_BELOW_PX = 140;
+
+export function Term({ of, children }: { of: string; children?: ComponentChildren }) {
+  const text = meaning(of);
+  if (!text) return <>{children ?? of}</>;
+  const open = (e: Event) => {
+    explained.value = { text, word: (e.currentTarget as HTMLElement).getBoundingClientRect() };
+  };
+  const close = () => {
+    explained.value = null;
+  };
+  return (
+    <span
+      class="term"
+      tabIndex={0}
+      aria-describedby={explained.value?.text === text ? "explained" : undefined}
+      onPointerEnter={open}
+      onPointerLeave={close}
+      onFocus={open}
+      onBlur={close}
+      onKeyDown={(e) => {
+        if (e.key === "Escape" && explained.value) {
+          e.stopPropagation();
+          close();
+        }
+      }}
+    >
+      {children ?? of}
+    </span>
+  );
+}
+
+/** The explanation, over everything else. */
+export function Explained() {
+  const at = explained.value;
+  if (!at) return null;
+  const { left, top, bottom } = at.word;
+  return (
+    <div
+      class="explained"
+      role="tooltip"
+      id="explained"
+      style={{
+        left: `${Math.max(8, Math.min(left, innerWidth - WIDTH_PX - 8))}px`,
+        width: `${WIDTH_PX}px`,
+        ...(innerHeight - bottom >= MIN_BELOW_PX
+          ? { top: `${bottom + 6}px` }
+          : { bottom: `${innerHeight - top + 6}px` }),
+      }}
+    >
+      {at.text}
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+/** Height and order of the rows, and which of them are pinned or hidden. */
+
+import type { RunMeta } from "../data/contract";
+import { count, many } from "../format";
+import { rowsShown, type RowsShown } from "../store";
+import { set } from "./order";
+
+/** Fewer rows fit whatever their height, and are found without sorting. */
+const MIN_ROWS = 16;
+
+const HEIGHTS: [RowsShown["height"], string][] = [
+  ["auto", "as they fit"],
+  ["full", "full"],
+  ["compact", "compact"],
+];
+
+export function RowControls({ meta }: { meta: RunMeta }) {
+  const shown = rowsShown.value;
+  const { pinned, hidden } = shown;
+  const changed = shown.height !== "auto" || shown.sort !== "worker";
+  return (
+    <>
+      {(meta.threads.length >= MIN_ROWS || changed) && (
+        <>
+          <label class="tl-by">
+            Rows:
+            <select
+              aria-label="Height of the rows"
+              value={shown.height}
+              onChange={(e) =>
+                set(
+                  { height: e.currentTarget.value as RowsShown["height"] },
+                  `Rows ${e.currentTarget.value}`,
+                )
+              }
+            >
+              {HEIGHTS.map(([height, name]) => (
+                <option key={height} value={height}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label class="tl-by">
+            Sort:
+            <select
+              aria-label="Order of the rows"
+              value={shown.sort}
+              onChange={(e) =>
+                set(
+                  { sort: e.currentTarget.value as RowsShown["sort"] },
+                  `Rows by ${e.currentTarget.value}`,
+                )
+              }
+            >
+              <option value="worker">worker</option>
+              <option value="busy">busy ↓</option>
+            </select>
+          </label>
+        </>
+      )}
+      {pinned.length > 0 && (
+        <button
+          type="button"
+          class="tl-toggle on"
+          title="Takes all pins away"
+          onClick={() => set({ pinned: [] }, "No row is pinned")}
+        >
+          {count(pinned.length)} pinned <span aria-hidden="true">×</span>
+        </button>
+      )}
+      {hidden.length > 0 && (
+        <button
+          type="button"
+          class="tl-toggle on"
+          title="Shows them again"
+          onClick={() => set({ hidden: [] }, "All rows are shown")}
+        >
+          {many(hidden.length, "row")} hidden <span aria-hidden="true">×</span>
+        </button>
+      )}
+    </>
+  );
+}
