@@ -107,3 +107,7 @@ test("the report's words have the page's units", () => {
     "583 µs a strand, 2.1 µs a steal; thus 3 users",
   );
 });
+
+test("words of the report have the page's units", () => {
+  expect(units("12 us, 57.4x as fast, at 0x557b66")).toBe("12\u00a0µs, 57.4× as fast, at 0x557b66");
+});

@@ -25,7 +25,7 @@ export function time(seconds: number): string {
 
 /** Words of the report, which writes for any terminal, with units as they are here. */
 export function units(words: string): string {
-  return words.replace(/(\d)[ \u00a0]us\b/g, `$1${NB}µs`);
+  return words.replace(/(\d)[ \u00a0]us\b/g, `$1${NB}µs`).replace(/(\d)x\b/g, "$1×");
 }
 
 /** A time in ticks of the current run, or of `perSecond`. */

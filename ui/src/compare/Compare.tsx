@@ -10,7 +10,7 @@ import { register } from "../commands";
 import type { Compare as Answer, Scalability as Bounds } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
-import { area, many, time } from "../format";
+import { area, many, time, units } from "../format";
 import { announcement, compareBy, meta, other, run, runMeta, status } from "../store";
 import { dark } from "../theme/theme";
 import { StackedTimelines } from "../timeline/StackedTimelines";
@@ -123,10 +123,10 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
   const [chart, width] = useWidth<HTMLDivElement>(330);
   return (
     <div class="compare scroll">
-      <h1 class={c.words.title.length > 70 ? "long" : ""}>{c.words.title}</h1>
+      <h1 class={c.words.title.length > 70 ? "long" : ""}>{units(c.words.title)}</h1>
       {c.words.lines.map((l, i) => (
         <p key={i} class="why">
-          {backticks(l)}
+          {backticks(units(l))}
         </p>
       ))}
       <div class="columns">

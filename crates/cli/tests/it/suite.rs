@@ -153,6 +153,7 @@ fn all_programs_have_the_same_results_and_tasks_on_every_runtime() {
     assert_eq!(count("strassen.h"), 56);
     assert_eq!(count("swaptions.h"), 31);
     assert!(lines.contains("nqueens(8) = 92\n"), "{lines}");
+    the_programs_over_rayon_have_the_same_tasks(&tasks, folder.path());
     kept_turns_are_not_measured_again(folder.path(), &here);
 }
 
@@ -241,20 +242,10 @@ fn is_join(site: &str) -> bool {
     text.lines().nth(line - 1).unwrap().contains("rayon::join(")
 }
 
-/// The Rust programs' tasks are those of the C++ ones: file by file where a program creates its
-/// tasks itself, in all where the recursive loops of `program.rs` do it for it.
-#[test]
-fn the_programs_over_rayon_have_the_tasks_of_the_serial_elision() {
-    let folder = tempfile::tempdir().unwrap();
-    let output = bench(
-        folder.path(),
-        &["--only", "fib", "--runtime", "serial", "--no-record"],
-    );
-    if !output.status.success() {
-        return native::skipped("the suite over Rayon", "there is no g++");
-    }
-    let expected = recorded(&built(folder.path(), "serial"), folder.path());
-    let trace = folder.path().join("rayon.wspan");
+/// The Rust programs' tasks are those of the C++ ones, by site in `expected`: file by file where a
+/// program creates its tasks itself, in all where the recursive loops of `program.rs` do it for it.
+fn the_programs_over_rayon_have_the_same_tasks(expected: &BTreeMap<String, u64>, folder: &Path) {
+    let trace = folder.join("rayon.wspan");
     let run = Command::new(env!("CARGO_BIN_EXE_cargo-workspan"))
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
         .args(["workspan", "--max-overhead", "off", "-o"])
@@ -282,7 +273,7 @@ fn the_programs_over_rayon_have_the_tasks_of_the_serial_elision() {
         }
         files
     };
-    let (expected, found) = (by_file(&expected), by_file(&found));
+    let (expected, found) = (by_file(expected), by_file(&found));
     for program in [
         "alignment",
         "canneal",

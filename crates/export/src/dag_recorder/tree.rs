@@ -48,6 +48,9 @@ pub(super) const CREATE_CONTINUATION_EDGE: i32 = 2;
 pub(super) const WAIT_CONTINUATION_EDGE: i32 = 3;
 pub(super) const OTHER_CONTINUATION_EDGE: i32 = 4;
 
+/// Numbers in the file have a sign.
+const MAX_NUMBER: u64 = i64::MAX as u64;
+
 /// What a task does next.
 struct Item {
     node: Node,
@@ -88,6 +91,15 @@ pub(super) fn tree(dag: &Dag) -> Result<Vec<Node>, String> {
         nest(dag, task, node, items, &mut nodes, &mut queue)?;
     }
     sum_up(&mut nodes);
+    let fits = |n: &u64| *n <= MAX_NUMBER;
+    let all_fit = nodes.iter().all(|node| {
+        let [a, b] = [&node.ready_ticks[..], &node.intervals[..]];
+        let sums = [node.start, node.end, node.work, node.span, node.ready];
+        sums.iter().chain(a).chain(b).all(fits)
+    });
+    if !all_fit {
+        return Err("its times and counts are beyond 2^63".into());
+    }
     Ok(nodes)
 }
 
@@ -172,7 +184,8 @@ fn items(
                 intervals: [record.tasks, record.syncs.max(1), others, record.tasks],
                 ..piece.clone()
             };
-            fold.ready_ticks[CREATE_EDGE as usize] += record.ready_integral;
+            let ready = &mut fold.ready_ticks[CREATE_EDGE as usize];
+            *ready = ready.saturating_add(record.ready_integral);
             items.push(item(fold, None, Vec::new()));
             piece = after(&piece, WAIT_CONTINUATION_EDGE);
         }
@@ -324,12 +337,12 @@ fn sum_up(nodes: &mut [Node]) {
         for &child in &children {
             let child = &nodes[child];
             add(&mut sum, child);
-            sum.span += child.span;
+            sum.span = sum.span.saturating_add(child.span);
             if let Some(task) = child.task {
                 let task = &nodes[task];
                 add(&mut sum, task);
                 sum.end = sum.end.max(task.end);
-                longest = longest.max(sum.span + task.span);
+                longest = longest.max(sum.span.saturating_add(task.span));
             }
         }
         sum.span = sum.span.max(longest);
@@ -339,14 +352,13 @@ fn sum_up(nodes: &mut [Node]) {
 }
 
 fn add(sum: &mut Node, part: &Node) {
-    sum.work += part.work;
+    sum.work = sum.work.saturating_add(part.work);
     if sum.worker != part.worker {
         sum.worker = None;
     }
-    for (all, n) in sum.ready_ticks.iter_mut().zip(part.ready_ticks) {
-        *all += n;
-    }
-    for (all, n) in sum.intervals.iter_mut().zip(part.intervals) {
-        *all += n;
+    let ready = sum.ready_ticks.iter_mut().zip(part.ready_ticks);
+    let intervals = sum.intervals.iter_mut().zip(part.intervals);
+    for (all, n) in ready.chain(intervals) {
+        *all = all.saturating_add(n);
     }
 }
