@@ -30,11 +30,6 @@ pub fn stop() {
     STOPPED.store(true, Ordering::Relaxed);
 }
 
-/// No CPU clock is read any more.
-pub(crate) fn is_stopped() -> bool {
-    STOPPED.load(Ordering::Relaxed)
-}
-
 /// A thread's CPU clock at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reading {
@@ -48,7 +43,7 @@ const OWN: u32 = 0;
 impl Reading {
     /// Of the calling thread; `None` where its clock is not to be read.
     pub(crate) fn now() -> Option<Reading> {
-        if is_stopped() {
+        if STOPPED.load(Ordering::Relaxed) {
             return None;
         }
         let ran_ns = system::thread_cpu_ns(OWN)?;

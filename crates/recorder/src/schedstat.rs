@@ -1,17 +1,15 @@
 //! How long each thread was off the CPU, by the kernel's statistics of it, for runs that nobody watches from outside.
 //!
-//! A thread's statistics are read when its handle is made, when more than [`crate::front::LONG_TICKS`] have passed between two of its
-//! records, at the end of each of its chunks and when it ends, and those of all threads once more when the process ends. So a time in
-//! which a thread waited or was preempted for long is not spread over strands that ran at other times. What it lost since the reading before is one entry ([`OffCpu`]): time in a
+//! A thread's statistics are read when its handle is made, at the end of each of its chunks and when it ends, and those of all
+//! threads once more when the process ends. What it lost since the reading before is one entry ([`OffCpu`]): time in a
 //! run queue (`/proc/self/task/TID/schedstat`, second number) and elapsed time less that less time run. Time run is the
 //! thread's CPU clock: the first number of `schedstat` lags behind by up to a scheduler tick.
 //!
-//! The file is opened for each reading, some 5 us every 256 KiB of records and after each long strand: a descriptor kept open for every thread could run
+//! The file is opened for each reading, some 5 us every 256 KiB of records: a descriptor kept open for every thread could run
 //! the program out of them, and may be anybody's after the program has closed all it knows.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::sync::Arc;
 
 use crate::clock;
 use crate::lock::Lock;
@@ -20,18 +18,10 @@ use crate::system;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::OffCpu;
 
-/// The threads' last readings, by their numbers in the trace. The lock around all of them is held to
-/// find one, never while a file is read: with more threads than CPUs, others would wait for a thread
-/// that lost its CPU.
+/// The threads' last readings, by their numbers in the trace.
 #[derive(Default)]
 pub(crate) struct Readings {
-    threads: Lock<BTreeMap<u32, Arc<Lock<LastReading>>>>,
-}
-
-/// A thread's last reading.
-struct LastReading {
-    tid: u32,
-    reading: Reading,
+    threads: Lock<BTreeMap<u32, (u32, Reading)>>,
 }
 
 /// A thread's statistics at a moment; all but the ticks in ns and since the thread's start.
@@ -54,61 +44,47 @@ impl Readings {
         if let Some(reading) = Reading::at_birth(tid).or_else(|| Reading::now(tid))
             && let Ok(mut threads) = self.threads.lock()
         {
-            let last = LastReading { tid, reading };
-            threads.insert(thread, Arc::new(Lock::new(last)));
+            threads.insert(thread, (tid, reading));
         }
     }
 
-    /// A chunk of the thread ends, or a long strand.
+    /// A chunk of the thread ends.
     pub(crate) fn read(&self, recording: &Recording, thread: u32) {
-        let threads = self.threads.lock();
-        let last = threads.ok().and_then(|all| all.get(&thread).cloned());
-        if let Some(last) = last
-            && let Ok(mut last) = last.lock()
+        if let Ok(mut threads) = self.threads.lock()
+            && let Some((tid, last)) = threads.get_mut(&thread)
         {
-            last.advance(recording, thread);
+            advance(recording, thread, *tid, last);
         }
     }
 
     /// The thread ends.
     pub(crate) fn end(&self, recording: &Recording, thread: u32) {
-        let threads = self.threads.lock();
-        let last = threads.ok().and_then(|mut all| all.remove(&thread));
-        if let Some(last) = last
-            && let Ok(mut last) = last.lock()
-            && clock::pair(1).ns.saturating_sub(last.reading.at.ns) >= SHORT_NS
+        if let Ok(mut threads) = self.threads.lock()
+            && let Some((tid, mut last)) = threads.remove(&thread)
+            && clock::pair(1).ns.saturating_sub(last.at.ns) >= SHORT_NS
         {
-            last.advance(recording, thread);
+            advance(recording, thread, tid, &mut last);
         }
     }
 
     /// The process ends.
     pub(crate) fn end_all(&self, recording: &Recording) {
-        let threads = self.threads.lock();
-        let all = threads.map(|mut all| std::mem::take(&mut *all));
-        for (thread, last) in all.into_iter().flatten() {
-            if let Ok(mut last) = last.lock() {
-                last.advance(recording, thread);
+        if let Ok(mut threads) = self.threads.lock() {
+            for (thread, (tid, mut last)) in std::mem::take(&mut *threads) {
+                advance(recording, thread, tid, &mut last);
             }
         }
     }
 }
 
-impl LastReading {
-    /// Reads again, and keeps what the thread lost since.
-    fn advance(&mut self, recording: &Recording, thread: u32) {
-        let now = match crate::cpu_clock::is_stopped() {
-            true => None,
-            false => Reading::now(self.tid),
-        };
-        let Some(now) = now else { return };
-        let lost = self.reading.lost_until(&now);
-        self.reading = now;
-        if lost.preempted_ns > 0 || lost.blocked_ns > 0 {
-            let mut bytes = Vec::new();
-            OffCpu { thread, ..lost }.encode(&mut bytes);
-            crate::intern::append(recording, ChunkKind::OffCpu, &bytes);
-        }
+fn advance(recording: &Recording, thread: u32, tid: u32, last: &mut Reading) {
+    let Some(now) = Reading::now(tid) else { return };
+    let lost = last.lost_until(&now);
+    *last = now;
+    if lost.preempted_ns > 0 || lost.blocked_ns > 0 {
+        let mut bytes = Vec::new();
+        OffCpu { thread, ..lost }.encode(&mut bytes);
+        crate::intern::append(recording, ChunkKind::OffCpu, &bytes);
     }
 }
 

@@ -168,23 +168,16 @@ pub(crate) fn process_cpu_ns() -> u64 {
     u64::try_from(us).unwrap_or(0) * 1000
 }
 
-/// Reads the beginning of a file, as much as one call gives; the number of bytes. By system calls, as
-/// the C library's functions are points at which a thread may be cancelled.
+/// Reads the beginning of a file, as much as one call gives; the number of bytes.
 pub(crate) fn read_file(path: &core::ffi::CStr, to: &mut [u8]) -> Option<usize> {
-    #[cfg(target_arch = "x86_64")]
-    const OPENAT_READ_CLOSE: [c_long; 3] = [257, 0, 3];
-    #[cfg(not(target_arch = "x86_64"))]
-    const OPENAT_READ_CLOSE: [c_long; 3] = [56, 63, 57];
-    const AT_FDCWD: c_int = -100;
-    let [openat, read, close] = OPENAT_READ_CLOSE;
     // SAFETY: `path` is a C string; the descriptor is used here alone and closed; `to` may be written to its end.
     let length = unsafe {
-        let fd = syscall(openat, AT_FDCWD, path.as_ptr(), O_RDONLY | O_CLOEXEC, 0);
+        let fd = open(path.as_ptr(), O_RDONLY | O_CLOEXEC, 0);
         if fd < 0 {
             return None;
         }
-        let length = syscall(read, fd, to.as_mut_ptr(), to.len());
-        syscall(close, fd);
+        let length = read(fd, to.as_mut_ptr().cast::<c_void>(), to.len());
+        close(fd);
         length
     };
     usize::try_from(length).ok()

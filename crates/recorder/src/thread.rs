@@ -228,9 +228,6 @@ pub(crate) extern "C" fn long_strand(handle: *mut Handle) {
     let _errno = KeepErrno::new();
     // SAFETY: as above; the handle is the first field of its owner.
     let owner = unsafe { &mut *owner_of(handle) };
-    if let Some(readings) = &recording.readings {
-        readings.read(recording, owner.handle.thread);
-    }
     cpu_clock::read(recording, owner.handle.thread, &mut owner.cpu);
 }
 

@@ -167,7 +167,7 @@ fn check(case: Case) {
         return;
     }
     let first = case.record(&[], "receive");
-    let estimates = "Off-CPU times are estimates: sums from schedstat per chunk of records";
+    let estimates = "Off-CPU times are estimates: sums per chunk of records from schedstat";
     if case.perf && first.text.contains("context switches can't be watched") {
         assert!(
             first

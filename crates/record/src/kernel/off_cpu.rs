@@ -145,8 +145,8 @@ impl OffCpu {
         let what = match (self.watched, estimated) {
             (true, _) => "not complete",
             (false, true) => {
-                "estimates: sums from schedstat per chunk of records, or per strand of half a millisecond and more, spread over \
-                 the strands, as the kernel's switches were not watched"
+                "estimates: sums per chunk of records from schedstat, spread over its strands, as the kernel's switches \
+                 were not watched"
             }
             (false, false) => "not known, and count as work",
         };
