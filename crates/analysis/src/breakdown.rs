@@ -31,6 +31,8 @@ pub struct Breakdown {
     pub recording: u128,
     /// Strand time beyond W (not part of the sum).
     pub oversubscribed: u128,
+    /// Ticks in which more strands ran than the process had CPUs, as far as that number is known.
+    pub beyond_cpus: u64,
     /// Free workers while strands were ready.
     pub delay: u128,
     /// `delay` by the edge that made the strand ready, indexed by `EdgeKind as usize`.
@@ -75,6 +77,7 @@ impl Breakdown {
 /// Sums a breakdown up over a sweep.
 pub(crate) struct Sums<'a> {
     workers: u64,
+    cpus: u64,
     gaps: Gaps<'a>,
     /// All but the ready path's strands; `work` still holds the recording.
     out: Breakdown,
@@ -89,6 +92,7 @@ impl<'a> Sums<'a> {
         };
         Sums {
             workers: u64::from(workers),
+            cpus: dag.meta.cpus.map_or(u64::MAX, u64::from),
             gaps: Gaps::new(dag, path),
             out,
         }
@@ -118,6 +122,9 @@ impl Observer for Sums<'_> {
         out.descheduled += area(shares.descheduled);
         out.blocked += area(shares.blocked);
         out.oversubscribed += area(shares.oversubscribed);
+        if moment.running() > self.cpus {
+            out.beyond_cpus += ticks;
+        }
         if moment.served > 0 {
             out.delay += area(moment.served);
             for (sum, &n) in out.delay_by_edge.iter_mut().zip(&moment.served_by_kind) {

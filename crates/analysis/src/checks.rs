@@ -5,6 +5,8 @@
 
 use workspan_dag::{CpuTimes, Dag, NONE, StrandId, ThreadId};
 
+use crate::runtime_gaps::{runtime_gaps, total_ticks};
+use crate::sample_profile::hottest_of_stacks;
 use crate::weight::OffCursor;
 
 /// Which check it is.
@@ -66,16 +68,19 @@ const SAMPLES_SLACK: f64 = 0.25;
 /// Fewer samples say nothing.
 const FEW_SAMPLES: usize = 50;
 
+/// CPU time between strands that is worth saying: this part of the process's, and that many nanoseconds.
+const NOTABLE_BETWEEN: f64 = 0.2;
+const NOTABLE_BETWEEN_NS: f64 = 5e6;
+
 /// All that can be checked of a recorded run; none of a text trace, whose times are what its writer says.
 pub fn checks(dag: &Dag) -> Vec<Check> {
     let mut checks = Vec::new();
     if !dag.meta.recorded || dag.strands.is_empty() {
         return checks;
     }
-    let rate = dag.meta.ticks_per_second.max(1);
-    let ns = |ticks: u64| (u128::from(ticks) * 1_000_000_000 / u128::from(rate)) as u64;
+    let ns = |ticks: u64| nanoseconds(dag, ticks);
     let by_thread = on_cpu(dag);
-    let work = ns(by_thread.iter().fold(0, |sum, &t| sum.saturating_add(t)));
+    let work = ns(sum(&by_thread));
     let begin = dag.strands.start.iter().copied().min().unwrap_or(0);
     let end = dag.strands.end.iter().copied().max().unwrap_or(0);
     let within = |invariant, told: u64, against: u64| {
@@ -109,6 +114,47 @@ pub fn checks(dag: &Dag) -> Vec<Check> {
     }
     checks.extend(samples(dag, work));
     checks
+}
+
+fn nanoseconds(dag: &Dag, ticks: u64) -> u64 {
+    let rate = dag.meta.ticks_per_second.max(1);
+    (u128::from(ticks) * 1_000_000_000 / u128::from(rate)) as u64
+}
+
+fn sum(ticks: &[u64]) -> u64 {
+    ticks.iter().fold(0, |sum, &t| sum.saturating_add(t))
+}
+
+/// A sentence where much of the CPU time was used between the strands of recorded threads, which no invariant excludes: by the
+/// runtime, or by what was not recorded. Work is far below the process's CPU time then.
+pub(crate) fn between_strands(dag: &Dag) -> Option<String> {
+    let cpu = dag.meta.cpu.as_ref().filter(|_| dag.meta.recorded)?;
+    let all = cpu.process.unwrap_or_else(|| cpu.of_threads());
+    // Inside of folded strands too, a thread is between its tasks.
+    let inside_folds = total_ticks(&runtime_gaps(dag));
+    let inside_folds = u64::try_from(inside_folds).unwrap_or(u64::MAX);
+    let work = nanoseconds(dag, sum(&on_cpu(dag)).saturating_sub(inside_folds));
+    let known = work.saturating_add(cpu.outside);
+    let in_switches = cpu.switches.saturating_mul(MAX_SWITCH_NS);
+    let between = all.saturating_sub(known.saturating_add(in_switches));
+    let share = between as f64 / all.max(1) as f64;
+    if share < NOTABLE_BETWEEN || (between as f64) < NOTABLE_BETWEEN_NS {
+        return None;
+    }
+    let samples = &dag.samples;
+    let idle = (0..samples.len()).filter(|&i| samples.strand[i] == NONE);
+    let mostly = match hottest_of_stacks(dag, idle.map(|i| samples.stack[i])) {
+        Some(hot) => format!(", by samples mostly in `{}`", hot.function),
+        None => String::new(),
+    };
+    Some(format!(
+        "The process used {} of CPU time, and its tasks ran for {} of it: {} ({:.0} %) went between the tasks of recorded threads{mostly}. \
+         That is the runtime's, which creates tasks, waits and wakes threads, the recorder's, or was not recorded; work and span leave it out.",
+        milliseconds(all),
+        milliseconds(work),
+        milliseconds(between),
+        100.0 * share
+    ))
 }
 
 /// Time on the CPU inside strands, by thread, in ticks.

@@ -11,7 +11,7 @@ use crate::off_events::{OffEvent, off_events};
 use crate::ready::ReadyInterval;
 use crate::ready_intervals::ReadyIntervals;
 use crate::ready_path::{Gaps, ReadyPath};
-use crate::sweep::{Moment, Observer, ReadyStrands, Shares, State, extent};
+use crate::sweep::{Moment, Observer, ReadyStrands, Served, Shares, State, extent};
 
 /// An interval of time in which nothing changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -256,7 +256,7 @@ impl<'a> ReadyStrands<'a> for ReadyCounts<'a> {
         }
     }
 
-    fn remove(&mut self, s: StrandId, _: u64) -> Option<(&'a ReadyInterval, u64)> {
+    fn remove(&mut self, s: StrandId, _: u64) -> Option<(&'a ReadyInterval, Served)> {
         if self.next_to_leave() == Some(s) {
             self.by_kind[self.ready.kind(self.next_to_leave) as usize] -= 1;
             self.next_to_leave += 1;

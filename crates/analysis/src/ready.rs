@@ -22,9 +22,14 @@ use crate::saturated::SaturatedInterval;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReadyInterval {
     pub ready: u64,
+    /// From when the worker that starts it is on its way to it: the end of that worker's last strand,
+    /// if this one was ready by then; else its start. Strands that take no time are left out.
+    pub approached: u64,
     pub strand: StrandId,
     pub kind: EdgeKind,
     pub buried: bool,
+    /// The thread that starts it made it ready.
+    pub local: bool,
 }
 
 /// All strands that were ready for some time, in start order, and what the same pass counts.
@@ -77,11 +82,14 @@ impl Readiness {
                     if let Some(child) = below {
                         readiness.paused.push((s, child));
                     }
+                    let thread = strands.thread[i];
                     let waiting = ReadyInterval {
                         ready: last.at,
+                        approached: ran.approached(dag, i, last.at),
                         strand: s,
                         kind: last.kind,
                         buried,
+                        local: strands.thread[last.by as usize] == thread,
                     };
                     each(&waiting);
                     while full.next_if(|f| f.1 < strands.start[i]).is_some() {}
@@ -187,20 +195,36 @@ pub fn is_buried(dag: &Dag, s: StrandId, ready: u64, ran_until: u64) -> bool {
 struct LastRan {
     /// Start and end of the last strand that took time, and the end of the one before.
     last: Vec<(u64, u64, u64)>,
+    /// When the last of them ended.
+    ended: Vec<Option<u64>>,
 }
 
 impl LastRan {
     fn new(dag: &Dag) -> LastRan {
         LastRan {
             last: vec![(0, 0, 0); dag.meta.threads as usize],
+            ended: vec![None; dag.meta.threads as usize],
         }
     }
 
     fn add(&mut self, dag: &Dag, i: usize) {
         let (start, end) = (dag.strands.start[i], dag.strands.end[i]);
         if start < end {
+            let ended = &mut self.ended[dag.strands.thread[i] as usize];
+            *ended = (*ended).max(Some(end));
             let last = &mut self.last[dag.strands.thread[i] as usize];
             *last = (start, end, last.1);
+        }
+    }
+
+    /// From when the worker of strand `i`, which was `ready` then, is on its way to it
+    /// ([`ReadyInterval::approached`]).
+    fn approached(&self, dag: &Dag, i: usize, ready: u64) -> u64 {
+        let (start, thread) = (dag.strands.start[i], dag.strands.thread[i]);
+        let takes_time = start < dag.strands.end[i];
+        match self.ended[thread as usize] {
+            Some(end) if takes_time && ready <= end && dag.is_worker(thread) => end.min(start),
+            _ => start,
         }
     }
 

@@ -2,9 +2,10 @@
 //!
 //! Between two events the numbers of running and ready strands are constant: a [`Moment`]. Starts
 //! come in the strands' own order, ends from a heap that never holds more than one strand a thread,
-//! the ready strands are sorted once by (ready time, task number). In that order they also get the
-//! free workers, so those served are a prefix of a linked list, whose boundary moves by at most one
-//! for each event.
+//! the ready strands are sorted once by (ready time, task number). A strand that a worker is on its
+//! way to leaves that order and is served by that worker. The others get the rest of the free
+//! workers in that order, so those served are a prefix of a linked list, whose boundary moves by at
+//! most one for each event.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -84,6 +85,15 @@ pub struct Shares {
     pub oversubscribed: u64,
 }
 
+/// For how many ticks a worker was free for a strand that stood ready.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Served {
+    /// Any worker.
+    pub all: u64,
+    /// The one that then started it, on its way from the strand that it ran before.
+    pub approaching: u64,
+}
+
 /// Receives the events of a sweep, in time order.
 pub(crate) trait Observer {
     /// A strand that takes time starts on `thread`.
@@ -92,9 +102,9 @@ pub(crate) trait Observer {
     fn end(&mut self, _strand: StrandId, _thread: usize, _time: u64) {}
     /// `thread` goes off the CPU, or comes back.
     fn off(&mut self, _thread: usize, _time: u64, _why: Option<OffWhy>) {}
-    /// A strand that was ready for some time starts; for `served` ticks of that time a worker was
-    /// free for it. In start order, before [`Observer::start`] of the same strand.
-    fn left(&mut self, _waiting: &ReadyInterval, _served: u64) {}
+    /// A strand that was ready for some time starts. In start order, before [`Observer::start`] of
+    /// the same strand.
+    fn left(&mut self, _waiting: &ReadyInterval, _served: Served) {}
     /// Time passes. Follows the events at `moment.begin`.
     fn moment(&mut self, _moment: &Moment) {}
 }
@@ -149,7 +159,7 @@ pub(crate) trait ReadyStrands<'a> {
     /// Takes in those ready at `time` or before.
     fn append_until(&mut self, time: u64);
     /// Strand `s` starts; what is known of it if it was here: how long it was served.
-    fn remove(&mut self, s: StrandId, time: u64) -> Option<(&'a ReadyInterval, u64)>;
+    fn remove(&mut self, s: StrandId, time: u64) -> Option<(&'a ReadyInterval, Served)>;
     /// `free` workers serve from `time` on.
     fn serve(&mut self, free: u64, time: u64);
     /// The one that starts first of those that stand ready, or will.
@@ -380,12 +390,16 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
 }
 
 /// The ready strands, longest ready first, as a list linked by index into `waiting`; a prefix of it
-/// is served.
+/// is served. Those that a worker is on its way to stand beside it.
 struct Queue<'a> {
+    dag: &'a Dag,
     waiting: &'a [ReadyInterval],
     /// (ready time, task, index into `waiting`), ascending.
     order: Vec<(u64, u32, u32)>,
     next_in_order: usize,
+    /// Indices into `waiting` of those that a worker is on its way to, by the time it sets out.
+    approaches: Vec<u32>,
+    next_approach: usize,
     /// Next of `waiting` (which is in start order) to leave.
     next_to_leave: usize,
     /// Neighbours in the list: (before, after).
@@ -396,6 +410,9 @@ struct Queue<'a> {
     head: u32,
     tail: u32,
     last_served: u32,
+    /// Those that a worker is on its way to, in the order of the list; a prefix is served.
+    approached: Vec<Approached>,
+    approached_served: usize,
     ready: u64,
     ready_by_kind: [u64; 7],
     served: u64,
@@ -403,17 +420,32 @@ struct Queue<'a> {
     served_buried: u64,
 }
 
+/// A ready strand that a worker is on its way to.
+struct Approached {
+    key: (u64, u32, u32),
+    /// Ticks it was served before.
+    served_before: u64,
+}
+
 impl<'a> Queue<'a> {
-    fn new(dag: &Dag, waiting: &'a [ReadyInterval]) -> Queue<'a> {
+    fn new(dag: &'a Dag, waiting: &'a [ReadyInterval]) -> Queue<'a> {
         let numbered = waiting.iter().zip(0u32..);
         let mut order: Vec<(u64, u32, u32)> = numbered
+            .clone()
             .map(|(w, i)| (w.ready, dag.strands.task[w.strand as usize], i))
             .collect();
         order.sort_unstable();
+        let starts = &dag.strands.start;
+        let approaches = numbered.filter(|(w, _)| w.approached < starts[w.strand as usize]);
+        let mut approaches: Vec<u32> = approaches.map(|(_, i)| i).collect();
+        approaches.sort_by_key(|&i| waiting[i as usize].approached);
         Queue {
+            dag,
             waiting,
             order,
             next_in_order: 0,
+            approaches,
+            next_approach: 0,
             next_to_leave: 0,
             links: vec![(NONE, NONE); waiting.len()],
             is_served: vec![false; waiting.len()],
@@ -421,6 +453,8 @@ impl<'a> Queue<'a> {
             head: NONE,
             tail: NONE,
             last_served: NONE,
+            approached: Vec::new(),
+            approached_served: 0,
             ready: 0,
             ready_by_kind: [0; 7],
             served: 0,
@@ -446,6 +480,52 @@ impl<'a> Queue<'a> {
             step(&mut self.served_buried);
         }
     }
+
+    /// Takes a strand out of the list.
+    fn unlink(&mut self, node: u32, time: u64) {
+        let (before, after) = self.links[node as usize];
+        if self.is_served[node as usize] {
+            self.count_served(node, false, time);
+            if self.last_served == node {
+                self.last_served = before;
+            }
+        }
+        match before {
+            NONE => self.head = after,
+            b => self.links[b as usize].1 = after,
+        }
+        match after {
+            NONE => self.tail = before,
+            a => self.links[a as usize].0 = before,
+        }
+    }
+
+    /// Of those that a worker is on its way to, only the first `target` are served.
+    fn serve_approached(&mut self, target: usize, time: u64) {
+        while self.approached_served > target {
+            self.approached_served -= 1;
+            let node = self.approached[self.approached_served].key.2;
+            self.count_served(node, false, time);
+        }
+        while self.approached_served < target {
+            let node = self.approached[self.approached_served].key.2;
+            self.count_served(node, true, time);
+            self.approached_served += 1;
+        }
+    }
+
+    /// A worker sets out for `node`, which is in the list.
+    fn approach(&mut self, node: u32, time: u64) {
+        self.unlink(node, time);
+        let waiting = &self.waiting[node as usize];
+        let task = self.dag.strands.task[waiting.strand as usize];
+        let key = (waiting.ready, task, node);
+        let at = self.approached.partition_point(|other| other.key < key);
+        self.serve_approached(at.min(self.approached_served), time);
+        let served_before = self.served_for[node as usize];
+        self.approached
+            .insert(at, Approached { key, served_before });
+    }
 }
 
 impl<'a> ReadyStrands<'a> for Queue<'a> {
@@ -467,37 +547,50 @@ impl<'a> ReadyStrands<'a> for Queue<'a> {
             self.ready += 1;
             self.ready_by_kind[self.waiting[node as usize].kind as usize] += 1;
         }
+        // A worker sets out when its last strand ends, or its next is ready: at events of the sweep.
+        while let Some(&node) = self.approaches.get(self.next_approach)
+            && self.waiting[node as usize].approached <= time
+        {
+            self.next_approach += 1;
+            if node as usize >= self.next_to_leave {
+                self.approach(node, time);
+            }
+        }
     }
 
     /// Strand `s` starts at `time`; it leaves if it was here, and how long it was served is
     /// returned.
-    fn remove(&mut self, s: StrandId, time: u64) -> Option<(&'a ReadyInterval, u64)> {
+    fn remove(&mut self, s: StrandId, time: u64) -> Option<(&'a ReadyInterval, Served)> {
         let node = self.next_to_leave;
         let waiting = self.waiting.get(node).filter(|w| w.strand == s)?;
         self.next_to_leave += 1;
         self.ready -= 1;
         self.ready_by_kind[waiting.kind as usize] -= 1;
-        if self.is_served[node] {
+        let is_node = |a: &Approached| a.key.2 as usize == node;
+        let Some(at) = self.approached.iter().position(is_node) else {
+            self.unlink(node as u32, time);
+            let all = self.served_for[node];
+            let served = Served {
+                all,
+                approaching: 0,
+            };
+            return Some((waiting, served));
+        };
+        let approached = self.approached.remove(at);
+        if at < self.approached_served {
+            self.approached_served -= 1;
             self.count_served(node as u32, false, time);
-            if self.last_served == node as u32 {
-                self.last_served = self.links[node].0;
-            }
         }
-        let (before, after) = self.links[node];
-        match before {
-            NONE => self.head = after,
-            b => self.links[b as usize].1 = after,
-        }
-        match after {
-            NONE => self.tail = before,
-            a => self.links[a as usize].0 = before,
-        }
-        Some((waiting, self.served_for[node]))
+        let all = self.served_for[node];
+        let approaching = all - approached.served_before;
+        Some((waiting, Served { all, approaching }))
     }
 
     /// Serves as many as there are free workers, from `time` on.
     fn serve(&mut self, free: u64, time: u64) {
         let target = free.min(self.ready);
+        let approached = (target as usize).min(self.approached.len());
+        self.serve_approached(approached, time);
         while self.served > target {
             let node = self.last_served;
             self.count_served(node, false, time);

@@ -13,7 +13,7 @@ use crate::ready_path::ready_path;
 use crate::runtime_gaps::{runtime_gaps, total_ticks};
 use crate::saturated::saturated_intervals;
 use crate::solo_blocks::{SoloBlock, SoloBlockFinder};
-use crate::sweep::{Moment, Observer, extent, sweep_over};
+use crate::sweep::{Moment, Observer, Served, extent, sweep_over};
 use crate::weight::Weights;
 
 /// What the run's time shows.
@@ -125,7 +125,7 @@ impl Observer for All<'_> {
         self.ledger.off(thread, time, why);
     }
 
-    fn left(&mut self, waiting: &ReadyInterval, served: u64) {
+    fn left(&mut self, waiting: &ReadyInterval, served: Served) {
         self.ledger.left(waiting, served);
     }
 

@@ -3,7 +3,7 @@
 use workspan_dag::Dag;
 
 use crate::breakdown::Breakdown;
-use crate::checks::{Check, told};
+use crate::checks::{Check, between_strands, told};
 use crate::options::{Metric, Options};
 use crate::weight::UnsureFolds;
 use crate::work_span::WorkSpan;
@@ -63,10 +63,11 @@ pub(crate) fn warnings(
     };
     warn(About::Span, estimated(work_span));
     warn(About::NoTime, no_time(breakdown));
-    warn(About::Breakdown, too_few_cpus(dag));
+    warn(About::Breakdown, too_few_cpus(dag, breakdown));
     warn(About::Breakdown, oversubscribed(breakdown));
     warn(About::Breakdown, descheduled(breakdown));
     warn(About::Breakdown, unseen_off(dag, breakdown));
+    warn(About::Span, between_strands(dag));
     if options.metric == Metric::Time {
         warn(
             About::Span,
@@ -179,10 +180,17 @@ fn estimated(work_span: &WorkSpan) -> Option<String> {
     })
 }
 
-fn too_few_cpus(dag: &Dag) -> Option<String> {
+fn too_few_cpus(dag: &Dag, breakdown: &Breakdown) -> Option<String> {
     let cpus = dag.meta.cpus.filter(|&c| c < dag.meta.workers)?;
     let workers = dag.meta.workers;
     let s = if cpus == 1 { "" } else { "s" };
+    let beyond = percent(breakdown.beyond_cpus.into(), breakdown.elapsed().into());
+    if beyond < OVERSUBSCRIBED_PERCENT {
+        return Some(format!(
+            "{workers} workers were there for {cpus} CPU{s}, and hardly ever more of them ran than there are CPUs, as where \
+             several pools take turns: the others count as idle, so delay and no-work are too high."
+        ));
+    }
     Some(format!(
         "{workers} workers shared {cpus} CPU{s}: delay and no-work include waiting for a CPU; run with at most {cpus} \
          worker{s} to trust them."

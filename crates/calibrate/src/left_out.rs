@@ -42,8 +42,17 @@ thread_local! {
     static SKIPPED: Cell<*const Nothing> = const { Cell::new(ptr::null()) };
 }
 
-/// Nanoseconds that a join takes more for being left out, the least batch of each kind beside the other; `None` where that can't be told from nothing.
-pub(crate) fn a_join_of_rayon() -> Option<f64> {
+/// What joins cost that nobody steals, in nanoseconds, by the least batch of each kind.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Joins {
+    /// A bare one.
+    pub bare_ns: f64,
+    /// What it takes more for being left out; `None` where that can't be told from nothing.
+    pub left_out_ns: Option<f64>,
+}
+
+/// `None` without a pool.
+pub(crate) fn joins_of_rayon() -> Option<Joins> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(1)
         .build()
@@ -56,7 +65,11 @@ pub(crate) fn a_join_of_rayon() -> Option<f64> {
         SKIPPED.set(ptr::null());
         least
     });
-    Some((left_out - bare) / JOINS).filter(|&ns| ns > 0.0)
+    let more = (left_out - bare) / JOINS;
+    Some(Joins {
+        bare_ns: bare / JOINS,
+        left_out_ns: (more > 0.0).then_some(more),
+    })
 }
 
 fn ns_of(fib: fn(u32) -> u32) -> f64 {

@@ -27,6 +27,9 @@ pub struct Calibration {
     /// What one probe adds to the strands around it: half a record's cost, as a record ends one strand and starts the next, and
     /// the model counts a probe for each (`probe_cost` of the text trace).
     pub probe_ns: f64,
+    /// What a bare join of Rayon's takes its thread when nobody steals it.
+    #[serde(default)]
+    pub join_ns: Option<f64>,
     /// What a join of Rayon's takes more for being left out to stay inside the overhead budget; `None` where that can't be told from nothing.
     #[serde(default)]
     pub left_out_join_ns: Option<f64>,
@@ -49,6 +52,7 @@ pub struct RecordCost {
 pub fn calibrate() -> Calibration {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from) as u32;
     let probes = probe::measure();
+    let joins = left_out::joins_of_rayon();
     let steals = (cpus > 1).then(steal::of_rayon).flatten();
     // A join's three timed records are what nearly every Rayon strand is bounded by.
     let timed: Vec<f64> = probes
@@ -62,7 +66,8 @@ pub fn calibrate() -> Calibration {
         clock_ns: probes.clock_ns,
         records: probes.records,
         probe_ns: record / 2.0,
-        left_out_join_ns: left_out::a_join_of_rayon(),
+        join_ns: joins.map(|joins| joins.bare_ns),
+        left_out_join_ns: joins.and_then(|joins| joins.left_out_ns),
         steals: steals.into_iter().collect(),
         cpus,
     }

@@ -116,6 +116,13 @@ fn text(costs: &Costs, missing: &[Missing]) -> String {
         c.probe_ns,
         "   taken out of the weights, two a strand",
     );
+    if let Some(ns) = c.join_ns {
+        line(
+            "a join, Rayon",
+            ns,
+            "   without the recorder, stolen by nobody",
+        );
+    }
     if let Some(ns) = c.left_out_join_ns {
         line(
             "a skipped join, Rayon",

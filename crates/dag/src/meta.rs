@@ -44,6 +44,9 @@ pub struct Meta {
     pub burden: u64,
     /// Cost of one probe (begin, resume, strand end) in ticks; taken out of the weights unless `--raw`.
     pub probe_cost: u64,
+    /// What a join that nobody steals takes its thread without the recorder, in ticks, where the runtime's own time lies inside of strands
+    /// (Rayon); 0 when not calibrated.
+    pub join_cost: u64,
     /// Short name of the program.
     pub name: Option<String>,
     /// Runtime and version, as `Rayon 1.13.0`.

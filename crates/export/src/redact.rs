@@ -11,7 +11,7 @@ use workspan_trace::entry::RECORDING;
 use workspan_trace::note_keys as key;
 
 /// Facts that hold numbers and words of workspan's own.
-const KEPT_FACTS: [&str; 20] = [
+const KEPT_FACTS: [&str; 21] = [
     key::RECORDED,
     key::CPU_TIME,
     key::CPU_TIME_OF_OTHERS,
@@ -19,6 +19,7 @@ const KEPT_FACTS: [&str; 20] = [
     key::SAMPLE_HZ,
     key::PROCESS_CPU_NS,
     key::PROBE_COST,
+    key::BARE_JOIN,
     key::BURDEN,
     key::STEALS,
     key::ENDS,

@@ -36,8 +36,11 @@ pub(crate) fn costs(told: &Told, clock: &Clock, tool: &Path) -> Vec<Note> {
     if let Some(probe) = ticks(calibration.probe_ns) {
         notes.push(Note::new(key::PROBE_COST, probe));
     }
-    let skips_joins = known.iter().any(|r| r.budget == Budget::MeasuredJoins);
-    let join = calibration.left_out_join_ns.filter(|_| skips_joins);
+    let has_joins = known.iter().any(|r| r.budget == Budget::MeasuredJoins);
+    if let Some(join) = calibration.join_ns.filter(|_| has_joins).and_then(ticks) {
+        notes.push(Note::new(key::BARE_JOIN, join));
+    }
+    let join = calibration.left_out_join_ns.filter(|_| has_joins);
     let task = task_cost(&known, calibration.probe_ns);
     // A probe of Rayon or of an API costs what was calibrated.
     let skips_tasks = |r: &Runtime| matches!(r.budget, Budget::Tasks { .. });

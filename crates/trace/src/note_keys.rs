@@ -53,6 +53,8 @@ pub const PROBE_COST: &str = "probe_cost_ticks";
 pub const BURDEN: &str = "burden_ticks";
 /// How [`BURDEN`] was measured, and for which runtime.
 pub const BURDEN_SOURCE: &str = "steal cost of";
+/// What a join that nobody steals takes its thread in a run without the recorder, in ticks.
+pub const BARE_JOIN: &str = "bare_join_ticks";
 /// What a join costs that is skipped for the overhead budget, in ticks, with decimals.
 pub const SKIPPED_JOIN: &str = "left_out_join_ticks";
 /// What a task costs that is skipped for the overhead budget, in ticks, with decimals.

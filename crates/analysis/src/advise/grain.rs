@@ -5,11 +5,10 @@ use workspan_dag::{Dag, PlaceId, ROOT_PLACE, TaskKind};
 use super::Goal;
 use crate::causes::Cause;
 use crate::options::{Error, Options};
-use crate::ready::stolen_strands;
+use crate::ready::{Readiness, stolen_strands};
 use crate::report::Report;
-use crate::runtime_gaps::{runtime_gaps, total_ticks};
 use crate::statistics::{Distribution, statistics};
-use crate::weight::Weights;
+use crate::weight::{Weights, off_between};
 
 /// Tasks of less than so many steals are not worth one: the causes' measure.
 const STEALS_A_TASK: u64 = 2;
@@ -17,6 +16,8 @@ const STEALS_A_TASK: u64 = 2;
 const SPAWNS_A_TASK: u64 = 20;
 /// Creating and stealing takes this part of the work of tasks that are too fine, in percent.
 const TOO_FINE: f64 = 10.0;
+/// No more of a task than this is taken for what creating it cost: the calibrated cost is that of the cheapest tasks.
+const MOST_INSIDE: f64 = 0.95;
 /// Tasks a worker needs for an even end.
 const TASKS_A_WORKER: u64 = 8;
 
@@ -36,7 +37,7 @@ pub enum GrainChange {
 pub struct Grain {
     /// Number of tasks.
     pub tasks: f64,
-    /// Mean work of one, its own strands alone.
+    /// Mean work of one, its own strands alone, without what [`Grain::spawning`] is of it.
     pub work: f64,
     /// Spent on creating them.
     pub spawning: f64,
@@ -74,8 +75,10 @@ pub struct GrainAdvice {
     /// As it is.
     pub now: Grain,
     /// What creating tasks costs is known from below only: what the runtime does for them on their
-    /// own thread is part of their work.
+    /// own thread is part of their work, and how much of it is not known.
     pub cost_is_least: bool,
+    /// What creating tasks costs is part of their strands, and was taken out of their work.
+    pub cost_is_inside: bool,
     /// What to do.
     pub change: GrainChange,
     /// After it; as it is where nothing is to be done.
@@ -95,10 +98,11 @@ pub(super) fn grain(
     for (strand, _) in stolen_strands(dag) {
         steals[dag.tasks.site[dag.strands.task[strand as usize] as usize] as usize] += 1;
     }
-    let (cost, cost_is_least) = match goal.spawn_cost {
-        Some(cost) => (cost, false),
-        None => spawn_cost(dag),
+    let spawn_cost = match goal.spawn_cost {
+        Some(cost) => SpawnCost::Between(cost),
+        None => SpawnCost::of_run(dag),
     };
+    let cost = spawn_cost.ticks();
     let sites = statistics(dag, options)?.sites;
     let mut rows = Vec::new();
     for site in sites {
@@ -108,15 +112,25 @@ pub(super) fn grain(
         }
         let ws = &report.work_span;
         let tasks = site.tasks.max(1) as f64;
+        let sum = site.task_lengths.sum as f64;
+        let mut spawning = (spawned as f64) * cost as f64;
+        let cost_is_inside = matches!(spawn_cost, SpawnCost::Inside(_));
+        let mut cost_is_least = matches!(spawn_cost, SpawnCost::AtLeast(_));
+        if cost_is_inside {
+            // Of tasks that are not long against it, recording and the runtime make more than what is calibrated.
+            cost_is_least = sum < spawning * SPAWNS_A_TASK as f64;
+            spawning = spawning.min(MOST_INSIDE * sum);
+        }
+        let inside = if cost_is_inside { spawning } else { 0.0 };
         let now = Grain {
             tasks,
-            work: site.task_lengths.sum as f64 / tasks,
-            spawning: (spawned as f64) * cost as f64,
+            work: (sum - inside) / tasks,
+            spawning,
             stealing: steals[site.site as usize] as f64 * weights.burden as f64,
             least_time: 0.0,
         };
         let least = |grain: &Grain, span: f64| {
-            let spent = ws.work as f64 + grain.spawning + grain.stealing;
+            let spent = ws.work as f64 - inside + grain.spawning + grain.stealing;
             (spent / f64::from(goal.cores.max(1))).max(span)
         };
         let said_fine = report
@@ -148,6 +162,7 @@ pub(super) fn grain(
                 ..now
             },
             cost_is_least,
+            cost_is_inside,
             change,
             then: Grain {
                 least_time: least(&fewer, span + longer),
@@ -184,16 +199,59 @@ fn spawns(dag: &Dag) -> Vec<u64> {
     spawns
 }
 
-/// What creating a task and waiting for it costs its thread, as far as the run tells: the time between the strands inside of folded
-/// records, in which a thread ran the runtime, for each spawn in them. At least the cost of a probe, which is of the size of a join that
-/// nobody steals; where a runtime's own time lies inside strands, as Rayon's does, that is all that is known, and the answer's second part
-/// is true.
-fn spawn_cost(dag: &Dag) -> (u64, bool) {
-    let folds = || dag.folded.sums().map(|(_, sums)| u128::from(sums.spawns));
-    let runtime = total_ticks(&runtime_gaps(dag));
-    let each = runtime.checked_div(folds().sum()).unwrap_or(0);
-    let each = u64::try_from(each).unwrap_or(u64::MAX);
-    (each.max(dag.meta.probe_cost), each == 0)
+/// What creating a task and waiting for it costs its thread, in ticks.
+#[derive(Debug, Clone, Copy)]
+enum SpawnCost {
+    /// Beside the tasks' strands.
+    Between(u64),
+    /// Inside of them.
+    Inside(u64),
+    /// At least that, beside them; what lies inside of them is not known.
+    AtLeast(u64),
+}
+
+impl SpawnCost {
+    fn ticks(self) -> u64 {
+        match self {
+            SpawnCost::Between(ticks) | SpawnCost::Inside(ticks) | SpawnCost::AtLeast(ticks) => {
+                ticks
+            }
+        }
+    }
+
+    /// As far as the run tells: the time in which workers were on their way from a strand to the next, for each spawn. Where
+    /// a runtime's own time lies inside strands, as Rayon's does, that is nothing, and a join costs what was calibrated; without that, at
+    /// least a probe, which is of the size of a join that nobody steals.
+    fn of_run(dag: &Dag) -> SpawnCost {
+        let between = u64::try_from(between(dag)).unwrap_or(u64::MAX);
+        if between > dag.meta.probe_cost {
+            SpawnCost::Between(between)
+        } else if dag.meta.join_cost > 0 {
+            SpawnCost::Inside(dag.meta.join_cost)
+        } else {
+            SpawnCost::AtLeast(dag.meta.probe_cost)
+        }
+    }
+}
+
+/// The time between the strands of a worker, preempted time left out, for each task that could be stolen.
+fn between(dag: &Dag) -> u128 {
+    let (mut ticks, mut spawns) = (0u128, 0u128);
+    for (_, fold) in dag.folded.iter().filter(|(_, fold)| fold.between > 0) {
+        ticks += u128::from(fold.between);
+        spawns += u128::from(fold.spawns);
+    }
+    let starts = &dag.strands.start;
+    for waiting in Readiness::new(dag).waiting.iter().filter(|w| w.local) {
+        let (from, to) = (waiting.approached, starts[waiting.strand as usize]);
+        if from < to {
+            let off = off_between(dag, waiting.strand, from, to).descheduled;
+            ticks += u128::from((to - from).saturating_sub(off));
+        }
+    }
+    let deferred = |kind: &&TaskKind| **kind == TaskKind::Deferred;
+    spawns += dag.tasks.kind.iter().filter(deferred).count() as u128;
+    ticks.checked_div(spawns).unwrap_or(0)
 }
 
 /// The smallest grain that is worth a steal and twenty times its creation, as long as every worker has eight tasks.

@@ -1,14 +1,12 @@
 //! Assigns lost worker-ticks to causes and code blocks during the sweep.
 
-use std::cell::OnceCell;
-
 use workspan_dag::{Dag, NONE, OffWhy, StrandId};
 
 use super::book::{Book, Entry, Group};
-use super::folded_gaps::folded_gaps;
 use super::grain::Grain;
 use super::off_cpu::OffCpu;
 use super::other_threads::OtherThreads;
+use super::own_gaps::{OwnGaps, folded_gaps};
 use super::path_strand::PathStrands;
 use super::pools::PoolUse;
 use super::preemption::Preemption;
@@ -22,7 +20,8 @@ use crate::breakdown::Breakdown;
 use crate::ready::{Readiness, ReadyInterval};
 use crate::ready_path::ReadyPath;
 use crate::runtime_gaps::RuntimeGap;
-use crate::sweep::{Moment, Observer};
+use crate::sweep::{Moment, Observer, Served};
+use crate::weight::off_between;
 
 /// No work while a strand of the ready path ran, not yet in the book.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +54,8 @@ pub(crate) struct Ledger<'a> {
     others: OtherThreads<'a>,
     pools: Option<PoolUse<'a>>,
     preempted: Preemption,
+    sizes: Vec<TaskSize>,
+    own_gaps: OwnGaps,
     book: Book,
 }
 
@@ -67,7 +68,10 @@ impl<'a> Ledger<'a> {
     ) -> Ledger<'a> {
         let grain = Grain::new(dag, costs);
         let path = path.strands.as_slice();
+        let sizes = by_site(dag, costs.probe);
         Ledger {
+            own_gaps: OwnGaps::new(dag, &sizes, costs),
+            sizes,
             dag,
             costs,
             workers: u64::from(dag.meta.workers.max(1)),
@@ -96,7 +100,7 @@ impl<'a> Ledger<'a> {
             .group(Cause::None, CodeBlock::whole_site(NONE))
             .lost += nobody;
         let mut probes = probes(self.dag, self.costs);
-        let mut inside = folded_gaps(between, self.costs);
+        let mut inside = folded_gaps(self.dag, between, &self.sizes, self.costs);
         for (book, target) in [
             (&mut inside, breakdown.delay_folded),
             (&mut self.off.descheduled, breakdown.descheduled),
@@ -106,6 +110,7 @@ impl<'a> Ledger<'a> {
             book.shrink(target);
         }
         probes.mark_as_probes();
+        self.own_gaps.add_to(&mut self.book);
         self.book.add_all(inside);
         self.book.add_all(self.off.descheduled);
         self.book.add_all(self.off.blocked);
@@ -113,10 +118,9 @@ impl<'a> Ledger<'a> {
         divide_preempted(&mut self.book, &self.preempted, self.dag, breakdown);
         let show = EvidenceSource {
             dag: self.dag,
-            sizes: OnceCell::new(),
+            sizes: &self.sizes,
             loops: &self.loops,
             steal: (self.costs.steal > 0).then_some(self.costs.steal),
-            probe: self.costs.probe,
         };
         Causes {
             total: breakdown.total(),
@@ -227,8 +231,9 @@ impl Observer for Ledger<'_> {
         self.off.change(thread, time, why);
     }
 
-    fn left(&mut self, waiting: &ReadyInterval, served: u64) {
-        if served == 0 {
+    fn left(&mut self, waiting: &ReadyInterval, served: Served) {
+        let mut all = served.all;
+        if all == 0 {
             return;
         }
         let s = waiting.strand;
@@ -236,12 +241,11 @@ impl Observer for Ledger<'_> {
         if self.path.get(self.next).is_some_and(|p| p.0 == s) {
             gap = std::mem::take(&mut self.in_gap);
         }
-        let mut served = served;
         if let Some(own) = (self.pools.as_ref()).and_then(|p| p.free_since(s, waiting.ready))
-            && own < served
+            && own < all
         {
-            let (elsewhere, site) = (served - own, self.dag.tasks.site[self.task(s)]);
-            served = own;
+            let (elsewhere, site) = (all - own, self.dag.tasks.site[self.task(s)]);
+            all = own;
             let mut lost = u128::from(elsewhere);
             if own == 0 {
                 lost += std::mem::take(&mut gap);
@@ -257,13 +261,43 @@ impl Observer for Ledger<'_> {
                 return;
             }
         }
-        let Entry { cause, block, .. } =
-            self.ready.cause(waiting, served, &self.grain, &self.loops);
-        let lost = u128::from(served) + gap;
+        let approaching = served.approaching.min(all);
+        if approaching > 0
+            && waiting.local
+            && let Some(gaps) = self.own_gaps.before(self.dag, s)
+        {
+            let start = self.dag.strands.start[s as usize];
+            let off = off_between(self.dag, s, waiting.approached, start).descheduled;
+            let (off, own) = (off.min(approaching), approaching.saturating_sub(off));
+            // What nobody else had to do meanwhile goes with the larger part.
+            let mut with = |is_larger| match is_larger {
+                true => std::mem::take(&mut gap),
+                false => 0,
+            };
+            let off_lost = u128::from(off) + with(off > own && approaching * 2 >= all);
+            let own_lost = u128::from(own) + with(own >= off && approaching * 2 >= all);
+            gaps.lost += own_lost;
+            gaps.strands += 1;
+            gaps.ticks = gaps.ticks.saturating_add(own);
+            if gaps.strand == NONE || own > gaps.longest {
+                (gaps.longest, gaps.strand) = (own, s);
+            }
+            if off_lost > 0 {
+                let machine = CodeBlock::whole_site(NONE);
+                self.book
+                    .add_without_strand(Cause::Descheduled, machine, off_lost, s);
+            }
+            all -= approaching;
+            if all == 0 {
+                return;
+            }
+        }
+        let Entry { cause, block, .. } = self.ready.cause(waiting, all, &self.grain, &self.loops);
+        let lost = u128::from(all) + gap;
         if cause == Cause::Descheduled {
             self.book.add_without_strand(cause, block, lost, s);
         } else {
-            self.book.add(cause, block, lost, s, served);
+            self.book.add(cause, block, lost, s, all);
         }
     }
 
@@ -335,12 +369,9 @@ impl Observer for Ledger<'_> {
 /// Where the numbers of a finding's evidence come from that the book doesn't keep.
 struct EvidenceSource<'a> {
     dag: &'a Dag,
-    /// Made when first asked for.
-    sizes: OnceCell<Vec<TaskSize>>,
+    sizes: &'a [TaskSize],
     loops: &'a SpawnLoops,
     steal: Option<u64>,
-    /// What a probe costs.
-    probe: u64,
 }
 
 impl EvidenceSource<'_> {
@@ -353,8 +384,8 @@ impl EvidenceSource<'_> {
                 let of = match self.loops.at_site(site) {
                     Some(run) => Some((u128::from(run.tasks), run.work)),
                     None => {
-                        let sizes = self.sizes.get_or_init(|| by_site(self.dag, self.probe));
-                        sizes.get(site as usize).map(|size| (size.tasks, size.work))
+                        let size = self.sizes.get(site as usize);
+                        size.map(|size| (size.tasks, size.work))
                     }
                 };
                 if let Some((tasks, work)) = of {

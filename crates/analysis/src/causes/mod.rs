@@ -15,12 +15,12 @@
 
 mod book;
 mod cause;
-mod folded_gaps;
 mod grain;
 mod headline;
 mod ledger;
 mod off_cpu;
 mod other_threads;
+mod own_gaps;
 mod path_strand;
 mod pools;
 mod preemption;

@@ -1,16 +1,27 @@
 //! Recording: the probes' own time, by the site of the strands it was taken out of.
 
 use workspan_dag::cancel::checked;
-use workspan_dag::{Dag, NONE, StrandId};
+use workspan_dag::{Dag, NONE, PlaceId, StrandId};
 
 use super::book::Book;
+use super::task_size::by_lengths;
 use super::{Cause, Costs};
 use crate::blocks::CodeBlock;
 use crate::weight::{OffCursor, on_cpu, probe_ticks};
 
-/// Strands of which more than one part in this many are probes are too small, and the recording shows it; elsewhere
+/// Tasks of a site of which more than one part in this many are probes are too small, and the recording shows it; elsewhere
 /// probes are the recorder's own affair, which a run without it doesn't have.
 const PARTS: u128 = 10;
+
+/// Of the strands of a site's tasks, those inside of folded ones included, so that it is the same however the trace was read.
+#[derive(Debug, Clone, Copy)]
+struct OfSite {
+    probes: u128,
+    on_cpu: u128,
+    /// The most probe time of one strand, and that strand.
+    longest: u64,
+    strand: StrandId,
+}
 
 /// Probe time inside strands, by cause and site; adds up to what the weights took out.
 pub(super) fn probes(dag: &Dag, costs: Costs) -> Book {
@@ -20,29 +31,50 @@ pub(super) fn probes(dag: &Dag, costs: Costs) -> Book {
     }
     let mut offs = OffCursor::new(dag);
     let mut folds = dag.folded.along();
-    // Ticks by site in small and in other strands, and the longest such strand.
-    let mut fine = vec![(0u128, 0, NONE); dag.places.len()];
-    let mut other = 0;
+    let nothing = OfSite {
+        probes: 0,
+        on_cpu: 0,
+        longest: 0,
+        strand: NONE,
+    };
+    let mut sites = vec![nothing; dag.places.len()];
+    let mut add = |strand: StrandId, site: PlaceId, probes: u64, on_cpu: u64| {
+        let sum = &mut sites[site as usize];
+        sum.probes += u128::from(probes);
+        sum.on_cpu += u128::from(on_cpu);
+        if sum.strand == NONE || probes > sum.longest {
+            (sum.longest, sum.strand) = (probes, strand);
+        }
+    };
     for s in checked(0..dag.strands.len()) {
         let off = offs.inside(s as StrandId);
         let fold = folds.of(s as StrandId);
-        let on_cpu = u128::from(on_cpu(dag, s, off));
-        let probes = u128::from(probe_ticks(dag, s, fold, costs.probe)).min(on_cpu);
-        if probes * PARTS <= on_cpu {
-            other += probes;
+        let on_cpu = on_cpu(dag, s, off);
+        let probes = probe_ticks(dag, s, fold, costs.probe).min(on_cpu);
+        let own = dag.tasks.site[dag.strands.task[s] as usize];
+        let Some(fold) = fold else {
+            add(s as StrandId, own, probes, on_cpu);
             continue;
-        }
-        let site = dag.tasks.site[dag.strands.task[s] as usize];
-        let sum = &mut fine[site as usize];
-        sum.0 += probes;
-        if sum.2 == NONE || probes as u64 > sum.1 {
-            (sum.1, sum.2) = (probes as u64, s as StrandId);
+        };
+        // A task has as many probes as any other.
+        let (mut tasks, mut before) = (0u128, 0);
+        let all: u128 = fold.sites.iter().map(|s| u128::from(s.count)).sum();
+        let in_tasks = on_cpu.saturating_sub(fold.between);
+        for (site, count, ticks) in by_lengths(fold, own, in_tasks) {
+            tasks += u128::from(count);
+            let share = u128::from(probes) * tasks;
+            let to = share.checked_div(all).map_or(probes, |to| to as u64);
+            add(s as StrandId, site, to - before, ticks);
+            before = to;
         }
     }
-    for (site, (ticks, longest, strand)) in fine.into_iter().enumerate() {
-        if ticks > 0 {
-            let key = CodeBlock::whole_site(site as u32);
-            book.add(Cause::GrainFine, key, ticks, strand, longest);
+    let mut other = 0;
+    for (sum, site) in sites.into_iter().zip(0..) {
+        if sum.probes * PARTS <= sum.on_cpu {
+            other += sum.probes;
+        } else {
+            let key = CodeBlock::whole_site(site);
+            book.add(Cause::GrainFine, key, sum.probes, sum.strand, sum.longest);
         }
     }
     book.add(Cause::None, CodeBlock::whole_site(NONE), other, NONE, 0);

@@ -1,7 +1,7 @@
 //! How long a site's tasks run, those inside of folded records included: what a finding says must not depend on how the trace was read.
 
 use workspan_dag::cancel::checked;
-use workspan_dag::{Dag, PlaceId, StrandId};
+use workspan_dag::{Dag, Folded, PlaceId, StrandId};
 
 use super::grain::own_time;
 use crate::weight::{OffCursor, on_cpu, probe_ticks};
@@ -35,27 +35,42 @@ pub(super) fn by_site(dag: &Dag, probe: u64) -> Vec<TaskSize> {
             }
             Some(fold) => {
                 let work = own_time(dag, s, off, Some(fold), probe);
-                let weight = |lengths: &[u64]| -> f64 {
-                    let of = (0..)
-                        .zip(lengths)
-                        .map(|(k, &n)| n as f64 * f64::exp2(f64::from(k)));
-                    of.sum()
-                };
-                let all: f64 = fold.sites.iter().map(|site| weight(&site.lengths)).sum();
-                let (mut left, mut last): (u64, PlaceId) = (work, own);
-                for site in &fold.sites {
-                    let part = work as f64 * weight(&site.lengths) / all.max(1.0);
-                    let part = (part as u64).min(left);
-                    let size = &mut sizes[site.site as usize];
-                    (size.tasks, size.work) = (
-                        size.tasks + u128::from(site.count),
-                        size.work + u128::from(part),
-                    );
-                    (left, last) = (left - part, site.site);
+                for (site, count, ticks) in by_lengths(fold, own, work) {
+                    let size = &mut sizes[site as usize];
+                    size.tasks += u128::from(count);
+                    size.work += u128::from(ticks);
                 }
-                sizes[last as usize].work += u128::from(left);
             }
         }
     }
     sizes
+}
+
+/// Divides `ticks` of a folded strand, whose own task is of site `own`, among the sites inside by the lengths of their tasks: site,
+/// tasks, ticks. The ticks add up exactly.
+pub(super) fn by_lengths(
+    fold: &Folded,
+    own: PlaceId,
+    ticks: u64,
+) -> impl Iterator<Item = (PlaceId, u64, u64)> {
+    let weight = |lengths: &[u64]| -> f64 {
+        let of = (0..)
+            .zip(lengths)
+            .map(|(k, &n)| n as f64 * f64::exp2(f64::from(k)));
+        of.sum()
+    };
+    let all: f64 = fold.sites.iter().map(|site| weight(&site.lengths)).sum();
+    let mut left = ticks;
+    let mut parts: Vec<(PlaceId, u64, u64)> = Vec::with_capacity(fold.sites.len() + 1);
+    for site in &fold.sites {
+        let part = ticks as f64 * weight(&site.lengths) / all.max(1.0);
+        let part = (part as u64).min(left);
+        left -= part;
+        parts.push((site.site, site.count, part));
+    }
+    match parts.last_mut() {
+        Some(last) => last.2 += left,
+        None => parts.push((own, 0, left)),
+    }
+    parts.into_iter()
 }

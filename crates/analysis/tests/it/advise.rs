@@ -106,6 +106,59 @@ fn a_grain_is_worth_two_steals() {
     assert_eq!(advice.stop, Stop::Already);
 }
 
+/// A runtime whose own time lies inside of the tasks, as Rayon's: what a join is known to take is no work.
+#[test]
+fn the_runtimes_time_inside_of_tasks_is_lost() {
+    let mut run = Run::new(2).burden(100);
+    let t = run.fork_in_turn(0, 0, "tiny", &[(0, 40); 200]);
+    run.end(0, 0, t);
+    let mut dag = read(&run);
+    let lost = |dag: &Dag| {
+        let tiny = &ask(dag, goal(2.0, 2)).grain[0];
+        let told = (tiny.cost_is_inside, tiny.cost_is_least);
+        (tiny.now.work, tiny.now.lost_percent(), told)
+    };
+    assert_eq!(lost(&dag), (40.0, 0.0, (false, true)));
+    dag.meta.join_cost = 30;
+    assert_eq!(lost(&dag), (10.0, 300.0, (true, true)));
+    // Of longer tasks it is known how much that is.
+    dag.meta.join_cost = 2;
+    assert_eq!(lost(&dag).2, (true, false));
+    // Less than nothing can't be left: the tasks are cheaper than what was calibrated.
+    dag.meta.join_cost = 50;
+    assert_eq!(lost(&dag), (2.0, 1900.0, (true, true)));
+}
+
+/// OpenMP's own time lies between the strands, and is what its tasks cost.
+#[test]
+fn the_time_between_strands_is_what_tasks_cost() {
+    let text = (0..100).fold(
+        String::from(
+            "{\"workspan_trace\":1,\"workers\":2,\"time_unit\":\"ns\",\"steals\":\"child\",\"burden\":50}\n\
+             {\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n",
+        ),
+        |text, i| {
+            let (t, child) = (i * 100, i + 1);
+            let [create, begin, end, resume] = [10, 20, 40, 50].map(|after| t + after);
+            text + &format!(
+                "{{\"ev\":\"create\",\"t\":{create},\"w\":0,\"task\":0,\"child\":{child},\"site\":\"s\"}}\n\
+                 {{\"ev\":\"begin\",\"t\":{begin},\"w\":0,\"task\":{child}}}\n\
+                 {{\"ev\":\"end\",\"t\":{end},\"w\":0,\"task\":{child}}}\n\
+                 {{\"ev\":\"resume\",\"t\":{resume},\"w\":0,\"task\":0}}\n"
+            )
+        },
+    );
+    let text = text + "{\"ev\":\"end\",\"t\":10000,\"w\":0,\"task\":0}\n";
+    let dag = workspan_reader::text::read(text.as_bytes()).unwrap();
+    let advice = ask(&dag, goal(2.0, 2));
+    let site = &advice.grain[0];
+    // Ten ticks before each task and ten after it, beside twenty of work.
+    assert_eq!((site.now.work, site.now.spawning), (20.0, 2000.0));
+    assert!(!site.cost_is_inside && !site.cost_is_least);
+    let causes = report(&dag, &Options::default()).unwrap().causes;
+    assert_eq!(causes.places[0].cause, Cause::GrainFine);
+}
+
 #[test]
 fn random_runs() {
     let (mut reached, mut several) = (0, 0);

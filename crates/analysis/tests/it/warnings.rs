@@ -93,6 +93,50 @@ fn threads_may_lack_the_time_of_their_switches_and_no_more() {
     );
 }
 
+/// Work far below the CPU time is no contradiction, but nobody is to take it for all there was.
+#[test]
+fn cpu_time_between_tasks_is_said() {
+    let told = |process: u64, outside: u64| {
+        let mut dag = run(2, 1);
+        dag.meta.recorded = true;
+        dag.meta.ticks_per_second = 1_000;
+        dag.meta.cpu = Some(CpuTimes {
+            process: Some(process * 1_000_000),
+            outside: outside * 1_000_000,
+            ..CpuTimes::default()
+        });
+        let all = warnings(&dag, &Options::default());
+        all.into_iter()
+            .find(|text| text.contains("between the tasks"))
+    };
+    // The tasks ran for 1,500 ms.
+    let sentence = told(2_500, 0).unwrap();
+    assert!(sentence.contains("1000 ms (40 %) went"), "{sentence}");
+    assert_eq!(told(1_600, 0), None);
+    assert_eq!(told(2_500, 900), None);
+}
+
+/// Pools that take turns do not share the CPUs, whatever their workers add up to.
+#[test]
+fn workers_that_never_ran_at_once_are_not_too_many() {
+    let text = r#"{"workspan_trace":1,"workers":2,"threads":2,"time_unit":"ns","steals":"child","cpus":1}
+{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"create","t":500,"w":0,"task":0,"child":1,"site":"s"}
+{"ev":"resume","t":500,"w":0,"task":0}
+{"ev":"wait","t":500,"w":0,"task":0}
+{"ev":"begin","t":500,"w":1,"task":1}
+{"ev":"end","t":1000,"w":1,"task":1}
+{"ev":"resume","t":1000,"w":0,"task":0}
+{"ev":"end","t":1100,"w":0,"task":0}
+"#;
+    let dag = workspan_reader::text::read(text.as_bytes()).unwrap();
+    only_warning(
+        &dag,
+        &Options::default(),
+        "2 workers were there for 1 CPU, and hardly ever more of them ran",
+    );
+}
+
 /// Each says what it is about, so that nobody has to search its words.
 #[test]
 fn about_what() {

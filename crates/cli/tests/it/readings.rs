@@ -253,12 +253,6 @@ fn findings(report: &Value) -> Vec<(String, f64)> {
 /// many points apart.
 const MOST_APART: f64 = 4.0;
 
-/// Whether most tasks take less than a microsecond. Findings of such programs still differ between
-/// readings: a delay is "slow thief" by one and "grain too fine" by the other, up to 30 points apart.
-fn has_tiny_tasks(run: &Run) -> bool {
-    run.name == "loops" || run.name.starts_with("openmp-")
-}
-
 #[test]
 fn findings_are_the_same_task_by_task_and_through_the_fold() {
     for run in runs() {
@@ -293,7 +287,6 @@ fn findings_are_the_same_task_by_task_and_through_the_fold() {
                         .peekable();
                     // One at the edge of what is worth naming may be in one of the two alone.
                     let is_there = match there.peek() {
-                        _ if has_tiny_tasks(run) => true,
                         Some(_) => there.any(|there| (there - share).abs() <= MOST_APART),
                         None => *share < 10.0 + MOST_APART,
                     };

@@ -31,7 +31,7 @@ pub fn advise_json(dag: &Dag, advice: &Advice) -> String {
             json!({
                 "site": place(dag, g.site), "change": change, "times": times,
                 "strands": {"count": g.strands.count, "median": g.strands.median, "p90": g.strands.p90, "maximum": g.strands.maximum},
-                "now": size(&g.now), "then": size(&g.then), "cost_is_least": g.cost_is_least,
+                "now": size(&g.now), "then": size(&g.then), "cost_is_least": g.cost_is_least, "cost_is_inside": g.cost_is_inside,
             })
         })
         .collect();

@@ -99,8 +99,13 @@ fn too_fine(dag: &Dag, row: &GrainAdvice, page: &mut Page) {
         plain(": those created at "),
         (Tone::Path, label(dag, row.site).to_owned()),
         plain(format!(
-            " take {} each, and creating and stealing them costs {}{} on top of that.",
+            " take {} each{}, and creating and stealing them costs {}{} on top of that.",
             time(&dag.meta, row.now.work),
+            if row.cost_is_inside {
+                " without the runtime's own time"
+            } else {
+                ""
+            },
             if row.cost_is_least { "at least " } else { "" },
             share(row.now.lost_percent())
         )),
@@ -210,12 +215,18 @@ fn grain(dag: &Dag, rows: &[GrainAdvice], page: &mut Page) {
     }
     let least = match rows.iter().any(|row| row.cost_is_least) {
         true => {
-            " (at least: what the runtime does on a task's own thread is part of the mean task)"
+            " (at least: what the runtime and recording add on a task's own thread is part of the mean task, and may be most of a short one)"
+        }
+        false => "",
+    };
+    let without = match rows.iter().any(|row| row.cost_is_inside) {
+        true => {
+            ", without what a join takes that nobody steals, as calibrated (workspan calibrate): that time lies inside of these strands"
         }
         false => "",
     };
     let note = format!(
-        "mean task: the work of a task's own strands; lost: the cost of creating and stealing tasks, relative to \
+        "mean task: the work of a task's own strands{without}; lost: the cost of creating and stealing tasks, relative to \
          their work{least}. To make tasks N times as large, use a cutoff, with_min_len or a grain size with N times as many iterations."
     );
     page.prose("  ", 2, &[(Tone::Faint, note)]);

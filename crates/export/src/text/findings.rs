@@ -36,6 +36,10 @@ pub(super) fn words(view: &View, finding: &Finding) -> FindingWords {
     };
     if let Some(at) = blocked_in(view.dag, finding) {
         code = code::blocked(&at);
+    } else if finding.cause == Cause::Blocked && view.dag.meta.recorded {
+        code = vec![plain(
+            "What it waited for is not known: no stack was taken where it gave up the CPU.",
+        )];
     }
     FindingWords {
         what,

@@ -15,7 +15,7 @@ use workspan_dag::meta::{Meta, Shortened, Steals, TimeUnit, UnreadPart};
 use workspan_dag::{RunFacts, note_keys as key};
 
 /// Notes that have a place of their own in [`Meta`].
-const TAKEN: [&str; 16] = [
+const TAKEN: [&str; 17] = [
     key::PROCESS_CPU_NS,
     super::index::KEY,
     key::SAMPLE_HZ,
@@ -28,6 +28,7 @@ const TAKEN: [&str; 16] = [
     key::ENDS,
     key::BURDEN,
     key::PROBE_COST,
+    key::BARE_JOIN,
     key::SKIPPED_JOIN,
     key::SKIPPED_TASK,
     key::RECORDED_TASK,
@@ -86,6 +87,7 @@ pub(super) fn meta(
         },
         burden: number(key::BURDEN).unwrap_or(0),
         probe_cost: probe::cost(&chunks.notes),
+        join_cost: number(key::BARE_JOIN).unwrap_or(0),
         name: note(key::NAME),
         runtime: runtimes(&chunks.notes),
         command: note(key::COMMAND),

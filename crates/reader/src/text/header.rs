@@ -63,6 +63,7 @@ pub(super) fn read(line: &mut Line<'_>) -> Result<Meta, Error> {
             [line.word("steals", &["child", "continuation"])?],
         burden: cost("burden")?,
         probe_cost: cost("probe_cost")?,
+        join_cost: cost("join_cost")?,
         name: text("name")?,
         runtime: text("runtime")?,
         command: text("command")?,

@@ -11,7 +11,8 @@ pub fn of_this_machine(folder: &Path) -> Calibration {
     let kept = fs::read(file(folder, "calibration"))
         .ok()
         .and_then(|bytes| serde_json::from_slice::<Calibration>(&bytes).ok());
-    kept.filter(|kept| kept.cpus == cpus)
+    // One of an older version does not say what a bare join costs.
+    kept.filter(|kept| kept.cpus == cpus && kept.join_ns.is_some())
         .unwrap_or_else(|| measure(folder).0)
 }
 

@@ -106,6 +106,7 @@ mod tests {
             clock_ns: 1.0,
             records: Vec::new(),
             probe_ns: 1.0,
+            join_ns: None,
             left_out_join_ns: None,
             steals: vec![steals("Rayon", None, 500.0)],
             cpus: 2,

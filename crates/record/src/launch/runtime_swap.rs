@@ -11,8 +11,8 @@ use workspan_symbols::linked;
 use crate::embedded;
 
 /// What the trace and the user are told.
-pub const WARNING: &str = "The program ran on LLVM's libomp instead of its own libgomp (--swap-runtime): how tasks were \
-     scheduled is another runtime's doing, and C++ tasks with if(0) and copied objects, and detached tasks, are known to \
+pub const WARNING: &str = "LLVM's libomp stood in for libgomp (--swap-runtime): OpenMP that GCC compiled, if the program has any, \
+     was scheduled by another runtime, and C++ tasks with if(0) and copied objects, and detached tasks, are known to \
      crash or to compute nonsense there.";
 
 const NAMES: [&str; 2] = ["libomp.so.5", "libomp.so"];

@@ -285,6 +285,70 @@ impl<'a> Slow<'a> {
         }
     }
 
+    /// From when the worker that starts `s` is on its way to it.
+    fn approached(&self, s: usize) -> u64 {
+        let strands = &self.dag.strands;
+        let start = strands.start[s];
+        let before = |u: &usize| {
+            strands.thread[*u] == strands.thread[s]
+                && strands.start[*u] < start.min(strands.end[*u])
+        };
+        let ended = (0..s).filter(before).map(|u| strands.end[u]).max();
+        match ended {
+            Some(end)
+                if start < strands.end[s]
+                    && self.ready[s].unwrap().0 <= end
+                    && !self.outside(s) =>
+            {
+                end.min(start)
+            }
+            _ => start,
+        }
+    }
+
+    /// How many tasks of each site tasks of site `parent` created.
+    fn children(&self, parent: u32) -> BTreeMap<u32, u128> {
+        let tasks = &self.dag.tasks;
+        let mut sites = BTreeMap::new();
+        for t in 0..tasks.len() {
+            if tasks.parent[t] != NONE && tasks.site[tasks.parent[t] as usize] == parent {
+                *sites.entry(tasks.site[t]).or_default() += 1;
+            }
+        }
+        sites
+    }
+
+    /// The site of the task that created `s`, or goes on in it, if its thread made it ready and its children are
+    /// too small.
+    fn parent_of_small(&self, s: usize) -> Option<u32> {
+        let (strands, tasks) = (&self.dag.strands, &self.dag.tasks);
+        let (by, _) = latest(self.dag, s)?;
+        let task = strands.task[s];
+        let parent = match strands.prev[s] {
+            NONE => tasks.parent[task as usize],
+            _ => task,
+        };
+        if strands.thread[by] != strands.thread[s] || parent == NONE {
+            return None;
+        }
+        let site = tasks.site[parent as usize];
+        let (mut work, mut count) = (0, 0);
+        for (site, n) in self.children(site) {
+            let of_site = |t: &usize| tasks.site[*t] == site;
+            let all = (0..tasks.len()).filter(of_site).count() as u128;
+            let own = |s: &usize| of_site(&(strands.task[*s] as usize));
+            let on_cpu = (0..strands.len()).filter(own).map(|s| {
+                let ticks = strands.start[s]..strands.end[s];
+                let on = ticks.filter(|&t| self.off(s, t).is_none()).count() as u64;
+                let ends = 1 + u64::from(strands.start_kind[s] != StartKind::AfterSignal);
+                u128::from(on.saturating_sub(ends * self.probe))
+            });
+            work += n * on_cpu.sum::<u128>() / all;
+            count += n;
+        }
+        (work < 2 * u128::from(self.steal) * count).then_some(site)
+    }
+
     /// Lost worker-ticks by cause and place; and whether more strands ever ran than there are workers.
     fn ledger(&self) -> (BTreeMap<Key, u128>, bool) {
         let strands = &self.dag.strands;
@@ -293,7 +357,10 @@ impl<'a> Slow<'a> {
             strands.start.iter().min().unwrap(),
             strands.end.iter().max().unwrap(),
         );
-        let mut served = vec![0; count];
+        let mut served = vec![(0, 0); count];
+        let mut gaps: BTreeMap<u32, u128> = BTreeMap::new();
+        let mut before_start = vec![0; count];
+        let mut recording = BTreeMap::new();
         let mut no_work = Vec::new();
         let mut sums: BTreeMap<Key, u128> = BTreeMap::new();
         let mut over = false;
@@ -324,8 +391,12 @@ impl<'a> Slow<'a> {
             let stands =
                 |s: &usize| self.ready[*s].is_some_and(|r| r.0 <= t && t < strands.start[*s]);
             let mut ready: Vec<usize> = (0..count).filter(stands).collect();
-            ready.sort_by_key(|&s| (self.ready[s].unwrap().0, strands.task[s], s));
-            ready.iter().take(room).for_each(|&s| served[s] += 1);
+            let approached = |s: usize| self.approached(s) <= t;
+            ready.sort_by_key(|&s| (!approached(s), self.ready[s].unwrap().0, strands.task[s], s));
+            for &s in ready.iter().take(room) {
+                served[s].0 += 1;
+                served[s].1 += u64::from(approached(s));
+            }
             let idle = room.saturating_sub(ready.len());
             if idle > 0 {
                 no_work.push((t, idle as u128, doing.len() as u64));
@@ -336,25 +407,61 @@ impl<'a> Slow<'a> {
             let key = match before {
                 None => whole(Cause::None, NONE),
                 Some(at) if strands.end[self.path[at]] > t => self.running(at, t, running),
-                Some(at) => self.delayed(self.path[at + 1], served[self.path[at + 1]]),
+                Some(at) => {
+                    before_start[self.path[at + 1]] += idle;
+                    continue;
+                }
             };
             *sums.entry(key).or_default() += idle;
         }
-        for (s, &served) in served.iter().enumerate() {
+        for (s, &(mut served, approaching)) in served.iter().enumerate() {
+            let mut gap = before_start[s];
             if served > 0 {
-                *sums.entry(self.delayed(s, served)).or_default() += u128::from(served);
+                if let Some(parent) = self.parent_of_small(s).filter(|_| approaching > 0) {
+                    let preempted = |t: &u64| self.off(s, *t) == Some(OffWhy::Preempted);
+                    let on_its_way = self.approached(s)..strands.start[s];
+                    let off = on_its_way.filter(preempted).count() as u64;
+                    let off = off.min(approaching);
+                    let own = approaching - off;
+                    let is_most = approaching * 2 >= served;
+                    let of_gap = if is_most { std::mem::take(&mut gap) } else { 0 };
+                    let (off_gap, own_gap) = if off > own { (of_gap, 0) } else { (0, of_gap) };
+                    *sums.entry(whole(Cause::Descheduled, NONE)).or_default() +=
+                        u128::from(off) + off_gap;
+                    *gaps.entry(parent).or_default() += u128::from(own) + own_gap;
+                    served -= approaching;
+                }
+                if served > 0 {
+                    *sums.entry(self.delayed(s, served)).or_default() += u128::from(served) + gap;
+                }
+            } else if gap > 0 {
+                panic!("nobody was free before {s}");
             }
             let on_cpu = (strands.start[s]..strands.end[s]).filter(|&t| self.off(s, t).is_none());
             let on_cpu = on_cpu.count() as u64;
             let ends = 1 + u64::from(strands.start_kind[s] != StartKind::AfterSignal);
-            let probes = (ends * self.probe).min(on_cpu);
             let site = self.dag.tasks.site[strands.task[s] as usize];
+            let of_site: &mut (u128, u128) = recording.entry(site).or_default();
+            of_site.0 += u128::from((ends * self.probe).min(on_cpu));
+            of_site.1 += u128::from(on_cpu);
+        }
+        for (site, (probes, on_cpu)) in recording {
             let key = if probes * 10 > on_cpu {
                 whole(Cause::GrainFine, site)
             } else {
                 whole(Cause::None, NONE)
             };
-            *sums.entry(key).or_default() += u128::from(probes);
+            *sums.entry(key).or_default() += probes;
+        }
+        for (parent, lost) in gaps {
+            let sites = self.children(parent);
+            let all: u128 = sites.values().sum();
+            let mut before = 0;
+            for (site, n) in sites {
+                let share = lost * (before + n) / all - lost * before / all;
+                *sums.entry(whole(Cause::GrainFine, site)).or_default() += share;
+                before += n;
+            }
         }
         sums.retain(|_, lost| *lost > 0);
         (sums, over)

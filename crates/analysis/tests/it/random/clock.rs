@@ -105,6 +105,21 @@ impl Slow<'_> {
         self.strands[prev].w == strand.w && self.strands.iter().any(overlaps)
     }
 
+    /// From when the worker of `s`, which was `ready` then, was on its way to it: the end of the last strand that took
+    /// time there, if `s` was ready by then.
+    fn on_its_way(&self, s: usize, ready: u64) -> u64 {
+        let strand = &self.strands[s];
+        let before = |u: &&crate::random::slow::Strand| {
+            u.w == strand.w && u.start < u.end && u.start < strand.start
+        };
+        let ended = self.strands.iter().filter(before).map(|u| u.end).max();
+        let may = strand.start < strand.end && strand.w < self.run.workers;
+        match ended {
+            Some(end) if may && ready <= end => end.min(strand.start),
+            _ => strand.start,
+        }
+    }
+
     pub fn ready_path(&self) -> Vec<usize> {
         let key = |s: usize| u128::from(self.strands[s].end);
         let mut path = vec![self.before_sink(key)];
@@ -158,7 +173,10 @@ impl Slow<'_> {
             let mut ready: Vec<usize> = (0..count)
                 .filter(|&s| readied[s].is_some_and(|(r, _)| r <= t && t < self.strands[s].start))
                 .collect();
-            ready.sort_by_key(|&s| (readied[s].unwrap().0, self.number(s)));
+            ready.sort_by_key(|&s| {
+                let on_its_way = self.on_its_way(s, readied[s].unwrap().0);
+                (on_its_way > t, readied[s].unwrap().0, self.number(s))
+            });
             let mut by_kind = [0; 7];
             for (i, &s) in ready.iter().enumerate() {
                 let kind = readied[s].unwrap().1;

@@ -30,6 +30,9 @@ impl Writer<'_> {
         if meta.probe_cost != 0 {
             self.number("probe_cost", meta.probe_cost);
         }
+        if meta.join_cost != 0 {
+            self.number("join_cost", meta.join_cost);
+        }
         let texts = [
             ("name", &meta.name),
             ("runtime", &meta.runtime),
