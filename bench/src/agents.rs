@@ -1,4 +1,5 @@
-//! The benchmark for coding agents (`bench/agents`): programs with one seeded fault each, and the judge.
+//! The benchmark for coding agents (`bench/agents`): programs with one seeded fault each, and the
+//! judge.
 
 pub mod answer;
 pub mod fault;

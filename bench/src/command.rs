@@ -11,7 +11,8 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The process's own. On anything else than numbers and `--name value` prints `usage` and leaves with code 2.
+    /// The process's own. On anything else than numbers and `--name value` prints `usage` and
+    /// leaves with code 2.
     pub fn parse(usage: &str) -> Self {
         Self::parse_words(std::env::args().skip(1), usage)
     }

@@ -1,5 +1,6 @@
-//! Task-parallel kernels over Rayon, each with its grain as an argument and a check of its own result. They are plain
-//! Rayon programs: nothing of workspan is linked in. `tp/` has the same in C++ for other runtimes, which print the same.
+//! Task-parallel kernels over Rayon, each with its grain as an argument and a check of its own
+//! result. They are plain Rayon programs: nothing of workspan is linked in. `tp/` has the same in
+//! C++ for other runtimes, which print the same.
 
 pub mod agents;
 pub mod command;

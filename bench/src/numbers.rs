@@ -1,6 +1,8 @@
-//! Input that is the same on every machine and can be made in parallel: number `i` depends on `i` alone.
+//! Input that is the same on every machine and can be made in parallel: number `i` depends on `i`
+//! alone.
 
-/// The `i`-th pseudo-random number of a stream: a Weyl sequence put through two rounds of multiply and xor-shift.
+/// The `i`-th pseudo-random number of a stream: a Weyl sequence put through two rounds of multiply
+/// and xor-shift.
 pub fn mixed(i: u64) -> u64 {
     let mut x = i.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);

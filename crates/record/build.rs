@@ -1,4 +1,5 @@
-//! Builds the library that `workspan record` preloads and embeds it, so that one installed file is the whole tool.
+//! Builds the library that `workspan record` preloads and embeds it, so that one installed file is
+//! the whole tool.
 //!
 //! Nested cargo would need a workspace around the sources, which a packaged crate has not; the
 //! sources of trace, fold, recorder and preload need `std` alone, so plain rustc does it. Their
@@ -49,7 +50,8 @@ fn build() -> Result<(), String> {
 
     let bytes = std::fs::read(&library).map_err(|e| format!("{}: {e}", library.display()))?;
     let mut hash = fingerprint(&bytes, 0xcbf2_9ce4_8422_2325);
-    // In the workspace, a changed wrapper must not find what the one before it built; a package's version says it.
+    // In the workspace, a changed wrapper must not find what the one before it built; a package's
+    // version says it.
     let wrapper = Path::new(&variable("CARGO_MANIFEST_DIR")?).join("../adapters/rayon/src");
     if let Ok(entries) = std::fs::read_dir(&wrapper) {
         println!("cargo:rerun-if-changed={}", wrapper.display());

@@ -1,4 +1,5 @@
-//! Tells the CLI's build script where these sources are: it compiles them with plain rustc (`DEP_WORKSPAN_RECORDER_SOURCE`).
+//! Tells the CLI's build script where these sources are: it compiles them with plain rustc
+//! (`DEP_WORKSPAN_RECORDER_SOURCE`).
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -1,4 +1,5 @@
-//! Writes the corpus's first inputs: `cargo run --example seeds`. What fuzzers found worth keeping lies beside them.
+//! Writes the corpus's first inputs: `cargo run --example seeds`. What fuzzers found worth keeping
+//! lies beside them.
 
 use std::path::Path;
 use std::{fs, io};
@@ -28,7 +29,8 @@ fn thread(records: &[(u64, Kind, &[u64])]) -> Vec<u8> {
     out
 }
 
-/// A pool of two with a join whose first half is stolen; a region of two threads; a task that yields and goes on elsewhere.
+/// A pool of two with a join whose first half is stolen; a region of two threads; a task that
+/// yields and goes on elsewhere.
 fn runs() -> [(&'static str, Vec<u8>); 5] {
     let main = thread(&[
         (0, Kind::Root, &[]),
@@ -115,7 +117,8 @@ fn runs() -> [(&'static str, Vec<u8>); 5] {
         (30, Kind::Resume, &[]),
         (31, Kind::EndResume, &[]),
     ]);
-    // A subtree that was not recorded, of which another thread has a part; and one that was drawn to be.
+    // A subtree that was not recorded, of which another thread has a part; and one that was drawn
+    // to be.
     let budgeted = thread(&[
         (0, Kind::Root, &[]),
         (10, Kind::Unrecorded, &[2, 1]),

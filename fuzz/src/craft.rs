@@ -1,4 +1,5 @@
-//! Makes recorded traces of a fuzzer's bytes whose checksums hold, so that what is behind them is reached.
+//! Makes recorded traces of a fuzzer's bytes whose checksums hold, so that what is behind them is
+//! reached.
 
 use std::io::Cursor;
 
@@ -9,8 +10,8 @@ use workspan_trace::entry::{ClockPair, Finished, Label, Note, Site, SitePosition
 use workspan_trace::header::HEADER_SIZE;
 use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
 
-/// A file: its header by the bits of `how` (1 nanoseconds, 2 not finished, 4 something was dropped), then `chunks`, whose
-/// checksums are put right unless bit 8 says otherwise.
+/// A file: its header by the bits of `how` (1 nanoseconds, 2 not finished, 4 something was
+/// dropped), then `chunks`, whose checksums are put right unless bit 8 says otherwise.
 pub fn file(how: u8, chunks: &[u8]) -> Vec<u8> {
     let mut header = FileHeader {
         clock: if how & 1 == 0 {
@@ -80,7 +81,8 @@ pub const NEXT_THREAD: &[u8] = b"\xff\x00\xfe\x01";
 /// Separates a trace's records from those of its index.
 pub const INDEX: &[u8] = b"\xff\x00\xfe\x02";
 
-/// A whole trace of these threads' records. The first byte of each thread's says where its first time is counted from.
+/// A whole trace of these threads' records. The first byte of each thread's says where its first
+/// time is counted from.
 ///
 /// # Panics
 /// Never: it is written to memory.

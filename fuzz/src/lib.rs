@@ -1,7 +1,8 @@
-//! What fuzzers run: one function for each thing that reads a file or a part of one, which panics where a reader would, or where it
-//! takes more memory than goes with its input.
+//! What fuzzers run: one function for each thing that reads a file or a part of one, which panics
+//! where a reader would, or where it takes more memory than goes with its input.
 //!
-//! `cargo xtask test fuzz` runs them all for a minute in turn, and `cargo fuzz run NAME` one of them.
+//! `cargo xtask test fuzz` runs them all for a minute in turn, and `cargo fuzz run NAME` one of
+//! them.
 
 mod craft;
 #[path = "../../crates/reader/tests/heap/mod.rs"]
@@ -71,7 +72,8 @@ pub fn file(bytes: &[u8]) {
     drop(both(bytes));
 }
 
-/// The chunks of a recorded trace, with checksums that hold: its header by the first byte ([`craft::file`]).
+/// The chunks of a recorded trace, with checksums that hold: its header by the first byte
+/// ([`craft::file`]).
 pub fn recorded(bytes: &[u8]) {
     let Some((&how, chunks)) = bytes.split_first() else {
         return;
@@ -116,7 +118,8 @@ pub fn events(bytes: &[u8]) {
     drop(both(&craft::trace(bytes)));
 }
 
-/// A trace ([`craft::trace`]), [`craft::INDEX`], and its index: five numbers of how it was folded, then records likewise.
+/// A trace ([`craft::trace`]), [`craft::INDEX`], and its index: five numbers of how it was folded,
+/// then records likewise.
 ///
 /// # Panics
 /// As all of them; and where files can't be written.

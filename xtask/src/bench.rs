@@ -1,6 +1,7 @@
-//! `cargo xtask bench`: what recording costs, as ratios measured side by side: per join where a task does nothing else,
-//! and where a task does 1, 10 and 100 µs of work; rayon_logs beside it; the bytes of a task; the memory held; reading and the
-//! report of 10^7 tasks (`large_run`); tasks of the C and C++ runtimes and the cost of samples (`native_bench`).
+//! `cargo xtask bench`: what recording costs, as ratios measured side by side: per join where a
+//! task does nothing else, and where a task does 1, 10 and 100 µs of work; rayon_logs beside it;
+//! the bytes of a task; the memory held; reading and the report of 10^7 tasks (`large_run`); tasks
+//! of the C and C++ runtimes and the cost of samples (`native_bench`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,8 @@ use crate::native_bench;
 use crate::rival;
 use crate::workspace::{build_release, cargo, cargo_workspan, output, target, workspan};
 
-/// How often each variant runs; they take turns, so that a slow moment of the machine meets all of them.
+/// How often each variant runs; they take turns, so that a slow moment of the machine meets all of
+/// them.
 const ROUNDS: usize = 7;
 
 const VARIANTS: [&str; 4] = ["bare", "stand-in, unrecorded", "recorded", "rayon_logs"];
@@ -39,7 +41,8 @@ struct Size {
     batches: &'static str,
 }
 
-/// Batches of about a millisecond and less, which a busy machine lets through undisturbed now and then.
+/// Batches of about a millisecond and less, which a busy machine lets through undisturbed now and
+/// then.
 const SIZES: [Size; 4] = [
     size("none (uncut fib)", 0.0, "16", "200"),
     size("1 µs", 1.0, "13", "300"),
@@ -213,7 +216,8 @@ fn recorded(program: &Path, trace: &Path) -> Command {
     command
 }
 
-/// Runs the `joins` kernel and reads the three numbers it prints. What `record` says of each trace is of no interest here.
+/// Runs the `joins` kernel and reads the three numbers it prints. What `record` says of each trace
+/// is of no interest here.
 fn measure(command: &mut Command) -> Result<Run> {
     let run = command.output().with_context(|| format!("{command:?}"))?;
     if !run.status.success() {

@@ -8,8 +8,9 @@ use serde_json::Value;
 use crate::ui;
 use crate::workspace::{build_release, cargo_workspan, output, succeed, target, workspan};
 
-/// Records the merge sort with both merges, leaves trace, text, JSON and HTML reports under target/workspan/demo, prints the
-/// one of the serial merge, and checks that it names the merge while the other does not.
+/// Records the merge sort with both merges, leaves trace, text, JSON and HTML reports under
+/// target/workspan/demo, prints the one of the serial merge, and checks that it names the merge
+/// while the other does not.
 pub fn run() -> Result<()> {
     println!(
         "The demo needs cargo and a C compiler, and Node 20.19 or later with npm for the HTML reports; crates and npm's packages \
@@ -73,7 +74,8 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// From this part of the workers' time on, what other programs took may be all that a report of a second tells of.
+/// From this part of the workers' time on, what other programs took may be all that a report of a
+/// second tells of.
 const BUSY: f64 = 0.1;
 
 /// The part of the workers' time in which the system ran something else.
@@ -83,8 +85,8 @@ fn descheduled(report: &Value) -> f64 {
     ticks(&report["breakdown"]["descheduled"]) / total.max(1.0)
 }
 
-/// Whether a cause the report names, or what bounds the program on a quiet machine, is the strand after msort's own join, which holds the
-/// last merge.
+/// Whether a cause the report names, or what bounds the program on a quiet machine, is the strand
+/// after msort's own join, which holds the last merge.
 fn names_merge(report: &Value) -> bool {
     let findings = report["findings"].as_array().map_or(&[][..], Vec::as_slice);
     let serial = |finding: &&Value| finding["id"] == "serial-strand";

@@ -1,4 +1,5 @@
-//! What the project depends on: licences, where the code comes from, and the Rust it needs, by `deny.toml`.
+//! What the project depends on: licences, where the code comes from, and the Rust it needs, by
+//! `deny.toml`.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -97,7 +98,8 @@ fn rust_version(package: &Value) -> Option<(u32, u32)> {
     ))
 }
 
-/// Whether an SPDX expression can be met with these licences. A slash is the old way to write `OR`; an exception only allows more.
+/// Whether an SPDX expression can be met with these licences. A slash is the old way to write `OR`;
+/// an exception only allows more.
 fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let spaced = expression
         .replace('(', " ( ")
@@ -144,7 +146,8 @@ fn one(words: &[&str], at: &mut usize, allowed: &BTreeSet<String>) -> bool {
     allowed.contains(word)
 }
 
-/// cargo-deny over both workspaces, where it is installed or may be: once by what is here, once by the list of known vulnerabilities.
+/// cargo-deny over both workspaces, where it is installed or may be: once by what is here, once by
+/// the list of known vulnerabilities.
 pub fn deny(may_install: bool) -> Vec<(&'static str, Outcome)> {
     let tools = target().join("tools");
     let path = crate::fuzz::with_tools(&tools);

@@ -35,7 +35,8 @@ pub enum System {
     Here,
 }
 
-/// Builds the release, stages it, checks it, and writes the archive, the packages and their checksums.
+/// Builds the release, stages it, checks it, and writes the archive, the packages and their
+/// checksums.
 pub fn run(system: System) -> Result<()> {
     ui::build()?;
     println!("== release build (some minutes when nothing was built before)");

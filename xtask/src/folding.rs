@@ -1,5 +1,6 @@
-//! The part of `cargo xtask bench` about folding (docs/folding.md): runs of 10^8 tasks, bare and recorded, with what the traces take
-//! and what their reports take; and a smaller one in full detail beside it.
+//! The part of `cargo xtask bench` about folding (docs/folding.md): runs of 10^8 tasks, bare and
+//! recorded, with what the traces take and what their reports take; and a smaller one in full
+//! detail beside it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,9 +13,10 @@ use serde_json::Value;
 use crate::large_run;
 use crate::workspace::{build_release, cargo, cargo_workspan, output, target, workspan};
 
-/// Kernels of `bench/` and their arguments; nothing is cut off, so that a task does next to nothing. fib(38) has
-/// 1.3·10^8 tasks, fib(32) has 7·10^6, 15 queens have 1.7·10^8, 13 have 4.7·10^6, a tree of depth 24 has 3.4·10^7. Runs of one program with the
-/// same arguments stand next to each other. 15 queens at 10us would take half a gigabyte and as long as several others.
+/// Kernels of `bench/` and their arguments; nothing is cut off, so that a task does next to
+/// nothing. fib(38) has 1.3·10^8 tasks, fib(32) has 7·10^6, 15 queens have 1.7·10^8, 13 have
+/// 4.7·10^6, a tree of depth 24 has 3.4·10^7. Runs of one program with the same arguments stand
+/// next to each other. 15 queens at 10us would take half a gigabyte and as long as several others.
 const RUNS: [(&str, &[&str], &[&str]); 12] = [
     ("fib", &["32"], &["--fold", "off"]),
     ("fib", &["32"], &["--fold", "auto"]),
@@ -100,7 +102,8 @@ pub(crate) fn executable(cargo: &mut Command, name: &str) -> Result<PathBuf> {
         .with_context(|| format!("no executable of {name}"))
 }
 
-/// Seconds that the kernel took, by its own word; the recorder's start and the trace's finishing are not in them.
+/// Seconds that the kernel took, by its own word; the recorder's start and the trace's finishing
+/// are not in them.
 fn time(command: &mut Command) -> Result<f64> {
     let started = Instant::now();
     command

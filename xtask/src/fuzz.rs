@@ -1,4 +1,5 @@
-//! The fuzzers in `fuzz/`, with cargo-fuzz: everything that reads a file gets bytes that nobody recorded.
+//! The fuzzers in `fuzz/`, with cargo-fuzz: everything that reads a file gets bytes that nobody
+//! recorded.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -48,8 +49,8 @@ fn works(mut command: Command) -> bool {
     command.output().is_ok_and(|out| out.status.success())
 }
 
-/// Each fuzzer by name, `seconds` for all. With `checked` memory is watched by the address sanitizer, where there is a nightly
-/// toolchain, which has it.
+/// Each fuzzer by name, `seconds` for all. With `checked` memory is watched by the address
+/// sanitizer, where there is a nightly toolchain, which has it.
 pub fn run(seconds: u64, checked: bool, may_install: bool) -> Result<Vec<(String, Outcome)>> {
     let tools = target().join("tools");
     let nightly = "+nightly";

@@ -1,5 +1,5 @@
-//! The part of `cargo xtask bench` about reading: how long the report of a run takes, how much memory, and how fast records are
-//! decoded.
+//! The part of `cargo xtask bench` about reading: how long the report of a run takes, how much
+//! memory, and how fast records are decoded.
 
 use std::fs;
 use std::path::Path;
@@ -76,7 +76,8 @@ pub fn simulated(trace: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Prints the trace's bytes a task, and what its report takes; returns the number of tasks with the latter.
+/// Prints the trace's bytes a task, and what its report takes; returns the number of tasks with the
+/// latter.
 pub fn trace_size(trace: &Path) -> Result<(f64, Cost)> {
     let info: Value = serde_json::from_str(&output(
         workspan("release").args(["info", "--json"]).arg(trace),
@@ -105,7 +106,8 @@ pub fn trace_size(trace: &Path) -> Result<(f64, Cost)> {
     Ok((tasks, cost))
 }
 
-/// Runs a command to its end. Its memory is what its `VmHWM` said in the last look before that; looked at every few ms.
+/// Runs a command to its end. Its memory is what its `VmHWM` said in the last look before that;
+/// looked at every few ms.
 pub fn cost(command: &mut Command) -> Result<Cost> {
     let (started, before) = (Instant::now(), children_time());
     let mut child = command
@@ -135,7 +137,8 @@ pub fn cost(command: &mut Command) -> Result<Cost> {
     })
 }
 
-/// Processor time of the children that have ended: cutime and cstime of proc(5) stat, in hundredths.
+/// Processor time of the children that have ended: cutime and cstime of proc(5) stat, in
+/// hundredths.
 fn children_time() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default();

@@ -4,8 +4,9 @@
 //! * `test` runs every check a change has to pass,
 //! * `dist` makes a release, `package` the crates for a registry, `book` the documentation's site,
 //! * `ui` builds the viewer's page, `screenshots` makes the README's pictures of it,
-//! * `bench` measures what recording costs, `bench overhead` that by how long strands are, `bench predictions` how good predictions are,
-//!   `bench folding` what large runs take, `bench viewer` what the viewer of them does, `bench samples` what samples cost.
+//! * `bench` measures what recording costs, `bench overhead` that by how long strands are,
+//!   `bench predictions` how good predictions are, `bench folding` what large runs take,
+//!   `bench viewer` what the viewer of them does, `bench samples` what samples cost.
 
 mod aarch64;
 mod bench;

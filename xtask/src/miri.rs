@@ -5,8 +5,9 @@ use std::process::Command;
 use crate::dependencies::Outcome;
 use crate::workspace::{root, target};
 
-/// What runs under it: all tests that need no system and no very many steps. Of those that read a damaged file at each of its bytes nothing
-/// unsafe is part; the hand-over of chunks is loom's, whose threads miri can't follow (docs/reliability.md).
+/// What runs under it: all tests that need no system and no very many steps. Of those that read a
+/// damaged file at each of its bytes nothing unsafe is part; the hand-over of chunks is loom's,
+/// whose threads miri can't follow (docs/reliability.md).
 const TESTS: [Tests; 4] = [
     (&["--package", "workspan-recorder", "--lib"], &[]),
     (&["--package", "workspan-trace", "--lib"], &[]),

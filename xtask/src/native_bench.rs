@@ -1,4 +1,5 @@
-//! The part of `cargo xtask bench` about C++: what a recorded task costs on each runtime, and what sampling costs.
+//! The part of `cargo xtask bench` about C++: what a recorded task costs on each runtime, and what
+//! sampling costs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -42,8 +43,9 @@ pub(crate) const RUNTIMES: [Runtime; 3] = [
     },
 ];
 
-/// (label, N, grain): fib without a cut, where a task does nothing else, and with one. Half a million and 28,000 tasks: tens of
-/// milliseconds and more, since a run of five is as long as one turn of another process.
+/// (label, N, grain): fib without a cut, where a task does nothing else, and with one. Half a
+/// million and 28,000 tasks: tens of milliseconds and more, since a run of five is as long as one
+/// turn of another process.
 const SIZES: [(&str, u64, u64); 2] = [("uncut", 28, 2), ("cut", 39, 18)];
 
 /// Builds the kernel for every runtime there is and measures it bare and recorded, in turns.
@@ -166,8 +168,9 @@ const SECONDS_FOR_SAMPLES: f64 = 1.0;
 const LARGEST: u64 = 50;
 /// Calls below N − this are one task, milliseconds of work.
 const TASKS_DEEP: u64 = 12;
-/// What samples cost at the default rate is less than what runs differ by on any machine that does something else too. A sample
-/// costs the same at any rate, so the cost of one comes from runs with this many a second.
+/// What samples cost at the default rate is less than what runs differ by on any machine that does
+/// something else too. A sample costs the same at any rate, so the cost of one comes from runs with
+/// this many a second.
 const OFTEN: u32 = 10_000;
 
 /// The same program recorded without samples, with the default rate and with many more, in turns.

@@ -35,7 +35,8 @@ pub fn outcomes(
         // Less to build; recording wants no more than lines.
         .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
         .env("CARGO_INCREMENTAL", "0")
-        // Executables that are asked for one test at a time name it before its outcome, and its own output in between.
+        // Executables that are asked for one test at a time name it before its outcome, and its own
+        // output in between.
         .env("RUST_TEST_THREADS", "2");
     let run = cargo.output().with_context(|| format!("{cargo:?}"))?;
     let said = String::from_utf8_lossy(&run.stderr);

@@ -1,6 +1,7 @@
-//! `cargo xtask bench overhead`: what recording costs by how long strands are, from nothing at all to a millisecond, on every runtime:
-//! bare, recorded in full, folded while recording (`--fold`), within the overhead budget (`--max-overhead`). What was published
-//! of DAG Recorder and TaskProf2 stands beside it. Then what is estimated of budgeted runs, beside what is known of them.
+//! `cargo xtask bench overhead`: what recording costs by how long strands are, from nothing at all
+//! to a millisecond, on every runtime: bare, recorded in full, folded while recording (`--fold`),
+//! within the overhead budget (`--max-overhead`). What was published of DAG Recorder and TaskProf2
+//! stands beside it. Then what is estimated of budgeted runs, beside what is known of them.
 
 mod estimates;
 
@@ -15,13 +16,15 @@ use crate::bench::{BUILD, executable};
 use crate::native_bench::{RUNTIMES, build, seconds};
 use crate::workspace::{build_release, cargo, cargo_workspan, output, target, workspan};
 
-/// Measuring ends before this, whole rounds at a time, the first one aside; builds come before it, and estimates, a minute, after.
+/// Measuring ends before this, whole rounds at a time, the first one aside; builds come before it,
+/// and estimates, a minute, after.
 const LIMIT: Duration = Duration::from_secs(400);
 /// Rounds that are enough.
 pub const ROUNDS: usize = 9;
 /// A bare run takes about so long at the most.
 const RUN_NS: f64 = 60e6;
-/// So long where strands are short enough for a budget, so that most of it is what the budget holds.
+/// So long where strands are short enough for a budget, so that most of it is what the budget
+/// holds.
 const BUDGETED_RUN_NS: f64 = 120e6;
 /// Work in every strand, in ns.
 const STRANDS: [f64; 10] = [0.0, 20.0, 50.0, 100.0, 300.0, 1e3, 3e3, 1e4, 1e5, 1e6];

@@ -1,4 +1,5 @@
-//! What the checks need of the machine: cargo's own parts, and the compilers and runtimes of the programs that tests build.
+//! What the checks need of the machine: cargo's own parts, and the compilers and runtimes of the
+//! programs that tests build.
 
 use std::process::{Command, Stdio};
 
@@ -8,8 +9,9 @@ use workspan_toolchains::{self as toolchains, builds, openmp};
 /// Of Clang and its OpenMP runtime, the versions that may be installed; one of them will do.
 const LLVM: [u32; 6] = [19, 18, 17, 16, 15, 14];
 
-/// Installs what this machine lacks where that may be done (as root, or in CI), and says what to do elsewhere. Without a
-/// C compiler or a part of cargo nothing goes; what else is missing makes tests skip, by name.
+/// Installs what this machine lacks where that may be done (as root, or in CI), and says what to do
+/// elsewhere. Without a C compiler or a part of cargo nothing goes; what else is missing makes
+/// tests skip, by name.
 pub fn prepare() -> Result<()> {
     let may = may_install();
     for (program, part) in [("cargo-fmt", "rustfmt"), ("cargo-clippy", "clippy")] {
@@ -41,7 +43,8 @@ pub fn may_install() -> bool {
     std::env::var_os("CI").is_some() || is_root()
 }
 
-/// A Python of our own, in the target folder, with the schema that traces for Perfetto are read back by.
+/// A Python of our own, in the target folder, with the schema that traces for Perfetto are read
+/// back by.
 fn python(may: bool) {
     let import = "import perfetto.protos.perfetto.trace.perfetto_trace_pb2";
     let folder = target().join("python");
@@ -92,8 +95,8 @@ fn missing() -> Vec<String> {
     packages
 }
 
-/// Clang with an OpenMP runtime and sanitizers of its own version. Runtimes of two versions can't be installed side by side, so one that is there
-/// decides.
+/// Clang with an OpenMP runtime and sanitizers of its own version. Runtimes of two versions can't
+/// be installed side by side, so one that is there decides.
 fn clang() -> Vec<String> {
     if let Ok(clang) = openmp(toolchains::Family::Llvm, toolchains::Language::C) {
         return sanitizers(clang).into_iter().collect();

@@ -1,6 +1,7 @@
 //! A picture to optimise: the packages of the programs bring none.
 
-/// A PNG of `side` by `side` pixels of 24-bit colour, waves and some noise after `seed`, stored uncompressed.
+/// A PNG of `side` by `side` pixels of 24-bit colour, waves and some noise after `seed`, stored
+/// uncompressed.
 pub fn png(side: u32, seed: u32) -> Vec<u8> {
     let mut rows = Vec::new();
     let mut noise = seed;

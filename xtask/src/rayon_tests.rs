@@ -1,9 +1,11 @@
-//! Rayon's own tests as a check of the stand-in: every one has to come out recorded as it does bare.
+//! Rayon's own tests as a check of the stand-in: every one has to come out recorded as it does
+//! bare.
 //!
-//! rayon's sources are copied unmodified from where cargo unpacked them. rayon-core's integration tests become those of a
-//! package of ours that depends on rayon-core from the registry: as tests of rayon-core's own folder they would make it
-//! a path package, which is not what a user's program is linked with. Its unit tests test private items of the crate the
-//! stand-in replaces; they are listed as skipped.
+//! rayon's sources are copied unmodified from where cargo unpacked them. rayon-core's integration
+//! tests become those of a package of ours that depends on rayon-core from the registry: as tests
+//! of rayon-core's own folder they would make it a path package, which is not what a user's program
+//! is linked with. Its unit tests test private items of the crate the stand-in replaces; they are
+//! listed as skipped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -131,7 +133,8 @@ fn package(metadata: &Value, name: &str) -> Result<Package> {
         .with_context(|| format!("cargo metadata names no package {name}"))
 }
 
-/// Makes a workspace of a copy of rayon and of rayon-core's integration tests; what was built before stays.
+/// Makes a workspace of a copy of rayon and of rayon-core's integration tests; what was built
+/// before stays.
 fn lay_out(folder: &Path, rayon: &Package, core: &Package) -> Result<()> {
     for old in ["rayon", "rayon-core-tests"] {
         let _ = fs::remove_dir_all(folder.join(old));

@@ -134,8 +134,8 @@ fn compare(program: &Program, package: &Path, folder: &Path) -> Result<Outcome> 
     Ok(Outcome::Same)
 }
 
-/// Builds the program's release without link-time optimisation and with unwinding, alike bare and recorded, and returns
-/// its executable.
+/// Builds the program's release without link-time optimisation and with unwinding, alike bare and
+/// recorded, and returns its executable.
 fn executable(cargo: &mut Command, package: &Path, folder: &Path) -> Result<PathBuf> {
     cargo
         .args(["build", "--release", "--locked", "--bins", "--quiet"])

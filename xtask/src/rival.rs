@@ -1,4 +1,5 @@
-//! The rival in the benchmark: rayon_logs, which records Rayon programs that are written against it instead of Rayon.
+//! The rival in the benchmark: rayon_logs, which records Rayon programs that are written against it
+//! instead of Rayon.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,8 +17,8 @@ rayon_logs = "=0.1.3"
 [workspace]
 "#;
 
-/// The `joins` kernel without work, over rayon_logs. Its one log holds all batches of a run, and writing it at the end
-/// takes seconds, so the batches are few.
+/// The `joins` kernel without work, over rayon_logs. Its one log holds all batches of a run, and
+/// writing it at the end takes seconds, so the batches are few.
 const PROGRAM: &str = r#"use std::time::Instant;
 
 fn fib(n: usize) -> u64 {

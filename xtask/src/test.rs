@@ -34,7 +34,8 @@ pub use tally::Tally;
 
 use progress::EachMinute;
 
-/// Runs one of the parts that start programs, by its name, alone; `long` repeats what is worth repeating.
+/// Runs one of the parts that start programs, by its name, alone; `long` repeats what is worth
+/// repeating.
 pub fn part(name: &str, long: bool) -> Result<()> {
     let started = Instant::now();
     let mut tally = Tally::new();
@@ -72,8 +73,8 @@ pub fn part(name: &str, long: bool) -> Result<()> {
 /// some, as rustdoc reads each crate it is asked about for seconds.
 const TARGETS: [&str; 2] = ["--tests", "--examples"];
 
-/// Slow tests that `--long` alone runs: everything else is to be over in 25 minutes. One measures, one waits for a minute, the
-/// others build in release.
+/// Slow tests that `--long` alone runs: everything else is to be over in 25 minutes. One measures,
+/// one waits for a minute, the others build in release.
 const LONG_ONLY: [&str; 8] = [
     "each_benchmark_of_criterion_and_divan_has_a_row",
     "no_signal_at_any_time_loses_a_trace",
@@ -92,8 +93,8 @@ const ALONE: [&str; 1] = ["the_report_names_the_serial_merge_and_only_that"];
 /// be over in 25 minutes.
 const TIME_FOR_FUZZERS: Duration = Duration::from_secs(17 * 60);
 
-/// Runs all checks; `long` gives random tests twenty times the cases and fuzzers twenty times the time, and adds programs from the
-/// registry, miri and cargo-deny.
+/// Runs all checks; `long` gives random tests twenty times the cases and fuzzers twenty times the
+/// time, and adds programs from the registry, miri and cargo-deny.
 pub fn run(long: bool) -> Result<()> {
     let started = Instant::now();
     let _lines = EachMinute::begin(started);
@@ -175,7 +176,8 @@ fn tests(tally: &mut Tally, long: bool) -> Result<()> {
         quick.env("PROPTEST_CASES", "5000");
         quick.env("WORKSPAN_LONG", "1");
     }
-    // Slow ones are marked `ignore` so that a plain `cargo test` is quick; they are run by themselves.
+    // Slow ones are marked `ignore` so that a plain `cargo test` is quick; they are run by
+    // themselves.
     tally.count("tests", &mut quick, true)?;
     tally.stage("tests");
     let mut doctests = cargo();
@@ -225,7 +227,8 @@ fn has_code_block(folder: &Path) -> Result<bool> {
     Ok(false)
 }
 
-/// The page's tests and slow tests, and what is compiled for a check of its own: Rayon's tests, lints, documentation, fuzzers.
+/// The page's tests and slow tests, and what is compiled for a check of its own: Rayon's tests,
+/// lints, documentation, fuzzers.
 fn others(tally: &mut Tally, long: bool, started: Instant) -> Result<()> {
     page(tally);
     tally.stage("page tests");
@@ -271,7 +274,8 @@ fn others(tally: &mut Tally, long: bool, started: Instant) -> Result<()> {
     Ok(())
 }
 
-/// Whether every published crate carries the files it needs; `cargo xtask package --verify` also compiles each alone.
+/// Whether every published crate carries the files it needs; `cargo xtask package --verify` also
+/// compiles each alone.
 fn packages_whole(long: bool) -> dependencies::Outcome {
     if let Some(why) = ui::lacking() {
         return dependencies::Outcome::Skipped(why);

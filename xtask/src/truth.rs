@@ -1,4 +1,5 @@
-//! Programs whose work, span and number of tasks are known, recorded and compared with what the report says: `tests/truth`.
+//! Programs whose work, span and number of tasks are known, recorded and compared with what the
+//! report says: `tests/truth`.
 
 use std::process::Command;
 

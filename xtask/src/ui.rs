@@ -12,7 +12,8 @@ use crate::workspace::{cargo_workspan, output, root, succeed, target, workspan};
 /// What the page is built with: vite's own demand.
 const OLDEST_NODE: (u32, u32) = (20, 19);
 
-/// Builds `ui/dist/index.html` when something it is made from is newer; the crate that embeds it sees the change.
+/// Builds `ui/dist/index.html` when something it is made from is newer; the crate that embeds it
+/// sees the change.
 pub fn build() -> Result<()> {
     if let Some(why) = lacking() {
         bail!("the viewer's page can't be built: {why}");
@@ -185,8 +186,9 @@ pub fn browser() -> Option<PathBuf> {
     given.into_iter().chain(all).find(|path| path.is_file())
 }
 
-/// Records the runs that the tests look at, and says in which folder they are: the merge sort with its serial and its parallel merge,
-/// on one worker, cut short, recursions with very short tasks, and programs in C and C++ where there is a compiler for them.
+/// Records the runs that the tests look at, and says in which folder they are: the merge sort with
+/// its serial and its parallel merge, on one worker, cut short, recursions with very short tasks,
+/// and programs in C and C++ where there is a compiler for them.
 pub fn record(profile: &str) -> Result<PathBuf> {
     let folder = target().join("workspan/page-runs");
     fs::create_dir_all(&folder)?;
@@ -226,8 +228,9 @@ pub fn record(profile: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Runs of a recursion with very short tasks: trace, how it is recorded, arguments. Some megabytes, which are shown before they are read; one within
-/// an overhead budget; one that was folded while it was recorded, and is folded on when it is read.
+/// Runs of a recursion with very short tasks: trace, how it is recorded, arguments. Some megabytes,
+/// which are shown before they are read; one within an overhead budget; one that was folded while
+/// it was recorded, and is folded on when it is read.
 const SHORT_TASKS: [(&str, &[&str], [&str; 2]); 3] = [
     ("large", &[], ["28", "2"]),
     ("budget", &["--max-overhead", "5%"], ["32", "0"]),
@@ -250,8 +253,8 @@ fn short_tasks(profile: &str, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs of C and C++ programs: trace, compiler, source, its flags, threads. A tree of OpenMP tasks; 20,000 of them side by side, most of
-/// them stolen; a pool that names its regions.
+/// Runs of C and C++ programs: trace, compiler, source, its flags, threads. A tree of OpenMP tasks;
+/// 20,000 of them side by side, most of them stolen; a pool that names its regions.
 const NATIVE: [(&str, &str, &str, &[&str], &str); 3] = [
     ("openmp", "gcc", "examples/treesum.c", &["-fopenmp"], ""),
     (

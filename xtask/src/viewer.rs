@@ -1,5 +1,6 @@
-//! `cargo xtask bench viewer`: the memory of `workspan view` of large runs on every runtime (docs/viewer.md), in bytes and as a multiple of the trace: once
-//! all is read, after tiles of all of it, and at most meanwhile.
+//! `cargo xtask bench viewer`: the memory of `workspan view` of large runs on every runtime
+//! (docs/viewer.md), in bytes and as a multiple of the trace: once all is read, after tiles of all
+//! of it, and at most meanwhile.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

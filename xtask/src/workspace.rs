@@ -25,8 +25,8 @@ pub fn cargo() -> Command {
     command
 }
 
-/// `cargo` with our own `cargo-workspan` of a profile (`debug`, `release`) on the path, as an installed one would be.
-/// What goes into the recorded program is optimised in either.
+/// `cargo` with our own `cargo-workspan` of a profile (`debug`, `release`) on the path, as an
+/// installed one would be. What goes into the recorded program is optimised in either.
 pub fn cargo_workspan(profile: &str) -> Result<Command> {
     let mut path = OsString::from(target().join(profile));
     if let Some(rest) = std::env::var_os("PATH") {

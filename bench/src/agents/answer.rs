@@ -30,7 +30,8 @@ pub fn judge(fault: &Fault, answer: &str) -> Named {
     Named { place, cause }
 }
 
-/// The function's name as a word of its own. `main` is in every program, so that it must be called a function.
+/// The function's name as a word of its own. `main` is in every program, so that it must be called
+/// a function.
 fn mentions(text: &str, name: &str) -> bool {
     let name = name.to_lowercase();
     let forms = if name == "main" {
@@ -48,7 +49,8 @@ fn mentions(text: &str, name: &str) -> bool {
     })
 }
 
-/// Lines that the text names: `file.rs:12`, `file.rs:10-14`, `line 12`, `lines 10-14`, `lines 10 to 14`.
+/// Lines that the text names: `file.rs:12`, `file.rs:10-14`, `line 12`, `lines 10-14`,
+/// `lines 10 to 14`.
 fn lines(text: &str, file: &str) -> Vec<(u64, u64)> {
     let mut found = Vec::new();
     for before in [format!("{file}:"), "line ".to_owned(), "lines ".to_owned()] {

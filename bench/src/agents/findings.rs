@@ -28,8 +28,8 @@ pub fn judge(fault: &Fault, report: &Value) -> Verdict {
         .collect();
     let is_cause = |f: &Value| fault.causes.iter().any(|cause| f["id"] == cause.as_str());
     let named = own.iter().any(|f| is_cause(f) && is_there(fault, f));
-    // Where other programs had the CPUs, the report says what bounds the program all the same; and CPU time outside of the pool has
-    // a place of its own.
+    // Where other programs had the CPUs, the report says what bounds the program all the same; and
+    // CPU time outside of the pool has a place of its own.
     let serial = fault.causes.iter().any(|cause| cause == "serial-strand");
     let quiet = serial && report.get("quiet").is_some_and(|q| is_there(fault, q));
     let outside = report.get("outside").is_some_and(|o| is_there(fault, o));

@@ -1,4 +1,5 @@
-//! The benchmark for coding agents: lists and records its programs, and judges answers and changed programs (`bench/agents`).
+//! The benchmark for coding agents: lists and records its programs, and judges answers and changed
+//! programs (`bench/agents`).
 
 use std::env;
 use std::ffi::OsString;

@@ -1,6 +1,6 @@
-//! Aligns every one of N sequences with all after it (global alignment, score only): a loop whose rounds differ in two
-//! ways, as the sequences' lengths do and as ever fewer are left. `align [N] [GRAIN] [LENGTH]`; GRAIN sequences are the
-//! least a task takes.
+//! Aligns every one of N sequences with all after it (global alignment, score only): a loop whose
+//! rounds differ in two ways, as the sequences' lengths do and as ever fewer are left.
+//! `align [N] [GRAIN] [LENGTH]`; GRAIN sequences are the least a task takes.
 
 use std::process::ExitCode;
 
@@ -43,7 +43,8 @@ fn align(all: &[Vec<u8>], grain: usize) -> i64 {
         .sum()
 }
 
-/// A function of its own and without a branch on the letters, so that the program has the same inner loop whichever build it is of.
+/// A function of its own and without a branch on the letters, so that the program has the same
+/// inner loop whichever build it is of.
 #[inline(never)]
 fn score(a: &[u8], b: &[u8]) -> i64 {
     let mut row: Vec<i64> = (0..=b.len() as i64).map(|j| GAP * j).collect();

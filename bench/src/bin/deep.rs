@@ -1,6 +1,7 @@
-//! A task waits for a child that another worker has taken, while the child creates all the work there is. A worker that, in
-//! a wait, runs nothing or its own children alone is lost until the child has ended (Huynh's thesis, 2017: waiting
-//! without stealing at depth). `deep [STEPS] [LEAVES] [ROUNDS]`.
+//! A task waits for a child that another worker has taken, while the child creates all the work
+//! there is. A worker that, in a wait, runs nothing or its own children alone is lost until the
+//! child has ended (Huynh's thesis, 2017: waiting without stealing at depth).
+//! `deep [STEPS] [LEAVES] [ROUNDS]`.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,5 +1,5 @@
-//! Fourier transform of 2^LOG2 numbers by halves, the even ones and the odd ones. `fft [LOG2] [GRAIN]`; parts of GRAIN
-//! numbers and fewer are transformed serially.
+//! Fourier transform of 2^LOG2 numbers by halves, the even ones and the odd ones.
+//! `fft [LOG2] [GRAIN]`; parts of GRAIN numbers and fewer are transformed serially.
 
 use std::f64::consts::PI;
 use std::ops::{Add, Mul, Sub};

@@ -1,6 +1,7 @@
-//! What a join costs: batches of uncut fib inside the pool. `joins [N] [BATCHES] [ROUNDS]` does ROUNDS of work in every
-//! task, and prints the least and the median ns per join over the batches and the process's peak memory in KiB, three
-//! numbers in one line. `joins --work ROUNDS` prints the least ns that many rounds take.
+//! What a join costs: batches of uncut fib inside the pool. `joins [N] [BATCHES] [ROUNDS]` does
+//! ROUNDS of work in every task, and prints the least and the median ns per join over the batches
+//! and the process's peak memory in KiB, three numbers in one line. `joins --work ROUNDS` prints
+//! the least ns that many rounds take.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -74,7 +75,8 @@ fn least_ns(rounds: usize) -> f64 {
     (0..500).map(once).fold(f64::INFINITY, f64::min)
 }
 
-/// Joins of an uncut fib: one for every call with n of at least 2. Counted in no time, as what is measured of the whole process has it too.
+/// Joins of an uncut fib: one for every call with n of at least 2. Counted in no time, as what is
+/// measured of the whole process has it too.
 fn joins(n: usize) -> u64 {
     let (mut below, mut here) = (0, 0);
     for _ in 2..=n {

@@ -1,6 +1,6 @@
-//! A task creates one child, works as long as the child will, then waits for it. Started at once, on a free worker, the
-//! child costs nothing; left until its parent waits, it doubles the time (Huynh's thesis, 2017: children delayed until
-//! the wait). `late [STEPS] [ROUNDS]`.
+//! A task creates one child, works as long as the child will, then waits for it. Started at once,
+//! on a free worker, the child costs nothing; left until its parent waits, it doubles the time
+//! (Huynh's thesis, 2017: children delayed until the wait). `late [STEPS] [ROUNDS]`.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,6 @@
-//! Matrix product by divide and conquer: the output is cut in quarters, the inner dimension in halves, one after the
-//! other. `matmul [N] [GRAIN]`; blocks of GRAIN rows and columns are multiplied serially.
+//! Matrix product by divide and conquer: the output is cut in quarters, the inner dimension in
+//! halves, one after the other. `matmul [N] [GRAIN]`; blocks of GRAIN rows and columns are
+//! multiplied serially.
 
 use std::process::ExitCode;
 

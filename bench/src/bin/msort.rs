@@ -1,5 +1,5 @@
-//! Merge sort. With `--merge serial` the last merge is one strand that reads everything; with `--merge parallel` it is
-//! split as the sort is. `msort [N] [GRAIN] [--merge serial|parallel]`; GRAIN elements and fewer are sorted serially.
+//! `msort [N] [GRAIN] [--merge serial|parallel]` sorts by merging. A serial last merge is one strand
+//! that reads everything, a parallel one is split as the sort is. GRAIN elements are sorted serially.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! Counts the placements of N queens that do not attack each other: an irregular tree of scoped tasks.
-//! `nqueens [N] [GRAIN]`; from row GRAIN on a task counts serially.
+//! Counts the placements of N queens that do not attack each other: an irregular tree of scoped
+//! tasks. `nqueens [N] [GRAIN]`; from row GRAIN on a task counts serially.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};

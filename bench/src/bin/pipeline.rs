@@ -1,5 +1,6 @@
-//! A chain of parallel iterators as programs write them: generate, transform, filter, collect, sort, reduce.
-//! `pipeline [N] [GRAIN]`; GRAIN is the least number of items a task takes (`with_min_len`).
+//! A chain of parallel iterators as programs write them: generate, transform, filter, collect,
+//! sort, reduce. `pipeline [N] [GRAIN]`; GRAIN is the least number of items a task takes
+//! (`with_min_len`).
 
 use std::process::ExitCode;
 

@@ -1,5 +1,6 @@
-//! Reads N records of text into numbers and computes on each. With `--read serial` one strand reads them all; with `--read
-//! parallel` GRAIN records are a task. `records [N] [GRAIN] [ROUNDS] [--read serial|parallel]`; ROUNDS of arithmetic each.
+//! Reads N records of text into numbers and computes on each. With `--read serial` one strand reads
+//! them all; with `--read parallel` GRAIN records are a task. `records [N] [GRAIN] [ROUNDS] [--read
+//! serial|parallel]`; ROUNDS of arithmetic each.
 
 use std::process::ExitCode;
 

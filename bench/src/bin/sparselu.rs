@@ -1,6 +1,6 @@
-//! LU factorisation of a sparse matrix of blocks: each step factors the diagonal block, then solves its row and column,
-//! then updates the rest; many blocks are empty, so the tasks are uneven. `sparselu [BLOCKS] [GRAIN]`; a block is GRAIN
-//! rows and columns.
+//! LU factorisation of a sparse matrix of blocks: each step factors the diagonal block, then solves
+//! its row and column, then updates the rest; many blocks are empty, so the tasks are uneven.
+//! `sparselu [BLOCKS] [GRAIN]`; a block is GRAIN rows and columns.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,6 @@
-//! The tree sum of the TaskProf paper (fig. 3) on a larger tree: the tree is built serially, then summed with a join at
-//! every node above the grain. `treesum [DEPTH] [GRAIN]`; subtrees of depth GRAIN are summed serially.
+//! The tree sum of the TaskProf paper (fig. 3) on a larger tree: the tree is built serially, then
+//! summed with a join at every node above the grain. `treesum [DEPTH] [GRAIN]`; subtrees of depth
+//! GRAIN are summed serially.
 
 use std::process::ExitCode;
 

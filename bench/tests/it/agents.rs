@@ -1,4 +1,5 @@
-//! The benchmark for coding agents: its list, its judge, and, for some of its programs, that the tool's findings name the fault.
+//! The benchmark for coding agents: its list, its judge, and, for some of its programs, that the
+//! tool's findings name the fault.
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -1,4 +1,5 @@
-//! The kernels in tp.h C++, on every runtime this machine can compile for: they print what the Rayon ones print.
+//! The kernels in tp.h C++, on every runtime this machine can compile for: they print what the
+//! Rayon ones print.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! The suite over Rayon prints what its serial elision in C++ prints; each program checks its result, too.
+//! The suite over Rayon prints what its serial elision in C++ prints; each program checks its
+//! result, too.
 
 use std::path::Path;
 

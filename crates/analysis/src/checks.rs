@@ -1,7 +1,9 @@
-//! What no run can break: its work held against the CPU time that the process used, by clocks that recording has nothing to do with.
+//! What no run can break: its work held against the CPU time that the process used, by clocks that
+//! recording has nothing to do with.
 //!
-//! A recording that loses something, times off the CPU above all, shows here before anybody believes its numbers (docs/MODEL.md,
-//! *What must hold*). Each check has two sides in nanoseconds; where a side is not known, there is no check.
+//! A recording that loses something, times off the CPU above all, shows here before anybody
+//! believes its numbers (docs/MODEL.md, *What must hold*). Each check has two sides in nanoseconds;
+//! where a side is not known, there is no check.
 
 use workspan_dag::{CpuTimes, Dag, NONE, StrandId, ThreadId};
 
@@ -43,7 +45,8 @@ impl Invariant {
 pub struct Check {
     /// Which.
     pub invariant: Invariant,
-    /// What the recording says, in nanoseconds; for [`Invariant::ThreadsMakeProcess`] the sum of the threads.
+    /// What the recording says, in nanoseconds; for [`Invariant::ThreadsMakeProcess`] the sum of
+    /// the threads.
     pub told: u64,
     /// What it is held against, in nanoseconds.
     pub against: u64,
@@ -56,10 +59,10 @@ pub struct Check {
 /// Clocks differ by no more than this part of what they show, and by `SLACK_NS`.
 const SLACK: f64 = 0.03;
 const SLACK_NS: f64 = 2e6;
-/// What a context switch takes at most, in nanoseconds: 0.5 µs on an idle machine, 1.7 µs measured with
-/// twenty processes on two CPUs. The process's clock charges it to the
-/// threads, but no thread has it between its switch records. It counts where a runtime calls
-/// `sched_yield` in a loop, as libomp does with more threads than CPUs.
+/// What a context switch takes at most, in nanoseconds: 0.5 µs on an idle machine, 1.7 µs measured
+/// with twenty processes on two CPUs. The process's clock charges it to the threads, but no thread
+/// has it between its switch records. It counts where a runtime calls `sched_yield` in a loop, as
+/// libomp does with more threads than CPUs.
 const MAX_SWITCH_NS: u64 = 3000;
 /// Sampling by chance is off by more than four standard deviations once in sixteen thousand runs.
 const DEVIATIONS: f64 = 4.0;
@@ -68,11 +71,13 @@ const SAMPLES_SLACK: f64 = 0.25;
 /// Fewer samples say nothing.
 const FEW_SAMPLES: usize = 50;
 
-/// CPU time between strands that is worth saying: this part of the process's, and that many nanoseconds.
+/// CPU time between strands that is worth saying: this part of the process's, and that many
+/// nanoseconds.
 const NOTABLE_BETWEEN: f64 = 0.2;
 const NOTABLE_BETWEEN_NS: f64 = 5e6;
 
-/// All that can be checked of a recorded run; none of a text trace, whose times are what its writer says.
+/// All that can be checked of a recorded run; none of a text trace, whose times are what its writer
+/// says.
 pub fn checks(dag: &Dag) -> Vec<Check> {
     let mut checks = Vec::new();
     if !dag.meta.recorded || dag.strands.is_empty() {
@@ -125,8 +130,9 @@ fn sum(ticks: &[u64]) -> u64 {
     ticks.iter().fold(0, |sum, &t| sum.saturating_add(t))
 }
 
-/// A sentence where much of the CPU time was used between the strands of recorded threads, which no invariant excludes: by the
-/// runtime, or by what was not recorded. Work is far below the process's CPU time then.
+/// A sentence where much of the CPU time was used between the strands of recorded threads, which no
+/// invariant excludes: by the runtime, or by what was not recorded. Work is far below the process's
+/// CPU time then.
 pub(crate) fn between_strands(dag: &Dag) -> Option<String> {
     let cpu = dag.meta.cpu.as_ref().filter(|_| dag.meta.recorded)?;
     let all = cpu.process.unwrap_or_else(|| cpu.of_threads());
@@ -200,7 +206,8 @@ fn samples(dag: &Dag, work: u64) -> Option<Check> {
     let count = of_strands
         .filter(|&i| !waits(samples.thread[i], samples.t[i]))
         .count();
-    // Of two numbers of samples the one that should be there counts: none at all says something too.
+    // Of two numbers of samples the one that should be there counts: none at all says something
+    // too.
     let expected = work as f64 * hertz / 1e9;
     if hertz == 0.0 || expected < FEW_SAMPLES as f64 {
         return None;
@@ -283,7 +290,8 @@ fn sentence(dag: &Dag, check: &Check) -> String {
             "Off-CPU times are not exact: by their context switches all threads used {told} of the CPUs, and by the process's own \
              clock {against}.{missing}"
         ),
-        // The process's own clock is a third witness: where it agrees with the work, samples are what is missing.
+        // The process's own clock is a third witness: where it agrees with the work, samples are
+        // what is missing.
         Invariant::SamplesMakeWork
             if check.told < check.against
                 && dag.meta.cpu.as_ref().is_some_and(|cpu| {

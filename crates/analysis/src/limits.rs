@@ -1,8 +1,10 @@
-//! What a bound of the speedup says nothing about (MODEL.md §2): how far shares of a parallel region can be divided, and blocked time.
+//! What a bound of the speedup says nothing about (MODEL.md §2): how far shares of a parallel
+//! region can be divided, and blocked time.
 //!
-//! A bound is a fact about the recorded DAG. Two things make it none about the program. A parallel region has one task a thread,
-//! and where these are shares of a loop, how many there are was chosen for this run. And a program that waits for locks or for
-//! I/O waits on edges that the DAG has not.
+//! A bound is a fact about the recorded DAG. Two things make it none about the program. A parallel
+//! region has one task a thread, and where these are shares of a loop, how many there are was
+//! chosen for this run. And a program that waits for locks or for I/O waits on edges that the DAG
+//! has not.
 
 use workspan_dag::{Dag, NONE, PlaceId, ScopeKind, StrandId, TaskId, TaskKind};
 
@@ -12,13 +14,13 @@ use crate::weight::Weights;
 use crate::what_if::{FasterPaths, TargetWeights};
 use crate::work_span::OtherSpans;
 
-/// Blocked time below this part of work and blocked time, that makes the span longer by less than this part of it, does not change
-/// what a bound is worth.
+/// Blocked time below this part of work and blocked time, that makes the span longer by less than
+/// this part of it, does not change what a bound is worth.
 const NOTABLE_BLOCKED: f64 = 0.1;
 /// Shares that make up less than this part of the critical path limit nothing.
 const NOTABLE_SHARES: f64 = 0.1;
-/// The second longest task of a phase takes at least this part of the longest where the work was shared out; where one thread did
-/// it (`single`, `master`), the others have next to nothing.
+/// The second longest task of a phase takes at least this part of the longest where the work was
+/// shared out; where one thread did it (`single`, `master`), the others have next to nothing.
 const SHARED_OUT: f64 = 0.1;
 
 /// What a bound of the speedup says nothing about.
@@ -39,7 +41,8 @@ pub struct RegionShares {
     pub threads: u32,
     /// Ticks of the critical path that lie in shares, of this region and of others.
     pub critical: u128,
-    /// The span if shares could be divided at will. The speedup is at most work over this on more threads.
+    /// The span if shares could be divided at will. The speedup is at most work over this on more
+    /// threads.
     pub divided_span: u128,
 }
 
@@ -74,8 +77,9 @@ impl Blocked {
 }
 
 impl Limits {
-    /// Measures them. `path` is the critical path of `weights`, which are those of `options`; `span` its weight, then that of the
-    /// heaviest path with blocked time counted. O(n) where there are regions.
+    /// Measures them. `path` is the critical path of `weights`, which are those of `options`;
+    /// `span` its weight, then that of the heaviest path with blocked time counted. O(n) where
+    /// there are regions.
     pub(crate) fn new(
         dag: &Dag,
         weights: &Weights,
@@ -97,8 +101,9 @@ impl Limits {
         }
     }
 
-    /// The span that bounds a speedup on `workers` from above, of a run with this span: where there are more than there are shares,
-    /// nothing is known of how the program would be divided, so only what is in no share bounds it.
+    /// The span that bounds a speedup on `workers` from above, of a run with this span: where there
+    /// are more than there are shares, nothing is known of how the program would be divided, so
+    /// only what is in no share bounds it.
     pub(crate) fn bounding_span(&self, span: u128, workers: u32) -> u128 {
         let divided = self.shares.filter(|s| workers > s.threads);
         divided.map_or(span, |s| s.divided_span.min(span))
@@ -107,14 +112,16 @@ impl Limits {
 
 /// Which tasks are shares, and of which phase of a region.
 pub(crate) struct ThreadShares {
-    /// Scope of the phase, by task; `NONE` for a task that is no share. Empty where there is no region.
+    /// Scope of the phase, by task; `NONE` for a task that is no share. Empty where there is no
+    /// region.
     phase: Vec<u32>,
     /// Tasks created into each scope.
     in_scope: Vec<u32>,
 }
 
 impl ThreadShares {
-    /// Implicit tasks of regions whose work was shared out; what a thread was told of a loop as one chunk belongs to it.
+    /// Implicit tasks of regions whose work was shared out; what a thread was told of a loop as one
+    /// chunk belongs to it.
     pub(crate) fn new(dag: &Dag, weights: &Weights) -> ThreadShares {
         let is_team = |scope: u32| {
             let scope = dag.scopes.get(scope as usize);
@@ -133,7 +140,8 @@ impl ThreadShares {
         }
         let mut phase = vec![NONE; tasks.len()];
         let mut of_member = vec![NONE; tasks.len()];
-        // A parent has a smaller level, not always a smaller number: members first, then their chunks.
+        // A parent has a smaller level, not always a smaller number: members first, then their
+        // chunks.
         for task in 0..tasks.len() {
             let scope = tasks.scope[task];
             if tasks.kind[task] == TaskKind::Inline && is_team(scope) {

@@ -1,5 +1,5 @@
-//! Code that a person or a program names: spawn sites, source lines, code blocks, regions; and which names come closest to
-//! one that the trace does not have.
+//! Code that a person or a program names: spawn sites, source lines, code blocks, regions; and
+//! which names come closest to one that the trace does not have.
 
 use workspan_dag::{Dag, PlaceId, ROOT_PLACE};
 
@@ -56,7 +56,8 @@ pub fn line_range(text: &str) -> Result<LineRange, String> {
     }
 }
 
-/// The target of the tasks created at `name`: a label as the report shows it, the end of its path, or its function.
+/// The target of the tasks created at `name`: a label as the report shows it, the end of its path,
+/// or its function.
 ///
 /// # Errors
 /// There is no such site; the message has the closest ones.

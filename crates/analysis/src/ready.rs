@@ -22,8 +22,9 @@ use crate::saturated::SaturatedInterval;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReadyInterval {
     pub ready: u64,
-    /// From when the worker that starts it is on its way to it: the end of that worker's last strand,
-    /// if this one was ready by then; else its start. Strands that take no time are left out.
+    /// From when the worker that starts it is on its way to it: the end of that worker's last
+    /// strand, if this one was ready by then; else its start. Strands that take no time are left
+    /// out.
     pub approached: u64,
     pub strand: StrandId,
     pub kind: EdgeKind,

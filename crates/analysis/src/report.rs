@@ -117,7 +117,8 @@ impl Report {
     }
 }
 
-/// By how much numbers of a report may be off, either way; `None` for what is exact as far as is known.
+/// By how much numbers of a report may be off, either way; `None` for what is exact as far as is
+/// known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReportErrors {
     /// Of the work.
@@ -129,7 +130,8 @@ pub struct ReportErrors {
 }
 
 impl Report {
-    /// What [`Report::uncertainty`] and the estimate of skipped subtrees say of each number, the larger one where both do.
+    /// What [`Report::uncertainty`] and the estimate of skipped subtrees say of each number, the
+    /// larger one where both do.
     pub fn errors(&self, metric: &Metric) -> ReportErrors {
         let uncertainty = self.uncertainty().filter(|_| *metric == Metric::Time);
         let ws = &self.work_span;

@@ -112,8 +112,8 @@ pub fn attributed_frame(dag: &Dag, stack: u32) -> Option<&Frame> {
         .or_else(|| own().next())
 }
 
-/// The frame of each stack that was asked for, looked up once: many samples share a stack, which may
-/// be thousands of frames deep.
+/// The frame of each stack that was asked for, looked up once: many samples share a stack, which
+/// may be thousands of frames deep.
 pub(crate) struct FrameOfStack<'a, F> {
     look_up: F,
     known: BTreeMap<u32, Option<&'a Frame>>,
@@ -160,7 +160,8 @@ pub fn sample_profile(dag: &Dag, critical_path: &[StrandId]) -> SampleProfile {
         on.1 += u64::from(critical.binary_search(&strand).is_ok());
     }
     let mut lines: BTreeMap<(&str, u32), LineSamples> = BTreeMap::new();
-    // With the last stack that the function was on: it counts once for each, however often it recurs.
+    // With the last stack that the function was on: it counts once for each, however often it
+    // recurs.
     let mut functions: BTreeMap<(&str, Option<&str>), (FunctionSamples, u32)> = BTreeMap::new();
     for (stack, &(count, critical)) in (0u32..).zip(&stacks) {
         if count == 0 {
@@ -270,8 +271,8 @@ impl<'a> FunctionTally<'a> {
 }
 
 /// The functions of the samples taken in [`from`, `to`) in strands for which `wanted` is true,
-/// hottest first (ties by name), each with its hottest line. O(log n + samples in that time + frames
-/// of their stacks), but for the lookups.
+/// hottest first (ties by name), each with its hottest line. O(log n + samples in that time +
+/// frames of their stacks), but for the lookups.
 pub fn hot_functions(
     dag: &Dag,
     (from, to): (u64, u64),

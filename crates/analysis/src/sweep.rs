@@ -547,7 +547,8 @@ impl<'a> ReadyStrands<'a> for Queue<'a> {
             self.ready += 1;
             self.ready_by_kind[self.waiting[node as usize].kind as usize] += 1;
         }
-        // A worker sets out when its last strand ends, or its next is ready: at events of the sweep.
+        // A worker sets out when its last strand ends, or its next is ready: at events of the
+        // sweep.
         while let Some(&node) = self.approaches.get(self.next_approach)
             && self.waiting[node as usize].approached <= time
         {

@@ -39,8 +39,9 @@ const OVERSUBSCRIBED_PERCENT: f64 = 1.0;
 /// An average strand of fewer probes than this has been shaped by its probes.
 const PROBES_PER_STRAND: u128 = 10;
 
-/// What contradicts itself, the trace's own warnings, then those that follow from the numbers. `probes` is what was taken out of the work for them, `bounded` the
-/// number of instances whose site span is only an upper bound.
+/// What contradicts itself, the trace's own warnings, then those that follow from the numbers.
+/// `probes` is what was taken out of the work for them, `bounded` the number of instances whose
+/// site span is only an upper bound.
 pub(crate) fn warnings(
     dag: &Dag,
     options: &Options,
@@ -106,8 +107,8 @@ pub(crate) fn of_folds(dag: &Dag, folds: &UnsureFolds, work_span: &WorkSpan) -> 
     }
 }
 
-/// What a warning that a trace carries is about. The file has the sentence alone, so its words have to tell; one that is not
-/// recognised is about everything.
+/// What a warning that a trace carries is about. The file has the sentence alone, so its words have
+/// to tell; one that is not recognised is about everything.
 fn about_told(text: &str) -> About {
     let text = text.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|w| text.contains(w));

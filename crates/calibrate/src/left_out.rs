@@ -1,5 +1,5 @@
-//! What a join costs that is left out to stay inside the overhead budget: Fibonacci numbers by joins that are handed on as recorded programs do it,
-//! beside bare ones.
+//! What a join costs that is left out to stay inside the overhead budget: Fibonacci numbers by
+//! joins that are handed on as recorded programs do it, beside bare ones.
 
 // The very code of the stand-in, which is compiled into recorded programs.
 #[allow(

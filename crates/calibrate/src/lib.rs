@@ -1,8 +1,10 @@
-//! What recording and stealing cost on this machine: the numbers that `workspan calibrate` prints and `record` stores in the
-//! trace, so that the analyses can take probes out of the weights and put the burden on stolen edges (MODEL.md §2).
+//! What recording and stealing cost on this machine: the numbers that `workspan calibrate` prints
+//! and `record` stores in the trace, so that the analyses can take probes out of the weights and
+//! put the burden on stolen edges (MODEL.md §2).
 //!
-//! A probe's cost is the least of many short batches, as noise of a shared machine only ever adds; a steal's is the median of
-//! many that are forced, as a thief is found looking for work earlier or later.
+//! A probe's cost is the least of many short batches, as noise of a shared machine only ever adds;
+//! a steal's is the median of many that are forced, as a thief is found looking for work earlier or
+//! later.
 
 mod left_out;
 mod library;
@@ -24,16 +26,19 @@ pub struct Calibration {
     pub clock_ns: f64,
     /// What a record costs where it is written, clock included, by what it is.
     pub records: Vec<RecordCost>,
-    /// What one probe adds to the strands around it: half a record's cost, as a record ends one strand and starts the next, and
-    /// the model counts a probe for each (`probe_cost` of the text trace).
+    /// What one probe adds to the strands around it: half a record's cost, as a record ends one
+    /// strand and starts the next, and the model counts a probe for each (`probe_cost` of the text
+    /// trace).
     pub probe_ns: f64,
     /// What a bare join of Rayon's takes its thread when nobody steals it.
     #[serde(default)]
     pub join_ns: Option<f64>,
-    /// What a join of Rayon's takes more for being left out to stay inside the overhead budget; `None` where that can't be told from nothing.
+    /// What a join of Rayon's takes more for being left out to stay inside the overhead budget;
+    /// `None` where that can't be told from nothing.
     #[serde(default)]
     pub left_out_join_ns: Option<f64>,
-    /// What a steal costs, by runtime: the burden. None of a runtime where no second CPU may be used, or the machine was too busy.
+    /// What a steal costs, by runtime: the burden. None of a runtime where no second CPU may be
+    /// used, or the machine was too busy.
     pub steals: Vec<Steals>,
     /// CPUs this was measured with.
     pub cpus: u32,

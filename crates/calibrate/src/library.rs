@@ -60,7 +60,8 @@ impl Library {
             name: ptr::null(),
             address: ptr::null_mut(),
         };
-        // SAFETY: the loader fills the struct in, or says 0; its texts last as long as the file is loaded.
+        // SAFETY: the loader fills the struct in, or says 0; its texts last as long as the file is
+        // loaded.
         unsafe {
             if dladdr(function, &mut found) == 0 || found.file.is_null() {
                 return None;

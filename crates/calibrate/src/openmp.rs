@@ -1,5 +1,5 @@
-//! OpenMP's tasks by the entry points that GCC's code calls: libgomp has them, and LLVM's and Intel's libomp have them too, so no
-//! compiler is needed.
+//! OpenMP's tasks by the entry points that GCC's code calls: libgomp has them, and LLVM's and
+//! Intel's libomp have them too, so no compiler is needed.
 
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::mem::transmute;
@@ -10,8 +10,8 @@ use crate::library::Library;
 pub(crate) type Body = extern "C" fn(*mut c_void);
 type Copier = extern "C" fn(*mut c_void, *const c_void);
 type Parallel = unsafe extern "C" fn(Body, *mut c_void, c_uint, c_uint);
-/// Body, its data, how to copy it, size and alignment of the data, deferred, flags, dependences, priority, event. Older
-/// versions have fewer.
+/// Body, its data, how to copy it, size and alignment of the data, deferred, flags, dependences,
+/// priority, event. Older versions have fewer.
 type CreateTask = unsafe extern "C" fn(
     Body,
     *mut c_void,
@@ -38,7 +38,8 @@ impl Functions {
     /// # Errors
     /// One is missing.
     pub(crate) fn of(library: &Library) -> Result<Functions, String> {
-        // SAFETY: these are the types of the functions of these names in every version of libgomp since GCC 4.9 and of libomp.
+        // SAFETY: these are the types of the functions of these names in every version of libgomp
+        // since GCC 4.9 and of libomp.
         unsafe {
             Ok(Functions {
                 parallel: transmute::<*mut c_void, Parallel>(library.function(c"GOMP_parallel")?),

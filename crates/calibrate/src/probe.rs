@@ -45,8 +45,8 @@ pub(crate) fn measure() -> Probes {
         owner: std::ptr::null_mut(),
     };
     let h: *mut Handle = &mut handle;
-    // SAFETY: `h` is a live handle that only this thread uses: its buffer, count and table outlive the calls below, and
-    // `rewind` keeps the cursor inside the buffer.
+    // SAFETY: `h` is a live handle that only this thread uses: its buffer, count and table outlive
+    // the calls below, and `rewind` keeps the cursor inside the buffer.
     let clock_ns = least(|| unsafe {
         std::hint::black_box(Handle::now(h));
     });

@@ -12,7 +12,8 @@ use workspan_runtimes::{Id, Interface};
 use self::round::{Costs, FEWEST, Round};
 use crate::library::Library;
 
-/// What a steal costs in a runtime: from the creation of a task to its start on another worker that looks for work.
+/// What a steal costs in a runtime: from the creation of a task to its start on another worker that
+/// looks for work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Steals {
     /// Its name (`workspan_runtimes::Runtime::name`).
@@ -27,11 +28,13 @@ pub struct Steals {
     pub count: u32,
 }
 
-/// Measures the runtime in this file, or, by its bare name (`libgomp.so.1`), in the one that the loader finds. It is loaded into the calling
-/// process and starts its threads there: a process for this alone is best.
+/// Measures the runtime in this file, or, by its bare name (`libgomp.so.1`), in the one that the
+/// loader finds. It is loaded into the calling process and starts its threads there: a process for
+/// this alone is best.
 ///
 /// # Errors
-/// Why nothing was measured: it can't be loaded, is no runtime that is known, or hardly any steal came about.
+/// Why nothing was measured: it can't be loaded, is no runtime that is known, or hardly any steal
+/// came about.
 pub fn steals_of(library: &Path) -> Result<Steals, String> {
     let file = library.file_name().unwrap_or_default().to_string_lossy();
     let library = Library::open(library)?;
@@ -52,8 +55,9 @@ pub fn steals_of(library: &Path) -> Result<Steals, String> {
     Steals::of(name, file, costs).ok_or_else(|| "hardly any steal came about".into())
 }
 
-/// Rayon's, of this version of it. The first half of a join waits until the second has begun, which only the other worker can do. That
-/// one has just finished such a half, so it is looking for work, not asleep. `None` when hardly any steal came about.
+/// Rayon's, of this version of it. The first half of a join waits until the second has begun, which
+/// only the other worker can do. That one has just finished such a half, so it is looking for work,
+/// not asleep. `None` when hardly any steal came about.
 pub(crate) fn of_rayon() -> Option<Steals> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(2)

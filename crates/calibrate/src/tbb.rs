@@ -1,5 +1,5 @@
-//! oneTBB's tasks by the functions that its headers' templates call. Tasks, contexts and waits are laid out as those headers have
-//! them since 2021.1.
+//! oneTBB's tasks by the functions that its headers' templates call. Tasks, contexts and waits are
+//! laid out as those headers have them since 2021.1.
 
 use std::ffi::c_void;
 use std::mem::transmute;
@@ -57,7 +57,8 @@ impl Table {
     }
 }
 
-/// `d1::task_group_context`, an isolated one with nothing special: version 1 and zeros, for `r1::initialize` to fill.
+/// `d1::task_group_context`, an isolated one with nothing special: version 1 and zeros, for
+/// `r1::initialize` to fill.
 #[repr(C, align(64))]
 pub(crate) struct Context([u8; 128]);
 

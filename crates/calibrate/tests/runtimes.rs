@@ -1,4 +1,5 @@
-//! Steals of the runtimes there are, without a compiler: each library is loaded and its tasks are made by its own functions.
+//! Steals of the runtimes there are, without a compiler: each library is loaded and its tasks are
+//! made by its own functions.
 
 #![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 

@@ -10,10 +10,11 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::Serialize;
 use workspan_runtimes::thread_count_variables;
 
-/// Is it the memory? Runs serial copies of a program at once, each on a CPU of its own, against one alone
+/// Is it the memory? Runs serial copies of a program at once, each on a CPU of its own, against one
+/// alone
 ///
-/// Copies share nothing but the machine: caches, memory bandwidth, clock rate. What they lose together no scheduling gets
-/// back (Cilkview, SPAA'10, section 5).
+/// Copies share nothing but the machine: caches, memory bandwidth, clock rate. What they lose
+/// together no scheduling gets back (Cilkview, SPAA'10, section 5).
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -194,7 +195,8 @@ fn round(program: &[std::ffi::OsString], cpus: &[usize]) -> anyhow::Result<Vec<u
     })
 }
 
-/// Runs a copy on a CPU. Called on a thread of its own: a process has the affinity of the thread that started it.
+/// Runs a copy on a CPU. Called on a thread of its own: a process has the affinity of the thread
+/// that started it.
 fn copy(program: &[std::ffi::OsString], cpu: usize) -> anyhow::Result<Duration> {
     let mut only = CpuSet::new();
     only.set(cpu);

@@ -84,10 +84,12 @@ pub struct CheckArgs {
     /// Maximum elapsed time
     #[arg(long, value_name = "TIME", value_parser = time)]
     max_elapsed: Option<f64>,
-    /// Maximum delay (workers free while strands were ready): a share of the workers' time, or a time
+    /// Maximum delay (workers free while strands were ready): a share of the workers' time, or a
+    /// time
     #[arg(long, value_name = "5%|TIME", value_parser = amount)]
     max_delay: Option<Amount>,
-    /// Maximum time without work (nothing ready for a free worker): a share of the workers' time, or a time
+    /// Maximum time without work (nothing ready for a free worker): a share of the workers' time,
+    /// or a time
     #[arg(long, value_name = "5%|TIME", value_parser = amount)]
     max_no_work: Option<Amount>,
     /// Maximum growth of the elapsed time over the baseline

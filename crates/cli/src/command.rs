@@ -94,8 +94,8 @@ enum Command {
     Help(HelpArgs),
 }
 
-/// `workspan`: parses the process's arguments, does what they say, and turns an error into one line on stderr and exit
-/// code 1. A reader that closed the pipe early is no error.
+/// `workspan`: parses the process's arguments, does what they say, and turns an error into one line
+/// on stderr and exit code 1. A reader that closed the pipe early is no error.
 pub fn main() -> ExitCode {
     match run(Cli::parse().command) {
         Ok(code) => code,
@@ -138,7 +138,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The error and its causes in one line, without anything of a file's that could steer the terminal.
+/// The error and its causes in one line, without anything of a file's that could steer the
+/// terminal.
 pub fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for c in format!("{error:#}").chars() {

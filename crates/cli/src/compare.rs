@@ -167,7 +167,8 @@ fn sides(args: &CompareArgs) -> Vec<Vec<PathBuf>> {
     all.filter(|side: &Vec<PathBuf>| !side.is_empty()).collect()
 }
 
-/// The given names, else each side's first file without its ending, with so much of its path as tells it from the others.
+/// The given names, else each side's first file without its ending, with so much of its path as
+/// tells it from the others.
 pub(crate) fn names(sides: &[Vec<PathBuf>], given: &[String]) -> Vec<String> {
     if !given.is_empty() {
         return given.to_vec();

@@ -17,19 +17,24 @@ use crate::trace::TraceArgs;
 pub enum Format {
     /// The text trace: JSON Lines that every command reads back.
     Text,
-    /// A SQLite database, as `workspan sql --schema` describes it; an existing one gets the run as a further one.
+    /// A SQLite database, as `workspan sql --schema` describes it; an existing one gets the run as
+    /// a further one.
     Sqlite,
-    /// For Perfetto (ui.perfetto.dev): a track a thread, a slice a strand, steals as flows, running and ready strands as counters.
+    /// For Perfetto (ui.perfetto.dev): a track a thread, a slice a strand, steals as flows, running
+    /// and ready strands as counters.
     Perfetto,
     /// The same as JSON, for chrome://tracing and others.
     Chrome,
     /// The DAG for Graphviz, tasks collapsed where there are too many.
     Dot,
-    /// Parallelism and critical share of each spawn site as CSV, as TaskProf's parallelism_profile.csv has them.
+    /// Parallelism and critical share of each spawn site as CSV, as TaskProf's
+    /// parallelism_profile.csv has them.
     Taskprof,
-    /// The DAG as DAG Recorder's .dag, version 1.24, of a series-parallel run: for dag2any and DAGViz.
+    /// The DAG as DAG Recorder's .dag, version 1.24, of a series-parallel run: for dag2any and
+    /// DAGViz.
     DagRecorder,
-    /// The samples with their logical stacks for pprof, compressed by gzip: `go tool pprof run.pb.gz`.
+    /// The samples with their logical stacks for pprof, compressed by gzip:
+    /// `go tool pprof run.pb.gz`.
     Pprof,
     /// The same for speedscope (www.speedscope.app), JSON.
     Speedscope,
@@ -55,7 +60,8 @@ impl Format {
                 let read = GzDecoder::new(start).read_exact(&mut inflated);
                 return read.is_ok() && inflated[..3] == [0x0a, 0x04, 0x08] && inflated[4] == 0x10;
             }
-            // A packet (field 1), short, whose first field is the sequence's flags or its number: no text goes on like that.
+            // A packet (field 1), short, whose first field is the sequence's flags or its number:
+            // no text goes on like that.
             Format::Perfetto => {
                 return start.first() == Some(&0x0a)
                     && start.get(1).is_some_and(|length| *length < 0x80)
@@ -105,8 +111,8 @@ pub struct ExportArgs {
     /// Nodes in a dot file at most: the heaviest tasks are opened, others collapsed
     #[arg(long, value_name = "N", default_value_t = workspan_export::DOT_NODES)]
     nodes: usize,
-    /// Replace the names of the program, its files, functions and regions, and the host, and leave out arguments, paths, source
-    /// lines and warnings (docs/export.md says what stays)
+    /// Replace the names of the program, its files, functions and regions, and the host, and leave
+    /// out arguments, paths, source lines and warnings (docs/export.md says what stays)
     #[arg(long)]
     redact: bool,
 }

@@ -32,10 +32,12 @@ pub struct HtmlArgs {
     /// Traces (recorded or text); the first is shown first
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// The file to write, by default the first trace's name with `.html`; an older report is replaced, anything else is not
+    /// The file to write, by default the first trace's name with `.html`; an older report is
+    /// replaced, anything else is not
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Maximum size of the file, such as 500KB or 5MB (default: ten times the traces' size, at least 500KB and at most 5MB)
+    /// Maximum size of the file, such as 500KB or 5MB (default: ten times the traces' size, at
+    /// least 500KB and at most 5MB)
     #[arg(long, value_name = "SIZE", value_parser = budget)]
     budget: Option<u64>,
     /// Whole source files where they are named, not only the lines around what is hot or a position
@@ -48,7 +50,8 @@ pub struct HtmlArgs {
 /// `workspan html`.
 ///
 /// # Errors
-/// A trace can't be read, this build has no page, or the output exists and is no such report, or can't be written.
+/// A trace can't be read, this build has no page, or the output exists and is no such report, or
+/// can't be written.
 pub fn run(args: &HtmlArgs) -> anyhow::Result<()> {
     let beside = || args.files[0].with_extension("html");
     let output = args.output.clone().unwrap_or_else(beside);

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-/// Shows the last run in an editor: a server of the Language Server Protocol on standard input and output
+/// Shows the last run in an editor: a server of the Language Server Protocol on standard input and
+/// output
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     long_about = "Shows the last run in an editor: a server of the Language Server Protocol on standard input and output.

@@ -19,7 +19,8 @@ Examples:
   workspan mcp --allow-record                    # agents may also run and record programs"
 )]
 pub struct McpArgs {
-    /// A folder whose files agents may see (repeatable; default: the current one); names are relative to the first
+    /// A folder whose files agents may see (repeatable; default: the current one); names are
+    /// relative to the first
     #[arg(long, value_name = "DIR")]
     allow: Vec<PathBuf>,
     /// Let agents run programs: the tool `record` runs any command as you, without a shell

@@ -10,9 +10,10 @@ use anyhow::{Context, bail};
 /// Bytes of a file that show whether it is a result of before.
 const ENOUGH_TO_TELL: u64 = 4096;
 
-/// Opens `path` to be written anew. A new file is its user's alone, as the trace is that its contents come from: arguments and lines
-/// of sources are in it. One that is there keeps its mode, and is only written over when `is_earlier` says of its beginning that it is
-/// such a result of before, or when it is empty. Devices and pipes are written to.
+/// Opens `path` to be written anew. A new file is its user's alone, as the trace is that its
+/// contents come from: arguments and lines of sources are in it. One that is there keeps its mode,
+/// and is only written over when `is_earlier` says of its beginning that it is such a result of
+/// before, or when it is empty. Devices and pipes are written to.
 ///
 /// # Errors
 /// It holds something else, or can't be opened.

@@ -40,7 +40,8 @@ pub struct ReportArgs {
     /// What is measured: time, or a counter of the trace by name
     #[arg(long, value_name = "NAME", default_value = "time")]
     metric: String,
-    /// Cost of a steal in the trace's time unit or the metric's count (default: the one stored in the trace)
+    /// Cost of a steal in the trace's time unit or the metric's count (default: the one stored in
+    /// the trace)
     #[arg(long, value_name = "N")]
     burden: Option<u64>,
     /// Most spawn sites shown, 10 where it is not given; implies --long
@@ -56,10 +57,12 @@ pub struct ReportArgs {
     /// screen)
     #[arg(long)]
     long: bool,
-    /// After the report: lengths of strands and tasks, ready times, queue depth, steals (JSON: the key `statistics`)
+    /// After the report: lengths of strands and tasks, ready times, queue depth, steals (JSON: the
+    /// key `statistics`)
     #[arg(long)]
     statistics: bool,
-    /// A run of the program on one worker: what the same code took less there counts as lost, cause `stretch`
+    /// A run of the program on one worker: what the same code took less there counts as lost, cause
+    /// `stretch`
     #[arg(long, value_name = "FILE")]
     serial: Option<PathBuf>,
     /// Nothing but ASCII
@@ -73,7 +76,8 @@ pub struct ReportArgs {
 /// `workspan report`.
 ///
 /// # Errors
-/// A trace can't be read or has no such metric, a serial run is given for a metric other than time, or stdout can't be written.
+/// A trace can't be read or has no such metric, a serial run is given for a metric other than time,
+/// or stdout can't be written.
 pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
     if args.serial.is_some() && args.metric != "time" {
         bail!("--serial compares times; leave --metric out");

@@ -43,7 +43,8 @@ pub struct SimulateArgs {
     /// Virtual workers; `4..64` is 4, 8, 16, 32 and 64
     #[arg(long, value_name = "N,...", default_value = "1..128", value_parser = workers)]
     workers: Workers,
-    /// work-first, help-first, delayed-children, bounded-queue:N, restrained-stealing or breadth-first
+    /// work-first, help-first, delayed-children, bounded-queue:N, restrained-stealing or
+    /// breadth-first
     #[arg(long, value_name = "POLICY", default_value = "help-first", value_parser = policy)]
     policy: Policy,
     /// What a steal costs (default: the trace's burden)
@@ -61,12 +62,14 @@ pub struct SimulateArgs {
     /// The first seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Spreads some code over tasks of 1/K of it, or of at most TIME (`CODE into TIME`), the work stays: `site:SITE xK`,
-    /// `lines:FILE:FROM-TO xK`, `region:NAME xK`; or has tasks that, waited for together, hold at most N of their site's run where they are created:
+    /// Spreads some code over tasks of 1/K of it, or of at most TIME (`CODE into TIME`), the work
+    /// stays: `site:SITE xK`, `lines:FILE:FROM-TO xK`, `region:NAME xK`; or has tasks that, waited
+    /// for together, hold at most N of their site's run where they are created:
     /// `site:SITE cutoff N`; may be repeated
     #[arg(long, value_name = "CODE xK")]
     fix: Vec<String>,
-    /// Writes the run of the first seed as a text trace, packed where FILE ends in .gz; for one number of workers
+    /// Writes the run of the first seed as a text trace, packed where FILE ends in .gz; for one
+    /// number of workers
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Count time blocked (I/O, locks) as work
@@ -82,7 +85,8 @@ pub struct SimulateArgs {
 /// `workspan simulate`.
 ///
 /// # Errors
-/// The trace can't be read or has no critical path, a fix names nothing that is there, or the output can't be written.
+/// The trace can't be read or has no critical path, a fix names nothing that is there, or the
+/// output can't be written.
 pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
     if args.output.is_some() && args.workers.0.len() != 1 {
         bail!("-o writes one run: say on how many workers, as --workers 64");

@@ -4,8 +4,8 @@ use std::thread;
 
 use rustix::process::{Resource, getrlimit};
 
-/// With a smaller stack than this, deep calls (the parser of the command line, a large report) would
-/// end the process by a signal.
+/// With a smaller stack than this, deep calls (the parser of the command line, a large report)
+/// would end the process by a signal.
 const MIN_STACK_BYTES: u64 = 1 << 20;
 /// The stack of the thread that does the work instead: what Linux gives by default.
 const STACK_BYTES: usize = 8 << 20;

@@ -64,7 +64,8 @@ pub struct StretchArgs {
     /// Workers of the parallel run that is recorded (default: the program's own number)
     #[arg(long, value_name = "N", requires = "command")]
     workers: Option<u32>,
-    /// Record the serial run on one CPU: for oneTBB, and what else asks the system for the number of CPUs
+    /// Record the serial run on one CPU: for oneTBB, and what else asks the system for the number
+    /// of CPUs
     #[arg(long, requires = "command")]
     pin: bool,
     /// Where the recorded traces go, as serial.wspan and parallel.wspan
@@ -151,8 +152,8 @@ pub fn run(args: &StretchArgs) -> anyhow::Result<()> {
     ))
 }
 
-/// Records the program on many workers and on one. The parallel run comes first, so that what cargo builds is built on all
-/// CPUs.
+/// Records the program on many workers and on one. The parallel run comes first, so that what cargo
+/// builds is built on all CPUs.
 fn record_both(args: &StretchArgs) -> anyhow::Result<(PathBuf, PathBuf)> {
     let folder = &args.output;
     std::fs::create_dir_all(folder)

@@ -26,19 +26,23 @@ pub struct Reading {
     /// Read what is intact before the damage of truncated or corrupted traces
     #[arg(long)]
     pub allow_truncated: bool,
-    /// Read every task of a large trace too, instead of short subtrees as one (docs/large-traces.md)
+    /// Read every task of a large trace too, instead of short subtrees as one
+    /// (docs/large-traces.md)
     #[arg(long)]
     pub full: bool,
-    /// Read subtrees that ran on one thread in less time than this as one, as 50us, in a trace of any size
+    /// Read subtrees that ran on one thread in less time than this as one, as 50us, in a trace of
+    /// any size
     #[arg(long, value_name = "TIME", conflicts_with = "full", value_parser = grain)]
     pub grain: Option<u64>,
-    /// Neither read nor write the index beside a large trace (run.wspan.index), which makes the next reading quick
+    /// Neither read nor write the index beside a large trace (run.wspan.index), which makes the
+    /// next reading quick
     #[arg(long)]
     pub no_index: bool,
 }
 
 impl Reading {
-    /// For a command that measures: short subtrees of large traces are read as one, which changes no measure. `raw`: probes are left in.
+    /// For a command that measures: short subtrees of large traces are read as one, which changes
+    /// no measure. `raw`: probes are left in.
     pub fn measured(&self, raw: bool) -> OpenOptions {
         OpenOptions {
             raw,

@@ -40,7 +40,8 @@ pub struct ViewArgs {
     /// Start no browser
     #[arg(long)]
     no_open: bool,
-    /// Keep the address's key and port in FILE, so that a link still works after a restart; made, for you alone, where it is not there
+    /// Keep the address's key and port in FILE, so that a link still works after a restart; made,
+    /// for you alone, where it is not there
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
     #[command(flatten)]
@@ -50,7 +51,8 @@ pub struct ViewArgs {
 /// How runs are read for the page.
 #[derive(Debug, Clone, clap::Args)]
 pub struct LookedAt {
-    /// A folder whose source files may be shown, besides the one the run was recorded in (repeatable)
+    /// A folder whose source files may be shown, besides the one the run was recorded in
+    /// (repeatable)
     #[arg(long, value_name = "FOLDER")]
     source_dir: Vec<PathBuf>,
     #[command(flatten)]

@@ -29,10 +29,12 @@ Examples:
 pub struct WhatifArgs {
     #[command(flatten)]
     trace: TraceArgs,
-    /// Strands of the tasks created at this spawn site, as the report names it (`root`: the root task); may be repeated
+    /// Strands of the tasks created at this spawn site, as the report names it (`root`: the root
+    /// task); may be repeated
     #[arg(long, value_name = "SITE")]
     site: Vec<String>,
-    /// Lines of source: their share of each strand by samples, or strands that begin there; may be repeated
+    /// Lines of source: their share of each strand by samples, or strands that begin there; may be
+    /// repeated
     #[arg(long, value_name = "FILE:FROM-TO", value_parser = line_range)]
     lines: Vec<LineRange>,
     /// A code block, as the report suggests it: `root: wait src/sort.rs:37 -> end`; may be repeated
@@ -53,7 +55,8 @@ pub struct WhatifArgs {
     /// What is measured: time, or a counter of the trace by name
     #[arg(long, value_name = "NAME", default_value = "time")]
     metric: String,
-    /// Cost of a steal in the trace's time unit or the metric's count (default: the one stored in the trace)
+    /// Cost of a steal in the trace's time unit or the metric's count (default: the one stored in
+    /// the trace)
     #[arg(long, value_name = "N")]
     burden: Option<u64>,
     /// Leave the recorder's own time in the measures
@@ -72,7 +75,8 @@ pub struct WhatifArgs {
 /// `workspan whatif`.
 ///
 /// # Errors
-/// The trace can't be read, has no such site, lines, region or metric, has no critical path, or stdout can't be written.
+/// The trace can't be read, has no such site, lines, region or metric, has no critical path, or
+/// stdout can't be written.
 pub fn run(args: &WhatifArgs) -> anyhow::Result<()> {
     let progress = Progress::new("workspan: reading the trace …");
     let dag = args.trace.open_raw(args.raw)?;

@@ -1,11 +1,14 @@
-//! The CPU time that the process used, by a clock that recording has nothing to do with: what a report's work is held against.
+//! The CPU time that the process used, by a clock that recording has nothing to do with: what a
+//! report's work is held against.
 
 use crate::dag::ThreadId;
 
-/// What is known of the process's CPU time, from the start of its recording to its end, in nanoseconds.
+/// What is known of the process's CPU time, from the start of its recording to its end, in
+/// nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CpuTimes {
-    /// All of it, by the process's own clock; `None` where the process did not come to an orderly end.
+    /// All of it, by the process's own clock; `None` where the process did not come to an orderly
+    /// end.
     pub process: Option<u64>,
     /// By thread of the run, what its switches add up to; empty where nobody watched them.
     pub threads: Vec<(ThreadId, u64)>,

@@ -6,10 +6,11 @@ use crate::pools::Pools;
 use crate::samples::Samples;
 use crate::unrecorded::Bounds;
 
-/// Index of a task: `0..dag.tasks.len()`. Smaller index = smaller task number (creation order when recorded).
+/// Index of a task: `0..dag.tasks.len()`. Smaller index = smaller task number (creation order when
+/// recorded).
 pub type TaskId = u32;
-/// Index of a strand: `0..dag.strands.len()`, a topological order: every predecessor has a smaller index.
-/// Strands are sorted by start time.
+/// Index of a strand: `0..dag.strands.len()`, a topological order: every predecessor has a smaller
+/// index. Strands are sorted by start time.
 pub type StrandId = u32;
 /// Index into [`Dag::places`]; spawn sites and strand positions share the table.
 pub type PlaceId = u32;
@@ -25,8 +26,8 @@ pub const ROOT_PLACE: PlaceId = 0;
 /// A position in the program: a spawn site, or where a strand starts or ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
-    /// What people are shown: the text given, else `file:line` (of a chain of method calls over several lines
-    /// `file:first-line`), else a symbol, else `?`.
+    /// What people are shown: the text given, else `file:line` (of a chain of method calls over
+    /// several lines `file:first-line`), else a symbol, else `?`.
     pub label: String,
     /// Source file, relative to the workspace where it lies inside.
     pub file: Option<String>,
@@ -79,7 +80,8 @@ pub enum StartKind {
     Begin,
     /// After creates: predecessor is the task's previous strand.
     AfterCreate,
-    /// After a wait: the task's previous strand and the last strands of the tasks (or the signalling strands) waited for.
+    /// After a wait: the task's previous strand and the last strands of the tasks (or the
+    /// signalling strands) waited for.
     AfterWait,
     /// After a yield: the previous strand.
     AfterYield,
@@ -89,8 +91,9 @@ pub enum StartKind {
 
 /// What ended a strand.
 ///
-/// A zero-length strand that follows a create at once is merged into the strand before it, so a strand can create
-/// several tasks at its end (see [`Tasks::creator`]) and then still end in a wait, a yield, a signal or the task's end.
+/// A zero-length strand that follows a create at once is merged into the strand before it, so a
+/// strand can create several tasks at its end (see [`Tasks::creator`]) and then still end in a
+/// wait, a yield, a signal or the task's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(u8)]
 pub enum EndKind {
@@ -107,7 +110,8 @@ pub enum EndKind {
     End,
 }
 
-/// A kind of edge, in the order of the tie rule of MODEL.md §3 (a continuation or create edge, then end, depend, signal).
+/// A kind of edge, in the order of the tie rule of MODEL.md §3 (a continuation or create edge, then
+/// end, depend, signal).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum EdgeKind {
@@ -179,8 +183,8 @@ pub enum ScopeKind {
     Group,
     /// Children of members are members too.
     Tree,
-    /// A tree of which the members are a parallel region's implicit tasks, one a thread of its team: how many there are is no
-    /// property of the program.
+    /// A tree of which the members are a parallel region's implicit tasks, one a thread of its
+    /// team: how many there are is no property of the program.
     Team,
 }
 
@@ -306,15 +310,16 @@ impl Strands {
 /// Lists of different lengths in two arrays.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Lists {
-    /// `offsets[i]..offsets[i + 1]` are the items of list i; one longer than the number of lists (or empty for none).
+    /// `offsets[i]..offsets[i + 1]` are the items of list i; one longer than the number of lists
+    /// (or empty for none).
     pub offsets: Vec<u32>,
     /// The items.
     pub items: Vec<u32>,
 }
 
 impl Lists {
-    /// Sorts (list, item) pairs into `count` lists, each in the order of the pairs. A pair of no list
-    /// is left out. Linear.
+    /// Sorts (list, item) pairs into `count` lists, each in the order of the pairs. A pair of no
+    /// list is left out. Linear.
     pub fn from_pairs(count: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Lists {
         let mut offsets = vec![0u32; count + 1];
         let is_known = |pair: &(u32, u32)| (pair.0 as usize) < count;
@@ -418,7 +423,8 @@ pub struct Region {
     pub begin: (StrandId, u64),
     /// Strand in which it was closed, and when. A region left open is closed by its task's end.
     pub end: (StrandId, u64),
-    /// How many creates at the begin strand's end came before the opening (0 unless opened between two creates).
+    /// How many creates at the begin strand's end came before the opening (0 unless opened between
+    /// two creates).
     pub begin_creates_before: u32,
     /// The same for the closing.
     pub end_creates_before: u32,
@@ -498,7 +504,8 @@ pub struct Dag {
     pub counters: Vec<Counter>,
     /// Folded strands, ascending: a strand that stands for a whole subtree (MODEL.md §7).
     pub folded: Folds,
-    /// Of those, the ones that were not recorded, ascending: their records are estimates, within these bounds.
+    /// Of those, the ones that were not recorded, ascending: their records are estimates, within
+    /// these bounds.
     pub unrecorded: Vec<(StrandId, Bounds)>,
     /// Samples of the code.
     pub samples: Samples,
@@ -514,8 +521,8 @@ impl Dag {
         thread < self.meta.workers
     }
 
-    /// Where strand `s` started in the program: where the one before it ended; for a task's first the spawn site. [`NONE`] =
-    /// unknown.
+    /// Where strand `s` started in the program: where the one before it ended; for a task's first
+    /// the spawn site. [`NONE`] = unknown.
     #[inline]
     pub fn starts_at(&self, s: StrandId) -> PlaceId {
         match self.strands.prev[s as usize] {
@@ -541,8 +548,8 @@ impl Dag {
         all.filter(|&(s, _)| self.bounds_of(s).is_none())
     }
 
-    /// Calls `f(predecessor strand, kind of edge)` for every predecessor of `s`, in the tie order of MODEL.md §3.
-    /// O(log n) to find a wait's or a dependent task's list.
+    /// Calls `f(predecessor strand, kind of edge)` for every predecessor of `s`, in the tie order
+    /// of MODEL.md §3. O(log n) to find a wait's or a dependent task's list.
     pub fn for_each_predecessor(&self, s: StrandId, mut f: impl FnMut(StrandId, EdgeKind)) {
         let i = s as usize;
         let task = self.strands.task[i] as usize;

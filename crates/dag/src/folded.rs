@@ -1,13 +1,15 @@
-//! The folded records (MODEL.md §7) of a run: subtrees that ran on one thread, each reduced to what the measures need.
+//! The folded records (MODEL.md §7) of a run: subtrees that ran on one thread, each reduced to what
+//! the measures need.
 //!
-//! A record is the file's. In a [`crate::Dag`] its sites are places, ascending; in its blocks a place that is not known is
-//! [`crate::NONE`].
+//! A record is the file's. In a [`crate::Dag`] its sites are places, ascending; in its blocks a
+//! place that is not known is [`crate::NONE`].
 
 use crate::dag::StrandId;
 pub use workspan_trace::folded::{FoldedRecord as Folded, FoldedSite, Paths, Sums};
 
-/// Records by strand, each in the bytes that it has in a file: some 70, where lists of its own would take 600. Whoever wants one has it
-/// decoded, which takes a fraction of a microsecond; that a strand has one is known without.
+/// Records by strand, each in the bytes that it has in a file: some 70, where lists of its own
+/// would take 600. Whoever wants one has it decoded, which takes a fraction of a microsecond; that
+/// a strand has one is known without.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Folds {
     strands: Vec<StrandId>,
@@ -53,7 +55,8 @@ impl Folds {
         &self.bytes[from as usize..self.ends[i] as usize]
     }
 
-    /// True when `f` says so of all of them, in order; one is read into the memory of the one before.
+    /// True when `f` says so of all of them, in order; one is read into the memory of the one
+    /// before.
     pub fn all(&self, mut f: impl FnMut(StrandId, &Folded) -> bool) -> bool {
         let mut record = Folded::default();
         (0..self.len()).all(|i| {
@@ -87,7 +90,8 @@ impl Folds {
         Some(self.get(self.strands.binary_search(&strand).ok()?))
     }
 
-    /// The paths of a strand's record, where they are ascending: most of what is asked, without decoding the rest.
+    /// The paths of a strand's record, where they are ascending: most of what is asked, without
+    /// decoding the rest.
     pub fn paths_of(&self, strand: StrandId) -> Option<Paths> {
         let i = self.strands.binary_search(&strand).ok()?;
         Some(Paths::decode(self.bytes_of(i)).unwrap_or_default())
@@ -103,8 +107,8 @@ impl Folds {
         self.strands.iter_mut().for_each(place);
     }
 
-    /// The same records under the numbers that `place` has for their strands, ascending: the first of each, and none of a strand that has no
-    /// number.
+    /// The same records under the numbers that `place` has for their strands, ascending: the first
+    /// of each, and none of a strand that has no number.
     pub(crate) fn sorted(self, place: impl Fn(StrandId) -> Option<StrandId>) -> Folds {
         let all = (0..).zip(&self.strands);
         let placed = all.filter_map(|(i, &s)| Some((place(s)?, i)));
@@ -125,7 +129,8 @@ impl Folds {
     }
 }
 
-/// The records of strands that are asked for in ascending order, each without a search; of [`Folds::along`].
+/// The records of strands that are asked for in ascending order, each without a search; of
+/// [`Folds::along`].
 #[derive(Debug, Clone)]
 pub struct Along<'a> {
     folds: &'a Folds,

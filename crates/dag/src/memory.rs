@@ -1,13 +1,15 @@
 //! Memory for long columns, used again and again.
 //!
-//! A run of 10^7 tasks is a gigabyte of columns, made and dropped one after the other. The system allocator gives each back to
-//! the kernel and asks for the next, which comes page by page and cleared: that took as long as all the reading and
-//! measuring. So large blocks lie in one stretch of addresses, where what is freed serves the next block. Huge pages were
-//! tried and cost four times as much as small ones in a virtual machine, so they are not asked for.
+//! A run of 10^7 tasks is a gigabyte of columns, made and dropped one after the other. The system
+//! allocator gives each back to the kernel and asks for the next, which comes page by page and
+//! cleared: that took as long as all the reading and measuring. So large blocks lie in one stretch
+//! of addresses, where what is freed serves the next block. Huge pages were tried and cost four
+//! times as much as small ones in a virtual machine, so they are not asked for.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The system's allocator, but for blocks of [`LARGE`] bytes and more. For a program's `#[global_allocator]`.
+/// The system's allocator, but for blocks of [`LARGE`] bytes and more. For a program's
+/// `#[global_allocator]`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ColumnMemory;
 
@@ -25,7 +27,8 @@ mod none;
 #[cfg(not(target_os = "linux"))]
 use none::ARENA;
 
-/// Gives memory that is free back to the kernel: for a program that has read its run and stays. What is asked for next comes page by page again.
+/// Gives memory that is free back to the kernel: for a program that has read its run and stays.
+/// What is asked for next comes page by page again.
 pub fn give_back() {
     ARENA.give_back();
     trim();
@@ -37,7 +40,8 @@ fn trim() {
     unsafe extern "C" {
         fn malloc_trim(pad: usize) -> i32;
     }
-    // SAFETY: the C library's own, which any thread may call at any time; it touches nothing that is in use.
+    // SAFETY: the C library's own, which any thread may call at any time; it touches nothing that
+    // is in use.
     unsafe { malloc_trim(0) };
 }
 
@@ -48,8 +52,8 @@ fn is_large(layout: &Layout) -> bool {
     layout.size() >= LARGE && layout.align() <= 4096
 }
 
-// SAFETY: a block is the arena's or the system allocator's, which its address tells, and is given back and resized there; what
-// changes from one to the other is copied.
+// SAFETY: a block is the arena's or the system allocator's, which its address tells, and is given
+// back and resized there; what changes from one to the other is copied.
 unsafe impl GlobalAlloc for ColumnMemory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_large(&layout)
@@ -95,8 +99,8 @@ unsafe impl GlobalAlloc for ColumnMemory {
             // SAFETY: the caller's promises are the same.
             return unsafe { System.realloc(block, layout, new) };
         }
-        // SAFETY: the new block does not overlap the old one, and both hold what is copied; the old one is given up when there
-        // is a new one.
+        // SAFETY: the new block does not overlap the old one, and both hold what is copied; the old
+        // one is given up when there is a new one.
         unsafe {
             let moved = self.alloc(to);
             if !moved.is_null() {
@@ -127,7 +131,8 @@ mod tests {
             large,
         ];
         let layout = |size| Layout::from_size_align(size, 8).expect("a layout");
-        // SAFETY: every block is used within the size it was asked for last, and given back with it.
+        // SAFETY: every block is used within the size it was asked for last, and given back with
+        // it.
         unsafe {
             let mut size = 64;
             let mut block = ColumnMemory.alloc(layout(size));
@@ -165,11 +170,13 @@ mod tests {
         }
     }
 
-    /// Blocks in use keep what they hold when the others' memory goes, and those others come back cleared or are overwritten.
+    /// Blocks in use keep what they hold when the others' memory goes, and those others come back
+    /// cleared or are overwritten.
     #[test]
     fn what_is_given_back_was_free() {
         let layout = Layout::from_size_align(2 * LARGE, 8).expect("a layout");
-        // SAFETY: each block is used within its size while it is nobody else's, and given back once with its layout.
+        // SAFETY: each block is used within its size while it is nobody else's, and given back once
+        // with its layout.
         unsafe {
             let (kept, gone) = (ColumnMemory.alloc(layout), ColumnMemory.alloc(layout));
             assert!(!kept.is_null() && !gone.is_null());

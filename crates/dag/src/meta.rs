@@ -23,7 +23,8 @@ pub enum Steals {
     /// Thieves take the child (Rayon, OpenMP, oneTBB): the create edge carries the burden.
     #[default]
     Child,
-    /// Thieves take the parent's continuation (Cilk, MassiveThreads): the create-continuation edge carries it.
+    /// Thieves take the parent's continuation (Cilk, MassiveThreads): the create-continuation edge
+    /// carries it.
     Continuation,
 }
 
@@ -32,7 +33,8 @@ pub enum Steals {
 pub struct Meta {
     /// W of MODEL.md §5: the largest number of pool workers alive at one moment. At least 1.
     pub workers: u32,
-    /// Number of threads seen; thread numbers are below it. Threads `0..workers` are the pool, others are outside.
+    /// Number of threads seen; thread numbers are below it. Threads `0..workers` are the pool,
+    /// others are outside.
     pub threads: u32,
     /// Unit of all times.
     pub time_unit: TimeUnit,
@@ -42,10 +44,11 @@ pub struct Meta {
     pub steals: Steals,
     /// Cost of a steal in ticks, stored with the trace; 0 when not calibrated.
     pub burden: u64,
-    /// Cost of one probe (begin, resume, strand end) in ticks; taken out of the weights unless `--raw`.
+    /// Cost of one probe (begin, resume, strand end) in ticks; taken out of the weights unless
+    /// `--raw`.
     pub probe_cost: u64,
-    /// What a join that nobody steals takes its thread without the recorder, in ticks, where the runtime's own time lies inside of strands
-    /// (Rayon); 0 when not calibrated.
+    /// What a join that nobody steals takes its thread without the recorder, in ticks, where the
+    /// runtime's own time lies inside of strands (Rayon); 0 when not calibrated.
     pub join_cost: u64,
     /// Short name of the program.
     pub name: Option<String>,
@@ -63,14 +66,16 @@ pub struct Meta {
     pub facts: Vec<(String, String)>,
     /// What was repaired, dropped or not captured; each one a full sentence.
     pub warnings: Vec<String>,
-    /// True for a trace recorded by workspan (timestamps, steals and off-CPU times are measured), false for text.
+    /// True for a trace recorded by workspan (timestamps, steals and off-CPU times are measured),
+    /// false for text.
     pub recorded: bool,
     /// What CPU time the process used, of a recorded run.
     pub cpu: Option<CpuTimes>,
     /// Its short subtrees were folded while it was read.
     pub shortened: Option<Shortened>,
-    /// What of the trace could not be read; `None` where all of it was. Measures of such a run hold for the rest alone: counts are
-    /// at least what is shown, and a time of 0 may be one that was not read.
+    /// What of the trace could not be read; `None` where all of it was. Measures of such a run hold
+    /// for the rest alone: counts are at least what is shown, and a time of 0 may be one that was
+    /// not read.
     pub unread: Option<UnreadPart>,
 }
 

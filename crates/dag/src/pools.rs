@@ -1,4 +1,5 @@
-//! The pools of a run in which there were several at one moment: a worker takes the tasks of its own pool alone.
+//! The pools of a run in which there were several at one moment: a worker takes the tasks of its
+//! own pool alone.
 
 use crate::dag::ThreadId;
 
@@ -11,7 +12,8 @@ pub struct Pool {
     pub from: u64,
     /// See `from`.
     pub to: u64,
-    /// Where the program built it, as a label of a place; `None` where it did not, or that is not known.
+    /// Where the program built it, as a label of a place; `None` where it did not, or that is not
+    /// known.
     pub built: Option<String>,
 }
 

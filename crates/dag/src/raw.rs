@@ -1,7 +1,7 @@
 //! What a reader produces: the run as told, before waits are resolved and strands put in order.
 //!
-//! Readers push tasks, scopes and strands; a task's strands must be pushed in program order (strands of different
-//! tasks may interleave in any way). Indices are positions in these vectors.
+//! Readers push tasks, scopes and strands; a task's strands must be pushed in program order
+//! (strands of different tasks may interleave in any way). Indices are positions in these vectors.
 
 mod strands;
 
@@ -34,8 +34,9 @@ pub struct RawTask {
 pub enum RawEnd {
     /// Created this task.
     Create(u32),
-    /// Created this task, then the next one, both into a group scope that holds nothing else, and waits for that scope, all
-    /// at once: the same as a `Create` of each and a `WaitScope`, the last two in strands of no length.
+    /// Created this task, then the next one, both into a group scope that holds nothing else, and
+    /// waits for that scope, all at once: the same as a `Create` of each and a `WaitScope`, the
+    /// last two in strands of no length.
     Join(u32),
     /// Waits for all children created before, not detached, not yet joined by this task.
     WaitChildren,
@@ -68,7 +69,8 @@ pub struct RawStrand {
     pub end_op: RawEnd,
     /// Place where it ended (the primitive's position), or `NONE`.
     pub at: u32,
-    /// Must stay a strand of its own even when of zero length after a create: set exactly when it carries counters or a fold.
+    /// Must stay a strand of its own even when of zero length after a create: set exactly when it
+    /// carries counters or a fold.
     pub keep: bool,
 }
 
@@ -96,7 +98,8 @@ pub struct RawRegion {
     pub tree: bool,
     /// Raw strand and time of the opening.
     pub begin: (u32, u64),
-    /// Raw strand and time of the closing; the strand is `NONE` when it was left open (the task's end closes it).
+    /// Raw strand and time of the closing; the strand is `NONE` when it was left open (the task's
+    /// end closes it).
     pub end: (u32, u64),
 }
 
@@ -105,8 +108,8 @@ pub struct RawRegion {
 pub struct RawTrace {
     /// The run.
     pub meta: Meta,
-    /// Ends of tasks may be told after what waited for them went on: the earlier time is the right one. Only matters where
-    /// contradictions are repaired.
+    /// Ends of tasks may be told after what waited for them went on: the earlier time is the right
+    /// one. Only matters where contradictions are repaired.
     pub late_ends: bool,
     /// Places; index 0 must be the root place.
     pub places: Vec<Place>,

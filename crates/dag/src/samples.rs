@@ -1,4 +1,5 @@
-//! Where threads were in their code: samples taken by a clock, joined to strands by thread and time.
+//! Where threads were in their code: samples taken by a clock, joined to strands by thread and
+//! time.
 
 use workspan_trace::entry::RECORDING;
 
@@ -30,7 +31,8 @@ impl Frame {
 /// The samples of a run, by time, then thread.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Samples {
-    /// Samples taken a second of CPU time, so each stands for 1/hertz seconds; 0 when none were taken.
+    /// Samples taken a second of CPU time, so each stands for 1/hertz seconds; 0 when none were
+    /// taken.
     pub hertz: u32,
     /// When, in ticks.
     pub t: Vec<u64>,
@@ -38,11 +40,11 @@ pub struct Samples {
     pub thread: Vec<ThreadId>,
     /// Index into [`Samples::stacks`].
     pub stack: Vec<u32>,
-    /// The strand that ran; [`NONE`] for a time in which the thread ran none (the runtime's own), and for the recorder's
-    /// code, whose time is no strand's.
+    /// The strand that ran; [`NONE`] for a time in which the thread ran none (the runtime's own),
+    /// and for the recorder's code, whose time is no strand's.
     pub strand: Vec<StrandId>,
-    /// Samples of threads that were no threads of the run then, by time: when, and an index into [`Samples::stacks`]. Such a
-    /// thread never calls the runtime, or has not yet.
+    /// Samples of threads that were no threads of the run then, by time: when, and an index into
+    /// [`Samples::stacks`]. Such a thread never calls the runtime, or has not yet.
     pub others: Vec<(u64, u32)>,
     /// Where strands gave up the CPU, by time, then thread.
     pub stops: Vec<Stop>,
@@ -94,8 +96,9 @@ impl Samples {
             .collect()
     }
 
-    /// The frames that belong to the strand itself, innermost first: those above the runtime's innermost frame, which called
-    /// the task. When the innermost frame is the runtime's, that one stands for what it does.
+    /// The frames that belong to the strand itself, innermost first: those above the runtime's
+    /// innermost frame, which called the task. When the innermost frame is the runtime's, that one
+    /// stands for what it does.
     pub fn own_frames(&self, stack: u32) -> impl Iterator<Item = &Frame> {
         let frames = self.stacks.get(stack as usize);
         let own = frames
@@ -148,8 +151,9 @@ pub struct RawSamples {
     pub stacks: Lists,
 }
 
-/// Finds each sample's strand: O(n + m log m) for n strands and m samples. Samples of stacks or threads that are none are left
-/// out, and so are stops outside of strands: there a thread has nothing to do.
+/// Finds each sample's strand: O(n + m log m) for n strands and m samples. Samples of stacks or
+/// threads that are none are left out, and so are stops outside of strands: there a thread has
+/// nothing to do.
 pub(crate) fn place(mut raw: RawSamples, strands: &Strands, threads: u32) -> Samples {
     let stacks = raw.stacks.len() as u32;
     raw.list

@@ -1,5 +1,5 @@
-//! A join told as one strand is the same run as the three strands it stands for, whatever else is told of its tasks, its
-//! scope and its strands.
+//! A join told as one strand is the same run as the three strands it stands for, whatever else is
+//! told of its tasks, its scope and its strands.
 
 mod dice;
 
@@ -76,7 +76,8 @@ impl Twins {
         }
     }
 
-    /// `task` runs on `thread` from `t` on; returns its end. Of a join's two tasks the deferred one may be stolen.
+    /// `task` runs on `thread` from `t` on; returns its end. Of a join's two tasks the deferred one
+    /// may be stolen.
     fn run(&mut self, task: u32, thread: u32, depth: u32, mut t: u64) -> u64 {
         let joins = if depth == 0 { 0 } else { self.below(3) };
         for _ in 0..joins {

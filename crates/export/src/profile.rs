@@ -1,4 +1,5 @@
-//! The samples with their logical stacks (spawn sites from the root, then code) in the formats of other profilers.
+//! The samples with their logical stacks (spawn sites from the root, then code) in the formats of
+//! other profilers.
 
 mod firefox;
 mod pprof;

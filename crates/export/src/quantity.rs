@@ -70,7 +70,8 @@ impl TimeScale {
     }
 }
 
-/// A time in ticks as people read it: `1.28 s`, `963 us`, `0 ns`, with a no-break space before the unit.
+/// A time in ticks as people read it: `1.28 s`, `963 us`, `0 ns`, with a no-break space before the
+/// unit.
 pub fn time(meta: &Meta, ticks: f64) -> String {
     let s = seconds(meta, ticks);
     let scale = TimeScale::of(s);

@@ -1,8 +1,10 @@
-//! Takes out of a run what tells whose it is, so that it can be sent to somebody else: all numbers stay, names do not.
+//! Takes out of a run what tells whose it is, so that it can be sent to somebody else: all numbers
+//! stay, names do not.
 //!
-//! Everything that is not known to be harmless is replaced, the same name by the same replacement everywhere: files, functions,
-//! positions, regions, parts, the program, the host. The command line, source lines, warnings, and facts with paths or process
-//! numbers are left out. What stays is listed in docs/export.md.
+//! Everything that is not known to be harmless is replaced, the same name by the same replacement
+//! everywhere: files, functions, positions, regions, parts, the program, the host. The command
+//! line, source lines, warnings, and facts with paths or process numbers are left out. What stays
+//! is listed in docs/export.md.
 
 use std::collections::BTreeMap;
 
@@ -172,8 +174,9 @@ impl Names {
         }
     }
 
-    /// A file keeps its ending, and whether it is the program's, a library's or the system's: samples are given to the program's
-    /// own code first. Files of Rust's standard library keep their names.
+    /// A file keeps its ending, and whether it is the program's, a library's or the system's:
+    /// samples are given to the program's own code first. Files of Rust's standard library keep
+    /// their names.
     fn file(&mut self, name: &str) -> String {
         const STANDARD: [&str; 2] = ["/rustc/", "/rustlib/src/rust/"];
         for root in STANDARD {

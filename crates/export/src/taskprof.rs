@@ -1,4 +1,5 @@
-//! Writes the spawn sites of a report as TaskProf writes its parallelism profile, so that the two can be laid side by side.
+//! Writes the spawn sites of a report as TaskProf writes its parallelism profile, so that the two
+//! can be laid side by side.
 
 use std::fmt::Write;
 
@@ -8,8 +9,8 @@ use workspan_dag::{Dag, ROOT_PLACE};
 /// The head of the table; TaskProf has none over the fourth column, the critical per cent.
 const HEAD: &str = "Source file,Line number,Parallelism\n";
 
-/// A row a spawn site, the program first as `main,0`: file, line, parallelism, critical per cent. Sites without a line have their label for a file and
-/// line 0, as the program has.
+/// A row a spawn site, the program first as `main,0`: file, line, parallelism, critical per cent.
+/// Sites without a line have their label for a file and line 0, as the program has.
 pub fn taskprof_csv(dag: &Dag, report: &Report) -> String {
     let mut out = String::from(HEAD);
     for row in &report.sites {

@@ -5,15 +5,16 @@ use crate::Fold;
 /// What to do at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// So many workers are idle from then on: what is as long as `short` (in ticks) is only folded where as many tasks as these stand ready
-    /// outside of it, which its thread created before.
+    /// So many workers are idle from then on: what is as long as `short` (in ticks) is only folded
+    /// where as many tasks as these stand ready outside of it, which its thread created before.
     Idle {
         /// How many.
         workers: u32,
         /// See there.
         short: u64,
     },
-    /// The thread goes off the CPU: nothing that began before is folded, nor is what begins until it comes back.
+    /// The thread goes off the CPU: nothing that began before is folded, nor is what begins until
+    /// it comes back.
     Leave,
     /// It comes back.
     Return,

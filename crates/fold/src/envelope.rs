@@ -1,8 +1,9 @@
 //! The upper envelope of (path weight, burdened edges) over the paths through a part of the DAG.
 //!
-//! At burden b a path of weight w with e burdened edges costs w + e·b, so the heaviest path for every b ≥ 0 is told by the corners of
-//! an upper hull. Parts in series add up (Minkowski sum), parts in parallel are the larger at each b: both are exact. An
-//! envelope of more corners than a record may hold is given up, never rounded.
+//! At burden b a path of weight w with e burdened edges costs w + e·b, so the heaviest path for
+//! every b ≥ 0 is told by the corners of an upper hull. Parts in series add up (Minkowski sum),
+//! parts in parallel are the larger at each b: both are exact. An envelope of more corners than a
+//! record may hold is given up, never rounded.
 
 /// Most corners.
 pub(crate) const MOST: usize = 8;
@@ -106,7 +107,8 @@ impl Envelope {
         Some(())
     }
 
-    /// Another part is beside it, and the heavier one counts at each burden; `None` for too many corners.
+    /// Another part is beside it, and the heavier one counts at each burden; `None` for too many
+    /// corners.
     #[inline]
     pub(crate) fn or(&mut self, other: &Envelope) -> Option<()> {
         if (self.length, other.length) == (1, 1) {

@@ -1,5 +1,5 @@
-//! What simply adds up over a subtree: work per block, and task lengths per site. Kept as lists of entries, of which
-//! each section owns a tail, and summed only when the section is folded.
+//! What simply adds up over a subtree: work per block, and task lengths per site. Kept as lists of
+//! entries, of which each section owns a tail, and summed only when the section is folded.
 
 use workspan_trace::folded::FoldedSite;
 
@@ -41,7 +41,8 @@ impl Tally {
         self.blocks.push((key(from, to), weight));
     }
 
-    /// The strand that ended last, at a create, goes on to its end in no time: it ends where that is.
+    /// The strand that ended last, at a create, goes on to its end in no time: it ends where that
+    /// is.
     pub(crate) fn ends_at(&mut self, place: u32) {
         let last = self.last.and_then(|last| self.blocks.get_mut(last));
         if let Some((block, _)) = last {
@@ -125,7 +126,8 @@ fn parts(key: u64) -> (u32, u32) {
     ((key >> 32) as u32, key as u32)
 }
 
-/// Sums the entries from `from` on by their keys, in the order in which these are met first unless there are many.
+/// Sums the entries from `from` on by their keys, in the order in which these are met first unless
+/// there are many.
 fn sum(entries: &mut Vec<(u64, u64)>, from: usize) {
     let from = from.min(entries.len());
     let many = entries.len() - from > MANY;

@@ -1,8 +1,9 @@
 //! Children of joins with next to nothing in them, looked at as a whole.
 //!
-//! Of a recursion's tasks half and more end with their first strand, and half of the rest do nothing but join two such. These
-//! need no place on the stack and no section of their own: a join's child is remembered until the records after its beginning are
-//! looked at, and where they are those of such a task, it goes into the section of the task that joins at once.
+//! Of a recursion's tasks half and more end with their first strand, and half of the rest do
+//! nothing but join two such. These need no place on the stack and no section of their own: a
+//! join's child is remembered until the records after its beginning are looked at, and where they
+//! are those of such a task, it goes into the section of the task that joins at once.
 
 use crate::envelope::Envelope;
 use crate::path::End;
@@ -54,8 +55,9 @@ impl Fold {
         self.push(frame, base);
     }
 
-    /// Takes the records up to the child's end, where there is next to nothing in it and nothing else happens meanwhile: the time of the
-    /// last one. `(at, before)` are offset and time of the record before, `fed` what was fed before the piece.
+    /// Takes the records up to the child's end, where there is next to nothing in it and nothing
+    /// else happens meanwhile: the time of the last one. `(at, before)` are offset and time of the
+    /// record before, `fed` what was fed before the piece.
     #[inline]
     pub(crate) fn small(
         &mut self,

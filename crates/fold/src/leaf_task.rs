@@ -1,5 +1,6 @@
-//! Tasks that end with their first strand, as half of a recursion's do: they need no place on the stack and no section of their own.
-//! Where the end is the next record, such a task goes from its creation into the section of the task below at once.
+//! Tasks that end with their first strand, as half of a recursion's do: they need no place on the
+//! stack and no section of their own. Where the end is the next record, such a task goes from its
+//! creation into the section of the task below at once.
 
 use crate::Fold;
 use crate::nested_record::Inner;
@@ -9,8 +10,9 @@ use workspan_trace::event::{Event, Events};
 use workspan_trace::wire::TaskRef;
 
 impl Fold {
-    /// The task named begins, by a record that starts at offset `at` and that was not put out yet: takes that record and the task's end, where that is the next
-    /// one and nothing happens in between. Returns when it ends; else all is as it was.
+    /// The task named begins, by a record that starts at offset `at` and that was not put out yet:
+    /// takes that record and the task's end, where that is the next one and nothing happens in
+    /// between. Returns when it ends; else all is as it was.
     #[inline]
     pub(crate) fn whole_leaf(
         &mut self,
@@ -42,7 +44,8 @@ impl Fold {
         Some(t)
     }
 
-    /// This child of the section on top did nothing but run, and becomes part of it. `None` where that can't be.
+    /// This child of the section on top did nothing but run, and becomes part of it. `None` where
+    /// that can't be.
     #[inline]
     fn leaf_ended(&mut self, child: u32, began: u64, t: u64) -> Option<()> {
         let (weight, probes) = self.weigh(began, t);

@@ -1,17 +1,22 @@
-//! Folding (MODEL.md §7): from the records of one thread, those in which subtrees that ran on it alone are one record.
+//! Folding (MODEL.md §7): from the records of one thread, those in which subtrees that ran on it
+//! alone are one record.
 //!
-//! What comes out is at every moment a trace of the same run. A *section* is a stretch of a task from the start of one of its
-//! strands on, with all the tasks that it created since. Where a strand ends and all of these have been joined, the section has one
-//! entry and one exit, and its records may be replaced by a folded one: then it is that strand. Sections of the
-//! tasks on the stack lie in each other, and an inner one that is folded goes into the outer one, of whose records it is a part, once
-//! more. A section is given up when it is as long as the grain, and when one of §7's conditions does not hold: then so are those around
-//! it, and what is inside of it stays as it is.
+//! What comes out is at every moment a trace of the same run. A *section* is a stretch of a task
+//! from the start of one of its strands on, with all the tasks that it created since. Where a
+//! strand ends and all of these have been joined, the section has one entry and one exit, and its
+//! records may be replaced by a folded one: then it is that strand. Sections of the tasks on the
+//! stack lie in each other, and an inner one that is folded goes into the outer one, of whose
+//! records it is a part, once more. A section is given up when it is as long as the grain, and when
+//! one of §7's conditions does not hold: then so are those around it, and what is inside of it
+//! stays as it is.
 //!
-//! A task of a scope that creates others into that same scope and ends before them, as those of Rayon do, has one exit all the
-//! same, where its thread runs them next: they end where it does, at the scope's wait. It is folded with them (`outward`).
+//! A task of a scope that creates others into that same scope and ends before them, as those of
+//! Rayon do, has one exit all the same, where its thread runs them next: they end where it does, at
+//! the scope's wait. It is folded with them (`outward`).
 //!
-//! Beyond §7, these are never folded: detached tasks, tasks that did not wait for all of their children, dependences, yields, what a
-//! loop's chunks create, records of counters, and sections whose envelope has more than eight corners.
+//! Beyond §7, these are never folded: detached tasks, tasks that did not wait for all of their
+//! children, dependences, yields, what a loop's chunks create, records of counters, and sections
+//! whose envelope has more than eight corners.
 
 mod close;
 mod constraints;
@@ -50,8 +55,8 @@ use crate::section::{Child, Frame, Group, Section, SiteSum};
 use crate::tail_spawns::Members;
 pub use crate::thread_tail::Tails;
 
-/// Folds a thread's records as they come. Time O(1) a record, but for the sites and blocks of a subtree; memory in proportion to the
-/// stack and to the records of one grain.
+/// Folds a thread's records as they come. Time O(1) a record, but for the sites and blocks of a
+/// subtree; memory in proportion to the stack and to the records of one grain.
 #[derive(Debug)]
 pub struct Fold {
     thread: u32,
@@ -101,7 +106,8 @@ pub struct Fold {
 const LOOK: u32 = 1024;
 
 impl Fold {
-    /// For the thread of this number, which has counted so many creates and scopes before its first record here.
+    /// For the thread of this number, which has counted so many creates and scopes before its first
+    /// record here.
     pub fn new(thread: u32, (tasks, scopes): (u64, u64), options: FoldOptions) -> Fold {
         Fold {
             thread,
@@ -138,7 +144,8 @@ impl Fold {
         }
     }
 
-    /// For a thread that has this open at `t`, before its first record here: tasks that are on its stack stay as they are.
+    /// For a thread that has this open at `t`, before its first record here: tasks that are on its
+    /// stack stay as they are.
     pub fn going_on(thread: u32, open: &ThreadState, t: u64, options: FoldOptions) -> Fold {
         let mut fold = Fold::new(thread, (open.tasks, open.scopes), options);
         fold.restart(open.stack.iter().copied(), t);
@@ -155,14 +162,14 @@ impl Fold {
         self.options.kept = kept;
     }
 
-    /// Weights are without the probes: each strand has one at its start and one at its end, which cost so many ticks each (MODEL.md §2).
-    /// To be told before the first record.
+    /// Weights are without the probes: each strand has one at its start and one at its end, which
+    /// cost so many ticks each (MODEL.md §2). To be told before the first record.
     pub fn take_out_probes(&mut self, ticks: u64) {
         self.probes = ticks.saturating_mul(2);
     }
 
-    /// Site `i` counts as site `sites[i]`, where several are one place to people: instances of one inside another's are not outermost then.
-    /// To be told before the first record.
+    /// Site `i` counts as site `sites[i]`, where several are one place to people: instances of one
+    /// inside another's are not outermost then. To be told before the first record.
     pub fn count_sites_as(&mut self, sites: Vec<u32>) {
         self.sites_as = sites;
     }
@@ -172,8 +179,9 @@ impl Fold {
         self.says_sources = true;
     }
 
-    /// What stays is read into a graph, in which a task takes more room than its records: small subtrees are folded too, beside which others wait
-    /// to run, as what is around all of them may become too long.
+    /// What stays is read into a graph, in which a task takes more room than its records: small
+    /// subtrees are folded too, beside which others wait to run, as what is around all of them may
+    /// become too long.
     pub fn save_tasks(&mut self) {
         self.saves_tasks = true;
     }
@@ -233,8 +241,9 @@ impl Fold {
         }
     }
 
-    /// After the records fed so far the thread did something else for so many ticks, as folding them: they are no work, and don't make what is folded
-    /// any longer. A strand that is not folded keeps them.
+    /// After the records fed so far the thread did something else for so many ticks, as folding
+    /// them: they are no work, and don't make what is folded any longer. A strand that is not
+    /// folded keeps them.
     pub fn paused(&mut self, ticks: u64) {
         // The records that are written next may have been on their way before the pause.
         (self.pause, self.pause_records) = (ticks, 8);

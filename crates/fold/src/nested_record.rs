@@ -1,5 +1,6 @@
-//! A strand that stands for a subtree folded before, as while the program was recorded: it goes into its section with all that its record
-//! says, so that a reader folds on where a recorder, with its smaller grain, had to stop.
+//! A strand that stands for a subtree folded before, as while the program was recorded: it goes
+//! into its section with all that its record says, so that a reader folds on where a recorder, with
+//! its smaller grain, had to stop.
 
 use crate::Fold;
 use crate::envelope::Envelope;
@@ -16,7 +17,8 @@ pub(crate) enum Inner {
     /// Itself.
     #[default]
     Nothing,
-    /// This record; how many tasks and scopes that are, to number what comes after it, is still to be told.
+    /// This record; how many tasks and scopes that are, to number what comes after it, is still to
+    /// be told.
     Told(Box<FoldedRecord>),
     /// This record.
     Whole(Box<FoldedRecord>),
@@ -49,7 +51,8 @@ impl Fold {
         }
     }
 
-    /// The open strand, which has just ended after so many ticks, goes into its section as what it stands for. `None` where it can't.
+    /// The open strand, which has just ended after so many ticks, goes into its section as what it
+    /// stands for. `None` where it can't.
     pub(crate) fn goes_on_folded(&mut self, inner: Inner, length: u64) -> Option<()> {
         let top = self.frames.last()?;
         let depth = self.frames.len() as u32 - 1;
@@ -83,7 +86,8 @@ impl Fold {
         sum.strands += record.strands;
         sum.levels = sum.levels.max(record.levels);
         sum.ready = sum.ready.saturating_add(record.ready_integral);
-        // Of sites inside of each other the outermost work has both: what is left is the least of the task's own.
+        // Of sites inside of each other the outermost work has both: what is left is the least of
+        // the task's own.
         let others = record.sites.iter().map(|site| site.work);
         let others = others.fold(0, u64::saturating_add);
         section.own = section
@@ -122,7 +126,8 @@ impl Fold {
         Some(())
     }
 
-    /// Takes the probes' time out of a record's weights, all in proportion (MODEL.md §7). Returns how much that was.
+    /// Takes the probes' time out of a record's weights, all in proportion (MODEL.md §7). Returns
+    /// how much that was.
     fn leave_out_probes(&self, record: &mut FoldedRecord) -> u64 {
         let work = record.work;
         let probes = self.probes.saturating_mul(record.strands.max(1)).min(work);

@@ -1,4 +1,5 @@
-//! The records that come out: appended, and taken back from a mark on when what stands there is folded.
+//! The records that come out: appended, and taken back from a mark on when what stands there is
+//! folded.
 
 use std::ops::Range;
 
@@ -13,8 +14,8 @@ pub(crate) struct Mark {
     pub last: u64,
 }
 
-/// Records put out and not yet taken away. Those that go out as they came are copied many at a time: they wait in the piece that was
-/// fed.
+/// Records put out and not yet taken away. Those that go out as they came are copied many at a
+/// time: they wait in the piece that was fed.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     bytes: Vec<u8>,
@@ -66,7 +67,8 @@ impl Output {
         (mark.at.saturating_sub(self.gone) as usize).min(self.bytes.len())
     }
 
-    /// Appends the record in this part of the piece as it came: `before` is the time its ticks counted from, `t` its own.
+    /// Appends the record in this part of the piece as it came: `before` is the time its ticks
+    /// counted from, `t` its own.
     #[inline]
     pub(crate) fn copy(&mut self, before: u64, t: u64, record: Range<usize>) {
         if self.last != before {
@@ -105,8 +107,8 @@ impl Output {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Puts `records`, at the time of the record before `to`, in place of what stands between the marks.
-    /// Returns where they end.
+    /// Puts `records`, at the time of the record before `to`, in place of what stands between the
+    /// marks. Returns where they end.
     pub(crate) fn replace(&mut self, from: Mark, to: Mark, records: &[u8]) -> Mark {
         self.flush();
         let (start, end) = (self.index(from), self.index(to));

@@ -50,8 +50,9 @@ impl Paths {
         }
     }
 
-    /// Sums the path from node `from` on, by site and by whether it is of the task at `depth`; only these sums are left of all
-    /// nodes from there on. Calls `f(site, true for that task's own, weight)`.
+    /// Sums the path from node `from` on, by site and by whether it is of the task at `depth`; only
+    /// these sums are left of all nodes from there on. Calls
+    /// `f(site, true for that task's own, weight)`.
     pub(crate) fn sum(
         &mut self,
         from: u32,

@@ -1,7 +1,8 @@
 //! Tasks that stand ready outside of a section.
 //!
-//! While workers are idle the tasks that stand ready count, but no more of them than there are idle workers (MODEL.md §5). A task that its thread
-//! created before the section and begins after it stands ready all the time in between, so where there is one for each idle worker, whatever
+//! While workers are idle the tasks that stand ready count, but no more of them than there are idle
+//! workers (MODEL.md §5). A task that its thread created before the section and begins after it
+//! stands ready all the time in between, so where there is one for each idle worker, whatever
 //! stands ready inside of the section changes nothing.
 
 use crate::Fold;
@@ -19,7 +20,8 @@ pub(crate) struct Outside {
 }
 
 impl Fold {
-    /// The thread's creates of these counts, ascending, are run by other threads. To be told before the first record.
+    /// The thread's creates of these counts, ascending, are run by other threads. To be told before
+    /// the first record.
     pub fn others_take(&mut self, mut taken: Vec<u64>) {
         taken.reverse();
         self.outside.taken = taken;
@@ -52,7 +54,8 @@ impl Fold {
         self.outside.waiting
     }
 
-    /// Below how many ticks a section may be folded. No section may be longer than one inside of it: that has as many tasks outside, or more.
+    /// Below how many ticks a section may be folded. No section may be longer than one inside of
+    /// it: that has as many tasks outside, or more.
     #[inline]
     pub(crate) fn grain_of(&self, section: &Section) -> u64 {
         let (workers, short) = self.outside.idle;

@@ -125,7 +125,8 @@ impl Fold {
                 }
                 self.strand_begins(t);
             }
-            // Others are estimated from it: it is needed as it is, and so is what comes after of its kind.
+            // Others are estimated from it: it is needed as it is, and so is what comes after of
+            // its kind.
             Event::Sampled { .. } => {
                 self.give_up();
                 self.over = true;

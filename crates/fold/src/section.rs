@@ -150,8 +150,8 @@ impl Slot for Group {
 }
 
 impl Group {
-    /// One of its tasks has ended at `t`, with this heaviest path, and all of these. `None` for too many corners, and where none was
-    /// left.
+    /// One of its tasks has ended at `t`, with this heaviest path, and all of these. `None` for too
+    /// many corners, and where none was left.
     #[inline]
     pub(crate) fn ended(&mut self, path: Heaviest, all: &Envelope, t: u64) -> Option<()> {
         let heavier = match self.heaviest {
@@ -223,7 +223,8 @@ impl Slot for Child {
     }
 }
 
-/// A stretch of a task that could become one strand: from the start of a strand of it, with all that it created since.
+/// A stretch of a task that could become one strand: from the start of a strand of it, with all
+/// that it created since.
 #[derive(Debug, Clone)]
 pub(crate) struct Section {
     /// When it starts, and which records it has.
@@ -253,7 +254,8 @@ pub(crate) struct Section {
     pub own: u64,
     /// What adds up.
     pub sum: Sum,
-    /// Scopes opened in the strand that is open, when all before was joined; and what stands before their records.
+    /// Scopes opened in the strand that is open, when all before was joined; and what stands before
+    /// their records.
     pub opened: Option<(Mark, u64)>,
     /// Records of fewer bytes are not worth trying again.
     pub retry: u64,
@@ -276,7 +278,8 @@ pub(crate) struct Sum {
 }
 
 impl Sum {
-    /// A task that was created here has ended: `inner` is of it with all inside, and it was ready for so long before it began.
+    /// A task that was created here has ended: `inner` is of it with all inside, and it was ready
+    /// for so long before it began.
     #[inline]
     pub(crate) fn add_task(&mut self, inner: &Sum, deferred: bool, ready: u64) {
         self.work = self.work.saturating_add(inner.work);

@@ -59,7 +59,8 @@ impl Fold {
         self.paths.clear();
     }
 
-    /// A strand of the task on top has begun, after the record put out last: a section may start there.
+    /// A strand of the task on top has begun, after the record put out last: a section may start
+    /// there.
     pub(crate) fn strand_begins(&mut self, t: u64) {
         if let Some(top) = self.frames.last()
             && self.sections.is_empty()
@@ -153,7 +154,8 @@ impl Fold {
         }
     }
 
-    /// Takes the pause out of what is open, when it may lie between the record before and the one at `t`.
+    /// Takes the pause out of what is open, when it may lie between the record before and the one
+    /// at `t`.
     #[cold]
     pub(crate) fn take_pause(&mut self, before: u64, t: u64) {
         let pause = self.pause;
@@ -220,8 +222,9 @@ impl Fold {
         }
     }
 
-    /// The entry of a task that the section on top created and that has not begun. Tasks are begun in the order of their creation,
-    /// or in the opposite one; of others only the last few are looked at.
+    /// The entry of a task that the section on top created and that has not begun. Tasks are begun
+    /// in the order of their creation, or in the opposite one; of others only the last few are
+    /// looked at.
     pub(crate) fn find_child(&self, seq: u64) -> Option<u32> {
         const NEAR: usize = 32;
         let from = self.sections.last()?.children as usize;
@@ -235,7 +238,8 @@ impl Fold {
         Some((from + at) as u32)
     }
 
-    /// The task on top has ended and its record was put out: it is popped, unless it waits for those that it created to run next.
+    /// The task on top has ended and its record was put out: it is popped, unless it waits for
+    /// those that it created to run next.
     pub(crate) fn pop(&mut self, t: u64) {
         if !self.lingers_on_top() {
             self.leave(t);
@@ -243,7 +247,8 @@ impl Fold {
         }
     }
 
-    /// The task on top is popped, and if it is all folded or can be, it goes into the section below.
+    /// The task on top is popped, and if it is all folded or can be, it goes into the section
+    /// below.
     pub(crate) fn leave(&mut self, t: u64) {
         let depth = self.frames.len().saturating_sub(1) as u32;
         let Some(&frame) = self.frames.last() else {
@@ -265,7 +270,8 @@ impl Fold {
         }
     }
 
-    /// The task just popped, with all inside, becomes part of the section below. `None` where that can't be.
+    /// The task just popped, with all inside, becomes part of the section below. `None` where that
+    /// can't be.
     fn goes_into(&mut self, frame: &Frame, depth: u32, t: u64) -> Option<()> {
         let site = frame.site?;
         let (inner, outer) = self.sections.popped()?;
@@ -319,7 +325,8 @@ impl Fold {
         Some(())
     }
 
-    /// Of the children from this one on, those at the end of the list that have ended are forgotten.
+    /// Of the children from this one on, those at the end of the list that have ended are
+    /// forgotten.
     #[inline]
     pub(crate) fn forget_ended(&mut self, own: usize) {
         while self.children.end() > own && self.children.last().is_some_and(|c| c.ended) {
@@ -327,8 +334,8 @@ impl Fold {
         }
     }
 
-    /// The sites of a task's inside, from `inner` on in the list, go into those of the section below, from `outer` on. Instances of the
-    /// task's own site in it are no longer outermost.
+    /// The sites of a task's inside, from `inner` on in the list, go into those of the section
+    /// below, from `outer` on. Instances of the task's own site in it are no longer outermost.
     fn sum_sites(&mut self, outer: usize, inner: usize, task: SiteSum) {
         let mut end = inner;
         for at in inner..self.sites.len() {
@@ -359,8 +366,9 @@ impl Fold {
     }
 }
 
-/// Where a block starts that comes after one that ended at `at` (site + 1, 0 unknown), of a task of this site. A block that starts at its task's own
-/// site is one at the task's start. What a recursion goes on with after its join is another, though the two are one line.
+/// Where a block starts that comes after one that ended at `at` (site + 1, 0 unknown), of a task of
+/// this site. A block that starts at its task's own site is one at the task's start. What a
+/// recursion goes on with after its join is another, though the two are one line.
 #[inline]
 pub(crate) fn goes_on_at(site: u32, at: u32) -> u32 {
     if site.saturating_add(1) == at { 0 } else { at }

@@ -1,12 +1,14 @@
-//! Tasks that create into the scope that they are members of, and end before what they created there.
+//! Tasks that create into the scope that they are members of, and end before what they created
+//! there.
 //!
-//! In Rayon that is how a scope's tasks go on: each spawns into the scope that all of them are in, nobody waits but the scope's
-//! opener, and a thread runs last what was spawned first. So a task and all that comes of it run one after the other on a thread, unless
-//! some of it is stolen. They all end at the scope's wait: the last end is the one exit of the subtree, and its records become a strand of
-//! the task from its start to that end.
+//! In Rayon that is how a scope's tasks go on: each spawns into the scope that all of them are in,
+//! nobody waits but the scope's opener, and a thread runs last what was spawned first. So a task
+//! and all that comes of it run one after the other on a thread, unless some of it is stolen. They
+//! all end at the scope's wait: the last end is the one exit of the subtree, and its records become
+//! a strand of the task from its start to that end.
 //!
-//! The task stays on the stack until then: it *lingers*. What it created has to begin next, on top of it; anything else
-//! gives it up.
+//! The task stays on the stack until then: it *lingers*. What it created has to begin next, on top
+//! of it; anything else gives it up.
 
 use crate::Fold;
 use crate::section::{Group, Waits};
@@ -24,7 +26,8 @@ pub(crate) struct Members {
     pub lingering: u32,
     /// Created by this thread and not yet begun: count, site, scope. By their counts.
     waiting: Vec<(u64, u32, (u32, u64))>,
-    /// Something waits for tasks otherwise than by their scope: a task and what it created into its scope may be waited for by two.
+    /// Something waits for tasks otherwise than by their scope: a task and what it created into its
+    /// scope may be waited for by two.
     mixed: bool,
 }
 
@@ -70,7 +73,8 @@ impl Fold {
         Some(self.groups.end() as u32 - 1)
     }
 
-    /// The task on top ends: true where nothing of it is left but what it created into its own scope, and that may run next.
+    /// The task on top ends: true where nothing of it is left but what it created into its own
+    /// scope, and that may run next.
     pub(crate) fn lingers(&mut self, t: u64) -> bool {
         let Some(section) = self.sections.last() else {
             return false;
@@ -129,7 +133,8 @@ impl Fold {
         lingers
     }
 
-    /// A task has ended and was popped: those below that only waited for it to end are over, and folded.
+    /// A task has ended and was popped: those below that only waited for it to end are over, and
+    /// folded.
     pub(crate) fn settle(&mut self, t: u64) {
         while self.lingers_on_top() {
             let Some(section) = self.sections.last() else {

@@ -1,8 +1,10 @@
-//! What threads that fold did last: the records that stood in their last chunks when the process ended, folded after it.
+//! What threads that fold did last: the records that stood in their last chunks when the process
+//! ended, folded after it.
 //!
-//! A recorder folds a chunk when it is full, or when its thread ends. A thread that lives when the process does leaves up to two
-//! chunks' worth of records as they are, which would be most of a small trace. What is open where such a chunk begins is not known to
-//! the [`Fold`], so tasks that began before it stay as they are.
+//! A recorder folds a chunk when it is full, or when its thread ends. A thread that lives when the
+//! process does leaves up to two chunks' worth of records as they are, which would be most of a
+//! small trace. What is open where such a chunk begins is not known to the [`Fold`], so tasks that
+//! began before it stay as they are.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +25,8 @@ pub struct Tails {
 }
 
 impl Tails {
-    /// Of a trace, as the recorder that left it would have gone on with these options. Damaged chunks are none.
+    /// Of a trace, as the recorder that left it would have gone on with these options. Damaged
+    /// chunks are none.
     pub fn of(trace: &Trace<'_>, options: &FoldOptions) -> Tails {
         let mut threads: BTreeMap<u32, BTreeMap<u32, Chunk<'_>>> = BTreeMap::new();
         for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
@@ -51,7 +54,8 @@ impl Tails {
     }
 }
 
-/// The records of a thread's last chunk, folded; `None` where it folded nothing, or is not to be looked at.
+/// The records of a thread's last chunk, folded; `None` where it folded nothing, or is not to be
+/// looked at.
 fn tail(thread: u32, chunks: &[&Chunk<'_>], options: &FoldOptions) -> Option<Vec<u8>> {
     let (last, before) = chunks.split_last()?;
     let bytes: usize = chunks.iter().map(|chunk| chunk.payload.len()).sum();

@@ -15,7 +15,8 @@ impl Fold {
         self.options.kept.binary_search(&site).is_ok()
     }
 
-    /// All that the section on top created has been joined, and it has no scope open. (Groups that are over are forgotten.)
+    /// All that the section on top created has been joined, and it has no scope open. (Groups that
+    /// are over are forgotten.)
     pub(crate) fn all_joined(&mut self) -> bool {
         let Some(section) = self.sections.last() else {
             return false;
@@ -137,7 +138,8 @@ impl Fold {
         if let Some(group) = self.groups.get_mut(group as usize) {
             group.open += 1;
         }
-        // A child has room for eight corners, and hardly ever more than one: what is not needed of it is not written.
+        // A child has room for eight corners, and hardly ever more than one: what is not needed of
+        // it is not written.
         let Some(child) = self.children.push() else {
             return;
         };
@@ -170,7 +172,8 @@ impl Fold {
         Some((from + at) as u32)
     }
 
-    /// The section's group of tasks created into no scope that is named: the innermost tree, or none.
+    /// The section's group of tasks created into no scope that is named: the innermost tree, or
+    /// none.
     fn unscoped(&mut self) -> Option<u32> {
         let from = self.sections.last()?.groups as usize;
         let mine = self.groups.since(from);
@@ -183,7 +186,8 @@ impl Fold {
         Some(self.groups.end() as u32 - 1)
     }
 
-    /// A group for this task, which nobody may take: a wait names it when it has ended. In a tree it is one of its members.
+    /// A group for this task, which nobody may take: a wait names it when it has ended. In a tree
+    /// it is one of its members.
     fn alone(&mut self, seq: u64) -> Option<u32> {
         let from = self.sections.last()?.groups as usize;
         if self.groups.since(from).iter().any(|g| g.tree && !g.closed) {
@@ -321,8 +325,8 @@ impl Fold {
         Some(())
     }
 
-    /// The paths through the tasks of these groups, which have all ended, are now some of the section's. Returns when the last one ended,
-    /// or `stopped`.
+    /// The paths through the tasks of these groups, which have all ended, are now some of the
+    /// section's. Returns when the last one ended, or `stopped`.
     pub(crate) fn goes_through(
         &mut self,
         groups: std::ops::Range<usize>,

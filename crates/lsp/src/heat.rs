@@ -157,7 +157,8 @@ impl Heat {
         }
     }
 
-    /// Notes the text of all lines of a file that has not changed since the run, so that later changes are seen line by line.
+    /// Notes the text of all lines of a file that has not changed since the run, so that later
+    /// changes are seen line by line.
     pub(crate) fn note_text(&mut self, name: &str, path: &Path) {
         let Ok(about) = std::fs::metadata(path) else {
             return;

@@ -1,8 +1,10 @@
-//! Shows the last recorded run in an editor: a server of the Language Server Protocol over standard input and output.
+//! Shows the last recorded run in an editor: a server of the Language Server Protocol over standard
+//! input and output.
 //!
-//! Findings of the report become diagnostics at their source lines; spawn sites and lines with samples get code lenses and
-//! hovers. The numbers are the report's (`heat`); nothing is computed here but where a recorded line is now (`lines`). The
-//! newest trace of the workspace is shown, and replaced when a newer one is recorded.
+//! Findings of the report become diagnostics at their source lines; spawn sites and lines with
+//! samples get code lenses and hovers. The numbers are the report's (`heat`); nothing is computed
+//! here but where a recorded line is now (`lines`). The newest trace of the workspace is shown, and
+//! replaced when a newer one is recorded.
 
 mod diagnostics;
 mod heat;
@@ -26,7 +28,8 @@ use serde_json::json;
 use server::Server;
 use workspace::Workspace;
 
-/// Serves standard input and output until the editor ends it. `trace` is shown instead of the newest one of the workspace.
+/// Serves standard input and output until the editor ends it. `trace` is shown instead of the
+/// newest one of the workspace.
 ///
 /// # Errors
 /// The editor does not speak the protocol, or closed the connection without saying so.

@@ -35,8 +35,8 @@ pub(crate) struct Placed<'a> {
     pub(crate) state: State,
 }
 
-/// All recorded lines of a file in its text, by their numbers there. `changed`: the file was written, or the editor's text
-/// differs from it, after the run was recorded.
+/// All recorded lines of a file in its text, by their numbers there. `changed`: the file was
+/// written, or the editor's text differs from it, after the run was recorded.
 pub(crate) fn place<'a>(recorded: &'a Lines, text: &str, changed: bool) -> Vec<Placed<'a>> {
     let all: Vec<&str> = text.lines().collect();
     let count = all.len() as u32;

@@ -85,7 +85,8 @@ impl Workspace {
         }
     }
 
-    /// The run's lines in the file's current text, and that text; none when the run says nothing of it.
+    /// The run's lines in the file's current text, and that text; none when the run says nothing of
+    /// it.
     pub(crate) fn placed(&self, uri: &Uri) -> Option<(String, Vec<Placed<'_>>)> {
         self.placed_in(&real(uri)?)
     }

@@ -1,4 +1,5 @@
-//! The answers, a module each. All are JSON objects in one line but that of `query`, which is a table.
+//! The answers, a module each. All are JSON objects in one line but that of `query`, which is a
+//! table.
 
 pub(crate) mod compare;
 pub(crate) mod findings;

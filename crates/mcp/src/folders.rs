@@ -51,8 +51,8 @@ impl Folders {
     /// A file that is there, without links on its way.
     ///
     /// # Errors
-    /// The file lies outside of the allowed folders, also by `..` or a link, or is not a plain file.
-    /// The error does not say whether a file outside exists.
+    /// The file lies outside of the allowed folders, also by `..` or a link, or is not a plain
+    /// file. The error does not say whether a file outside exists.
     pub fn file(&self, name: &str) -> anyhow::Result<PathBuf> {
         let found = self.existing(name)?;
         if !fs::metadata(&found)?.is_file() {

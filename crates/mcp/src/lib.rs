@@ -1,8 +1,9 @@
 //! Answers coding agents: a server of the Model Context Protocol over standard input and output.
 //!
-//! Few tools ([`tools`]), each one question with a small answer. They compute no measure: an answer picks from what the report,
-//! the what-if profile, the comparison and SQL say. Rows carry identifiers that other tools accept (labels of sites, names of
-//! code blocks), and links to the source lines. Files outside of the allowed folders are neither read nor written ([`folders`]),
+//! Few tools ([`tools`]), each one question with a small answer. They compute no measure: an answer
+//! picks from what the report, the what-if profile, the comparison and SQL say. Rows carry
+//! identifiers that other tools accept (labels of sites, names of code blocks), and links to the
+//! source lines. Files outside of the allowed folders are neither read nor written ([`folders`]),
 //! and programs are run only when the user allowed it.
 
 mod answers;

@@ -25,7 +25,8 @@ pub(crate) struct FindingsArgs {
 pub(crate) struct SiteArgs {
     /// A trace file (.wspan) in the allowed folders; by default the one that was recorded last
     pub(crate) trace: Option<String>,
-    /// A spawn site as answers name it: `src/sort.rs:37`, `root`, or a function; without it, the sites with the largest share of the critical path
+    /// A spawn site as answers name it: `src/sort.rs:37`, `root`, or a function; without it, the
+    /// sites with the largest share of the critical path
     pub(crate) site: Option<String>,
 }
 
@@ -34,7 +35,8 @@ pub(crate) struct SiteArgs {
 pub(crate) struct SourceHeatArgs {
     /// A trace file (.wspan) in the allowed folders; by default the one that was recorded last
     pub(crate) trace: Option<String>,
-    /// A source file as the trace names it, or the end of its path; without it, the hottest lines of all files
+    /// A source file as the trace names it, or the end of its path; without it, the hottest lines
+    /// of all files
     pub(crate) file: Option<String>,
     /// Lines in the answer at most (default 20)
     pub(crate) lines: Option<usize>,
@@ -80,7 +82,8 @@ pub(crate) struct QueryArgs {
     /// Trace files in the allowed folders, each a run; by default the one that was recorded last
     #[serde(default)]
     pub(crate) traces: Vec<String>,
-    /// A SELECT; without `sql` and `name`, the answer lists the tables, their columns and the ready queries
+    /// A SELECT; without `sql` and `name`, the answer lists the tables, their columns and the ready
+    /// queries
     pub(crate) sql: Option<String>,
     /// The name of a ready query instead
     pub(crate) name: Option<String>,
@@ -91,7 +94,8 @@ pub(crate) struct QueryArgs {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RecordArgs {
-    /// The program and its arguments, a word each, such as ["cargo", "run", "--release"]; no shell is involved
+    /// The program and its arguments, a word each, such as ["cargo", "run", "--release"]; no shell
+    /// is involved
     pub(crate) command: Vec<String>,
     /// The folder it runs in (default: the first allowed folder)
     pub(crate) folder: Option<String>,

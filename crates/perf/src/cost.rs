@@ -1,5 +1,6 @@
-//! What a sample costs on this machine: mostly the timer's interrupt, 1 to 2 µs where the kernel owns the CPU and ten times as much
-//! in a virtual machine that has to leave for its host to set the next one.
+//! What a sample costs on this machine: mostly the timer's interrupt, 1 to 2 µs where the kernel
+//! owns the CPU and ten times as much in a virtual machine that has to leave for its host to set
+//! the next one.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,8 @@ use perf_event_open_sys::bindings::PERF_RECORD_SAMPLE;
 use crate::event::open_own_samples;
 use crate::ring::Ring;
 
-/// Samples a second while measuring: many in a short time, and still far apart against what one takes.
+/// Samples a second while measuring: many in a short time, and still far apart against what one
+/// takes.
 const HERTZ: u32 = 10_000;
 /// How long is measured.
 const MEASURED: Duration = Duration::from_millis(5);
@@ -26,8 +28,9 @@ pub struct Rate {
 
 /// Rates to choose from: primes, so that sampling keeps in step with nothing.
 const RATES: [u32; 10] = [997, 797, 599, 499, 397, 293, 199, 149, 97, 47];
-/// Most that samples may take of a thread's time, in thousandths. What they do to the caches, and who writes them down, is not measured: it comes
-/// on top, up to half as much again, and together they are to stay within a hundredth.
+/// Most that samples may take of a thread's time, in thousandths. What they do to the caches, and
+/// who writes them down, is not measured: it comes on top, up to half as much again, and together
+/// they are to stay within a hundredth.
 const MOST_THOUSANDTHS: u128 = 6;
 
 impl Rate {
@@ -36,8 +39,8 @@ impl Rate {
         Rate { hertz, cost: None }
     }
 
-    /// 997 a second, or fewer where those would take more than 0.6 % of the time. Takes 5 ms to find out, or three times as much on a
-    /// disturbed machine.
+    /// 997 a second, or fewer where those would take more than 0.6 % of the time. Takes 5 ms to
+    /// find out, or three times as much on a disturbed machine.
     pub fn affordable() -> Rate {
         match (0..3).find_map(|_| sample_cost()) {
             Some(cost) => Rate {
@@ -60,8 +63,9 @@ fn within(cost: Duration) -> u32 {
         .unwrap_or(slowest)
 }
 
-/// What one sample of a thread's call chain takes of that thread's time: the median pause that samples make in a loop which does
-/// nothing but read the clock, for five milliseconds. `None` where the kernel takes no samples, or the time was too disturbed.
+/// What one sample of a thread's call chain takes of that thread's time: the median pause that
+/// samples make in a loop which does nothing but read the clock, for five milliseconds. `None`
+/// where the kernel takes no samples, or the time was too disturbed.
 fn sample_cost() -> Option<Duration> {
     let event = open_own_samples(HERTZ).ok()?;
     let mut ring = Ring::map(event).ok()?;
@@ -76,7 +80,8 @@ fn sample_cost() -> Option<Duration> {
     (pauses.len() >= FEWEST).then(|| pauses[pauses.len() / 2])
 }
 
-/// More readings than a clock that goes allows for in [`MEASURED`]: one that was stopped, by a library that fakes it, ends here.
+/// More readings than a clock that goes allows for in [`MEASURED`]: one that was stopped, by a
+/// library that fakes it, ends here.
 const MOST_READINGS: u32 = 4_000_000;
 
 /// The pauses between two readings of the clock that stand out; none of a clock that goes back.

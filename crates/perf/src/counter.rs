@@ -21,7 +21,8 @@ pub struct Counter {
     pub kernel: bool,
 }
 
-/// Names, types and numbers; a cache's number is its own, the operation's (0 load, 1 store) and the result's (0 access, 1 miss).
+/// Names, types and numbers; a cache's number is its own, the operation's (0 load, 1 store) and the
+/// result's (0 access, 1 miss).
 const NAMES: [(&str, u32, u64); 22] = [
     ("cycles", perf::PERF_TYPE_HARDWARE, 0),
     ("instructions", perf::PERF_TYPE_HARDWARE, 1),
@@ -78,8 +79,8 @@ impl Counter {
         })
     }
 
-    /// Whether the kernel counts it here; decides [`Counter::kernel`]. What it does not count in user mode alone (context
-    /// switches happen in the kernel) is counted in both.
+    /// Whether the kernel counts it here; decides [`Counter::kernel`]. What it does not count in
+    /// user mode alone (context switches happen in the kernel) is counted in both.
     ///
     /// # Errors
     /// [`Refused`], with what would allow it.
@@ -115,7 +116,8 @@ fn open(counter: &Counter, kernel: bool) -> io::Result<OwnedFd> {
     attr.set_exclude_kernel(u64::from(!kernel));
     attr.set_exclude_hv(1);
     let flags = u64::from(perf::PERF_FLAG_FD_CLOEXEC);
-    // SAFETY: `attr` is a valid attribute structure of the size it states; 0 and -1: this thread on any CPU.
+    // SAFETY: `attr` is a valid attribute structure of the size it states; 0 and -1: this thread on
+    // any CPU.
     let fd = unsafe { sys::perf_event_open(&mut attr, 0, -1, -1, flags as _) };
     if fd < 0 {
         return Err(io::Error::last_os_error());

@@ -19,13 +19,15 @@ use crate::switch_file::{self, Switch};
 /// Milliseconds between two looks at the rings when none calls for one.
 const LOOK_MS: i32 = 100;
 
-/// Watches the calling process from its next exec on, into a new file at `path` (0600): its threads' context switches and,
-/// with `rate`, call chains at that rate of CPU time. Call it last before the exec, in a process with one thread. The
-/// watcher is a grandchild in a session of its own, adopted by init: the program can neither wait for it nor signal it by
-/// its group. Returns why there will be no samples although they were asked for.
+/// Watches the calling process from its next exec on, into a new file at `path` (0600): its
+/// threads' context switches and, with `rate`, call chains at that rate of CPU time. Call it last
+/// before the exec, in a process with one thread. The watcher is a grandchild in a session of its
+/// own, adopted by init: the program can neither wait for it nor signal it by its group. Returns
+/// why there will be no samples although they were asked for.
 ///
 /// # Errors
-/// The kernel refuses ([`Refused`]); nothing is left behind then, and the program can run as well without.
+/// The kernel refuses ([`Refused`]); nothing is left behind then, and the program can run as well
+/// without.
 pub fn watch_from_exec(path: &Path, rate: Option<Rate>) -> Result<Option<Refused>, Refused> {
     let (events, unsampled) = match rate.map(|rate| open_all(Some(rate.hertz))) {
         Some(Ok(events)) => (events, None),
@@ -47,8 +49,8 @@ pub fn watch_from_exec(path: &Path, rate: Option<Rate>) -> Result<Option<Refused
         .mode(0o600)
         .open(path)
         .map_err(|e| Refused::new(&format!("{} can't be written", path.display()), &e))?;
-    // The lock belongs to the open file, which the watcher inherits: readers wait until the watcher is gone.
-    // SAFETY: a plain system call on a descriptor we own.
+    // The lock belongs to the open file, which the watcher inherits: readers wait until the watcher
+    // is gone. SAFETY: a plain system call on a descriptor we own.
     unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) };
     let rate = rate.filter(|_| unsampled.is_none());
     // What blocks is said without a place where the kernel does not take stacks of switches.
@@ -81,7 +83,8 @@ fn open_each(open: impl Fn(i32) -> io::Result<OwnedFd>) -> io::Result<Vec<OwnedF
     Ok(events)
 }
 
-/// Forks the watcher and returns when its rings are mapped. (They are mapped there: a fork does not copy such mappings.)
+/// Forks the watcher and returns when its rings are mapped. (They are mapped there: a fork does not
+/// copy such mappings.)
 fn start_watcher(
     (events, stops): (Vec<OwnedFd>, Vec<OwnedFd>),
     process: OwnedFd,
@@ -146,7 +149,8 @@ fn pidfd(pid: u32) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
 }
 
-/// Lets go of what would be missed: standard streams (a pipe's reader waits for the last writer), the working directory.
+/// Lets go of what would be missed: standard streams (a pipe's reader waits for the last writer),
+/// the working directory.
 fn detach() {
     // SAFETY: plain system calls in a process of our own with one thread.
     unsafe {
@@ -173,8 +177,8 @@ fn detach() {
     close_others();
 }
 
-/// Rings, file and pidfd were opened close-on-exec by us, so every other descriptor beyond the standard ones was inherited
-/// for the program's sake and is not ours to hold.
+/// Rings, file and pidfd were opened close-on-exec by us, so every other descriptor beyond the
+/// standard ones was inherited for the program's sake and is not ours to hold.
 fn close_others() {
     let Ok(entries) = std::fs::read_dir("/proc/self/fd") else {
         return;
@@ -184,7 +188,8 @@ fn close_others() {
         .filter(|&fd| fd > 2)
         .collect();
     for fd in fds {
-        // SAFETY: querying and closing descriptors of this process; Rust owns none without close-on-exec here.
+        // SAFETY: querying and closing descriptors of this process; Rust owns none without
+        // close-on-exec here.
         unsafe {
             let flags = libc::fcntl(fd, libc::F_GETFD);
             if flags >= 0 && flags & libc::FD_CLOEXEC == 0 {
@@ -194,7 +199,8 @@ fn close_others() {
     }
 }
 
-/// Until the program has ended. A write that fails (disk full) ends the watching; the program is not concerned.
+/// Until the program has ended. A write that fails (disk full) ends the watching; the program is
+/// not concerned.
 fn drain(
     (rings, stops): (&mut [Ring], &mut [Ring]),
     process: &OwnedFd,
@@ -230,7 +236,8 @@ fn drain(
                     keep_stop(kind, body, pid, &mut buffer);
                 }
             });
-            // The event's own thread has ended; its ring still fills from inherited ones, but would poll ready for ever.
+            // The event's own thread has ended; its ring still fills from inherited ones, but would
+            // poll ready for ever.
             if entry.revents & (libc::POLLHUP | libc::POLLERR) != 0 {
                 entry.fd = -1;
             }
@@ -242,7 +249,8 @@ fn drain(
     }
 }
 
-/// Keeps of a record what is wanted: switches and samples of the program's own threads, and counts of lost ones.
+/// Keeps of a record what is wanted: switches and samples of the program's own threads, and counts
+/// of lost ones.
 fn keep(kind: u32, misc: u16, body: &[u8], pid: u32, out: &mut Vec<u8>) -> Option<()> {
     let word32 = |at| word32(body, at);
     let word64 = |at| word64(body, at);
@@ -281,8 +289,8 @@ fn keep(kind: u32, misc: u16, body: &[u8], pid: u32, out: &mut Vec<u8>) -> Optio
     Some(())
 }
 
-/// Keeps of a record of the other rings the stack of a thread of the program's own that leaves its CPU. Those that were lost are
-/// only missed.
+/// Keeps of a record of the other rings the stack of a thread of the program's own that leaves its
+/// CPU. Those that were lost are only missed.
 fn keep_stop(kind: u32, body: &[u8], pid: u32, out: &mut Vec<u8>) -> Option<()> {
     if kind == PERF_RECORD_SAMPLE && word32(body, 8)? == pid {
         let (tid, ns) = (word32(body, 12)?, word64(body, 16)?);

@@ -33,7 +33,8 @@ impl Refused {
     }
 }
 
-/// Return addresses kept of a sample, at most: deeper stacks lose their outermost part, which lies in the runtime.
+/// Return addresses kept of a sample, at most: deeper stacks lose their outermost part, which lies
+/// in the runtime.
 const DEEPEST_SAMPLE: u16 = 96;
 
 /// Opens context-switch records for the calling process on `cpu`, off until its next exec,
@@ -50,13 +51,14 @@ pub(crate) fn open_switches(cpu: i32, hertz: Option<u32>) -> io::Result<OwnedFd>
     open(&mut attr, cpu)
 }
 
-/// Stacks of threads that leave a CPU, for a second of their time on one. Each costs about what the switch does, so that a
-/// program of many switches is not slowed down.
+/// Stacks of threads that leave a CPU, for a second of their time on one. Each costs about what the
+/// switch does, so that a program of many switches is not slowed down.
 const STOPS_A_SECOND: u64 = 1997;
 
-/// Opens user call chains of the calling process's threads as they leave `cpu`, off until its next exec. The kernel takes them in
-/// kernel mode, so it allows them to whoever may look into it (kernel.perf_event_paranoid of 1 or less, or CAP_PERFMON); its own
-/// addresses are left out all the same. A thread's first switches all have one; then the kernel keeps the rate.
+/// Opens user call chains of the calling process's threads as they leave `cpu`, off until its next
+/// exec. The kernel takes them in kernel mode, so it allows them to whoever may look into it
+/// (kernel.perf_event_paranoid of 1 or less, or CAP_PERFMON); its own addresses are left out all
+/// the same. A thread's first switches all have one; then the kernel keeps the rate.
 pub(crate) fn open_stops(cpu: i32) -> io::Result<OwnedFd> {
     let mut attr = attributes(None);
     attr.config = u64::from(PERF_COUNT_SW_CONTEXT_SWITCHES);
@@ -106,7 +108,8 @@ fn attributes(hertz: Option<u32>) -> perf_event_attr {
 /// Opens an event of the calling process.
 fn open(attr: &mut perf_event_attr, cpu: i32) -> io::Result<OwnedFd> {
     let flags = u64::from(sys::bindings::PERF_FLAG_FD_CLOEXEC);
-    // SAFETY: `attr` is a valid attribute structure of the size it states; pid 0 is the calling process.
+    // SAFETY: `attr` is a valid attribute structure of the size it states; pid 0 is the calling
+    // process.
     let fd = unsafe { sys::perf_event_open(attr, 0, cpu, -1, flags as _) };
     if fd < 0 {
         return Err(io::Error::last_os_error());
@@ -115,7 +118,8 @@ fn open(attr: &mut perf_event_attr, cpu: i32) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// The CPUs that are online, from the kernel's list (`0-3,8`); the first `sysconf` many when it can't be read.
+/// The CPUs that are online, from the kernel's list (`0-3,8`); the first `sysconf` many when it
+/// can't be read.
 pub(crate) fn online_cpus() -> Vec<i32> {
     let list = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     let cpus = parse_cpu_list(list.trim());

@@ -17,8 +17,9 @@ pub struct OffInterval {
     pub preempted: bool,
 }
 
-/// Pairs each switch off a CPU with the same thread's next onto one. `switches` must be in time order. A thread that never
-/// came back (it ended) has no last interval; of two switches the same way in a row (one was lost) the later one counts.
+/// Pairs each switch off a CPU with the same thread's next onto one. `switches` must be in time
+/// order. A thread that never came back (it ended) has no last interval; of two switches the same
+/// way in a row (one was lost) the later one counts.
 pub fn off_intervals(switches: &[Switch]) -> Vec<OffInterval> {
     let mut gone: BTreeMap<u32, Switch> = BTreeMap::new();
     let mut intervals = Vec::new();

@@ -24,8 +24,9 @@ struct Thread {
     switches: u64,
 }
 
-/// Pairs each switch onto a CPU with the same thread's next off it. `switches` must be in time order. The thread `main` ran when
-/// the watching began; every other one begins with a switch onto a CPU. One that runs at the end does so for ever.
+/// Pairs each switch onto a CPU with the same thread's next off it. `switches` must be in time
+/// order. The thread `main` ran when the watching began; every other one begins with a switch onto
+/// a CPU. One that runs at the end does so for ever.
 pub fn on_times(switches: &[Switch], main: u32) -> OnTimes {
     let mut threads: BTreeMap<u32, Thread> = BTreeMap::new();
     threads.entry(main).or_default().since = Some(0);

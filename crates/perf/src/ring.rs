@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use perf_event_open_sys::bindings::perf_event_mmap_page;
 
-/// Bytes of records a ring holds; with its control page within the 516 KiB an ordinary user may lock per CPU.
+/// Bytes of records a ring holds; with its control page within the 516 KiB an ordinary user may
+/// lock per CPU.
 pub(crate) const DATA_BYTES: usize = 64 * 4096;
-/// Likewise of the ring for stacks at context switches: both together stay within what an ordinary user may lock.
+/// Likewise of the ring for stacks at context switches: both together stay within what an ordinary
+/// user may lock.
 pub(crate) const STOPS_BYTES: usize = 32 * 4096;
 
 /// A mapped ring.
@@ -61,8 +63,8 @@ impl Ring {
     /// Calls `f(type, misc, body)` for each record there is, and gives its room back to the kernel.
     pub(crate) fn drain(&mut self, mut f: impl FnMut(u32, u16, &[u8])) {
         let size = self.length - self.page_size;
-        // SAFETY: the control page is mapped while self lives; the kernel writes `data_head` and reads `data_tail`
-        // as 64-bit words, with the ordering of acquire and release.
+        // SAFETY: the control page is mapped while self lives; the kernel writes `data_head` and
+        // reads `data_tail` as 64-bit words, with the ordering of acquire and release.
         let (head_at, tail_at) = unsafe {
             (
                 AtomicU64::from_ptr(ptr::addr_of_mut!((*self.page).data_head)),
@@ -98,8 +100,8 @@ impl Ring {
         let data = self.page.cast::<u8>().wrapping_add(self.page_size);
         let from = (at % size as u64) as usize;
         let first = out.len().min(size - from);
-        // SAFETY: both parts lie inside the mapping's `size` data bytes, and the kernel does not write between tail
-        // and head.
+        // SAFETY: both parts lie inside the mapping's `size` data bytes, and the kernel does not
+        // write between tail and head.
         unsafe {
             ptr::copy_nonoverlapping(data.add(from), out.as_mut_ptr(), first);
             ptr::copy_nonoverlapping(data, out.as_mut_ptr().add(first), out.len() - first);

@@ -1,7 +1,8 @@
-//! The file that switches and samples are kept in until the trace is finalised: 16 bytes each, little-endian, in the order
-//! drained (by time within a CPU only): thread id, flags, `CLOCK_MONOTONIC_RAW` in ns. A sample is followed by its addresses,
-//! 8 bytes each, innermost first; their number stands in the flags from bit 8 on. So is a stack at a context switch. It lies
-//! beside the spool and goes with it.
+//! The file that switches and samples are kept in until the trace is finalised: 16 bytes each,
+//! little-endian, in the order drained (by time within a CPU only): thread id, flags,
+//! `CLOCK_MONOTONIC_RAW` in ns. A sample is followed by its addresses, 8 bytes each, innermost
+//! first; their number stands in the flags from bit 8 on. So is a stack at a context switch. It
+//! lies beside the spool and goes with it.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -58,7 +59,8 @@ pub(crate) fn cost(cost: Duration) -> [u8; 16] {
     entry(0, COST, u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// A sample: the instruction pointer, then the chain of return addresses (which starts with the pointer again).
+/// A sample: the instruction pointer, then the chain of return addresses (which starts with the
+/// pointer again).
 pub(crate) fn sample(
     tid: u32,
     ns: u64,
@@ -123,12 +125,13 @@ pub struct Sample {
     pub tid: u32,
     /// `CLOCK_MONOTONIC_RAW`, in ns.
     pub ns: u64,
-    /// The instruction pointer, then the return addresses of its callers, as far as frame pointers led.
+    /// The instruction pointer, then the return addresses of its callers, as far as frame pointers
+    /// led.
     pub addresses: Vec<u64>,
 }
 
-/// Reads a switch file, after waiting up to `patience` for its writer to be done with it. Bytes of a cut-off entry at
-/// the end are ignored.
+/// Reads a switch file, after waiting up to `patience` for its writer to be done with it. Bytes of
+/// a cut-off entry at the end are ignored.
 ///
 /// # Errors
 /// The file can't be read, or its writer is not done in time.

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 /// Runs `sh -c script` under the watch and returns its switches, or why it was refused.
 fn watch(script: &str, path: &Path) -> Result<workspan_perf::Switches, String> {
-    // The watch must be set in a process of one thread, so a child of ours does it: this same binary, told by a variable.
+    // The watch must be set in a process of one thread, so a child of ours does it: this same
+    // binary, told by a variable.
     let status = Command::new(std::env::current_exe().expect("own path"))
         .args(["driver", "--exact", "--nocapture", "--test-threads=1"])
         .env("WATCH_SCRIPT", script)
@@ -37,7 +38,8 @@ fn driver() {
     // A forked child of the test has one thread, as the runner has.
     let mut command = Command::new("/bin/sh");
     command.args(["-c", &script]);
-    // SAFETY: the closure only makes system calls and opens files in the forked child, which has one thread.
+    // SAFETY: the closure only makes system calls and opens files in the forked child, which has
+    // one thread.
     unsafe {
         command.pre_exec(move || {
             workspan_perf::watch_from_exec(Path::new(&file), Some(workspan_perf::Rate::of(997)))
@@ -103,7 +105,8 @@ fn two_spinners_on_one_cpu_are_preempted() {
                 .filter(|o| o.preempted)
                 .map(|o| o.end_ns - o.begin_ns)
                 .sum();
-            // Each of the two is off while the other runs: about 300 ms between them, more under load.
+            // Each of the two is off while the other runs: about 300 ms between them, more under
+            // load.
             assert!(preempted > 150_000_000, "{preempted} ns of {off:?}");
         }
         Err(why) => skipped("two_spinners_on_one_cpu_are_preempted", &why),

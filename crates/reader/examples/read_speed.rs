@@ -1,4 +1,5 @@
-//! How fast a recorded trace is read, by stages: processor time and, in brackets, time on the clock.
+//! How fast a recorded trace is read, by stages: processor time and, in brackets, time on the
+//! clock.
 //!
 //!     cargo run --release -p workspan-dag --example read_speed FILE
 

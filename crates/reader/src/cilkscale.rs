@@ -1,4 +1,5 @@
-//! Reads Cilkscale's CSV: work, span and burdened span of each tag, and the times that its benchmarking script measured.
+//! Reads Cilkscale's CSV: work, span and burdened span of each tag, and the times that its
+//! benchmarking script measured.
 
 use workspan_dag::Error;
 
@@ -47,7 +48,8 @@ fn begins(bytes: &[u8]) -> bool {
 /// Reads it.
 ///
 /// # Errors
-/// [`Error::Text`] with the line of what is no number, or of a column that Cilkscale does not write.
+/// [`Error::Text`] with the line of what is no number, or of a column that Cilkscale does not
+/// write.
 pub fn read(bytes: &[u8]) -> Result<Vec<Tag>, Error> {
     let text = String::from_utf8_lossy(bytes);
     let rows = rows(&text)?;

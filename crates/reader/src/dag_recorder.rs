@@ -1,10 +1,12 @@
 //! Reads a `.dag` file of DAG Recorder, version 1.24.
 //!
-//! The file is a tree (MODEL.md §1): a *task* holds sections, intervals and its end; a *section* holds nested
-//! sections, creates and the wait that joins them. Intervals are the leaves, and become strands. A task or a section without
-//! children was folded by DAG Recorder: it becomes one folded strand (MODEL.md §7), of which work, span and counts are known.
+//! The file is a tree (MODEL.md §1): a *task* holds sections, intervals and its end; a *section*
+//! holds nested sections, creates and the wait that joins them. Intervals are the leaves, and
+//! become strands. A task or a section without children was folded by DAG Recorder: it becomes one
+//! folded strand (MODEL.md §7), of which work, span and counts are known.
 //!
-//! Edges follow from the tree, as they do in DAG Recorder itself. The file's own list of them is only checked.
+//! Edges follow from the tree, as they do in DAG Recorder itself. The file's own list of them is
+//! only checked.
 
 mod layout;
 mod places;
@@ -38,8 +40,9 @@ const ASSUMED_TICKS_PER_SECOND: u64 = 1_000_000_000;
 /// Reads the file.
 ///
 /// # Errors
-/// [`Error::Recorded`] with the byte of the damage: another version, fewer bytes than the header says, a node that is of no
-/// kind or stands where none of its kind can. With [`OpenOptions::allow_truncated`] names of source files may be missing.
+/// [`Error::Recorded`] with the byte of the damage: another version, fewer bytes than the header
+/// says, a node that is of no kind or stands where none of its kind can. With
+/// [`OpenOptions::allow_truncated`] names of source files may be missing.
 pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
     let file = layout::File::open(bytes, options.allow_truncated)?;
     let mut raw = RawTrace {

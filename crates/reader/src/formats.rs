@@ -1,7 +1,8 @@
 //! The formats of other tools that are read, one row each.
 //!
-//! To add one: a module that fills a [`workspan_dag::RawTrace`], or a table of results, and a row here. `workspan info` says what a
-//! row's format cannot tell; fuzzers and tests go through the table.
+//! To add one: a module that fills a [`workspan_dag::RawTrace`], or a table of results, and a row
+//! here. `workspan info` says what a row's format cannot tell; fuzzers and tests go through the
+//! table.
 
 use std::io::Read;
 use std::path::Path;
@@ -75,7 +76,8 @@ pub static FORMATS: [Format; 4] = [
     taskprof::FORMAT,
 ];
 
-/// The table of results in the file at `path` and what its format cannot tell; `None` for a trace, and for what can't be opened as a file.
+/// The table of results in the file at `path` and what its format cannot tell; `None` for a trace,
+/// and for what can't be opened as a file.
 ///
 /// # Errors
 /// The file is damaged.

@@ -1,8 +1,8 @@
 //! Reads traces of every format into a [`workspan_dag::Dag`], and writes text traces.
 //!
-//! [`open()`] recognises a file's format by its first bytes. [`recorded`] reads what `workspan
-//! record` writes, [`text`] reads and writes text traces, [`formats`] lists the formats of other tools,
-//! and [`packed`] handles any of them packed by gzip.
+//! [`open()`] recognises a file's format by its first bytes. [`recorded`] reads what
+//! `workspan record` writes, [`text`] reads and writes text traces, [`formats`] lists the formats
+//! of other tools, and [`packed`] handles any of them packed by gzip.
 
 pub mod cilkscale;
 mod csv;

@@ -1,13 +1,16 @@
 //! A trace's file in memory, whatever other processes do to it meanwhile.
 //!
-//! `cp new.wspan run.wspan`, `rsync --inplace` and network file systems make files shorter that somebody reads. A mapped page
-//! that the file no longer has can't be read: the kernel sends SIGBUS, which ends the process without a word.
+//! `cp new.wspan run.wspan`, `rsync --inplace` and network file systems make files shorter that
+//! somebody reads. A mapped page that the file no longer has can't be read: the kernel sends
+//! SIGBUS, which ends the process without a word.
 //!
 //! * A small file is copied, so nothing that happens to it later matters.
-//! * A large one is mapped, as many gigabytes need not fit into memory. Its range of addresses is in a list. A handler of SIGBUS looks the
-//!   address up there, puts zeros in place of the pages that are gone, and notes that the file shrank; the reader goes on, finds
-//!   damage or nothing wrong, and is then asked whether what it read was the file ([`Mapped::shrunk`]). systemd's journal is read in
-//!   the same way. Reading by `pread` instead would need every pass over the records to hold buffers and carry errors.
+//! * A large one is mapped, as many gigabytes need not fit into memory. Its range of addresses is
+//!   in a list. A handler of SIGBUS looks the address up there, puts zeros in place of the pages
+//!   that are gone, and notes that the file shrank; the reader goes on, finds damage or nothing
+//!   wrong, and is then asked whether what it read was the file ([`Mapped::shrunk`]). systemd's
+//!   journal is read in the same way. Reading by `pread` instead would need every pass over the
+//!   records to hold buffers and carry errors.
 //!
 //! Signals that are about nothing in the list go to the handler that was there before.
 
@@ -56,10 +59,12 @@ impl FileBytes {
         }
     }
 
-    /// The bytes are hardly needed any more: those of a mapped file take no memory until they are read again.
+    /// The bytes are hardly needed any more: those of a mapped file take no memory until they are
+    /// read again.
     pub(crate) fn release_pages(&self) {
         if let FileBytes::Mapped(map) = self {
-            // SAFETY: nothing is ever written to the map, so its pages come back as they were. Where the kernel refuses, they stay.
+            // SAFETY: nothing is ever written to the map, so its pages come back as they were.
+            // Where the kernel refuses, they stay.
             let _ = unsafe { map.map.unchecked_advise(UncheckedAdvice::DontNeed) };
         }
     }
@@ -88,8 +93,8 @@ impl Mapped {
     fn of(file: File) -> io::Result<Mapped> {
         static HANDLER: Once = Once::new();
         HANDLER.call_once(install);
-        // SAFETY: the map is only read. Bytes may change while they are read, which a parser of damaged files takes as damage; pages that
-        // go away are replaced by the handler.
+        // SAFETY: the map is only read. Bytes may change while they are read, which a parser of
+        // damaged files takes as damage; pages that go away are replaced by the handler.
         let map = unsafe { Mmap::map(&file) }?;
         let range = Range::watch(map.as_ptr() as usize, map.len());
         Ok(Mapped { map, file, range })
@@ -109,7 +114,8 @@ impl Drop for Mapped {
     }
 }
 
-/// A mapped file's addresses. Ranges are never freed but used again, so that a handler can walk them at any time.
+/// A mapped file's addresses. Ranges are never freed but used again, so that a handler can walk
+/// them at any time.
 #[derive(Debug)]
 struct Range {
     /// 0 while it is nobody's.
@@ -205,7 +211,8 @@ fn install() {
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as usize;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    // SAFETY: `action` is whole, `BEFORE` has room for the old one, and the handler calls nothing that a handler may not.
+    // SAFETY: `action` is whole, `BEFORE` has room for the old one, and the handler calls nothing
+    // that a handler may not.
     unsafe {
         libc::sigemptyset(&mut action.sa_mask);
         libc::sigaction(libc::SIGBUS, &action, BEFORE.0.get().cast());
@@ -214,7 +221,8 @@ fn install() {
 
 /// Async-signal-safe: atomics and system calls alone.
 extern "C" fn on_bus(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    // SAFETY: the kernel gives a handler with SA_SIGINFO a valid one; the address is that of a fault where the code says it is one.
+    // SAFETY: the kernel gives a handler with SA_SIGINFO a valid one; the address is that of a
+    // fault where the code says it is one.
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
     if code > 0 {
         for range in Range::all() {
@@ -223,14 +231,16 @@ extern "C" fn on_bus(signal: libc::c_int, info: *mut libc::siginfo_t, context: *
             };
             range.shrunk.store(true, Ordering::SeqCst);
             let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
-            // SAFETY: the addresses are those of a map that is only read and whose reader this thread is, so it lives.
+            // SAFETY: the addresses are those of a map that is only read and whose reader this
+            // thread is, so it lives.
             let zeros = unsafe { mmap_anonymous(from as *mut _, length, ProtFlags::READ, flags) };
             if zeros.is_ok() {
                 return;
             }
         }
     }
-    // SAFETY: `BEFORE` was written when this handler was installed; a handler with SA_SIGINFO takes three arguments.
+    // SAFETY: `BEFORE` was written when this handler was installed; a handler with SA_SIGINFO takes
+    // three arguments.
     unsafe {
         let before = (*BEFORE.0.get()).assume_init_ref();
         match before.sa_sigaction {

@@ -28,8 +28,9 @@ pub struct OpenOptions {
     pub index: Index,
 }
 
-/// The index of a trace is the same trace with its short subtrees folded, in a file beside it (`run.wspan.index`), so that they need not be
-/// folded again. One that is stale or damaged is made anew; where none can be written, nothing is said and nothing is lost.
+/// The index of a trace is the same trace with its short subtrees folded, in a file beside it
+/// (`run.wspan.index`), so that they need not be folded again. One that is stale or damaged is made
+/// anew; where none can be written, nothing is said and nothing is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Index {
     /// None is read or written.
@@ -49,7 +50,8 @@ pub enum Grain {
     /// None: each task is read.
     #[default]
     None,
-    /// Of large traces those that leave some 10⁵ tasks, 10 µs to 1 ms; small traces are read task by task.
+    /// Of large traces those that leave some 10⁵ tasks, 10 µs to 1 ms; small traces are read task
+    /// by task.
     Auto,
     /// Those shorter than this, of traces of any size.
     Nanoseconds(u64),
@@ -190,8 +192,9 @@ impl OwnedTrace {
     }
 }
 
-/// The note, key and value, by which an index says that it is of the trace at `path`: for who makes an index by other means, as the tests
-/// of what reads it do. `folded` is the grain in nanoseconds, and the tasks, records and bytes of the trace, and the folded records.
+/// The note, key and value, by which an index says that it is of the trace at `path`: for who makes
+/// an index by other means, as the tests of what reads it do. `folded` is the grain in nanoseconds,
+/// and the tasks, records and bytes of the trace, and the folded records.
 ///
 /// # Errors
 /// The file can't be read.
@@ -204,7 +207,8 @@ pub fn index_note(path: &Path, folded: [u64; 5]) -> Result<(&'static str, String
     })
 }
 
-/// What ran when in the recorded trace at `path`, long before [`open`] is through with it; `None` for a text trace.
+/// What ran when in the recorded trace at `path`, long before [`open`] is through with it; `None`
+/// for a text trace.
 ///
 /// # Errors
 /// As [`open`].
@@ -269,8 +273,8 @@ fn with_file<T>(
     read.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Where a trace is whose index would lie beside it. `/dev/stdin` and its kin are links to a file elsewhere, and `/dev` is no place for
-/// an index; `None` where the file has no name any more.
+/// Where a trace is whose index would lie beside it. `/dev/stdin` and its kin are links to a file
+/// elsewhere, and `/dev` is no place for an index; `None` where the file has no name any more.
 fn place_of_index(path: &Path) -> Option<PathBuf> {
     let systems = ["/dev", "/proc"]
         .iter()
@@ -329,8 +333,9 @@ pub(crate) fn named(path: &Path, error: Error) -> Error {
     }
 }
 
-/// What is damaged of the trace at `path`, as a sentence; `None` when nothing is, as far as its chunks tell, and for text traces and
-/// pipes, which are looked at when they are read. Takes a hundredth of the time of reading.
+/// What is damaged of the trace at `path`, as a sentence; `None` when nothing is, as far as its
+/// chunks tell, and for text traces and pipes, which are looked at when they are read. Takes a
+/// hundredth of the time of reading.
 ///
 /// # Errors
 /// There is no such file, or it is none that [`open`] could read anything of.

@@ -1,5 +1,6 @@
-//! Traces packed by gzip (RFC 1952), of either kind: text traces as `simulate` and people pack them, and recorded ones that hold folded
-//! subtrees, which `record` packs where they are small (docs/format.md, Packed traces).
+//! Traces packed by gzip (RFC 1952), of either kind: text traces as `simulate` and people pack
+//! them, and recorded ones that hold folded subtrees, which `record` packs where they are small
+//! (docs/format.md, Packed traces).
 
 use std::io::{self, Read, Write};
 
@@ -15,7 +16,8 @@ use workspan_dag::Error;
 /// What gzip's files start with.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// A text trace packs to a tenth or a thirtieth, a recorded one to a half; what unpacks to more than this many times its size is none.
+/// A text trace packs to a tenth or a thirtieth, a recorded one to a half; what unpacks to more
+/// than this many times its size is none.
 const MAX_UNPACKED_RATIO: u64 = 100;
 
 /// Shorter ones are unpacked in any case.
@@ -39,7 +41,8 @@ pub fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(&GZIP)
 }
 
-/// True for the beginning of a recorded trace, packed or not, however little of it is there; not for nothing.
+/// True for the beginning of a recorded trace, packed or not, however little of it is there; not
+/// for nothing.
 pub fn is_recorded(bytes: &[u8]) -> bool {
     let mut start = Vec::new();
     let start = if is_packed(bytes) {
@@ -54,8 +57,8 @@ pub fn is_recorded(bytes: &[u8]) -> bool {
     !start.is_empty() && MAGIC.starts_with(&start[..start.len().min(MAGIC.len())])
 }
 
-/// What was packed; with `allow_truncated` what comes before the damage, where there is some. Memory is in proportion to the packed bytes
-/// that were read so far.
+/// What was packed; with `allow_truncated` what comes before the damage, where there is some.
+/// Memory is in proportion to the packed bytes that were read so far.
 pub(crate) fn unpack(bytes: &[u8], allow_truncated: bool) -> Result<Vec<u8>, Error> {
     let mut trace = Vec::new();
     let mut decoder = MultiGzDecoder::new(bytes);

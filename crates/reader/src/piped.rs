@@ -1,4 +1,5 @@
-//! A trace that comes through a pipe or from a device: read whole, unless it turns out to be none, or has no end.
+//! A trace that comes through a pipe or from a device: read whole, unless it turns out to be none,
+//! or has no end.
 
 use std::io::Read;
 use std::path::Path;

@@ -1,11 +1,14 @@
 //! Reads a recorded trace (`.wspan`, or the spool file a process left behind).
 //!
-//! `chunks_by_thread` sorts the file's chunks by what they are and leaves of each thread's those records that count (`process_end`); `survey` walks all events once to learn how many tasks, scopes
-//! and yields each thread has and who was in which team (`teams`), what unrecorded subtrees hold (`skipped`), and numbers the tasks by creation; `replay` walks them again with each thread's stack of
-//! tasks and tells the run; `workers` gives threads their numbers, `places` sites their names, `clock` ticks their
-//! rate, `off_cpu_estimate` off-CPU times their strands, and `off_cpu` makes one of those told twice. `straight` does all of it at once for
-//! runs of joins that hold no surprise, and `fold` makes large runs short before all that. What is inconsistent is repaired, counted and told in the warnings; times
-//! start at 0.
+//! `chunks_by_thread` sorts the file's chunks by what they are and leaves of each thread's those
+//! records that count (`process_end`); `survey` walks all events once to learn how many tasks,
+//! scopes and yields each thread has and who was in which team (`teams`), what unrecorded subtrees
+//! hold (`skipped`), and numbers the tasks by creation; `replay` walks them again with each
+//! thread's stack of tasks and tells the run; `workers` gives threads their numbers, `places` sites
+//! their names, `clock` ticks their rate, `off_cpu_estimate` off-CPU times their strands, and
+//! `off_cpu` makes one of those told twice. `straight` does all of it at once for runs of joins
+//! that hold no surprise, and `fold` makes large runs short before all that. What is inconsistent
+//! is repaired, counted and told in the warnings; times start at 0.
 
 mod chunks_by_thread;
 mod clock;
@@ -58,18 +61,20 @@ struct Extent {
     last: u64,
 }
 
-/// Reads a recorded trace from the bytes of its file. Time is linear in the events (n log t with t threads).
+/// Reads a recorded trace from the bytes of its file. Time is linear in the events (n log t with t
+/// threads).
 ///
 /// # Errors
-/// It is none, of another version, damaged (unless `options.allow_truncated`), without any task, or with 2^32 tasks or
-/// strands.
+/// It is none, of another version, damaged (unless `options.allow_truncated`), without any task, or
+/// with 2^32 tasks or strands.
 pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<RawTrace, Error> {
     let chunks = chunks_by_thread::read(bytes, options)?;
     let places = places::places(&chunks);
     told(chunks, places, bytes.len())
 }
 
-/// The [`Dag`] of a recorded trace: [`read`] and [`build`], in one go where nothing but joins is to be told.
+/// The [`Dag`] of a recorded trace: [`read`] and [`build`], in one go where nothing but joins is to
+/// be told.
 ///
 /// # Errors
 /// Those of [`read`] and [`build`].
@@ -106,8 +111,8 @@ pub(crate) fn dag_with_index(
     }
 }
 
-/// The part of [`dag`] that goes in one walk; `None` for a trace that is none of joins alone, or contradicts itself. What it
-/// gives is what [`read`] and [`build`] give.
+/// The part of [`dag`] that goes in one walk; `None` for a trace that is none of joins alone, or
+/// contradicts itself. What it gives is what [`read`] and [`build`] give.
 ///
 /// # Errors
 /// The chunks are damaged, as for [`read`].

@@ -1,4 +1,5 @@
-//! Reads the profiles that TaskProf and TaskProf2 write as CSV: parallelism or tasking overhead by spawn site, and regions of a what-if.
+//! Reads the profiles that TaskProf and TaskProf2 write as CSV: parallelism or tasking overhead by
+//! spawn site, and regions of a what-if.
 
 use workspan_dag::Error;
 

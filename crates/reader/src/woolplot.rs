@@ -1,9 +1,11 @@
 //! Reads WoolPlot's log, the text that Wool's instrumented runtime prints.
 //!
-//! A log has no tasks, only what happened on each worker: spawns, syncs, steals. The events of all workers in the order of
-//! time tell which spawn each steal took (`deques`): a worker pushes a task at its end of its deque and pops the youngest, thieves take
-//! the oldest. So the stolen tasks are known, from the steal to their end, and become tasks. Where a task that nobody stole begins and ends
-//! is not logged: it ran inside of its spawner's strand, which is folded and counts it (MODEL.md §7).
+//! A log has no tasks, only what happened on each worker: spawns, syncs, steals. The events of all
+//! workers in the order of time tell which spawn each steal took (`deques`): a worker pushes a task
+//! at its end of its deque and pops the youngest, thieves take the oldest. So the stolen tasks are
+//! known, from the steal to their end, and become tasks. Where a task that nobody stole begins and
+//! ends is not logged: it ran inside of its spawner's strand, which is folded and counts it
+//! (MODEL.md §7).
 //!
 //! Without events, only the main task is known to have run; steals and spawns are marks and counts.
 

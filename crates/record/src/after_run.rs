@@ -1,4 +1,5 @@
-//! After the run: the processes' traces finalised and named, the report of the one that matters, or why there is none.
+//! After the run: the processes' traces finalised and named, the report of the one that matters, or
+//! why there is none.
 
 pub(crate) mod missed_runtime;
 
@@ -73,13 +74,15 @@ struct Recorded {
 struct Inside {
     /// Ticks spent in tasks.
     work: u128,
-    /// Tasks created in it, with those in folded strands. A process has more than the part of it that is kept.
+    /// Tasks created in it, with those in folded strands. A process has more than the part of it
+    /// that is kept.
     tasks: u64,
 }
 
 impl Outcome<'_> {
-    /// Finalises, names, reports, and says what went wrong: the exit code is the program's, whatever becomes of its trace. `nothing`
-    /// says why no process, or none with a task, was recorded, given what is known of those that were; `None` when that needs no word.
+    /// Finalises, names, reports, and says what went wrong: the exit code is the program's,
+    /// whatever becomes of its trace. `nothing` says why no process, or none with a task, was
+    /// recorded, given what is known of those that were; `None` when that needs no word.
     pub fn conclude(&self, nothing: impl Fn(&[&Finalized]) -> Option<String>) {
         let concluded = catch_unwind(AssertUnwindSafe(|| self.try_conclude(nothing)));
         match concluded {
@@ -99,7 +102,8 @@ impl Outcome<'_> {
     }
 
     /// # Errors
-    /// A trace could not be written. What was recorded stays in the spool directory and is said to be there.
+    /// A trace could not be written. What was recorded stays in the spool directory and is said to
+    /// be there.
     fn try_conclude(
         &self,
         nothing: impl Fn(&[&Finalized]) -> Option<String>,
@@ -199,7 +203,8 @@ impl Outcome<'_> {
         let mut recorded = Vec::new();
         let mut failed = None;
         for (number, spool) in spools.iter().enumerate() {
-            // In the spool directory, which is this run's alone and the only thing that can be left when this process is killed.
+            // In the spool directory, which is this run's alone and the only thing that can be left
+            // when this process is killed.
             let half = self.spool.join(format!("trace-{number}"));
             let settings = Settings {
                 workspace: &self.workspace,
@@ -286,8 +291,8 @@ fn print_table(table: PrintTable, traces: &[PathBuf]) {
     }
 }
 
-/// The warnings, with those about modules without line tables in one: a Python program has a dozen of them that nobody can compile anew.
-/// The report lists them all.
+/// The warnings, with those about modules without line tables in one: a Python program has a dozen
+/// of them that nobody can compile anew. The report lists them all.
 fn without_line_tables<'a>(warnings: impl Iterator<Item = &'a String>) -> Vec<String> {
     let (bare, mut others): (Vec<&String>, Vec<&String>) =
         warnings.partition(|warning| warning.contains(": has no line tables"));
@@ -332,7 +337,8 @@ fn moved(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// A copy under a name that nobody has: what somebody put there, a link to another file say, is not written to.
+/// A copy under a name that nobody has: what somebody put there, a link to another file say, is not
+/// written to.
 fn copied(from: &Path, to: &Path) -> io::Result<()> {
     let mut copy = private(to)?;
     let done = io::copy(&mut std::fs::File::open(from)?, &mut copy).and_then(|_| copy.sync_data());
@@ -366,8 +372,8 @@ fn below_roots(dag: &Dag) -> Inside {
     }
 }
 
-/// Leaves out the processes with nothing parallel in them, shells and launchers mostly, where there are others: what is
-/// left, where the main one is in it, and how many were left out.
+/// Leaves out the processes with nothing parallel in them, shells and launchers mostly, where there
+/// are others: what is left, where the main one is in it, and how many were left out.
 fn without_serial(recorded: Vec<Recorded>, main: usize) -> (Vec<Recorded>, usize, usize) {
     let mut kept = Vec::new();
     let (mut place, mut serial) = (0, 0);
@@ -392,7 +398,8 @@ fn left_out(serial: usize) -> String {
     }
 }
 
-/// For each process with tasks, or with nothing but forks, how many of the children it forked were not recorded.
+/// For each process with tasks, or with nothing but forks, how many of the children it forked were
+/// not recorded.
 fn bare_children(traces: &[Finalized]) -> Vec<String> {
     let parallel = traces.iter().any(|trace| trace.tasks > 0);
     let unrecorded = |trace: &Finalized| {

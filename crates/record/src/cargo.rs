@@ -1,4 +1,5 @@
-//! Recording through cargo: the same command with the rustc wrapper, a build folder of its own, and our runner.
+//! Recording through cargo: the same command with the rustc wrapper, a build folder of its own, and
+//! our runner.
 
 mod build_folder;
 pub mod command_line;
@@ -152,8 +153,9 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
     Ok(child::end_like(status))
 }
 
-/// Makes the target folder where there is none yet, with the file that keeps it out of backups. cargo writes that file only when it makes
-/// the folder itself, so nobody else would; a folder that is there is the user's to tag.
+/// Makes the target folder where there is none yet, with the file that keeps it out of backups.
+/// cargo writes that file only when it makes the folder itself, so nobody else would; a folder that
+/// is there is the user's to tag.
 fn tag_new_target(target: &Path) {
     const TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n\
         # This file is a cache directory tag created by workspan.\n\

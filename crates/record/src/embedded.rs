@@ -1,5 +1,6 @@
-//! What the tool carries inside and needs as files: the preloaded library and the stand-in's sources, unpacked once into
-//! the user's cache; and the two links through which cargo calls this same program in another role.
+//! What the tool carries inside and needs as files: the preloaded library and the stand-in's
+//! sources, unpacked once into the user's cache; and the two links through which cargo calls this
+//! same program in another role.
 
 use std::ffi::OsStr;
 use std::io;
@@ -33,7 +34,8 @@ pub struct Tools {
     pub runner: PathBuf,
 }
 
-/// A number that changes with anything that decides what a recorded build looks like: library, stand-in, wrapper, version.
+/// A number that changes with anything that decides what a recorded build looks like: library,
+/// stand-in, wrapper, version.
 pub fn fingerprint() -> String {
     format!(
         "{}{:016x}",
@@ -42,8 +44,8 @@ pub fn fingerprint() -> String {
     )
 }
 
-/// Unpacks into `$XDG_CACHE_HOME` or `~/.cache`; where that can't be written, into `fallback`, then into the
-/// temporary directory.
+/// Unpacks into `$XDG_CACHE_HOME` or `~/.cache`; where that can't be written, into `fallback`, then
+/// into the temporary directory.
 ///
 /// # Errors
 /// No place could be written; the message names the last.
@@ -107,8 +109,8 @@ pub fn library_in(folder: &Path) -> anyhow::Result<PathBuf> {
     undivided(&folder.join(LIBRARY_NAME))
 }
 
-/// A path to the same file without spaces and colons, which `LD_PRELOAD` and a runner given as one string would be
-/// divided at: the path itself, or a link in the temporary directory.
+/// A path to the same file without spaces and colons, which `LD_PRELOAD` and a runner given as one
+/// string would be divided at: the path itself, or a link in the temporary directory.
 ///
 /// # Errors
 /// The link could not be made.
@@ -138,7 +140,8 @@ pub fn undivided(path: &Path) -> anyhow::Result<PathBuf> {
     Ok(link)
 }
 
-/// This user's own folder in the temporary directory. One that another user put there first is not used.
+/// This user's own folder in the temporary directory. One that another user put there first is not
+/// used.
 fn private_temporary() -> anyhow::Result<PathBuf> {
     let user = rustix::process::getuid().as_raw();
     for attempt in 0..16 {

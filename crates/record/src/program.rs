@@ -73,7 +73,8 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
     let tools = embedded::unpack(None)?;
     let spool = spool_below(&folder)?;
 
-    // Through the runner, as the kernel's watcher has to be set up in the process that becomes the program.
+    // Through the runner, as the kernel's watcher has to be set up in the process that becomes the
+    // program.
     let mut run = Command::new(&tools.runner);
     run.arg0(RUNNER_ROLE).args(request.command);
     environment::leave_outer(&mut run);
@@ -149,7 +150,8 @@ pub(crate) fn spool_below(folder: &Path) -> anyhow::Result<PathBuf> {
         .with_context(|| folder.display().to_string())?;
     let name = format!(".workspan-spool-{}", std::process::id());
     for number in 0.. {
-        // Containers that share the folder may have processes of the same number; and one may have been left there.
+        // Containers that share the folder may have processes of the same number; and one may have
+        // been left there.
         let spool = folder.join(match number {
             0 => name.clone(),
             number => format!("{name}-{number}"),
@@ -177,7 +179,8 @@ fn workspace_of(program: &Path) -> Workspace {
     let Ok(program) = program.canonicalize() else {
         return Workspace::default();
     };
-    // The target folder of a workspace has the tag when cargo made it; the build folder below `target/workspan` always has.
+    // The target folder of a workspace has the tag when cargo made it; the build folder below
+    // `target/workspan` always has.
     let build = program
         .ancestors()
         .find(|folder| folder.join("CACHEDIR.TAG").is_file());

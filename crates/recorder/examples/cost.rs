@@ -1,8 +1,10 @@
-//! What recording costs: an unstolen join (four records, three clock reads), into fresh chunks of a real file.
+//! What recording costs: an unstolen join (four records, three clock reads), into fresh chunks of a
+//! real file.
 //!
 //!     cargo run --release -p workspan-recorder --example cost [JOINS] [FOLDER]
 //!
-//! Prints ns a join beside ns of three clock reads (the least of several batches, and the mean), and bytes a task.
+//! Prints ns a join beside ns of three clock reads (the least of several batches, and the mean),
+//! and bytes a task.
 
 use std::path::PathBuf;
 use std::time::Instant;

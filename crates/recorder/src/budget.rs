@@ -1,16 +1,20 @@
-//! Which subtrees of joins are recorded when recording all would cost more than was allowed. Tasks that are created and waited for are
-//! decided upon alike, a task for a join.
+//! Which subtrees of joins are recorded when recording all would cost more than was allowed. Tasks
+//! that are created and waited for are decided upon alike, a task for a join.
 //!
-//! Decisions of one thread, from what it is told alone: sites, levels, times, a seed. So a recorded stream of joins can be replayed through
-//! it, and gives the same decisions. This file and those in its folder are compiled into front ends as they stand; they use `core` and the prelude alone.
+//! Decisions of one thread, from what it is told alone: sites, levels, times, a seed. So a recorded
+//! stream of joins can be replayed through it, and gives the same decisions. This file and those in
+//! its folder are compiled into front ends as they stand; they use `core` and the prelude alone.
 //!
-//! Subtrees are taken by *class*: their site and level (creates below the root). A class's subtrees that are short enough are left
-//! out, all but some: with budget b (a part of the time), and d what recording a subtree adds to its time, each is recorded with
-//! the chance b / d, so that what is recorded costs b. Where d is below b, because strands are long, that is all of them. A subtree that is longer than the
-//! *grain* is entered instead, so that the next level decides; while what is recorded on the way costs too much, the grain grows.
+//! Subtrees are taken by *class*: their site and level (creates below the root). A class's subtrees
+//! that are short enough are left out, all but some: with budget b (a part of the time), and d what
+//! recording a subtree adds to its time, each is recorded with the chance b / d, so that what is
+//! recorded costs b. Where d is below b, because strands are long, that is all of them. A subtree
+//! that is longer than the *grain* is entered instead, so that the next level decides; while what
+//! is recorded on the way costs too much, the grain grows.
 //!
-//! Calibration finds the least that a record costs; in a program that shares its caches and processors it is more. So drawn subtrees
-//! are compared with those of their class that were left out, and chances are lowered by what was thought too little.
+//! Calibration finds the least that a record costs; in a program that shares its caches and
+//! processors it is more. So drawn subtrees are compared with those of their class that were left
+//! out, and chances are lowered by what was thought too little.
 
 mod class;
 mod compared;
@@ -52,15 +56,15 @@ pub enum Choice {
     Skip,
 }
 
-/// Added to the level that is recorded of a subtree recorded to learn from: it was not drawn by chance, so it says nothing of how many there
-/// are, but as much as others of what is inside.
+/// Added to the level that is recorded of a subtree recorded to learn from: it was not drawn by
+/// chance, so it says nothing of how many there are, but as much as others of what is inside.
 pub const LEARNT: u64 = 1 << 32;
-/// Added to the level that is recorded where the class is one of tasks, not of joins: what is left out, or recorded in full, is all that the
-/// current task does.
+/// Added to the level that is recorded where the class is one of tasks, not of joins: what is left
+/// out, or recorded in full, is all that the current task does.
 pub const OF_TASKS: u64 = 1 << 33;
 
-/// Where in the level that is recorded of a drawn subtree stands how many of its class it stands for, itself among them: as chances
-/// follow what was drawn before, they differ within a class.
+/// Where in the level that is recorded of a drawn subtree stands how many of its class it stands
+/// for, itself among them: as chances follow what was drawn before, they differ within a class.
 pub const STANDS_FOR: u32 = 34;
 /// In units of that part of a subtree.
 const PARTS: u64 = 16;

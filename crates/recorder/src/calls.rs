@@ -1,4 +1,5 @@
-//! The general path: what MODEL.md §1 says a runtime does, one record a call, on the calling thread's handle.
+//! The general path: what MODEL.md §1 says a runtime does, one record a call, on the calling
+//! thread's handle.
 
 use core::slice;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -16,8 +17,8 @@ fn with<R: Default>(f: impl FnOnce(*mut Handle) -> R) -> R {
     if h.is_null() { R::default() } else { f(h) }
 }
 
-/// Runs `f` with the thread's handle, where a current task is needed: a thread that is no worker and runs no task gets a
-/// root.
+/// Runs `f` with the thread's handle, where a current task is needed: a thread that is no worker
+/// and runs no task gets a root.
 fn with_task<R: Default>(f: impl FnOnce(*mut Handle) -> R) -> R {
     with(|h| {
         // SAFETY: the handle is the calling thread's.

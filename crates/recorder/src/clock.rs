@@ -1,4 +1,5 @@
-//! The clock: the CPU's time-stamp counter where it runs at one rate on all CPUs, else `CLOCK_MONOTONIC_RAW`.
+//! The clock: the CPU's time-stamp counter where it runs at one rate on all CPUs, else
+//! `CLOCK_MONOTONIC_RAW`.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -56,7 +57,8 @@ pub fn monotonic_raw_ns() -> u64 {
     system::monotonic_raw_ns()
 }
 
-/// Ticks and nanoseconds at one moment: of a few tries, the one whose two readings of the ticks lie closest.
+/// Ticks and nanoseconds at one moment: of a few tries, the one whose two readings of the ticks lie
+/// closest.
 pub(crate) fn pair(tries: u32) -> Pair {
     let mut best = (u64::MAX, Pair { ticks: 0, ns: 0 });
     for _ in 0..tries.max(1) {

@@ -1,9 +1,11 @@
-//! Performance counters of the recorded threads, read at every record, so that each strand knows its own increase.
+//! Performance counters of the recorded threads, read at every record, so that each strand knows
+//! its own increase.
 //!
-//! A thread opens the events for itself when it is first seen, in groups of up to four, so that those of a group are counted at
-//! the same time when there are more than the CPU has counters; what was counted part of the time is scaled up. They are
-//! read in user space (`rdpmc`) where the kernel allows it for all of a group, else with one system call a group. Where the
-//! kernel opens none, the thread is recorded without.
+//! A thread opens the events for itself when it is first seen, in groups of up to four, so that
+//! those of a group are counted at the same time when there are more than the CPU has counters;
+//! what was counted part of the time is scaled up. They are read in user space (`rdpmc`) where the
+//! kernel allows it for all of a group, else with one system call a group. Where the kernel opens
+//! none, the thread is recorded without.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -231,7 +233,8 @@ fn open_event(event: &CounterEvent, leader: c_int) -> Option<c_int> {
     if !event.kernel {
         attributes.flags |= EXCLUDE_KERNEL;
     }
-    // SAFETY: the attributes are as large as they say and live through the call; 0 and -1: this thread, on any CPU.
+    // SAFETY: the attributes are as large as they say and live through the call; 0 and -1: this
+    // thread, on any CPU.
     let fd = unsafe {
         system::perf_event_open(
             (&raw const attributes).cast::<c_void>(),
@@ -281,15 +284,16 @@ fn map(fd: c_int, length: usize) -> *mut Page {
 /// Bit of the capabilities: the counter may be read in user space.
 const USER_READS: u64 = 1 << 2;
 
-/// A counter's value by `rdpmc`, as the comment at the page's declaration in the kernel's headers says it has to be read;
-/// `None` where it can't be, or was not counted all the time.
+/// A counter's value by `rdpmc`, as the comment at the page's declaration in the kernel's headers
+/// says it has to be read; `None` where it can't be, or was not counted all the time.
 #[cfg(target_arch = "x86_64")]
 fn read_counter(page: *mut Page) -> Option<u64> {
     use core::sync::atomic::{AtomicU32, compiler_fence};
     if page.is_null() {
         return None;
     }
-    // SAFETY: the page is mapped while the event is open; its lock is a word that the kernel changes around what it writes.
+    // SAFETY: the page is mapped while the event is open; its lock is a word that the kernel
+    // changes around what it writes.
     unsafe {
         let lock = AtomicU32::from_ptr(&raw mut (*page).lock);
         loop {
@@ -306,7 +310,8 @@ fn read_counter(page: *mut Page) -> Option<u64> {
             let (low, high): (u32, u32);
             core::arch::asm!("rdpmc", in("ecx") index - 1, out("eax") low, out("edx") high, options(nostack, nomem));
             let raw = (u64::from(high) << 32 | u64::from(low)) as i64;
-            // The counter has fewer bits than the register: its sign is put where the register's is.
+            // The counter has fewer bits than the register: its sign is put where the register's
+            // is.
             let shift = 64 - u32::from(width);
             let count = raw.wrapping_shl(shift).wrapping_shr(shift);
             compiler_fence(Ordering::Acquire);

@@ -4,9 +4,9 @@
 //! can have had the CPU, or the record of a switch is missing. The thread's CPU clock knows. It is
 //! read when the thread's handle is made, after each strand of more than
 //! [`crate::front::LONG_TICKS`], at the end of each chunk, when the thread ends, and for the thread
-//! that ends the process then. A reading is kept ([`CpuReading`]) where the thread ran for less than the
-//! time that passed. After the run, the times off the CPU by its switches are taken out of the
-//! difference.
+//! that ends the process then. A reading is kept ([`CpuReading`]) where the thread ran for less
+//! than the time that passed. After the run, the times off the CPU by its switches are taken out of
+//! the difference.
 //!
 //! A reading is one system call. A program that enters a sandbox may forbid that call, so the
 //! readings end when it prepares to enter one ([`stop`]).
@@ -65,8 +65,8 @@ impl Reading {
 }
 
 /// Reads the calling thread's clock again. The last reading is the thread's own: with more threads
-/// than CPUs, a lock around all of them would be held by a thread that lost its CPU. The next reading
-/// counts from this one also where this one is not kept.
+/// than CPUs, a lock around all of them would be held by a thread that lost its CPU. The next
+/// reading counts from this one also where this one is not kept.
 pub(crate) fn read(recording: &Recording, thread: u32, last: &mut Option<Reading>) {
     let Some(before) = *last else { return };
     *last = Reading::now();

@@ -1,8 +1,10 @@
-//! The descriptor of the spool file: out of the program's way, and never taken for one of the program's.
+//! The descriptor of the spool file: out of the program's way, and never taken for one of the
+//! program's.
 //!
-//! A program may count on the numbers it gets (the first file it opens is 3), on how many there are, and may close all it
-//! did not open itself, after which our number can be that of a file of its own. So the number lies beyond those the program
-//! can get, where the limits allow that, and each use first asks whether it is still our file.
+//! A program may count on the numbers it gets (the first file it opens is 3), on how many there
+//! are, and may close all it did not open itself, after which our number can be that of a file of
+//! its own. So the number lies beyond those the program can get, where the limits allow that, and
+//! each use first asks whether it is still our file.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicI32, Ordering};
@@ -11,7 +13,8 @@ use std::sync::Mutex;
 
 use crate::system::{self, Limit};
 
-/// Soft limits up to this leave room for a number beyond them; the kernel's table of descriptors grows to the largest one.
+/// Soft limits up to this leave room for a number beyond them; the kernel's table of descriptors
+/// grows to the largest one.
 const BEYOND: u64 = 4096;
 
 /// Device and inode.
@@ -26,7 +29,8 @@ pub(crate) struct Descriptor {
 }
 
 impl Descriptor {
-    /// Creates the file, which must not be there yet (0600; a link at its place is not followed). The error is errno's.
+    /// Creates the file, which must not be there yet (0600; a link at its place is not followed).
+    /// The error is errno's.
     pub(crate) fn create(path: CString) -> Result<Descriptor, c_int> {
         let flags = system::O_RDWR | system::O_CREAT | system::O_EXCL | system::O_CLOEXEC;
         // SAFETY: `path` is a C string.
@@ -48,7 +52,8 @@ impl Descriptor {
         })
     }
 
-    /// The number, which is that of our file now; `None` when the program closed it and it can't be opened again.
+    /// The number, which is that of our file now; `None` when the program closed it and it can't be
+    /// opened again.
     pub(crate) fn number(&self) -> Option<c_int> {
         let number = self.number.load(Ordering::Acquire);
         if identity(number) == Some(self.identity) {
@@ -109,7 +114,8 @@ fn aside(number: c_int) -> c_int {
     let high = if limit.current > BEYOND {
         duplicate(BEYOND)
     } else {
-        // Beyond the limit as it is now, which is raised for the moment: a descriptor that is open stays usable.
+        // Beyond the limit as it is now, which is raised for the moment: a descriptor that is open
+        // stays usable.
         let raised = Limit {
             current: limit.current + 16,
             maximum: limit.maximum.max(limit.current + 16),
@@ -136,7 +142,8 @@ fn aside(number: c_int) -> c_int {
 
 fn identity(number: c_int) -> Option<Identity> {
     let mut words = [0u64; 32];
-    // SAFETY: struct stat is 144 bytes on 64-bit Linux, less than `words`; device and inode are its first two words.
+    // SAFETY: struct stat is 144 bytes on 64-bit Linux, less than `words`; device and inode are its
+    // first two words.
     let failed = unsafe { system::fstat(number, words.as_mut_ptr().cast()) } != 0;
     (!failed).then_some((words[0], words[1]))
 }

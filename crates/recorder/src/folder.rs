@@ -1,16 +1,18 @@
 //! A thread's chunks, folded.
 //!
-//! Front ends write records as ever, into one of two chunks of the file that take turns. When one is full, its records go through
-//! [`Fold`]; what is still open to folding is put at the beginning of the other chunk, and what is not is put out in
-//! a chunk of its own once it is large enough. At every moment a reader finds each record exactly once, wherever the process is
-//! killed ([`workspan_trace::hand_off`]):
+//! Front ends write records as ever, into one of two chunks of the file that take turns. When one
+//! is full, its records go through [`Fold`]; what is still open to folding is put at the beginning
+//! of the other chunk, and what is not is put out in a chunk of its own once it is large enough. At
+//! every moment a reader finds each record exactly once, wherever the process is killed
+//! ([`workspan_trace::hand_off`]):
 //!
 //! * The other chunk does not count while records are put there.
-//! * While nothing is put out, the other chunk has the same number as the one that was full and a *turn* one higher; of two chunks
-//!   that are not sealed, of one number, the later turn counts.
-//! * When records are put out, first the other chunk gets the next number: it does not count, as there is one before it that is not
-//!   sealed. Then what is put out gets the number of the chunk that was full: it is sealed, and a sealed one counts, so that
-//!   with one store the full chunk counts no longer and the other one does.
+//! * While nothing is put out, the other chunk has the same number as the one that was full and a
+//!   *turn* one higher; of two chunks that are not sealed, of one number, the later turn counts.
+//! * When records are put out, first the other chunk gets the next number: it does not count, as
+//!   there is one before it that is not sealed. Then what is put out gets the number of the chunk
+//!   that was full: it is sealed, and a sealed one counts, so that with one store the full chunk
+//!   counts no longer and the other one does.
 
 use crate::clock;
 use crate::process::Recording;
@@ -21,8 +23,8 @@ use workspan_trace::event::{Event, Events};
 use workspan_trace::hand_off;
 use workspan_trace::wire::{self, Kind};
 
-/// Size of the two chunks. What is in them when the process ends stays unfolded, and they should stay in the CPU's cache; a
-/// turn costs as much as some hundred records.
+/// Size of the two chunks. What is in them when the process ends stays unfolded, and they should
+/// stay in the CPU's cache; a turn costs as much as some hundred records.
 const SIZE: usize = 32 << 10;
 /// Less than this waits to be put out.
 const WORTHWHILE: usize = 4 << 10;
@@ -47,7 +49,8 @@ pub(crate) struct Folder {
     kept: u64,
     /// The chunk that is not written to.
     other: Option<Mapped>,
-    /// Bytes at the beginning of the one that is written to which were fed already, and the time after them.
+    /// Bytes at the beginning of the one that is written to which were fed already, and the time
+    /// after them.
     prefix: usize,
     base: u64,
     piece: Option<Piece>,
@@ -105,8 +108,8 @@ const BARE: [u8; 4] = [
 ];
 
 impl Folder {
-    /// Folds from the chunk on that is full and whose last record is of time `last`, or does not where that is not wanted or there is
-    /// no room.
+    /// Folds from the chunk on that is full and whose last record is of time `last`, or does not
+    /// where that is not wanted or there is no room.
     pub(crate) fn begin(
         recording: &Recording,
         thread: u32,
@@ -137,8 +140,9 @@ impl Folder {
         }))
     }
 
-    /// The thread's `full` chunk has these records, and the last one is of time `last`. Its number is `number`, which grows by what is
-    /// put out. `None`: there is no room, and the chunk stays as it is.
+    /// The thread's `full` chunk has these records, and the last one is of time `last`. Its number
+    /// is `number`, which grows by what is put out. `None`: there is no room, and the chunk stays
+    /// as it is.
     pub(crate) fn turn(
         &mut self,
         recording: &Recording,
@@ -195,7 +199,8 @@ impl Folder {
         })
     }
 
-    /// The thread's chunk has its last records: all is put out. False: there is no room, and the chunk stays as it is.
+    /// The thread's chunk has its last records: all is put out. False: there is no room, and the
+    /// chunk stays as it is.
     pub(crate) fn end(
         &mut self,
         recording: &Recording,

@@ -14,7 +14,8 @@ use workspan_trace::note_keys;
 pub enum When {
     /// Never.
     Off,
-    /// Where tasks are short, and all once the file has an eighth of what there may be; the grain grows with it.
+    /// Where tasks are short, and all once the file has an eighth of what there may be; the grain
+    /// grows with it.
     Auto,
     /// Always, those shorter than so many nanoseconds.
     Below(u64),
@@ -37,7 +38,8 @@ pub struct Folding {
 pub const GRAIN: u64 = 10_000;
 /// And at most.
 const MOST_GRAIN: u64 = 1_000_000;
-/// With [`When::Auto`] a thread folds from the first chunk on whose tasks take less than so many ns on average.
+/// With [`When::Auto`] a thread folds from the first chunk on whose tasks take less than so many ns
+/// on average.
 const SHORT: u64 = 1_000;
 
 static FOLDING: OnceLock<Folding> = OnceLock::new();
@@ -73,7 +75,8 @@ impl Grain {
         })
     }
 
-    /// The grain in ns with `bytes` in the file: it doubles seven times up to half of what there may be.
+    /// The grain in ns with `bytes` in the file: it doubles seven times up to half of what there
+    /// may be.
     fn grain(&self, bytes: u64) -> u64 {
         match self.folding.when {
             When::Off => 0,

@@ -1,12 +1,15 @@
 //! Memory that is empty in a forked child, so that the child can't write into its parent's trace.
 //!
-//! A child has its parent's handles, and they point into chunks that both share. `pthread_atfork` tells of `fork` alone: `_Fork`
-//! and system calls made directly run no handlers. So the kernel is asked (`MADV_WIPEONFORK`, Linux 4.14) to give every child zeros in place of
-//! whatever leads to a chunk:
+//! A child has its parent's handles, and they point into chunks that both share. `pthread_atfork`
+//! tells of `fork` alone: `_Fork` and system calls made directly run no handlers. So the kernel is
+//! asked (`MADV_WIPEONFORK`, Linux 4.14) to give every child zeros in place of whatever leads to a
+//! chunk:
 //!
-//! * the word that says whether this process records ([`State`]), whose 0 is *off*: a child makes no handle and names nothing;
-//! * the threads' handles with all the recorder keeps for them ([`piece`]). A handle of zeros has no room, so the first record of the child comes
-//!   to [`refill`](crate::front::Table::refill), which gives the handle scratch memory.
+//! * the word that says whether this process records ([`State`]), whose 0 is *off*: a child makes
+//!   no handle and names nothing;
+//! * the threads' handles with all the recorder keeps for them ([`piece`]). A handle of zeros has
+//!   no room, so the first record of the child comes to [`refill`](crate::front::Table::refill),
+//!   which gives the handle scratch memory.
 
 use core::ffi::c_void;
 use core::ops::Deref;
@@ -77,7 +80,8 @@ const SLAB: usize = 64 << 10;
 /// What is left of the last slab: its next free byte, and how many there are.
 static LEFT: Lock<(usize, usize)> = Lock::new((0, 0));
 
-/// Zeroed memory for a `T`, which children find empty. It is never given back. `None` when there is none.
+/// Zeroed memory for a `T`, which children find empty. It is never given back. `None` when there is
+/// none.
 pub(crate) fn piece<T>() -> Option<*mut T> {
     const { assert!(align_of::<T>() <= 64 && size_of::<T>() < SLAB) }
     let size = size_of::<T>().next_multiple_of(64);

@@ -1,11 +1,14 @@
-//! The contract between the recorder (in the preloaded library) and its front ends (the Rayon stand-in, the Rust API,
-//! `workspan.h`): one versioned table of functions, and the per-thread [`Handle`] that front ends write through.
+//! The contract between the recorder (in the preloaded library) and its front ends (the Rayon
+//! stand-in, the Rust API, `workspan.h`): one versioned table of functions, and the per-thread
+//! [`Handle`] that front ends write through.
 //!
-//! This file is compiled into every front end as it stands; it uses `core` alone, `crate::wire` and `crate::budget`.
+//! This file is compiled into every front end as it stands; it uses `core` alone, `crate::wire` and
+//! `crate::budget`.
 //!
-//! A front end asks once for `workspan_table_v1` with `dlsym` on the global scope. Null, or no such symbol: nobody
-//! records. With the table it gets the calling thread's handle ([`Table::thread`]), keeps it in a thread-local of its
-//! own, and writes records with [`Handle::head`] and friends: a bounds test, a clock read, a few stores.
+//! A front end asks once for `workspan_table_v1` with `dlsym` on the global scope. Null, or no such
+//! symbol: nobody records. With the table it gets the calling thread's handle ([`Table::thread`]),
+//! keeps it in a thread-local of its own, and writes records with [`Handle::head`] and friends: a
+//! bounds test, a clock read, a few stores.
 
 use crate::budget::Settings;
 use crate::wire::{self, Kind};
@@ -14,18 +17,21 @@ use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 /// Name of the exported function `extern "C" fn() -> *const Table` of this version.
 pub const TABLE_SYMBOL: &core::ffi::CStr = c"workspan_table_v1";
 
-/// [`Handle::flags`]: times are the CPU's time-stamp counter, read in place; else [`Table::now`] is called.
+/// [`Handle::flags`]: times are the CPU's time-stamp counter, read in place; else [`Table::now`] is
+/// called.
 pub const CLOCK_TSC: u32 = 1;
 /// [`Handle::flags`]: a root task has begun on this thread.
 pub const HAS_ROOT: u32 = 2;
-/// [`Handle::flags`]: this thread is a pool's worker (set by the front end together with [`Kind::Worker`]).
+/// [`Handle::flags`]: this thread is a pool's worker (set by the front end together with
+/// [`Kind::Worker`]).
 pub const IS_WORKER: u32 = 4;
 
-/// What marks the last entry of a call stack ([`Table::site_stack`]) as the calling task's site: no code lies there.
+/// What marks the last entry of a call stack ([`Table::site_stack`]) as the calling task's site: no
+/// code lies there.
 pub const INHERITED: usize = 0xffff_ffff_0000_0000_u64 as usize;
 
-/// After a strand of this many ticks the thread's CPU clock is read ([`Table::long_strand`]): about a
-/// third of a millisecond on CPUs of today, so that the reading is a thousandth of it.
+/// After a strand of this many ticks the thread's CPU clock is read ([`Table::long_strand`]): about
+/// a third of a millisecond on CPUs of today, so that the reading is a thousandth of it.
 pub const LONG_TICKS: u64 = 1 << 20;
 
 /// The table of this process's recorder, for handles that have none.
@@ -38,8 +44,9 @@ pub fn use_table(table: *const Table) {
 
 /// A thread's place in its current chunk. Only its own thread touches it.
 ///
-/// In a forked child all of it is zeros. Then there is no room, so the child's first record goes to [`Table::refill`] of the
-/// table in use ([`use_table`]), which makes the handle one that writes to scratch memory.
+/// In a forked child all of it is zeros. Then there is no room, so the child's first record goes to
+/// [`Table::refill`] of the table in use ([`use_table`]), which makes the handle one that writes to
+/// scratch memory.
 #[repr(C)]
 pub struct Handle {
     /// Where the next record goes.
@@ -48,7 +55,8 @@ pub struct Handle {
     pub limit: *mut u8,
     /// First byte of the chunk's payload.
     pub base: *mut u8,
-    /// In the chunk's header: bytes of whole records. A reader of a killed process's trace trusts these.
+    /// In the chunk's header: bytes of whole records. A reader of a killed process's trace trusts
+    /// these.
     pub committed: *const AtomicU64,
     /// Time of the last record, in ticks.
     pub last: u64,
@@ -68,47 +76,56 @@ pub struct Handle {
     pub owner: *mut core::ffi::c_void,
 }
 
-/// The recorder's functions, version 1. New ones are only ever appended; [`Table::size`] tells how far it goes.
-/// All may be called from any thread; none unwinds.
+/// The recorder's functions, version 1. New ones are only ever appended; [`Table::size`] tells how
+/// far it goes. All may be called from any thread; none unwinds.
 #[repr(C)]
 pub struct Table {
     /// 1.
     pub version: u32,
     /// Size of this struct in bytes as the recorder knows it.
     pub size: u32,
-    /// The calling thread's handle, made on first use; null when recording is off for this thread (out of memory, a forked child, shutdown).
+    /// The calling thread's handle, made on first use; null when recording is off for this thread
+    /// (out of memory, a forked child, shutdown).
     pub thread: extern "C" fn() -> *mut Handle,
-    /// Seals the handle's chunk and gives it a new one, whose base time is [`Handle::last`]. Never fails: when there is no
-    /// room left, the handle points to scratch memory, and what is written there is counted as dropped.
+    /// Seals the handle's chunk and gives it a new one, whose base time is [`Handle::last`]. Never
+    /// fails: when there is no room left, the handle points to scratch memory, and what is written
+    /// there is counted as dropped.
     pub refill: extern "C" fn(*mut Handle),
     /// The clock, in ticks.
     pub now: extern "C" fn() -> u64,
-    /// Interns a source position as a site: file (UTF-8, not ended by 0), its length, line, column, primitive code.
+    /// Interns a source position as a site: file (UTF-8, not ended by 0), its length, line, column,
+    /// primitive code.
     pub site_location: extern "C" fn(*const u8, usize, u32, u32, u8) -> u32,
-    /// Interns a call stack as a site: return addresses, innermost first, their number, primitive code, and the file, length and
-    /// line of the library's own call, for when no frame is the user's. A last address from [`INHERITED`] up is none: its
-    /// low 32 bits are the site of the task that made the call, to be used instead when no frame is the user's.
+    /// Interns a call stack as a site: return addresses, innermost first, their number, primitive
+    /// code, and the file, length and line of the library's own call, for when no frame is the
+    /// user's. A last address from [`INHERITED`] up is none: its low 32 bits are the site of the
+    /// task that made the call, to be used instead when no frame is the user's.
     pub site_stack: extern "C" fn(*const usize, usize, u8, *const u8, usize, u32) -> u32,
     /// Interns a text (a region's name, a counter's, a site's label).
     pub label: extern "C" fn(*const u8, usize) -> u32,
-    /// A fact about the run: key and value (`runtime` = `Rayon 1.13.0`); the first one told of a key stays.
+    /// A fact about the run: key and value (`runtime` = `Rayon 1.13.0`); the first one told of a
+    /// key stays.
     pub note: extern "C" fn(*const u8, usize, *const u8, usize),
     /// The number of a new pool.
     pub pool: extern "C" fn() -> u32,
-    /// Interns a code address as a site: address, primitive code, 1 if it is a return address (0: a function's own).
+    /// Interns a code address as a site: address, primitive code, 1 if it is a return address (0: a
+    /// function's own).
     pub site_address: extern "C" fn(usize, u8, u8) -> u32,
     /// Interns a text as a site: UTF-8, its length, primitive code.
     pub site_label: extern "C" fn(*const u8, usize, u8) -> u32,
-    /// A record whose operands do not fit [`wire::SLACK`]: handle, kind, time, operands as varints, their length.
+    /// A record whose operands do not fit [`wire::SLACK`]: handle, kind, time, operands as varints,
+    /// their length.
     pub record: unsafe extern "C" fn(*mut Handle, u8, u64, *const u8, usize),
 
-    // The general path, for front ends that are not on a runtime's hot path (the Rust API, `workspan.h`): each call finds
-    // the thread's handle by itself and writes one record. A task, scope or yield is named by a number that is never 0
-    // ([`id`]); 0 is what nobody's calls return, and is ignored as an argument. Site 0 is unknown. A thread that
-    // is no worker gets a root task when one is needed.
+    // The general path, for front ends that are not on a runtime's hot path (the Rust API,
+    // `workspan.h`): each call finds the thread's handle by itself and writes one record. A task,
+    // scope or yield is named by a number that is never 0 ([`id`]); 0 is what nobody's calls
+    // return, and is ignored as an argument. Site 0 is unknown. A thread that is no worker gets a
+    // root task when one is needed.
     /// Begins the calling thread's root task, if it has none.
     pub root: extern "C" fn(),
-    /// The current task creates one: flags ([`wire::create`]; `SCOPED` is set by a scope), site, scope or 0.
+    /// The current task creates one: flags ([`wire::create`]; `SCOPED` is set by a scope), site,
+    /// scope or 0.
     pub task_create: extern "C" fn(u32, u32, u64) -> u64,
     /// That task begins, on top of what this thread does.
     pub task_begin: extern "C" fn(u64),
@@ -126,7 +143,8 @@ pub struct Table {
     pub wait_signals: unsafe extern "C" fn(u32, *const u64, usize),
     /// The current task goes on after a wait or a yield.
     pub resume: extern "C" fn(),
-    /// The current task stops for nobody: site. It stays on this thread's stack; the number is for `resume_yielded`.
+    /// The current task stops for nobody: site. It stays on this thread's stack; the number is for
+    /// `resume_yielded`.
     pub yield_task: extern "C" fn(u32) -> u64,
     /// Likewise, but it leaves this thread.
     pub leave_task: extern "C" fn(u32) -> u64,
@@ -146,9 +164,11 @@ pub struct Table {
     pub part_begin: extern "C" fn(u32),
     /// It stops it.
     pub part_end: extern "C" fn(u32),
-    /// A counter's increase in the current strand, told before the call that ends it: label, increase.
+    /// A counter's increase in the current strand, told before the call that ends it: label,
+    /// increase.
     pub counter: extern "C" fn(u32, u64),
-    /// This thread stole a task: victim's `thread_number` or 0, 1 if while waiting for a stolen child, the task.
+    /// This thread stole a task: victim's `thread_number` or 0, 1 if while waiting for a stolen
+    /// child, the task.
     pub steal: extern "C" fn(u32, u32, u64),
     /// An attempt failed: victim's `thread_number` or 0.
     pub steal_failed: extern "C" fn(u32),
@@ -197,7 +217,8 @@ impl Handle {
     /// The recorder's functions.
     ///
     /// # Safety
-    /// `h` must be the calling thread's handle, of a recorder that the front end [told of](use_table).
+    /// `h` must be the calling thread's handle, of a recorder that the front end [told
+    /// of](use_table).
     #[inline]
     pub unsafe fn table(h: *const Handle) -> *const Table {
         // SAFETY: the caller's.
@@ -225,14 +246,16 @@ impl Handle {
         }
     }
 
-    /// Starts a record at time `now` and returns where its operands go; finish it with [`Handle::commit`]. A clock that
-    /// went backwards counts as standing still.
+    /// Starts a record at time `now` and returns where its operands go; finish it with
+    /// [`Handle::commit`]. A clock that went backwards counts as standing still.
     ///
     /// # Safety
-    /// `h` must be the calling thread's live handle; operands must stay below [`wire::SLACK`] − 8 bytes.
+    /// `h` must be the calling thread's live handle; operands must stay below [`wire::SLACK`] − 8
+    /// bytes.
     #[inline(always)]
     pub unsafe fn head(h: *mut Handle, kind: Kind, now: u64) -> *mut u8 {
-        // SAFETY: the handle is this thread's; after the refill there are SLACK bytes from the cursor.
+        // SAFETY: the handle is this thread's; after the refill there are SLACK bytes from the
+        // cursor.
         unsafe {
             let last = (*h).last;
             let now = if now > last { now } else { last };
@@ -245,8 +268,8 @@ impl Handle {
         }
     }
 
-    /// What has to be done before a record where there is no room for it, or the time `since` the last
-    /// one was long. Returns the time that the record counts.
+    /// What has to be done before a record where there is no room for it, or the time `since` the
+    /// last one was long. Returns the time that the record counts.
     ///
     /// # Safety
     /// As [`Handle::head`].
@@ -275,7 +298,8 @@ impl Handle {
     /// `h` as in [`Handle::head`], `end` what the last put returned.
     #[inline(always)]
     pub unsafe fn commit(h: *mut Handle, end: *mut u8) {
-        // SAFETY: `committed` points into the chunk's header for as long as the handle has the chunk.
+        // SAFETY: `committed` points into the chunk's header for as long as the handle has the
+        // chunk.
         unsafe {
             (*h).cursor = end;
             let length = end as usize - (*h).base as usize;

@@ -1,5 +1,6 @@
-//! What records name by number: sites and labels, each written to the file when it is first seen; and notes, mappings and
-//! all other entries. Under one lock, off the hot path: front ends keep the numbers.
+//! What records name by number: sites and labels, each written to the file when it is first seen;
+//! and notes, mappings and all other entries. Under one lock, off the hot path: front ends keep the
+//! numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,8 +53,8 @@ impl Interned {
         }
     }
 
-    /// Appends entries to the stream of their kind; they are in the file when this returns. Where there is no room, they
-    /// are dropped.
+    /// Appends entries to the stream of their kind; they are in the file when this returns. Where
+    /// there is no room, they are dropped.
     fn append(&mut self, recording: &Recording, kind: ChunkKind, bytes: &[u8]) {
         let stream = &mut self.streams[kind as usize];
         if let Some(chunk) = stream.chunk
@@ -229,7 +230,8 @@ pub(crate) fn label_of(recording: &Recording, text: String) -> u32 {
     id
 }
 
-/// Stores a fact, unless one of this key is there; of those in [`REPEATED`] unless it is there with this value.
+/// Stores a fact, unless one of this key is there; of those in [`REPEATED`] unless it is there with
+/// this value.
 pub(crate) fn note(key: String, value: String) {
     let _errno = KeepErrno::new();
     if let Some(recording) = crate::process::recording() {
@@ -256,13 +258,15 @@ pub(crate) fn note_all(recording: &Recording, notes: &[(String, String)]) {
     }
 }
 
-/// Stores the executable mappings that were not there before. The loader is asked without holding the lock.
+/// Stores the executable mappings that were not there before. The loader is asked without holding
+/// the lock.
 pub(crate) fn note_mappings(recording: &Recording) {
     if reserve::is_touched() {
         return;
     }
     let unloads = crate::objects::unloads();
-    // Asking the files for more takes system calls, which a program's sandbox may not allow any more.
+    // Asking the files for more takes system calls, which a program's sandbox may not allow any
+    // more.
     let known = recording.interned.lock().map_or_else(
         |_| Vec::new(),
         |interned| match interned.mapped.unloads == unloads {

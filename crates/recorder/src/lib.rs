@@ -1,11 +1,13 @@
-//! Buffers, clock and chunk hand-over inside the recorded process; the table of functions front ends use.
+//! Buffers, clock and chunk hand-over inside the recorded process; the table of functions front
+//! ends use.
 //!
-//! [`start`] makes a spool file and begins the main root task; front ends get [`TABLE`] and write records through the
-//! calling thread's [`front::Handle`]; [`finish`] writes the end. Every record is in the mapped file as soon as it is
-//! committed, so there is nothing to flush: a process that is killed leaves a readable trace.
+//! [`start`] makes a spool file and begins the main root task; front ends get [`TABLE`] and write
+//! records through the calling thread's [`front::Handle`]; [`finish`] writes the end. Every record
+//! is in the mapped file as soon as it is committed, so there is nothing to flush: a process that
+//! is killed leaves a readable trace.
 //!
-//! Nothing here panics, allocates on the hot path, or changes errno. The recorder never ends the program: where it can't
-//! go on, it writes to scratch memory and counts what is lost.
+//! Nothing here panics, allocates on the hot path, or changes errno. The recorder never ends the
+//! program: where it can't go on, it writes to scratch memory and counts what is lost.
 
 pub mod adapter;
 pub mod budget;

@@ -1,8 +1,9 @@
 //! A lock that a program's thread sanitizer knows of.
 //!
-//! The sanitizer sees the program's and the C library's memory accesses, ours among them where we call `memcmp`, `malloc` or `free`,
-//! but not the atomics of a lock that was compiled without it: what the lock orders it would report as a race in the program. So
-//! taking and letting go are told to it where it is there (`__tsan_acquire`, `__tsan_release` of its public interface).
+//! The sanitizer sees the program's and the C library's memory accesses, ours among them where we
+//! call `memcmp`, `malloc` or `free`, but not the atomics of a lock that was compiled without it:
+//! what the lock orders it would report as a race in the program. So taking and letting go are told
+//! to it where it is there (`__tsan_acquire`, `__tsan_release` of its public interface).
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ops::{Deref, DerefMut};
@@ -33,7 +34,8 @@ pub(crate) fn find_sanitizer() {
 fn tell(function: &AtomicPtr<c_void>, at: *const c_void) {
     let function = function.load(Ordering::Relaxed);
     if !function.is_null() {
-        // SAFETY: the sanitizer's own functions take an address, of which they read nothing, and return nothing.
+        // SAFETY: the sanitizer's own functions take an address, of which they read nothing, and
+        // return nothing.
         unsafe {
             let function: unsafe extern "C" fn(*const c_void) = core::mem::transmute(function);
             function(at);

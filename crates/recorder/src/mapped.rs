@@ -1,12 +1,14 @@
-//! Which file each executable part of memory belonged to. A file may be unloaded and another one loaded where it was: then one
-//! address names two places of two files. So a file that lies where another one did has addresses of its own in the trace, which no
-//! memory has; whoever reads the trace need not know.
+//! Which file each executable part of memory belonged to. A file may be unloaded and another one
+//! loaded where it was: then one address names two places of two files. So a file that lies where
+//! another one did has addresses of its own in the trace, which no memory has; whoever reads the
+//! trace need not know.
 
 use std::collections::BTreeMap;
 
 use workspan_trace::entry::Mapping;
 
-/// Where addresses of that kind begin: above all of memory, and below the marks that front ends put beside addresses.
+/// Where addresses of that kind begin: above all of memory, and below the marks that front ends put
+/// beside addresses.
 const MADE_UP: u64 = 1 << 55;
 
 /// Segments that were told, and those that are there.

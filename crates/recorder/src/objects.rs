@@ -1,4 +1,5 @@
-//! The files loaded into this process, with what is needed to find names for their addresses after the run.
+//! The files loaded into this process, with what is needed to find names for their addresses after
+//! the run.
 
 use core::ffi::{CStr, c_int, c_void};
 
@@ -72,7 +73,8 @@ unsafe extern "C" fn visit(object: *mut LoadedObject, _size: usize, data: *mut c
         } else if name.starts_with(b"/") {
             String::from_utf8_lossy(name).into_owned()
         } else {
-            // Loaded by a path relative to where the process was then; the kernel knows the whole one.
+            // Loaded by a path relative to where the process was then; the kernel knows the whole
+            // one.
             let code = headers.iter().find(|h| h.kind == PT_LOAD);
             code.and_then(|h| file_at((object.bias as u64).wrapping_add(h.address)))
                 .unwrap_or_else(|| String::from_utf8_lossy(name).into_owned())
@@ -98,10 +100,12 @@ unsafe extern "C" fn visit(object: *mut LoadedObject, _size: usize, data: *mut c
     0
 }
 
-/// Whether `know` is true of all executable segments of all files. Nothing else is asked of the files, and no system call is made.
+/// Whether `know` is true of all executable segments of all files. Nothing else is asked of the
+/// files, and no system call is made.
 pub(crate) fn all_code(know: &mut dyn FnMut((u64, u64)) -> bool) -> bool {
     unsafe extern "C" fn each(object: *mut LoadedObject, _: usize, data: *mut c_void) -> c_int {
-        // SAFETY: the loader's object and its headers are valid during the call; `data` is what was given to it.
+        // SAFETY: the loader's object and its headers are valid during the call; `data` is what was
+        // given to it.
         unsafe {
             let (object, know) = (
                 &*object,
@@ -121,7 +125,8 @@ pub(crate) fn all_code(know: &mut dyn FnMut((u64, u64)) -> bool) -> bool {
     unsafe { system::dl_iterate_phdr(each, (&raw mut know).cast()) == 0 }
 }
 
-/// The executable segment that holds an address: nothing else is asked of the files, and no system call is made.
+/// The executable segment that holds an address: nothing else is asked of the files, and no system
+/// call is made.
 pub(crate) fn code_around(address: u64) -> Option<(u64, u64)> {
     let mut around = Around {
         address,
@@ -142,7 +147,8 @@ unsafe extern "C" fn look_around(
     _size: usize,
     data: *mut c_void,
 ) -> c_int {
-    // SAFETY: the loader's object and its headers are valid during the call; `data` is what was given to it.
+    // SAFETY: the loader's object and its headers are valid during the call; `data` is what was
+    // given to it.
     unsafe {
         let (object, around) = (&*object, &mut *data.cast::<Around>());
         if object.headers.is_null() {

@@ -1,7 +1,8 @@
-//! Which parts of a run are kept: after a delay, for a while, the last of it, or from signal to signal.
+//! Which parts of a run are kept: after a delay, for a while, the last of it, or from signal to
+//! signal.
 //!
-//! `workspan record` asks which parts a trace is to be made of when the run is over; the recorder asks, while it runs, what need not
-//! stay in the file ([`crate::ring`]). Both ask here.
+//! `workspan record` asks which parts a trace is to be made of when the run is over; the recorder
+//! asks, while it runs, what need not stay in the file ([`crate::ring`]). Both ask here.
 
 use core::fmt;
 use core::str::FromStr;
@@ -12,16 +13,16 @@ use std::path::Path;
 
 use crate::system;
 
-/// In the spool folder: when the user signalled, for recorded processes to see. A count of 64 bits, then so many times, in
-/// nanoseconds of `CLOCK_MONOTONIC_RAW`.
+/// In the spool folder: when the user signalled, for recorded processes to see. A count of 64 bits,
+/// then so many times, in nanoseconds of `CLOCK_MONOTONIC_RAW`.
 pub const SIGNALS: &str = "signals";
 /// Its size.
 pub const SIGNALS_SIZE: usize = 4096;
 /// So many signals fit.
 pub const MOST_SIGNALS: usize = SIGNALS_SIZE / 8 - 1;
 
-/// Which parts were asked for, in nanoseconds after the start of the process. As text: delay, duration and ring with commas
-/// between, empty for what was not asked for.
+/// Which parts were asked for, in nanoseconds after the start of the process. As text: delay,
+/// duration and ring with commas between, empty for what was not asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Parts {
     /// What happens from here on.
@@ -38,8 +39,9 @@ impl Parts {
         *self == Parts::default()
     }
 
-    /// The parts of a process that began at `start` and ended at `end`, or has come there, with these signals before, all in nanoseconds
-    /// of one clock; ascending. `None` when all of it is kept.
+    /// The parts of a process that began at `start` and ended at `end`, or has come there, with
+    /// these signals before, all in nanoseconds of one clock; ascending. `None` when all of it is
+    /// kept.
     pub fn kept(&self, start: u64, signals: &[u64], end: u64) -> Option<Vec<(u64, u64)>> {
         if let Some(ring) = self.ring {
             // A signal ends what is kept there.
@@ -122,7 +124,8 @@ impl Signals {
     pub(crate) fn of(folder: &Path) -> Option<Signals> {
         let path = CString::new(folder.join(SIGNALS).as_os_str().as_bytes()).ok()?;
         let flags = system::O_RDONLY | system::O_CLOEXEC | system::O_NOFOLLOW;
-        // SAFETY: `path` is a C string; the descriptor is used here alone; the kernel picks the mapping's address.
+        // SAFETY: `path` is a C string; the descriptor is used here alone; the kernel picks the
+        // mapping's address.
         let at = unsafe {
             let fd = system::open(path.as_ptr(), flags, 0);
             if fd < 0 {
@@ -144,7 +147,8 @@ impl Signals {
 
     /// Those until now.
     pub(crate) fn until_now(&self) -> Vec<u64> {
-        // SAFETY: the file has this size, is mapped for good, and its folder belongs to the run alone.
+        // SAFETY: the file has this size, is mapped for good, and its folder belongs to the run
+        // alone.
         let words = unsafe { core::slice::from_raw_parts(self.0, MOST_SIGNALS + 1) };
         let (count, times) = (&words[0], &words[1..]);
         let count = usize::try_from(count.load(Ordering::Acquire)).unwrap_or(usize::MAX);

@@ -1,7 +1,7 @@
 //! The recording of this process: its start, its end, and what happens to it in a fork.
 //!
-//! States only go forward: off → on → over. `RECORDING` is set before `STATE` says on, and never taken back: threads
-//! may still hold handles when the process is over.
+//! States only go forward: off → on → over. `RECORDING` is set before `STATE` says on, and never
+//! taken back: threads may still hold handles when the process is over.
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::path::Path;
@@ -135,8 +135,9 @@ impl Recording {
     }
 }
 
-/// Recording may add at most so many millionths to the program's time; 0: no limit. Each thread records `hold` tasks in full before
-/// it leaves any out, so that small runs are whole. Before [`start`].
+/// Recording may add at most so many millionths to the program's time; 0: no limit. Each thread
+/// records `hold` tasks in full before it leaves any out, so that small runs are whole. Before
+/// [`start`].
 pub fn use_at_most(per_million: u32, hold: u32) {
     MOST.store(per_million, Ordering::Relaxed);
     HOLD.store(hold, Ordering::Relaxed);
@@ -162,16 +163,19 @@ pub(crate) fn settings() -> Settings {
             0
         },
         hold: HOLD.load(Ordering::Relaxed),
-        // A probe's cost to the strand beside it is half of what it takes, and in a program whose caches it shares a quarter more at the least.
+        // A probe's cost to the strand beside it is half of what it takes, and in a program whose
+        // caches it shares a quarter more at the least.
         join_ticks: (thread::probe_cost() * RECORDS_A_JOIN * 5 / 2).max(1),
         millisecond: (millisecond as u64).max(1),
         seed: recording.start.ticks,
     }
 }
 
-/// Starts recording this process into a new spool file in `folder`; the calling thread becomes thread 0 with the main
-/// root task. `notes` are facts to store. Where the kernel keeps the statistics for [`OffCpuTimes::FromSchedstat`], the note
-/// `off-CPU times` says that they are used. `counters` are read at every record. Returns false when the file can't be made or recording is on or over already.
+/// Starts recording this process into a new spool file in `folder`; the calling thread becomes
+/// thread 0 with the main root task. `notes` are facts to store. Where the kernel keeps the
+/// statistics for [`OffCpuTimes::FromSchedstat`], the note `off-CPU times` says that they are used.
+/// `counters` are read at every record. Returns false when the file can't be made or recording is
+/// on or over already.
 pub fn start(
     folder: &Path,
     name: &str,
@@ -287,8 +291,8 @@ pub(crate) fn entry_chunk(kind: ChunkKind, seq: u32) -> ChunkHeader {
     }
 }
 
-/// Ends recording: writes the last clock pair and the statistics. What other threads still write is read as far as
-/// their chunks say. Tasks still open, the main root among them, end at this moment.
+/// Ends recording: writes the last clock pair and the statistics. What other threads still write is
+/// read as far as their chunks say. Tasks still open, the main root among them, end at this moment.
 pub fn finish() {
     let _errno = system::KeepErrno::new();
     let Some(recording) = recording() else { return };
@@ -361,7 +365,8 @@ impl Recording {
     }
 }
 
-/// The process called a function that forks without telling `pthread_atfork`'s handlers: what it returned.
+/// The process called a function that forks without telling `pthread_atfork`'s handlers: what it
+/// returned.
 pub fn has_forked(child: i32) {
     match child {
         0 => become_child(),
@@ -374,8 +379,9 @@ fn count_child() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// In a forked child nothing is recorded: the file is the parent's. The one thread there is stops writing to its chunk,
-/// which it shares with the parent; where the kernel [emptied](fork) its handle, it does so anyway.
+/// In a forked child nothing is recorded: the file is the parent's. The one thread there is stops
+/// writing to its chunk, which it shares with the parent; where the kernel [emptied](fork) its
+/// handle, it does so anyway.
 fn become_child() {
     STATE.store(OVER, Ordering::Release);
     thread::abandon();

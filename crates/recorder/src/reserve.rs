@@ -1,8 +1,9 @@
 //! Memory for when there is none: the recorder must not end a program that goes on without.
 //!
-//! Rust's standard library ends the process when an allocation fails. The preloaded library's allocator falls back to memory set
-//! aside for that; from then on nothing more is set aside in the file, no thread begins to record and nothing new is
-//! interned, so that what is there suffices for what is under way.
+//! Rust's standard library ends the process when an allocation fails. The preloaded library's
+//! allocator falls back to memory set aside for that; from then on nothing more is set aside in the
+//! file, no thread begins to record and nothing new is interned, so that what is there suffices for
+//! what is under way.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
@@ -62,7 +63,8 @@ fn piece(layout: Layout) -> *mut u8 {
     }
 }
 
-// SAFETY: each piece is the system's or one of the arena handed out to nobody else, and as large and aligned as asked for.
+// SAFETY: each piece is the system's or one of the arena handed out to nobody else, and as large
+// and aligned as asked for.
 unsafe impl GlobalAlloc for Reserved {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's layout.

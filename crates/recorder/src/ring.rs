@@ -1,8 +1,10 @@
-//! Keeping parts of a run only: chunks of events that are in none of them serve again, so that the file grows no further.
+//! Keeping parts of a run only: chunks of events that are in none of them serve again, so that the
+//! file grows no further.
 //!
-//! All chunks of events have one size then. A full chunk goes to the end of the queue; a thread that needs one takes the
-//! first of the queue when nobody wants that, else a new piece of the file. So of each thread there are stretches of chunks
-//! without a gap, and each chunk begins with what the thread had open ([`workspan_trace::thread_state`]): reading can begin there.
+//! All chunks of events have one size then. A full chunk goes to the end of the queue; a thread
+//! that needs one takes the first of the queue when nobody wants that, else a new piece of the
+//! file. So of each thread there are stretches of chunks without a gap, and each chunk begins with
+//! what the thread had open ([`workspan_trace::thread_state`]): reading can begin there.
 
 use core::sync::atomic::Ordering;
 use std::collections::VecDeque;
@@ -52,7 +54,8 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// When parts were asked for, of a process that began at `start`, by what lies in the folder of its spool file.
+    /// When parts were asked for, of a process that began at `start`, by what lies in the folder of
+    /// its spool file.
     pub(crate) fn asked(folder: &Path, start: u64) -> Option<Ring> {
         let parts = ASKED.lock().ok()?.take()?;
         Some(Ring {
@@ -102,7 +105,8 @@ impl Ring {
 pub(crate) fn pass(open: &mut ThreadState, chunk: &Mapped, base_ticks: u64) {
     let committed = chunk.committed().load(Ordering::Relaxed) as usize;
     let length = committed.min(chunk.capacity());
-    // SAFETY: the chunk is mapped, and its thread, which calls this, writes nothing to it meanwhile.
+    // SAFETY: the chunk is mapped, and its thread, which calls this, writes nothing to it
+    // meanwhile.
     let payload = unsafe { core::slice::from_raw_parts(chunk.payload(), length) };
     for (_, event) in Events::new(payload, base_ticks) {
         open.pass(&event);

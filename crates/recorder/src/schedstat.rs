@@ -1,12 +1,15 @@
-//! How long each thread was off the CPU, by the kernel's statistics of it, for runs that nobody watches from outside.
+//! How long each thread was off the CPU, by the kernel's statistics of it, for runs that nobody
+//! watches from outside.
 //!
-//! A thread's statistics are read when its handle is made, at the end of each of its chunks and when it ends, and those of all
-//! threads once more when the process ends. What it lost since the reading before is one entry ([`OffCpu`]): time in a
-//! run queue (`/proc/self/task/TID/schedstat`, second number) and elapsed time less that less time run. Time run is the
-//! thread's CPU clock: the first number of `schedstat` lags behind by up to a scheduler tick.
+//! A thread's statistics are read when its handle is made, at the end of each of its chunks and
+//! when it ends, and those of all threads once more when the process ends. What it lost since the
+//! reading before is one entry ([`OffCpu`]): time in a run queue (`/proc/self/task/TID/schedstat`,
+//! second number) and elapsed time less that less time run. Time run is the thread's CPU clock: the
+//! first number of `schedstat` lags behind by up to a scheduler tick.
 //!
-//! The file is opened for each reading, some 5 us every 256 KiB of records: a descriptor kept open for every thread could run
-//! the program out of them, and may be anybody's after the program has closed all it knows.
+//! The file is opened for each reading, some 5 us every 256 KiB of records: a descriptor kept open
+//! for every thread could run the program out of them, and may be anybody's after the program has
+//! closed all it knows.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -88,12 +91,13 @@ fn advance(recording: &Recording, thread: u32, tid: u32, last: &mut Reading) {
     }
 }
 
-/// Threads that live for less are not asked for what they lost: with very many of them, opening their files would cost more
-/// than they do.
+/// Threads that live for less are not asked for what they lost: with very many of them, opening
+/// their files would cost more than they do.
 const SHORT_NS: u64 = 1_000_000;
 
 impl Reading {
-    /// Of a thread that has run for a moment only: what it waited before its first record counts as waited after it.
+    /// Of a thread that has run for a moment only: what it waited before its first record counts as
+    /// waited after it.
     fn at_birth(tid: u32) -> Option<Reading> {
         let run = system::thread_cpu_ns(tid).filter(|&run| run < SHORT_NS)?;
         let at = clock::pair(1);

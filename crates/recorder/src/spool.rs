@@ -1,8 +1,9 @@
 //! The file a recorded process writes to: pieces of it are set aside on the disk, then mapped.
 //!
-//! A piece is allocated on the disk (`fallocate`) before it is mapped, so that a full disk is an error here and not a
-//! SIGBUS in the program. What is stored in a shared mapping survives the process, however it ends. Mapping pages of a file anew
-//! costs several times as much as writing to them, so a thread that records much keeps its piece ([`Spool::move_out`]).
+//! A piece is allocated on the disk (`fallocate`) before it is mapped, so that a full disk is an
+//! error here and not a SIGBUS in the program. What is stored in a shared mapping survives the
+//! process, however it ends. Mapping pages of a file anew costs several times as much as writing to
+//! them, so a thread that records much keeps its piece ([`Spool::move_out`]).
 
 mod moving;
 
@@ -22,8 +23,9 @@ use workspan_trace::chunk::{BASE_NS_AT, CHUNK_HEADER_SIZE, COMMITTED_AT, ChunkHe
 use workspan_trace::hand_off::{self, Memory, Word};
 use workspan_trace::header::{HEADER_SIZE, Lack};
 
-/// Pieces from this size on are made writable at once (Linux 5.14): `MAP_POPULATE` maps a shared page for reading only, so that
-/// the first record in each would fault. Smaller ones, which may stay empty for the most part, are left clean.
+/// Pieces from this size on are made writable at once (Linux 5.14): `MAP_POPULATE` maps a shared
+/// page for reading only, so that the first record in each would fault. Smaller ones, which may
+/// stay empty for the most part, are left clean.
 const MADE_WRITABLE: usize = 256 << 10;
 
 /// The least rest of a chunk that another one may begin in.
@@ -33,7 +35,8 @@ const LEAST_REST: usize = 2048;
 pub(crate) struct Spool {
     file: Descriptor,
     next: AtomicU64,
-    /// No room was left once: nothing more is set aside, so that no thread records on while others do not.
+    /// No room was left once: nothing more is set aside, so that no thread records on while others
+    /// do not.
     full: AtomicBool,
     /// See [`MADE_WRITABLE`]; false once the kernel refused.
     makes_writable: AtomicBool,
@@ -42,7 +45,8 @@ pub(crate) struct Spool {
     header: *mut u8,
 }
 
-// SAFETY: the header page is mapped for the process's life and written through atomics or before it is shared.
+// SAFETY: the header page is mapped for the process's life and written through atomics or before it
+// is shared.
 unsafe impl Sync for Spool {}
 // SAFETY: as above.
 unsafe impl Send for Spool {}
@@ -65,8 +69,9 @@ pub(crate) struct Place {
 }
 
 impl Spool {
-    /// Creates `<folder>/<name>.<pid>.<n>.spool` with the first n that is free. `page` is the machine's page size: pieces are
-    /// whole pages, and readers skip the zeros behind a header that is smaller.
+    /// Creates `<folder>/<name>.<pid>.<n>.spool` with the first n that is free. `page` is the
+    /// machine's page size: pieces are whole pages, and readers skip the zeros behind a header that
+    /// is smaller.
     pub(crate) fn create(folder: &Path, name: &str, page: usize) -> Option<Spool> {
         // SAFETY: getpid has no preconditions.
         let pid = unsafe { system::getpid() };
@@ -115,7 +120,8 @@ impl Spool {
 
     /// The count of dropped bytes in the header page.
     pub(crate) fn dropped(&self) -> &AtomicU64 {
-        // SAFETY: the page is mapped for the process's life; the offset is 8-aligned; only this atomic is used for it.
+        // SAFETY: the page is mapped for the process's life; the offset is 8-aligned; only this
+        // atomic is used for it.
         unsafe {
             &*self
                 .header
@@ -134,7 +140,8 @@ impl Spool {
         self.next.load(Ordering::Relaxed)
     }
 
-    /// Sets `size` bytes (a multiple of the page size) aside and maps them; `None` when there is no room.
+    /// Sets `size` bytes (a multiple of the page size) aside and maps them; `None` when there is no
+    /// room.
     pub(crate) fn map(&self, size: usize) -> Option<Mapped> {
         if self.is_full() {
             return None;
@@ -288,8 +295,8 @@ impl Spool {
         mapped
     }
 
-    /// Seals the chunk, made as small as what is in it, and gives the rest for another one: threads that live for a few records
-    /// share a page. `None` when what is left is not worth it.
+    /// Seals the chunk, made as small as what is in it, and gives the rest for another one: threads
+    /// that live for a few records share a page. `None` when what is left is not worth it.
     ///
     /// # Safety
     /// As [`Spool::seal`].
@@ -327,12 +334,14 @@ impl Spool {
             && let Some(fd) = self.file.number()
         {
             let mode = system::FALLOC_FL_PUNCH_HOLE | system::FALLOC_FL_KEEP_SIZE;
-            // SAFETY: plain system call on our own file; where it is not possible nothing is lost but room.
+            // SAFETY: plain system call on our own file; where it is not possible nothing is lost
+            // but room.
             unsafe { system::fallocate(fd, mode, start as i64, (part.end - start) as i64) };
         }
     }
 
-    /// Seals the chunk and unmaps it. With `release`, the pages it never used are given back to the disk.
+    /// Seals the chunk and unmaps it. With `release`, the pages it never used are given back to the
+    /// disk.
     ///
     /// # Safety
     /// The chunk must not be written to or used by anyone from now on.
@@ -370,7 +379,8 @@ impl Mapped {
     }
     /// When it began, in nanoseconds, as its header says.
     pub(crate) fn base_ns(&self) -> u64 {
-        // SAFETY: within the mapped header, which its one writer wrote before and which is 8-aligned.
+        // SAFETY: within the mapped header, which its one writer wrote before and which is
+        // 8-aligned.
         u64::from_le(unsafe { self.at.add(BASE_NS_AT).cast::<u64>().read() })
     }
     /// Size of the payload.
@@ -386,7 +396,8 @@ impl Mapped {
 
     /// The count of committed bytes.
     pub(crate) fn committed(&self) -> &AtomicU64 {
-        // SAFETY: in the mapped header, 8-aligned; live as long as the chunk is mapped, which its owner sees to.
+        // SAFETY: in the mapped header, 8-aligned; live as long as the chunk is mapped, which its
+        // owner sees to.
         unsafe { &*self.at.add(COMMITTED_AT).cast::<AtomicU64>() }
     }
 }
@@ -402,7 +413,8 @@ impl Memory for Mapped {
     }
     fn write(&self, at: usize, bytes: &[u8]) {
         let (to, length) = self.within(at, bytes.len());
-        // SAFETY: within the mapped chunk, whose one writer this is; readers look there once a word says so.
+        // SAFETY: within the mapped chunk, whose one writer this is; readers look there once a word
+        // says so.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, length) };
     }
     fn read<R>(&self, at: usize, length: usize, f: impl FnOnce(&[u8]) -> R) -> R {
@@ -411,7 +423,8 @@ impl Memory for Mapped {
         f(unsafe { core::slice::from_raw_parts(from, length) })
     }
     fn store(&self, word: Word, value: u32, order: Ordering) {
-        // SAFETY: both words are in the mapped header, aligned as chunks are by 8, and stored by these atomics alone.
+        // SAFETY: both words are in the mapped header, aligned as chunks are by 8, and stored by
+        // these atomics alone.
         unsafe {
             match word {
                 Word::Magic => (*self.at.cast::<AtomicU32>()).store(value.to_le(), order),

@@ -128,7 +128,8 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// The kernel's number of the calling thread. (C libraries have a function for it only since glibc 2.30.)
+/// The kernel's number of the calling thread. (C libraries have a function for it only since glibc
+/// 2.30.)
 pub(crate) fn thread_id() -> u32 {
     #[cfg(target_arch = "x86_64")]
     const GETTID: c_long = 186;
@@ -140,7 +141,8 @@ pub(crate) fn thread_id() -> u32 {
 
 /// Nanoseconds a thread of this process has run; `None` when it is gone.
 pub(crate) fn thread_cpu_ns(tid: u32) -> Option<u64> {
-    // The kernel's number for the CPU clock of a thread: its id inverted, then 4 (of a thread) and 2 (as scheduled).
+    // The kernel's number for the CPU clock of a thread: its id inverted, then 4 (of a thread) and
+    // 2 (as scheduled).
     let clock = (!tid << 3 | 6) as c_int;
     let mut t = Timespec {
         seconds: 0,
@@ -151,8 +153,9 @@ pub(crate) fn thread_cpu_ns(tid: u32) -> Option<u64> {
     (!failed).then(|| t.seconds as u64 * 1_000_000_000 + t.nanoseconds as u64)
 }
 
-/// CPU time that all threads of this process have used, in nanoseconds, to the microsecond. Not by `clock_gettime`, which is no system call
-/// for other clocks and so is missing from the lists of some sandboxes.
+/// CPU time that all threads of this process have used, in nanoseconds, to the microsecond. Not by
+/// `clock_gettime`, which is no system call for other clocks and so is missing from the lists of
+/// some sandboxes.
 pub(crate) fn process_cpu_ns() -> u64 {
     const SELF: c_int = 0;
     let mut usage = ResourceUsage {
@@ -170,7 +173,8 @@ pub(crate) fn process_cpu_ns() -> u64 {
 
 /// Reads the beginning of a file, as much as one call gives; the number of bytes.
 pub(crate) fn read_file(path: &core::ffi::CStr, to: &mut [u8]) -> Option<usize> {
-    // SAFETY: `path` is a C string; the descriptor is used here alone and closed; `to` may be written to its end.
+    // SAFETY: `path` is a C string; the descriptor is used here alone and closed; `to` may be
+    // written to its end.
     let length = unsafe {
         let fd = open(path.as_ptr(), O_RDONLY | O_CLOEXEC, 0);
         if fd < 0 {
@@ -198,7 +202,8 @@ pub(crate) unsafe fn fstat(fd: c_int, to: *mut c_void) -> c_long {
 
 type ClockGettime = unsafe extern "C" fn(c_int, *mut Timespec) -> c_int;
 
-/// The C library's own `clock_gettime`, which mostly needs no system call; null: none that tells the kernel's time.
+/// The C library's own `clock_gettime`, which mostly needs no system call; null: none that tells
+/// the kernel's time.
 static OWN_CLOCK: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 /// Looks for the C library's clock, past whatever stands in front of it. Called at the start.

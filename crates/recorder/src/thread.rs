@@ -1,8 +1,9 @@
 //! A thread's handle and its chunks.
 //!
-//! A thread gets its handle on first use and keeps it until it ends; front ends write through it without further ado and
-//! call [`refill`] when the chunk is full. When there is no room on the disk, or recording is over, the handle points to
-//! scratch memory of its own: front ends need not know, and what they write is counted as dropped.
+//! A thread gets its handle on first use and keeps it until it ends; front ends write through it
+//! without further ado and call [`refill`] when the chunk is full. When there is no room on the
+//! disk, or recording is over, the handle points to scratch memory of its own: front ends need not
+//! know, and what they write is counted as dropped.
 
 mod chunks;
 mod end;
@@ -46,7 +47,8 @@ pub(crate) struct Owner {
     rest: Option<Mapped>,
     /// When parts are kept only.
     at_base: Option<kept::AtBase>,
-    /// The last place a record may begin at. With counters the handle's is null, so that every record comes by [`refill`].
+    /// The last place a record may begin at. With counters the handle's is null, so that every
+    /// record comes by [`refill`].
     limit: *mut u8,
     counters: Option<Box<Open>>,
     /// The last reading of the thread's CPU clock, where that is read.
@@ -58,14 +60,16 @@ pub(crate) struct Owner {
     /// It can't be folded any more.
     unfolded: bool,
     rounds: u8,
-    /// Tasks on top of the root that the general path began (front ends that write themselves are not counted).
+    /// Tasks on top of the root that the general path began (front ends that write themselves are
+    /// not counted).
     depth: u32,
     scratch_committed: AtomicU64,
     scratch: [u8; SCRATCH],
 }
 
 impl Owner {
-    /// The owner of a handle that has nothing to write to yet; its first record counts from `now`, in ticks.
+    /// The owner of a handle that has nothing to write to yet; its first record counts from `now`,
+    /// in ticks.
     fn new(thread: u32, now: u64) -> Owner {
         Owner {
             handle: Handle {
@@ -104,7 +108,8 @@ crate::thread_word!(Own: Handle, "workspan_thread_handle");
 // Not null once the thread gave its handle back.
 crate::thread_word!(Gone: u8, "workspan_thread_gone");
 
-/// The owner of a handle, whose first field that is. ([`Handle::owner`] is null in a child that found it emptied.)
+/// The owner of a handle, whose first field that is. ([`Handle::owner`] is null in a child that
+/// found it emptied.)
 #[inline(always)]
 fn owner_of(handle: *mut Handle) -> *mut Owner {
     handle.cast()
@@ -169,7 +174,8 @@ fn new_handle() -> *mut Handle {
     }
     let owner = match reused {
         Some(Ended(owner)) => {
-            // SAFETY: an ended thread's owner is nobody's; nothing in it but the rest needs to be dropped.
+            // SAFETY: an ended thread's owner is nobody's; nothing in it but the rest needs to be
+            // dropped.
             unsafe {
                 fresh.rest = (*owner).rest.take();
                 owner.write(fresh);

@@ -1,11 +1,12 @@
 //! One word for each thread that is read with two moves.
 //!
-//! A preloaded library's thread-local storage is set aside at the start of the program, at a distance from the thread pointer
-//! that the loader fills in (the initial-exec model). The compiler, which can't know that the library is preloaded, would
-//! call `__tls_get_addr` each time.
+//! A preloaded library's thread-local storage is set aside at the start of the program, at a
+//! distance from the thread pointer that the loader fills in (the initial-exec model). The
+//! compiler, which can't know that the library is preloaded, would call `__tls_get_addr` each time.
 
-/// Declares a type whose `get` and `set` read and write the calling thread's pointer, null at first: visibility, name, what it points to,
-/// and a symbol that nothing else in the process has. Each `get` reads anew: code may go on on another thread after a call.
+/// Declares a type whose `get` and `set` read and write the calling thread's pointer, null at
+/// first: visibility, name, what it points to, and a symbol that nothing else in the process has.
+/// Each `get` reads anew: code may go on on another thread after a call.
 #[macro_export]
 macro_rules! thread_word {
     ($visibility:vis $name:ident: $to:ty, $symbol:literal) => {

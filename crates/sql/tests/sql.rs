@@ -163,7 +163,8 @@ fn every_ready_query_runs_and_is_of_some_use() {
         .filter(|q| rows(&traces, q.sql) == json!([]))
         .map(|q| q.name)
         .collect();
-    // Nothing in these traces: no samples, no queue depths, no leapfrogs, no events of the scheduler.
+    // Nothing in these traces: no samples, no queue depths, no leapfrogs, no events of the
+    // scheduler.
     let expected = [
         "leapfrogs",
         "queue-depth",
@@ -300,8 +301,8 @@ fn the_documentation_is_the_schema() {
     }
 }
 
-/// Ways to name a column, and not to name it: what SQLite reads must have been loaded. A database file has all columns, so the answers
-/// must be the same.
+/// Ways to name a column, and not to name it: what SQLite reads must have been loaded. A database
+/// file has all columns, so the answers must be the same.
 const WAYS: &[&str] = &[
     "select count(*) as n, sum(s.time) as t from strands s join tasks t using(task) where t.level = 1",
     "select count(*) as n from strands join tasks using(task)",

@@ -1,8 +1,8 @@
 //! What the user wrote, found in the name of a task's class.
 //!
-//! oneTBB's classes are templates over the user's body: `start_for<blocked_range<long>, app::Tree::walk(int)::{lambda(…)#1},
-//! auto_partitioner const>`. People want the function that the body stands in, `app::Tree::walk`, which is last in a name of
-//! some hundred characters.
+//! oneTBB's classes are templates over the user's body: `start_for<blocked_range<long>,
+//! app::Tree::walk(int)::{lambda(…)#1}, auto_partitioner const>`. People want the function that the
+//! body stands in, `app::Tree::walk`, which is last in a name of some hundred characters.
 
 use cpp_demangle::DemangleOptions;
 
@@ -31,7 +31,8 @@ const SPACES: [&str; 4] = [
     "tbb::detail::r1::",
 ];
 
-/// By the symbol of a type's name (`_ZTS…`); a text that is no such symbol stands for itself. `None` for an empty one.
+/// By the symbol of a type's name (`_ZTS…`); a text that is no such symbol stands for itself.
+/// `None` for an empty one.
 pub(crate) fn of(symbol: &str) -> Option<ClassName> {
     if symbol.is_empty() {
         return None;
@@ -163,7 +164,8 @@ fn last_name(name: &str) -> &str {
     head.rsplit("::").next().unwrap_or(head)
 }
 
-/// A runtime's class with the names of its arguments, their own left out: `start_for<quick_sort_range, auto_partitioner>`.
+/// A runtime's class with the names of its arguments, their own left out:
+/// `start_for<quick_sort_range, auto_partitioner>`.
 fn runtimes_own(name: &str) -> String {
     let arguments: Vec<&str> = arguments(name)
         .into_iter()

@@ -1,5 +1,5 @@
-//! From sampled call chains to frames: functions with file and line, those inlined as frames of their own, the runtime's
-//! told from the program's.
+//! From sampled call chains to frames: functions with file and line, those inlined as frames of
+//! their own, the runtime's told from the program's.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -21,13 +21,16 @@ pub struct CodeFrame {
     pub file: Option<String>,
     /// 1-based.
     pub line: Option<u32>,
-    /// It belongs to the task-parallel runtime, to what starts threads, or it is glue that the runtime called the program
-    /// through. What the program itself calls of the standard library is the program's.
+    /// It belongs to the task-parallel runtime, to what starts threads, or it is glue that the
+    /// runtime called the program through. What the program itself calls of the standard library is
+    /// the program's.
     pub runtime: bool,
 }
 
-/// Frames of call chains, each an instruction pointer followed by return addresses, innermost first; the frames come out
-/// innermost first, up to the first of the runtime, that one included: the strand's own, and what it was called by. Time is linear in the distinct addresses and in the debug information of their modules.
+/// Frames of call chains, each an instruction pointer followed by return addresses, innermost
+/// first; the frames come out innermost first, up to the first of the runtime, that one included:
+/// the strand's own, and what it was called by. Time is linear in the distinct addresses and in the
+/// debug information of their modules.
 pub fn stacks(
     chains: &[Vec<u64>],
     mappings: &[Mapping],
@@ -160,7 +163,8 @@ fn named(
 fn unnamed(runtime: bool, mapping: &Mapping, offset: u64) -> CodeFrame {
     let module = mapping.path.file_name().unwrap_or_default();
     let module = module.to_string_lossy();
-    // Without symbols every address would be a function of its own; a page is near enough, and of a runtime the module.
+    // Without symbols every address would be a function of its own; a page is near enough, and of a
+    // runtime the module.
     let page = offset & !0xfff;
     CodeFrame {
         function: if runtime {

@@ -6,13 +6,13 @@ use cpp_demangle::{BorrowedSymbol, DemangleOptions, DemangleWrite, ParseOptions}
 
 /// Demangled names are read as far as this: a mangled name of some lines can stand for gigabytes.
 const LONGEST: usize = 64 << 10;
-/// Nesting that is followed in names that the library's own limits are too low for: lambdas handed from one template to the
-/// next. Each level takes about a kilobyte of a stack that is made for it.
+/// Nesting that is followed in names that the library's own limits are too low for: lambdas handed
+/// from one template to the next. Each level takes about a kilobyte of a stack that is made for it.
 const DEEPEST: u32 = 10_000;
 const DEEP_STACK: usize = 64 << 20;
 
-/// Function, class and namespaces of a mangled name (`_Z…`), without parameters, template arguments and return type; a
-/// lambda is named as the function it stands in. `None` when it is no such name.
+/// Function, class and namespaces of a mangled name (`_Z…`), without parameters, template arguments
+/// and return type; a lambda is named as the function it stands in. `None` when it is no such name.
 pub(crate) fn readable(mangled: &str) -> Option<String> {
     // What has no such start is read as a type.
     if !mangled.starts_with("_Z") {
@@ -49,7 +49,8 @@ fn within(mangled: &str, reading: ParseOptions, options: DemangleOptions) -> Opt
     (whole || text.full).then_some(text.text)
 }
 
-/// The names that an encoding begins with, for one that can't be read whole: `N3app4TreeIlE…` is `app::Tree`.
+/// The names that an encoding begins with, for one that can't be read whole: `N3app4TreeIlE…` is
+/// `app::Tree`.
 pub(crate) fn leading(encoding: &str) -> Option<String> {
     let mut rest = encoding.trim_start_matches(['Z', 'N', 'K', 'V', 'R', 'O', 'L']);
     rest = rest.strip_prefix("St").unwrap_or(rest);
@@ -90,7 +91,8 @@ impl DemangleWrite for Bounded {
     }
 }
 
-/// `long (anonymous namespace)::Tree<int>::walk(int)::{lambda()#1}::operator()() const` becomes `Tree::walk`.
+/// `long (anonymous namespace)::Tree<int>::walk(int)::{lambda()#1}::operator()()
+/// const` becomes `Tree::walk`.
 pub(crate) fn plain(demangled: &str) -> String {
     let mut parts: Vec<String> = vec![String::new()];
     let mut rest = demangled;
@@ -110,7 +112,8 @@ pub(crate) fn plain(demangled: &str) -> String {
                 rest = after_bracket(rest);
                 continue;
             }
-            // An unnamed type, a lambda: what stands before names it. Clang's own names for lambdas begin with `$`.
+            // An unnamed type, a lambda: what stands before names it. Clang's own names for lambdas
+            // begin with `$`.
             '{' | '$' | '\'' if parts[last].is_empty() => {
                 if parts.iter().any(|part| !part.is_empty()) {
                     break;
@@ -149,8 +152,8 @@ fn operator(after: &str) -> &str {
     }
     let end = match after.strip_prefix(' ') {
         Some(word) => 1 + word.find(['(', '<']).unwrap_or(word.len()),
-        // A `(` begins the parameters; a `<` after a sign is one of its own or begins template arguments, which comes to
-        // the same for people.
+        // A `(` begins the parameters; a `<` after a sign is one of its own or begins template
+        // arguments, which comes to the same for people.
         None => after
             .find(|c: char| !"+-*/%^&|~!=<>,".contains(c))
             .unwrap_or(after.len()),

@@ -1,5 +1,6 @@
-//! Where a module's debug information is when it is not in the module: a separate debug file, as distributions package
-//! them, found as debuggers find it, and the file that several debug files share their common parts in (dwz).
+//! Where a module's debug information is when it is not in the module: a separate debug file, as
+//! distributions package them, found as debuggers find it, and the file that several debug files
+//! share their common parts in (dwz).
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -17,8 +18,9 @@ const SYSTEM: &str = "/usr/lib/debug";
 /// Above this a debug file named by a checksum is not read through for it.
 const LARGEST_CHECKED: u64 = 4 << 30;
 
-/// The separate debug file of `module`, which is the open file at `path`: by its build id below the system's folder and
-/// beside the module, then by the name and checksum in `.gnu_debuglink` (GDB manual, "Separate Debug Files").
+/// The separate debug file of `module`, which is the open file at `path`: by its build id below the
+/// system's folder and beside the module, then by the name and checksum in `.gnu_debuglink` (GDB
+/// manual, "Separate Debug Files").
 pub(crate) fn find<'a>(
     store: &'a Store,
     module: &Object<'a>,

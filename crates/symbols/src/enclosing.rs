@@ -1,5 +1,5 @@
-//! Which function a line stands in, by where the functions of its unit are declared: for code that an OpenMP compiler cut
-//! out of a function and gave a name that does not tell which.
+//! Which function a line stands in, by where the functions of its unit are declared: for code that
+//! an OpenMP compiler cut out of a function and gave a name that does not tell which.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -38,7 +38,8 @@ pub(crate) struct Enclosing {
 }
 
 impl Enclosing {
-    /// The readable name of the function in `unit` that was declared last at or before this line of the file.
+    /// The readable name of the function in `unit` that was declared last at or before this line of
+    /// the file.
     pub(crate) fn function(
         &self,
         unit: UnitRef<'_, Slice<'_>>,
@@ -96,8 +97,8 @@ fn declared<'a>(
             .ok()?
             .to_string_lossy()
             .into_owned(),
-        // Of split debug information, whose line table stayed behind: the unit's own file is the first, from version 5 on
-        // also under 0, which compilers use or don't.
+        // Of split debug information, whose line table stayed behind: the unit's own file is the
+        // first, from version 5 on also under 0, which compilers use or don't.
         None if file <= 1 => unit.name?.to_string_lossy().into_owned(),
         None => return None,
     };

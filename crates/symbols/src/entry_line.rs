@@ -1,7 +1,8 @@
-//! The line that a function which the compiler made begins at. The line table has two rows for its first instruction when
-//! nothing stands before its body: one for the pragma it was made of, then one for the body. Lookups give the last; the site
-//! is the first. Before them there may be the last row of the function in front: it ends where this one begins, and is not
-//! marked as the beginning of a statement (`is_stmt`), as a function's own first row always is.
+//! The line that a function which the compiler made begins at. The line table has two rows for its
+//! first instruction when nothing stands before its body: one for the pragma it was made of, then
+//! one for the body. Lookups give the last; the site is the first. Before them there may be the
+//! last row of the function in front: it ends where this one begins, and is not marked as the
+//! beginning of a statement (`is_stmt`), as a function's own first row always is.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,7 +49,8 @@ impl EntryLines {
             let Ok(Some((_, row))) = rows.next_row() else {
                 break;
             };
-            // A sequence's last row is about the address behind it, where another function may begin.
+            // A sequence's last row is about the address behind it, where another function may
+            // begin.
             if row.end_sequence() {
                 continue;
             }

@@ -26,9 +26,10 @@ impl Language {
     }
 }
 
-/// The demangled name without hash, parameters and generic arguments; closures, and what a compiler made of a part of a
-/// function (`main._omp_fn.0`, `main.omp_outlined`, `f.part.1`, `f.cold`), named as the function they stand in. Empty
-/// where the name does not tell which that is ([`is_anonymous`]).
+/// The demangled name without hash, parameters and generic arguments; closures, and what a compiler
+/// made of a part of a function (`main._omp_fn.0`, `main.omp_outlined`, `f.part.1`, `f.cold`),
+/// named as the function they stand in. Empty where the name does not tell which that is
+/// ([`is_anonymous`]).
 pub(crate) fn readable(raw: &str, language: Option<Language>) -> String {
     if is_anonymous(raw) {
         return String::new();
@@ -68,8 +69,8 @@ pub(crate) fn is_outlined(raw: &str) -> bool {
     is_anonymous(raw) || raw.contains("._omp_fn.") || raw.contains(".omp_outlined")
 }
 
-/// Part of a function by a name that does not tell of which (Clang's `.omp_outlined.` and `.omp_task_entry.`; GCC's
-/// lambdas, whose names stand for nothing outside of their unit).
+/// Part of a function by a name that does not tell of which (Clang's `.omp_outlined.` and
+/// `.omp_task_entry.`; GCC's lambdas, whose names stand for nothing outside of their unit).
 pub(crate) fn is_anonymous(raw: &str) -> bool {
     raw.starts_with(".omp_") || raw.starts_with("operator()") || raw.starts_with("<lambda")
 }
@@ -94,7 +95,8 @@ fn rust(demangled: &str) -> String {
     name
 }
 
-/// `<a::B<C> as d::E>::f::<G>` becomes `a::B::f`, `a::<impl b::C>::f` becomes `a::C::f` as far as text tells.
+/// `<a::B<C> as d::E>::f::<G>` becomes `a::B::f`, `a::<impl b::C>::f` becomes `a::C::f` as far as
+/// text tells.
 fn without_generics(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     // Depth of brackets whose text is left out; a type at the very start is kept, up to its ` as `.
@@ -128,8 +130,9 @@ fn without_generics(name: &str) -> String {
     out
 }
 
-/// The last part of a readable name, with the type before it for a method: what stands beside a `file:line`. Line tables
-/// alone know no more of an inlined function, so a longer name would depend on what was inlined.
+/// The last part of a readable name, with the type before it for a method: what stands beside a
+/// `file:line`. Line tables alone know no more of an inlined function, so a longer name would
+/// depend on what was inlined.
 pub(crate) fn short(name: &str) -> &str {
     let Some((before, _)) = name.rsplit_once("::") else {
         return name;
@@ -143,7 +146,8 @@ pub(crate) fn short(name: &str) -> &str {
     &name[start..]
 }
 
-/// The crate a demangled name belongs to; for `<T as Trait>::f` the crate of the type, as far as text tells.
+/// The crate a demangled name belongs to; for `<T as Trait>::f` the crate of the type, as far as
+/// text tells.
 fn crate_of(name: &str) -> &str {
     let start = name
         .find(|c: char| c.is_alphanumeric() || c == '_')
@@ -166,7 +170,8 @@ const STARTS: [&str; 8] = [
     "__clone3",
 ];
 
-/// Crates of the Rust API, under its old name too, which is glue between a program and the recorder.
+/// Crates of the Rust API, under its old name too, which is glue between a program and the
+/// recorder.
 const API_CRATES: [&str; 2] = ["workspan", "workspan_api"];
 
 /// Whether the name belongs to a task runtime's crates, or to what starts programs and threads.

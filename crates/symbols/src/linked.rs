@@ -13,7 +13,8 @@ use crate::object_file::Store;
 /// Libraries a program names, and functions it brings along.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Linked {
-    /// As the program names them (`DT_NEEDED`): `libgomp.so.1`, say. Libraries of libraries are not among them.
+    /// As the program names them (`DT_NEEDED`): `libgomp.so.1`, say. Libraries of libraries are not
+    /// among them.
     pub libraries: Vec<String>,
     /// Of the functions asked for, those that the program defines itself.
     pub defined: Vec<String>,

@@ -25,7 +25,8 @@ pub(crate) struct Frame {
     pub file: Option<String>,
     /// 1-based.
     pub line: Option<u32>,
-    /// The compiler was given the unit's file by a path relative to its working directory, and this file lies there.
+    /// The compiler was given the unit's file by a path relative to its working directory, and this
+    /// file lies there.
     pub relative: bool,
 }
 
@@ -53,18 +54,19 @@ pub(crate) struct Told {
     pub warning: Option<String>,
 }
 
-/// Two frames of a stack between which others may be missing: the offset behind a call, and one in the function that was
-/// running next.
+/// Two frames of a stack between which others may be missing: the offset behind a call, and one in
+/// the function that was running next.
 pub(crate) type Jump = (u64, u64);
 
 /// Inlining deeper than this is not followed.
 const DEEPEST_INLINING: usize = 256;
 
-/// Opens the module and asks it for these file offsets and positions. Reads only the sections it needs.
+/// Opens the module and asks it for these file offsets and positions. Reads only the sections it
+/// needs.
 ///
 /// # Errors
-/// A sentence that says what is wrong with the file; what could be answered without it is not lost, as modules are
-/// asked one by one.
+/// A sentence that says what is wrong with the file; what could be answered without it is not lost,
+/// as modules are asked one by one.
 pub(crate) fn ask(
     path: &Path,
     build_id: &[u8],
@@ -294,7 +296,8 @@ impl Module<'_> {
                 continue;
             };
             for &index in by_line.get(&line).map_or(&[][..], |v| v) {
-                // The first code of a line may be a copy inlined elsewhere with no name; look on until there is one.
+                // The first code of a line may be a copy inlined elsewhere with no name; look on
+                // until there is one.
                 if found[index].as_ref().is_some_and(|f| f.function.is_some())
                     || !same_file(file, &wanted[index].file)
                 {

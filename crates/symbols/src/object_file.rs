@@ -14,7 +14,8 @@ pub(crate) type Object<'a> = object::File<'a, &'a ReadCache<File>>;
 /// Part of a section.
 pub(crate) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
-/// Sections above this are refused: no program has debug information of that size, but a broken header may say so.
+/// Sections above this are refused: no program has debug information of that size, but a broken
+/// header may say so.
 const LARGEST_SECTION: u64 = 4 << 30;
 
 /// What is read of a module and of the files that hold its debug information.

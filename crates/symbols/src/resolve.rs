@@ -15,7 +15,8 @@ use crate::workspace::{self, Ownership, Workspace};
 pub enum Site {
     /// A position the compiler put into the program (`#[track_caller]`).
     Location {
-        /// As the compiler was given it: relative to where it ran (for cargo the workspace root), or absolute.
+        /// As the compiler was given it: relative to where it ran (for cargo the workspace root),
+        /// or absolute.
         file: String,
         /// 1-based.
         line: u32,
@@ -50,14 +51,15 @@ pub enum Site {
 /// What people read of a site.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Position {
-    /// Text of the program, else `file:line`, else function, else `module+0xoffset`, else `?`. Of a chain of method calls over
-    /// several lines `file:first-line`.
+    /// Text of the program, else `file:line`, else function, else `module+0xoffset`, else `?`. Of a
+    /// chain of method calls over several lines `file:first-line`.
     pub label: String,
     /// Relative to the workspace where it lies inside.
     pub file: Option<String>,
     /// 1-based: the call's own, which is the last of a chain.
     pub line: Option<u32>,
-    /// Demangled, without path and generic arguments; a closure is named as the function it stands in.
+    /// Demangled, without path and generic arguments; a closure is named as the function it stands
+    /// in.
     pub function: Option<String>,
     /// The line's text, trimmed; of a chain the first's and the last's.
     pub source: Option<String>,
@@ -72,8 +74,8 @@ pub struct Resolution {
     pub warnings: Vec<String>,
 }
 
-/// Resolves sites of one recorded process. Time is linear in the addresses and in the size of the debug information of
-/// the modules they lie in.
+/// Resolves sites of one recorded process. Time is linear in the addresses and in the size of the
+/// debug information of the modules they lie in.
 pub fn resolve(sites: &[Site], mappings: &[Mapping], workspace: &Workspace) -> Resolution {
     let modules = Modules::ask(sites, mappings);
     let mut resolver = Resolver {
@@ -97,7 +99,8 @@ pub fn resolve(sites: &[Site], mappings: &[Mapping], workspace: &Workspace) -> R
     }
 }
 
-/// Tasks created by stolen tasks that were created by stolen tasks, and so on: beyond this the site's own position stands.
+/// Tasks created by stolen tasks that were created by stolen tasks, and so on: beyond this the
+/// site's own position stands.
 const LONGEST_INHERITANCE: usize = 1000;
 
 /// The position of a site, or of the one it inherits from.
@@ -212,7 +215,8 @@ impl Modules {
                         }
                     }
                     modules.warnings.extend(told.warning.clone());
-                    // The first module is the program itself; a library counts when sites lie in it.
+                    // The first module is the program itself; a library counts when sites lie in
+                    // it.
                     if !told.lines
                         && !offsets.is_empty()
                         && (seen.len() == 1
@@ -235,7 +239,8 @@ impl Modules {
     }
 }
 
-/// Two return addresses, of a frame and its caller's, as what a module is asked: when both lie in one.
+/// Two return addresses, of a frame and its caller's, as what a module is asked: when both lie in
+/// one.
 fn jump(mappings: &[Mapping], inner: u64, outer: u64) -> Option<(usize, Jump)> {
     let (index, inside) = mapping::find(mappings, call(inner, true))?;
     let (other, before) = mapping::find(mappings, call(outer, true))?;
@@ -243,7 +248,8 @@ fn jump(mappings: &[Mapping], inner: u64, outer: u64) -> Option<(usize, Jump)> {
 }
 
 impl Modules {
-    /// Where a file lies that the compiler was given by a relative path: in the folder that it was given another one from.
+    /// Where a file lies that the compiler was given by a relative path: in the folder that it was
+    /// given another one from.
     fn absolute(&self, file: &str) -> Option<String> {
         if file.starts_with('/') {
             return Some(file.to_owned());
@@ -283,7 +289,8 @@ impl Resolver<'_> {
                         root.join(file).to_string_lossy().into_owned()
                     }),
                 };
-                // As the debug information's frames are shown: one name a file, wherever the compiler ran.
+                // As the debug information's frames are shown: one name a file, wherever the
+                // compiler ran.
                 let shown = if path.starts_with('/') {
                     workspace::shown(&path, self.root)
                 } else {
@@ -313,7 +320,8 @@ impl Resolver<'_> {
         (position, None)
     }
 
-    /// The innermost line that people wrote; else the name; else the innermost function outside of the runtime.
+    /// The innermost line that people wrote; else the name; else the innermost function outside of
+    /// the runtime.
     fn calls(&mut self, addresses: &[u64], name: &str) -> Position {
         let frames: Vec<Frame> = (0..addresses.len())
             .flat_map(|depth| self.frames_at(addresses, depth))
@@ -337,7 +345,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Frames at an address of a stack, innermost first, after those that it called and that ended in jumps.
+    /// Frames at an address of a stack, innermost first, after those that it called and that ended
+    /// in jumps.
     fn frames_at(&self, addresses: &[u64], depth: usize) -> Vec<Frame> {
         let address = addresses[depth];
         let inner = depth.checked_sub(1).map(|inner| addresses[inner]);
@@ -375,8 +384,9 @@ impl Resolver<'_> {
             })
     }
 
-    /// Of the frames at one address, innermost first, the one that people wrote: the runtime's headers and the standard
-    /// library's are walked outwards, as they are inlined into what uses them.
+    /// Of the frames at one address, innermost first, the one that people wrote: the runtime's
+    /// headers and the standard library's are walked outwards, as they are inlined into what uses
+    /// them.
     fn callers(&mut self, frames: &[Frame]) -> Option<usize> {
         let is_users = frames.iter().position(|f| self.is_users(f));
         let has_line = |f: &Frame| f.file.is_some() && f.line.is_some();
@@ -389,8 +399,9 @@ impl Resolver<'_> {
             .or_else(|| frames.len().checked_sub(1))
     }
 
-    /// The innermost frame in the user's workspace and `true`; else the innermost outside of the runtime, or the library's
-    /// own call, and whether that is good enough not to look at the calling task's site.
+    /// The innermost frame in the user's workspace and `true`; else the innermost outside of the
+    /// runtime, or the library's own call, and whether that is good enough not to look at the
+    /// calling task's site.
     fn stack(&mut self, addresses: &[u64], library: Option<&(String, u32)>) -> (Position, bool) {
         let mut other = None;
         for (depth, &address) in addresses.iter().enumerate() {
@@ -407,7 +418,8 @@ impl Resolver<'_> {
             }
         }
         match (other, library) {
-            // Without line tables nobody can tell whose function it is, so it may well be the user's.
+            // Without line tables nobody can tell whose function it is, so it may well be the
+            // user's.
             (Some((frame, address)), _) => {
                 (self.frame(Some(&frame), address), frame.line.is_none())
             }
@@ -460,7 +472,8 @@ impl Resolver<'_> {
     fn at(&mut self, path: &str, shown: String, line: u32, function: Option<String>) -> Position {
         let path = Path::new(path);
         let text = self.sources.line(path, line);
-        // The last call of a chain is where the compiler says that it stands; people look for where it begins.
+        // The last call of a chain is where the compiler says that it stands; people look for where
+        // it begins.
         let first = self.sources.chain(path, line);
         let (lines, source) = match first {
             Some(first) => {

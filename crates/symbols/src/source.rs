@@ -17,8 +17,9 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// The function a line stands in, as the text shows it: the nearest `fn` above (or at) it that is less indented. For
-    /// closures, whose debug information does not name the function around them.
+    /// The function a line stands in, as the text shows it: the nearest `fn` above (or at) it that
+    /// is less indented. For closures, whose debug information does not name the function around
+    /// them.
     pub(crate) fn function(&mut self, path: &Path, line: u32) -> Option<String> {
         if path.extension().is_none_or(|extension| extension != "rs") {
             return None;
@@ -44,8 +45,9 @@ impl Sources {
             })
     }
 
-    /// Where the chain of method calls that a line of Rust goes on with begins: the line that makes it parallel (`par_iter`
-    /// and the like), else the statement's first. `None` when the line begins with no method call.
+    /// Where the chain of method calls that a line of Rust goes on with begins: the line that makes
+    /// it parallel (`par_iter` and the like), else the statement's first. `None` when the line
+    /// begins with no method call.
     pub(crate) fn chain(&mut self, path: &Path, line: u32) -> Option<u32> {
         if path.extension().is_none_or(|extension| extension != "rs") {
             return None;
@@ -82,7 +84,8 @@ impl Sources {
         parallel.or(start).filter(|&start| start < line)
     }
 
-    /// The trimmed text of a 1-based line; `None` when there is no such file or line, or nothing in it.
+    /// The trimmed text of a 1-based line; `None` when there is no such file or line, or nothing in
+    /// it.
     pub(crate) fn line(&mut self, path: &Path, line: u32) -> Option<String> {
         let line = self
             .text(path)?

@@ -1,4 +1,5 @@
-//! Split DWARF: a program with skeletons of its debug information, the rest in `.dwo` files or one `.dwp` package.
+//! Split DWARF: a program with skeletons of its debug information, the rest in `.dwo` files or one
+//! `.dwp` package.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -22,8 +23,8 @@ pub(crate) struct Split<'a> {
 }
 
 impl<'a> Split<'a> {
-    /// Of the module at `module`, whose debug information is in the file at `debug` (the same, or a separate one). The
-    /// package is `<file>.dwp` beside either.
+    /// Of the module at `module`, whose debug information is in the file at `debug` (the same, or a
+    /// separate one). The package is `<file>.dwp` beside either.
     pub(crate) fn of(store: &'a Store, module: &Path, debug: &Path) -> Self {
         let package = [debug, module].iter().find_map(|file| {
             let mut path = file.as_os_str().to_owned();

@@ -18,7 +18,8 @@ impl<'a> Symbols<'a> {
         for object in objects {
             for symbol in object.symbols().chain(object.dynamic_symbols()) {
                 let Ok(name) = symbol.name() else { continue };
-                // The one sign of Fortran without debug information: names of C may end in an underscore too.
+                // The one sign of Fortran without debug information: names of C may end in an
+                // underscore too.
                 if name.starts_with("_gfortran_set_args") || name == "MAIN__" {
                     symbols.language = Some(Language::Fortran);
                 }
@@ -39,7 +40,8 @@ impl<'a> Symbols<'a> {
         (size == 0 || address - start < size).then_some(name)
     }
 
-    /// Beginning and size of the function that covers an address as linked; none where its size is not known.
+    /// Beginning and size of the function that covers an address as linked; none where its size is
+    /// not known.
     pub(crate) fn range(&self, address: u64) -> Option<(u64, u64)> {
         let after = self.sorted.partition_point(|&(start, ..)| start <= address);
         let &(start, size, _) = self.sorted.get(after.checked_sub(1)?)?;
@@ -53,7 +55,8 @@ impl<'a> Symbols<'a> {
         here.any(|(.., name)| !name.contains(".cold"))
     }
 
-    /// Whether the address is the first of a function that an OpenMP compiler made of a part of another.
+    /// Whether the address is the first of a function that an OpenMP compiler made of a part of
+    /// another.
     pub(crate) fn begins_outlined(&self, address: u64) -> bool {
         let from = self.sorted.partition_point(|&(start, ..)| start < address);
         let here = self.sorted[from..].iter().take_while(|s| s.0 == address);

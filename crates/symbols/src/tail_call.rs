@@ -1,11 +1,12 @@
-//! Functions that ended in a jump to another one and so left no frame: what a call calls, and which jumps lead from there to
-//! the function that the next frame is in.
+//! Functions that ended in a jump to another one and so left no frame: what a call calls, and which
+//! jumps lead from there to the function that the next frame is in.
 //!
-//! A compiler turns a function's last call into a jump (`x.into_par_iter().for_each(f)` as the whole of a function does
-//! that), and the call stack then goes from the function's caller to what it jumped to. The caller's machine code still names
-//! the function. The jump itself is found by its target, which is known: five bytes that are right by chance are one in
-//! four billion. (A short jump is two bytes, but reaches functions in the neighbourhood alone; and were one found by chance, only
-//! the line within the right function would be wrong.)
+//! A compiler turns a function's last call into a jump (`x.into_par_iter().for_each(f)` as the
+//! whole of a function does that), and the call stack then goes from the function's caller to what
+//! it jumped to. The caller's machine code still names the function. The jump itself is found by
+//! its target, which is known: five bytes that are right by chance are one in four billion. (A
+//! short jump is two bytes, but reaches functions in the neighbourhood alone; and were one found by
+//! chance, only the line within the right function would be wrong.)
 
 use std::collections::BTreeSet;
 
@@ -39,8 +40,9 @@ impl<'a> Code<'a> {
         }
     }
 
-    /// The jumps by which the function that the call before `returns` calls came to the one with `inside` in it, innermost
-    /// first; none where that function was called itself, or the way is not known. All addresses are as linked.
+    /// The jumps by which the function that the call before `returns` calls came to the one with
+    /// `inside` in it, innermost first; none where that function was called itself, or the way is
+    /// not known. All addresses are as linked.
     pub(crate) fn jumps(&self, symbols: &Symbols<'_>, returns: u64, inside: u64) -> Vec<u64> {
         self.way(symbols, returns, inside).unwrap_or_default()
     }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::code::is_recorder;
 
-/// The user's workspace, as `cargo metadata` tells it; empty when the program was not run through cargo.
+/// The user's workspace, as `cargo metadata` tells it; empty when the program was not run through
+/// cargo.
 #[derive(Debug, Clone, Default)]
 pub struct Workspace {
     /// Its root: files are shown relative to it.
@@ -28,9 +29,10 @@ impl<'a> Ownership<'a> {
         }
     }
 
-    /// Whether `file` is the user's: with a known workspace, the nearest `Cargo.toml` above it is a member's, so that
-    /// sources vendored inside the workspace are not. Without, whether the compiler was given the file by a relative
-    /// path (`relative`), as cargo does for workspace members, and it is no package that cargo unpacked.
+    /// Whether `file` is the user's: with a known workspace, the nearest `Cargo.toml` above it is a
+    /// member's, so that sources vendored inside the workspace are not. Without, whether the
+    /// compiler was given the file by a relative path (`relative`), as cargo does for workspace
+    /// members, and it is no package that cargo unpacked.
     pub(crate) fn owns(&mut self, file: &str, relative: bool) -> bool {
         let path = Path::new(file);
         let manifest = path.parent().and_then(|directory| self.manifest(directory));
@@ -61,7 +63,8 @@ impl<'a> Ownership<'a> {
     }
 }
 
-/// Whether a path is one of a standard library's, of a package that cargo downloaded, or of a header that is installed.
+/// Whether a path is one of a standard library's, of a package that cargo downloaded, or of a
+/// header that is installed.
 pub(crate) fn is_foreign(file: &str) -> bool {
     file.starts_with("/rustc/")
         || ["/usr/include/", "/usr/local/include/", "/usr/lib/", "/opt/"]
@@ -73,8 +76,9 @@ pub(crate) fn is_foreign(file: &str) -> bool {
         || is_scheduling(file)
 }
 
-/// Whether a path is one of a library's header that does nothing but hand the user's functions on to a task runtime: the user
-/// calls it, and what it calls in turn is compiled into the user's code.
+/// Whether a path is one of a library's header that does nothing but hand the user's functions on
+/// to a task runtime: the user calls it, and what it calls in turn is compiled into the user's
+/// code.
 fn is_scheduling(file: &str) -> bool {
     // The header itself may be what was compiled: then it is shown, for lack of others.
     [
@@ -125,7 +129,8 @@ pub(crate) fn is_runtime(file: &str) -> bool {
         || workspan_runtimes::is_source(file)
 }
 
-/// A path as it is shown: relative to the workspace, packages from cargo's folders by name and version alone.
+/// A path as it is shown: relative to the workspace, packages from cargo's folders by name and
+/// version alone.
 pub(crate) fn shown(file: &str, root: Option<&Path>) -> String {
     if let Some(inside) = root.and_then(|root| Path::new(file).strip_prefix(root).ok()) {
         return inside.to_string_lossy().into_owned();

@@ -8,7 +8,8 @@ pub const CHUNK_HEADER_SIZE: usize = 64;
 pub const CHUNK_MAGIC: [u8; 4] = *b"WSck";
 /// Offset of the flags byte in the header.
 pub const FLAGS_AT: usize = 5;
-/// Offset of the count of committed bytes in the header: 8-aligned, stored by the recorder after each record.
+/// Offset of the count of committed bytes in the header: 8-aligned, stored by the recorder after
+/// each record.
 pub const COMMITTED_AT: usize = 24;
 /// Offset of the base time in nanoseconds in a chunk header.
 pub const BASE_NS_AT: usize = 40;
@@ -16,13 +17,14 @@ pub const BASE_NS_AT: usize = 40;
 pub const CHECKSUM_AT: usize = 48;
 /// Flag: the chunk is complete, and its checksum is that of its committed bytes.
 pub const SEALED: u8 = 1;
-/// Flag of a sealed chunk: what was set aside for it and not used is another chunk's, which begins right behind the committed bytes.
+/// Flag of a sealed chunk: what was set aside for it and not used is another chunk's, which begins
+/// right behind the committed bytes.
 pub const TRIMMED: u8 = 2;
-/// Flag, in a spool file only: there is nothing to be read here, as the recorder is about to put another chunk in this place. The
-/// capacity holds, nothing else does.
+/// Flag, in a spool file only: there is nothing to be read here, as the recorder is about to put
+/// another chunk in this place. The capacity holds, nothing else does.
 pub const MOVING: u8 = 4;
-/// Bits of the flags that hold the *turn* of a chunk that is not sealed: of several of one thread and number the latest counts. Two
-/// that are there at once are next to each other, counted around.
+/// Bits of the flags that hold the *turn* of a chunk that is not sealed: of several of one thread
+/// and number the latest counts. Two that are there at once are next to each other, counted around.
 pub const TURN_BITS: u8 = 0b1111_1000;
 /// Number of turns.
 pub const TURNS: u8 = 32;
@@ -124,7 +126,8 @@ pub struct ChunkHeader {
 }
 
 impl ChunkHeader {
-    /// The header's bytes. The last 8 are a checksum of what never changes: magic, kind, thread, seq, capacity, base.
+    /// The header's bytes. The last 8 are a checksum of what never changes: magic, kind, thread,
+    /// seq, capacity, base.
     pub fn encode(&self) -> [u8; CHUNK_HEADER_SIZE] {
         let mut bytes = [0u8; CHUNK_HEADER_SIZE];
         bytes[0..4].copy_from_slice(&CHUNK_MAGIC);
@@ -141,7 +144,8 @@ impl ChunkHeader {
         bytes
     }
 
-    /// Reads a header; `None` when the bytes are none (no magic, or its own checksum does not match).
+    /// Reads a header; `None` when the bytes are none (no magic, or its own checksum does not
+    /// match).
     pub fn decode(bytes: &[u8]) -> Option<ChunkHeader> {
         let bytes = bytes.first_chunk::<CHUNK_HEADER_SIZE>()?;
         if bytes[..4] != CHUNK_MAGIC {

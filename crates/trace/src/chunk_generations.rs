@@ -1,8 +1,9 @@
 //! Which chunks of a thread count, in the file of a process that was folding when it ended.
 //!
-//! Such a process has records in two chunks at moments, and may be killed in any ([`crate::hand_off`]). Of several chunks of one
-//! thread and number the sealed one counts, else the one of the later turn; and of the numbers that have no
-//! sealed chunk only the first, since what follows has not yet taken its place.
+//! Such a process has records in two chunks at moments, and may be killed in any
+//! ([`crate::hand_off`]). Of several chunks of one thread and number the sealed one counts, else
+//! the one of the later turn; and of the numbers that have no sealed chunk only the first, since
+//! what follows has not yet taken its place.
 
 use std::collections::BTreeMap;
 

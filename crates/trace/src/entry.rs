@@ -1,7 +1,8 @@
 //! The entries that chunks of every kind but events are made of.
 //!
-//! An entry is a varint with the length of its body, then the body: varints, and texts and byte strings with their
-//! length before them. A reader ignores what follows the fields it knows, so a later version can append some.
+//! An entry is a varint with the length of its body, then the body: varints, and texts and byte
+//! strings with their length before them. A reader ignores what follows the fields it knows, so a
+//! later version can append some.
 
 mod cpu_reading;
 mod cpu_time;

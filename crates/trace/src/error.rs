@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A file, or a part of one, that is not what the format says. The text is one sentence or two: what was found, what was
-/// expected, what to do.
+/// A file, or a part of one, that is not what the format says. The text is one sentence or two:
+/// what was found, what was expected, what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormatError {
     /// Offset in the file, in bytes.

@@ -15,7 +15,8 @@ pub enum WaitFor<'a> {
     Tasks(References<'a>),
     /// These signals, by number (each reference's second part; the first is 0).
     Signals(References<'a>),
-    /// Children that a task with these dependences ([`wire::dependence`] kind, address) would depend on.
+    /// Children that a task with these dependences ([`wire::dependence`] kind, address) would
+    /// depend on.
     Dependences(References<'a>),
     /// Parts of the unrecorded subtree that the task is in.
     Parts,
@@ -38,7 +39,8 @@ impl References<'_> {
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
-    /// The items: (thread, count) of tasks, (0, number) of signals, (kind, address) of dependences, (label, increase) of readings.
+    /// The items: (thread, count) of tasks, (0, number) of signals, (kind, address) of dependences,
+    /// (label, increase) of readings.
     pub fn iter(&self) -> impl Iterator<Item = TaskRef> + '_ {
         let mut at = 0;
         (0..self.count).map_while(move |_| {
@@ -209,7 +211,8 @@ pub struct Events<'a> {
     bad: bool,
 }
 
-/// Numbers that do not fit are no thread's, site's or label's; they come out as the largest, which nothing has.
+/// Numbers that do not fit are no thread's, site's or label's; they come out as the largest, which
+/// nothing has.
 #[inline]
 fn thread_of(v: u64) -> u32 {
     u32::try_from(v).unwrap_or(u32::MAX)
@@ -232,7 +235,8 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Offset in the payload of the record to be read next (of the bad one, when the walk ended there).
+    /// Offset in the payload of the record to be read next (of the bad one, when the walk ended
+    /// there).
     pub fn offset(&self) -> usize {
         self.at
     }
@@ -242,7 +246,8 @@ impl<'a> Events<'a> {
         self.bad
     }
 
-    /// The time of the record to be read next, whose head alone is looked at; `None` at the end, at padding, and where no head is.
+    /// The time of the record to be read next, whose head alone is looked at; `None` at the end, at
+    /// padding, and where no head is.
     #[inline]
     pub fn peek(&self) -> Option<u64> {
         let mut at = self.at;
@@ -474,8 +479,8 @@ impl<'a> Events<'a> {
 impl<'a> Iterator for Events<'a> {
     type Item = (u64, Event<'a>);
 
-    /// The next record and its time in ticks; `None` at the end, at padding, and at bytes that are no record
-    /// ([`Events::is_bad`]).
+    /// The next record and its time in ticks; `None` at the end, at padding, and at bytes that are
+    /// no record ([`Events::is_bad`]).
     #[inline]
     fn next(&mut self) -> Option<(u64, Event<'a>)> {
         self.fast_decode().or_else(|| self.any())

@@ -1,5 +1,6 @@
-//! The folded record (MODEL.md §7): what [`crate::wire::Kind::Folded`] carries, and what readers make of it: a subtree that ran on
-//! one thread, reduced to what the measures need. Readers put places where the file has sites.
+//! The folded record (MODEL.md §7): what [`crate::wire::Kind::Folded`] carries, and what readers
+//! make of it: a subtree that ran on one thread, reduced to what the measures need. Readers put
+//! places where the file has sites.
 
 mod head;
 mod places;
@@ -22,7 +23,8 @@ pub struct FoldedSite {
     pub span: u64,
     /// Weight of the fold's own heaviest path (at burden 0) that belongs to tasks of this site.
     pub critical_work: u64,
-    /// Histogram of task lengths: `lengths[i]` tasks took [2^i, 2^(i+1)) ticks; trailing zeros left off.
+    /// Histogram of task lengths: `lengths[i]` tasks took [2^i, 2^(i+1)) ticks; trailing zeros left
+    /// off.
     pub lengths: Vec<u64>,
 }
 
@@ -33,7 +35,8 @@ pub struct FoldedRecord {
     pub work: u64,
     /// Span inside, in raw ticks: the envelope's point with most weight at burden 0.
     pub span: u64,
-    /// Upper envelope of (path weight, burdened edges on it) over all paths through, at most 8 points, by falling weight.
+    /// Upper envelope of (path weight, burdened edges on it) over all paths through, at most 8
+    /// points, by falling weight.
     pub envelope: Vec<(u64, u32)>,
     /// Tasks created inside.
     pub tasks: u64,
@@ -49,22 +52,24 @@ pub struct FoldedRecord {
     pub ready_integral: u64,
     /// Per site.
     pub sites: Vec<FoldedSite>,
-    /// Work per block: (where it starts, where it ends, ticks). In the file sites + 1, and 0 for unknown ones; a reader: places, and
-    /// `u32::MAX`.
+    /// Work per block: (where it starts, where it ends, ticks). In the file sites + 1, and 0 for
+    /// unknown ones; a reader: places, and `u32::MAX`.
     pub blocks: Vec<(u32, u32, u64)>,
-    /// Ticks that the recorder's probes took in the strands inside, where all weights here leave them out; 0 where they are still in.
+    /// Ticks that the recorder's probes took in the strands inside, where all weights here leave
+    /// them out; 0 where they are still in.
     pub probes: u64,
-    /// Ticks between the strands inside, in which the thread ran the runtime: at each moment of them a strand of the subtree stood ready, and
-    /// this thread was free for it (MODEL.md §5). In a record that leaves it out 0.
+    /// Ticks between the strands inside, in which the thread ran the runtime: at each moment of
+    /// them a strand of the subtree stood ready, and this thread was free for it (MODEL.md §5). In
+    /// a record that leaves it out 0.
     pub between: u64,
-    /// Where it was folded from, when that was done while a trace was read: bytes of its thread's records before the first one inside,
-    /// and tasks that the thread had created before.
+    /// Where it was folded from, when that was done while a trace was read: bytes of its thread's
+    /// records before the first one inside, and tasks that the thread had created before.
     pub source: Option<(u64, u64)>,
 }
 
 impl FoldedRecord {
-    /// Weight of the heaviest path through, when each burdened edge costs `burden`, and that burden excluded or not
-    /// is the caller's business: returns (weight + burden·edges) maximised.
+    /// Weight of the heaviest path through, when each burdened edge costs `burden`, and that burden
+    /// excluded or not is the caller's business: returns (weight + burden·edges) maximised.
     pub fn path(&self, burden: u64) -> u128 {
         head::heaviest(&self.envelope, self.span, burden)
     }
@@ -138,7 +143,8 @@ impl FoldedRecord {
         }
     }
 
-    /// What follows from the rest of the record, and is left out; and what else is in it. `places` are those of its blocks.
+    /// What follows from the rest of the record, and is left out; and what else is in it. `places`
+    /// are those of its blocks.
     fn told(&self, places: Option<u64>) -> u64 {
         let counted = |site: &FoldedSite| Some(site.count) == sum(site.lengths.iter());
         let blocks = sum(self.blocks.iter().map(|b| &b.2));
@@ -158,7 +164,8 @@ impl FoldedRecord {
         is.iter().map(|&(bit, is)| if is { bit } else { 0 }).sum()
     }
 
-    /// The pairs of places that are blocks, as a set of bits, where all of them are of the record's few sites or unknown, in order.
+    /// The pairs of places that are blocks, as a set of bits, where all of them are of the record's
+    /// few sites or unknown, in order.
     fn block_places(&self) -> Option<u64> {
         let places = Places::of(&self.sites)?;
         let mut bits = 0;
@@ -179,7 +186,8 @@ impl FoldedRecord {
         Some(record)
     }
 
-    /// Becomes the record in these bytes, in the memory that its lists have; `None`, and anything, when the bytes are none.
+    /// Becomes the record in these bytes, in the memory that its lists have; `None`, and anything,
+    /// when the bytes are none.
     pub fn read(&mut self, bytes: &[u8]) -> Option<()> {
         let mut f = Fields::new(bytes);
         let Head { told, sums, paths } = Head::read(&mut f)?;
@@ -275,9 +283,11 @@ impl FoldedSite {
     }
 }
 
-/// In a record's first number. Its span is the weight of the envelope's first point, and is left out.
+/// In a record's first number. Its span is the weight of the envelope's first point, and is left
+/// out.
 const SPAN: u64 = 1;
-/// Half of its tasks are spawns, it has as many waits, and as many strands as joins make: all are left out.
+/// Half of its tasks are spawns, it has as many waits, and as many strands as joins make: all are
+/// left out.
 const JOINS: u64 = 2;
 /// Counts of its sites are the sums of their lengths, and are left out.
 const COUNTS: u64 = 4;
@@ -295,15 +305,18 @@ const BETWEEN: u64 = 128;
 /// A site takes as many bytes or more.
 const LEAST_SITE: u64 = 5;
 
-/// Each task has a strand and each join one more, and so has what it all hangs on; `None` for too many.
+/// Each task has a strand and each join one more, and so has what it all hangs on; `None` for too
+/// many.
 fn strands_of_joins(tasks: u64) -> Option<u64> {
     tasks.checked_add(tasks / 2)?.checked_add(1)
 }
 
-/// Items for which room is made before they are read: what a damaged record says of its length costs nothing.
+/// Items for which room is made before they are read: what a damaged record says of its length
+/// costs nothing.
 const FEW: u64 = 64;
 
-/// Lengths without a task, shorter than any task there is, that are only counted. More are written, so that a few bytes don't take much memory.
+/// Lengths without a task, shorter than any task there is, that are only counted. More are written,
+/// so that a few bytes don't take much memory.
 const MOST_NONE: usize = (1 << NONE_BITS) - 1;
 /// Their count is in as many bits, below that of the others.
 const NONE_BITS: usize = 4;
@@ -313,7 +326,8 @@ fn sum<'a>(mut of: impl Iterator<Item = &'a u64>) -> Option<u64> {
     of.try_fold(0, |sum: u64, &n| sum.checked_add(n))
 }
 
-/// A list's length, checked against the bytes left (each item takes `least` or more) and against `most`.
+/// A list's length, checked against the bytes left (each item takes `least` or more) and against
+/// `most`.
 fn list_length(f: &mut Fields<'_>, least: u64, most: u64) -> Option<u64> {
     let length = f.number()?;
     (length <= most && length.checked_mul(least)? <= f.left() as u64).then_some(length)

@@ -1,8 +1,9 @@
-//! How a chunk is handed from the thread that writes it to whoever reads it, while it is written or after its writer was killed:
-//! which store stands before which.
+//! How a chunk is handed from the thread that writes it to whoever reads it, while it is written or
+//! after its writer was killed: which store stands before which.
 //!
-//! A chunk lies in memory that is all zeros at first. Each step ends in one store, with release, of a word that stands for what
-//! was stored before it, and until that store a reader finds the step before:
+//! A chunk lies in memory that is all zeros at first. Each step ends in one store, with release, of
+//! a word that stands for what was stored before it, and until that store a reader finds the step
+//! before:
 //!
 //! | step | what is stored | the word |
 //! |---|---|---|
@@ -12,15 +13,18 @@
 //! | `trim` | the checksum; zeros behind the last record | the flags: likewise, and the next chunk begins right behind |
 //! | [`replace`] | the flag [`MOVING`] first, then another chunk: records, header, count | the flags: that chunk is there |
 //!
-//! A thread that folds has two chunks that take turns: [`replace`] puts the full one's records, folded, into the other one, whose later turn
-//! ([`crate::chunk::TURN_BITS`]) makes it count. Where records leave for a sealed chunk of their own, the other one has the next
-//! number already and does not count until the sealed one is there, which then stands for the full one: by one store.
+//! A thread that folds has two chunks that take turns: [`replace`] puts the full one's records,
+//! folded, into the other one, whose later turn ([`crate::chunk::TURN_BITS`]) makes it count. Where
+//! records leave for a sealed chunk of their own, the other one has the next number already and
+//! does not count until the sealed one is there, which then stands for the full one: by one store.
 //!
-//! Front ends do [`append`] by hand, on their hot path, and end it in [`wire::commit`](crate::wire::commit).
+//! Front ends do [`append`] by hand, on their hot path, and end it in
+//! [`wire::commit`](crate::wire::commit).
 //!
-//! A reader that takes magic, flags and count with acquire, in that order, finds whole records, and all of them where the flags
-//! say sealed. One that looks at later chunks before earlier ones misses none in between. `tests/it/hand_off.rs` has both
-//! checked by a model checker, and a writer killed after each of its stores.
+//! A reader that takes magic, flags and count with acquire, in that order, finds whole records, and
+//! all of them where the flags say sealed. One that looks at later chunks before earlier ones
+//! misses none in between. `tests/it/hand_off.rs` has both checked by a model checker, and a writer
+//! killed after each of its stores.
 
 use core::sync::atomic::{Ordering, fence};
 
@@ -48,8 +52,8 @@ pub trait Memory {
     fn count(&self) -> &Self::Count;
     /// Bytes set aside for the payload.
     fn capacity(&self) -> usize;
-    /// Stores bytes at an offset from the chunk's beginning, in no particular order. They are within the chunk, and no word of
-    /// [`Word`] and no count is among them.
+    /// Stores bytes at an offset from the chunk's beginning, in no particular order. They are
+    /// within the chunk, and no word of [`Word`] and no count is among them.
     fn write(&self, at: usize, bytes: &[u8]);
     /// Calls `f` with bytes that the calling thread wrote.
     fn read<R>(&self, at: usize, length: usize, f: impl FnOnce(&[u8]) -> R) -> R;
@@ -57,13 +61,14 @@ pub trait Memory {
     fn store(&self, word: Word, value: u32, order: Ordering);
 }
 
-/// Begins a chunk in memory that is all zeros. The header's capacity is the memory's; nothing is committed.
+/// Begins a chunk in memory that is all zeros. The header's capacity is the memory's; nothing is
+/// committed.
 pub fn begin(memory: &impl Memory, header: ChunkHeader) {
     begin_as(memory, header, 0);
 }
 
-/// Begins a chunk in memory that is all zeros, with these records in it. The header's capacity is the memory's. False, and nothing was
-/// stored, when there is no room for them.
+/// Begins a chunk in memory that is all zeros, with these records in it. The header's capacity is
+/// the memory's. False, and nothing was stored, when there is no room for them.
 pub fn begin_with(memory: &impl Memory, header: ChunkHeader, records: &[u8]) -> bool {
     // Until it is whole, a reader passes over the place.
     let fits = records.len() <= memory.capacity();
@@ -86,8 +91,9 @@ fn begin_as(memory: &impl Memory, header: ChunkHeader, flags: u8) {
     );
 }
 
-/// Makes a chunk, whose writer this is, another one with these records in it; in between it is none. The header's capacity is the memory's. False,
-/// and nothing has changed, when there is no room for them.
+/// Makes a chunk, whose writer this is, another one with these records in it; in between it is
+/// none. The header's capacity is the memory's. False, and nothing has changed, when there is no
+/// room for them.
 pub fn replace(memory: &impl Memory, header: ChunkHeader, records: &[u8]) -> bool {
     if records.len() > memory.capacity() {
         return false;
@@ -121,7 +127,8 @@ fn store_all(memory: &impl Memory, header: &ChunkHeader, records: &[u8]) {
     memory.write(COMMITTED_AT + 8, &bytes[COMMITTED_AT + 8..]);
 }
 
-/// Adds whole records behind the first `used` bytes of the payload; false when there is no room for them.
+/// Adds whole records behind the first `used` bytes of the payload; false when there is no room for
+/// them.
 pub fn append(memory: &impl Memory, used: usize, records: &[u8]) -> bool {
     let end = used.saturating_add(records.len());
     if end > memory.capacity() {
@@ -139,8 +146,9 @@ pub fn seal(memory: &impl Memory) -> usize {
     committed
 }
 
-/// Seals a chunk so that another one can begin right behind its last record: at the offset from its beginning that is given back. `None`,
-/// and nothing has changed, when less than `least` bytes would be left.
+/// Seals a chunk so that another one can begin right behind its last record: at the offset from its
+/// beginning that is given back. `None`, and nothing has changed, when less than `least` bytes
+/// would be left.
 pub fn seal_short(memory: &impl Memory, least: usize) -> Option<usize> {
     let committed = usize::try_from(memory.count().load(Ordering::Relaxed)).ok()?;
     let end = (CHUNK_HEADER_SIZE + committed).next_multiple_of(ALIGNMENT);
@@ -149,7 +157,8 @@ pub fn seal_short(memory: &impl Memory, least: usize) -> Option<usize> {
         return None;
     }
     let committed = checksummed(memory);
-    // Stores go beyond a record's end; the next chunk begins in zeros, and a reader takes anything else for damage.
+    // Stores go beyond a record's end; the next chunk begins in zeros, and a reader takes anything
+    // else for damage.
     let rest = memory.capacity() - committed;
     memory.write(
         CHUNK_HEADER_SIZE + committed,

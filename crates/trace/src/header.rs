@@ -9,7 +9,8 @@ pub const MAGIC: [u8; 8] = *b"\x89WSPAN\r\n";
 pub const VERSION: u32 = 1;
 /// Size of the header page; the first chunk follows it.
 pub const HEADER_SIZE: usize = 4096;
-/// Offset of the count of dropped bytes, which the recorder raises while it runs (not in the header's checksum).
+/// Offset of the count of dropped bytes, which the recorder raises while it runs (not in the
+/// header's checksum).
 pub const DROPPED_AT: usize = 128;
 /// Offset of the [`Lack`] that ended recording early (not in the header's checksum).
 pub const LACK_AT: usize = 136;
@@ -21,7 +22,8 @@ const BYTE_ORDER: u32 = 0x0102_0304;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u32)]
 pub enum ClockKind {
-    /// The CPU's time-stamp counter; its rate comes from the pairs of ticks and nanoseconds in the file.
+    /// The CPU's time-stamp counter; its rate comes from the pairs of ticks and nanoseconds in the
+    /// file.
     Tsc = 1,
     /// Nanoseconds of `CLOCK_MONOTONIC_RAW`.
     #[default]
@@ -56,7 +58,8 @@ pub struct FileHeader {
     pub start_ticks: u64,
     /// `CLOCK_MONOTONIC_RAW` at the same moment, in nanoseconds.
     pub start_ns: u64,
-    /// Length of a finished file in bytes; 0 for what a recorded process left behind (a spool file).
+    /// Length of a finished file in bytes; 0 for what a recorded process left behind (a spool
+    /// file).
     pub length: u64,
     /// Bytes of records that were lost because there was no room for them.
     pub dropped: u64,

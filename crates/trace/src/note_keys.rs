@@ -59,6 +59,6 @@ pub const BARE_JOIN: &str = "bare_join_ticks";
 pub const SKIPPED_JOIN: &str = "left_out_join_ticks";
 /// What a task costs that is skipped for the overhead budget, in ticks, with decimals.
 pub const SKIPPED_TASK: &str = "left_out_task_ticks";
-/// What recording adds to the three strands of a task that is created and waited for, in ticks, with
-/// decimals. Taken out of them evenly, it leaves what the task takes bare.
+/// What recording adds to the three strands of a task that is created and waited for, in ticks,
+/// with decimals. Taken out of them evenly, it leaves what the task takes bare.
 pub const RECORDED_TASK: &str = "recorded_task_ticks";

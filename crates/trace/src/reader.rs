@@ -241,8 +241,8 @@ impl<'a> Iterator for Chunks<'a> {
                 continue;
             }
             let Some(header) = ChunkHeader::decode(rest) else {
-                // A process that is killed while it adds a chunk leaves zeros there, or a header whose magic is still to come;
-                // anything else is damage.
+                // A process that is killed while it adds a chunk leaves zeros there, or a header
+                // whose magic is still to come; anything else is damage.
                 let next = self.search(self.at + ALIGNMENT as u64);
                 let gap = &rest[..next.map_or(rest.len(), |n| (n - self.at) as usize)];
                 let offset = self.at;

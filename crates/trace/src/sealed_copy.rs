@@ -1,4 +1,5 @@
-//! Turns what a process left behind into a compact file: every chunk trimmed to its whole records and sealed.
+//! Turns what a process left behind into a compact file: every chunk trimmed to its whole records
+//! and sealed.
 
 use std::io::{self, Seek, Write};
 
@@ -14,13 +15,15 @@ pub struct Sealed {
     pub chunks: u64,
     /// Bytes of events copied.
     pub event_bytes: u64,
-    /// Damage met and left out (of a file that was not simply cut short by its process's death there is none).
+    /// Damage met and left out (of a file that was not simply cut short by its process's death
+    /// there is none).
     pub damage: Vec<FormatError>,
     /// True when the process came to its end in an orderly way.
     pub finished: bool,
 }
 
-/// Copies all chunks of `trace` but those of the kinds in `except` (which the caller writes itself) to `writer`.
+/// Copies all chunks of `trace` but those of the kinds in `except` (which the caller writes itself)
+/// to `writer`.
 ///
 /// # Errors
 /// Those of the writer's output. Damage in `trace` is left out and listed.

@@ -1,7 +1,9 @@
-//! What a thread has open at a place in its records: enough to read on from there without what stands before.
+//! What a thread has open at a place in its records: enough to read on from there without what
+//! stands before.
 //!
-//! The recorder writes it at the head of chunks that may outlive those before them, and a window of a trace begins with it
-//! ([`crate::window`]). It has no names of tasks: what ran before is not in the trace, and a reader makes roots of it.
+//! The recorder writes it at the head of chunks that may outlive those before them, and a window of
+//! a trace begins with it ([`crate::window`]). It has no names of tasks: what ran before is not in
+//! the trace, and a reader makes roots of it.
 
 use crate::entry::push_varint;
 use crate::event::Event;
@@ -53,7 +55,8 @@ pub struct ThreadState {
 }
 
 impl ThreadState {
-    /// True for a thread of which nothing is open and nothing was created: reading may begin with it as it is.
+    /// True for a thread of which nothing is open and nothing was created: reading may begin with
+    /// it as it is.
     pub fn is_nothing(&self) -> bool {
         *self == ThreadState::default()
     }

@@ -1,9 +1,10 @@
 //! A part of a recorded run, by time, as a trace of its own.
 //!
-//! Records are copied as they are. Before a thread's first one stands a restart ([`crate::thread_state`]), so that its counts and
-//! its stack are right; tasks that were created before the window are not in the trace, and readers make roots of those that
-//! had begun or begin in it. Reading begins at the first chunk of a thread, or at the first after a gap that itself begins with a
-//! restart: so what a ring kept can be read.
+//! Records are copied as they are. Before a thread's first one stands a restart
+//! ([`crate::thread_state`]), so that its counts and its stack are right; tasks that were created
+//! before the window are not in the trace, and readers make roots of those that had begun or begin
+//! in it. Reading begins at the first chunk of a thread, or at the first after a gap that itself
+//! begins with a restart: so what a ring kept can be read.
 
 use std::collections::BTreeMap;
 use std::io::{self, Seek, Write};
@@ -16,7 +17,8 @@ use crate::reader::{Chunk, Tolerance, Trace};
 use crate::thread_state::{TaskState, ThreadState};
 use crate::writer::TraceWriter;
 
-/// A stretch of time, both ends in ticks and in nanoseconds of `CLOCK_MONOTONIC_RAW`; what happens at its ends is inside.
+/// A stretch of time, both ends in ticks and in nanoseconds of `CLOCK_MONOTONIC_RAW`; what happens
+/// at its ends is inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     /// Where it begins.
@@ -38,11 +40,13 @@ pub struct Cut {
     pub next: BTreeMap<u32, u32>,
     /// Something happened after the window.
     pub over: bool,
-    /// Nothing was recorded before the window's end, but something after it: the copy has one strand of a root.
+    /// Nothing was recorded before the window's end, but something after it: the copy has one
+    /// strand of a root.
     pub early: bool,
 }
 
-/// Copies the part of `trace` in the window to `writer`, all chunks but those of the kinds in `except`.
+/// Copies the part of `trace` in the window to `writer`, all chunks but those of the kinds in
+/// `except`.
 ///
 /// # Errors
 /// Those of the writer's output. Damage in `trace` is left out.

@@ -1,20 +1,23 @@
 //! The records of an event chunk and their encoding.
 //!
-//! This one file is compiled into the recorder, into every front end that writes on its hot path (the Rayon stand-in
-//! carries a copy), and into the reader. It uses `core` alone.
+//! This one file is compiled into the recorder, into every front end that writes on its hot path
+//! (the Rayon stand-in carries a copy), and into the reader. It uses `core` alone.
 //!
-//! A chunk holds the events of one thread in program order. The reader replays the thread's **stack of tasks**: a task
-//! begins on top of what the thread was doing, and the *current task* is the top of the stack, so most records name
-//! no task. A task is named by the thread that created it and that thread's running count of creates, from 0:
-//! `(thread, seq)`; nobody has to agree on ids. Scopes likewise, with a count of their own.
+//! A chunk holds the events of one thread in program order. The reader replays the thread's **stack
+//! of tasks**: a task begins on top of what the thread was doing, and the *current task* is the top
+//! of the stack, so most records name no task. A task is named by the thread that created it and
+//! that thread's running count of creates, from 0: `(thread, seq)`; nobody has to agree on ids.
+//! Scopes likewise, with a count of their own.
 //!
-//! A record is one *head* (kind in the low 5 bits, the number n of delta bytes in the high 3, then n little-endian
-//! bytes of ticks since the thread's previous record in the chunk; the chunk's base time for the first) and then its
-//! operands, each a *varint* ([`put_varint`]). A [`Kind::Extended`] head is followed by a byte with the real kind.
+//! A record is one *head* (kind in the low 5 bits, the number n of delta bytes in the high 3, then
+//! n little-endian bytes of ticks since the thread's previous record in the chunk; the chunk's base
+//! time for the first) and then its operands, each a *varint* ([`put_varint`]). A
+//! [`Kind::Extended`] head is followed by a byte with the real kind.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Most bytes one record written by [`put_head`] and up to four varints can touch, over-long stores included.
+/// Most bytes one record written by [`put_head`] and up to four varints can touch, over-long stores
+/// included.
 pub const SLACK: usize = 64;
 
 /// A chunk's count of committed bytes: a word in a mapped file, or in a model of one.
@@ -51,37 +54,46 @@ pub type TaskRef = (u32, u64);
 pub enum Kind {
     /// Padding: nothing follows in this chunk.
     Pad = 0,
-    /// A root task (it takes the thread's next create count) begins at the bottom of this thread's stack.
+    /// A root task (it takes the thread's next create count) begins at the bottom of this thread's
+    /// stack.
     Root = 1,
     /// Operands thread, seq: that task begins at t on top of the stack.
     Begin = 2,
     /// The current task ends; it is popped.
     End = 3,
-    /// The current task ends, is popped, and the task below, which waited for it, resumes at the same tick.
+    /// The current task ends, is popped, and the task below, which waited for it, resumes at the
+    /// same tick.
     EndResume = 4,
-    /// Operand site: the current task creates, in a new group scope, a deferred child (next create count) and then an
-    /// inline child (the count after), waits for that scope, and the inline child begins here, all at t.
+    /// Operand site: the current task creates, in a new group scope, a deferred child (next create
+    /// count) and then an inline child (the count after), waits for that scope, and the inline
+    /// child begins here, all at t.
     Join = 5,
-    /// No time: the deferred child of the join that the current task waits for begins here at the time of the record before.
+    /// No time: the deferred child of the join that the current task waits for begins here at the
+    /// time of the record before.
     Next = 6,
-    /// Operands flags ([`create`]), site, and with [`create::SCOPED`] the scope's thread and seq: the current task creates
-    /// a task (next create count) and goes on at the same tick.
+    /// Operands flags ([`create`]), site, and with [`create::SCOPED`] the scope's thread and seq:
+    /// the current task creates a task (next create count) and goes on at the same tick.
     Create = 7,
-    /// Operand kind (0 group, 1 tree): the current task opens a scope (it takes the thread's next scope count).
+    /// Operand kind (0 group, 1 tree): the current task opens a scope (it takes the thread's next
+    /// scope count).
     Scope = 8,
-    /// Operands site + 1 (0 = unknown), what ([`wait`]), and what that needs: the current task's strand ends in a wait.
+    /// Operands site + 1 (0 = unknown), what ([`wait`]), and what that needs: the current task's
+    /// strand ends in a wait.
     Wait = 9,
     /// The current task goes on (after a wait or a yield).
     Resume = 10,
-    /// Operand site + 1: the current task's strand ends in a yield. It stays on this stack, and takes the thread's next yield count.
+    /// Operand site + 1: the current task's strand ends in a yield. It stays on this stack, and
+    /// takes the thread's next yield count.
     Yield = 11,
-    /// Operands thread, yield count: the task that yielded there goes on here, pushed on this stack.
+    /// Operands thread, yield count: the task that yielded there goes on here, pushed on this
+    /// stack.
     ResumeYielded = 12,
     /// Operand site + 1: like [`Kind::Yield`], but the task is popped from this stack.
     Leave = 13,
     /// Operands thread, seq of the dependent, thread, seq of the task it depends on.
     Depend = 14,
-    /// Operands site + 1, id: the current task sets a signal; its strand is cut there and goes on at the same tick.
+    /// Operands site + 1, id: the current task sets a signal; its strand is cut there and goes on
+    /// at the same tick.
     Signal = 15,
     /// Operands label, tree (0 or 1): the current task opens a region.
     RegionBegin = 16,
@@ -91,7 +103,8 @@ pub enum Kind {
     PartBegin = 18,
     /// Operand label: stops it.
     PartEnd = 19,
-    /// Operands victim thread + 1 (0 = unknown), leap (0 or 1), thread, seq: this thread stole that task.
+    /// Operands victim thread + 1 (0 = unknown), leap (0 or 1), thread, seq: this thread stole that
+    /// task.
     Steal = 20,
     /// Operand victim thread + 1: an attempt failed.
     StealFailed = 21,
@@ -107,55 +120,66 @@ pub enum Kind {
     Pool = 26,
     /// Operand pool: it ended at t.
     PoolEnd = 27,
-    /// Operands why (0 preempted, 1 blocked), ticks: the thread was off the CPU for so long, ending at t.
+    /// Operands why (0 preempted, 1 blocked), ticks: the thread was off the CPU for so long, ending
+    /// at t.
     Off = 28,
-    /// Operands length in bytes, then that many bytes: the current strand stands for a folded subtree (docs/format.md);
-    /// written just before the record that ends it.
+    /// Operands length in bytes, then that many bytes: the current strand stands for a folded
+    /// subtree (docs/format.md); written just before the record that ends it.
     Folded = 29,
-    /// Operands counter label, value: the current strand's delta, written just before the record that ends it.
+    /// Operands counter label, value: the current strand's delta, written just before the record
+    /// that ends it.
     Counter = 30,
     /// The byte after the head is the real kind, one of those below.
     Extended = 31,
-    /// Operand site: the current task opens a parallel region: a tree scope (it takes the thread's next scope count, which
-    /// names the *team*) whose members, inline tasks of the site, are told by [`Kind::Member`] on the threads that run
-    /// them. The current task's strand ends: it waits for phase 0, goes on for an instant between two phases, and with
-    /// [`Kind::Resume`] after the last. A region without barriers has one phase (MODEL.md §1, barrier).
+    /// Operand site: the current task opens a parallel region: a tree scope (it takes the thread's
+    /// next scope count, which names the *team*) whose members, inline tasks of the site, are told
+    /// by [`Kind::Member`] on the threads that run them. The current task's strand ends: it waits
+    /// for phase 0, goes on for an instant between two phases, and with [`Kind::Resume`] after the
+    /// last. A region without barriers has one phase (MODEL.md §1, barrier).
     Team = 32,
-    /// Operands the team's thread and scope count, phase, index: this thread begins, on top of its stack, the index-th task of
-    /// that phase of that team. No other record creates it. Ends as any task; its children belong to the phase.
+    /// Operands the team's thread and scope count, phase, index: this thread begins, on top of its
+    /// stack, the index-th task of that phase of that team. No other record creates it. Ends as any
+    /// task; its children belong to the phase.
     Member = 33,
-    /// Operands thread, seq of a task its creator just created, n, n × ([`dependence`] kind, address): it depends on tasks
-    /// created before by the same parent, as OpenMP's `depend` clauses say.
+    /// Operands thread, seq of a task its creator just created, n, n × ([`dependence`] kind,
+    /// address): it depends on tasks created before by the same parent, as OpenMP's `depend`
+    /// clauses say.
     Depends = 34,
-    /// Operands n, n × (counter label, increase): what counters rose by since this thread's record before; of the strand that
-    /// ran until now, if one did. Written before each record where counters are read.
+    /// Operands n, n × (counter label, increase): what counters rose by since this thread's record
+    /// before; of the strand that ran until now, if one did. Written before each record where
+    /// counters are read.
     Readings = 35,
-    /// Operands thread + 1, ticks: the task that stopped on that thread (by a wait or a yield) so many ticks before this record goes
-    /// on here, pushed on this stack. Or 0, id: the task that waits for that signal does. What it left below or above
-    /// itself on the other stack stays there, and is never spoken of as that stack's top again.
+    /// Operands thread + 1, ticks: the task that stopped on that thread (by a wait or a yield) so
+    /// many ticks before this record goes on here, pushed on this stack. Or 0, id: the task that
+    /// waits for that signal does. What it left below or above itself on the other stack stays
+    /// there, and is never spoken of as that stack's top again.
     ResumeStopped = 36,
-    /// Operands site, level: the current task's strand is cut, and what it does on this thread until [`Kind::Recorded`] is a
-    /// subtree created at that site so many levels below its root that is not recorded. It takes the thread's next yield count, which names the
-    /// subtree.
+    /// Operands site, level: the current task's strand is cut, and what it does on this thread
+    /// until [`Kind::Recorded`] is a subtree created at that site so many levels below its root
+    /// that is not recorded. It takes the thread's next yield count, which names the subtree.
     Unrecorded = 37,
-    /// The subtree that the current task began with [`Kind::Unrecorded`] has ended; the strand is cut, and the task goes on.
+    /// The subtree that the current task began with [`Kind::Unrecorded`] has ended; the strand is
+    /// cut, and the task goes on.
     Recorded = 38,
-    /// Operands thread, yield count of an unrecorded subtree, site: this thread begins, on top of its stack, a task that was
-    /// created somewhere in that subtree (it takes this thread's next create count).
+    /// Operands thread, yield count of an unrecorded subtree, site: this thread begins, on top of
+    /// its stack, a task that was created somewhere in that subtree (it takes this thread's next
+    /// create count).
     Part = 39,
-    /// No time, operands site, level: the join that follows is a subtree that was drawn to be recorded in full where others of
-    /// its kind are not; or, where the level says so, the task that has just begun.
+    /// No time, operands site, level: the join that follows is a subtree that was drawn to be
+    /// recorded in full where others of its kind are not; or, where the level says so, the task
+    /// that has just begun.
     Sampled = 40,
-    /// Operands creates, scopes: this thread's next task and scope count so many further on, which the folded records before stand
-    /// for. Nobody names those tasks and scopes.
+    /// Operands creates, scopes: this thread's next task and scope count so many further on, which
+    /// the folded records before stand for. Nobody names those tasks and scopes.
     Skip = 41,
-    /// Operands counts of tasks, scopes and yields that this thread told of before, n, n × place of a task on its stack
-    /// (0 runs, 1 waits or yielded, 2 stopped as
-    /// another began on top of it), bottom first. As a thread's first record: what it told before is not in the trace. Anywhere else it
-    /// says what is known.
+    /// Operands counts of tasks, scopes and yields that this thread told of before, n, n × place of
+    /// a task on its stack (0 runs, 1 waits or yielded, 2 stopped as another began on top of it),
+    /// bottom first. As a thread's first record: what it told before is not in the trace. Anywhere
+    /// else it says what is known.
     Restart = 42,
-    /// No time, operand tasks: so many tasks that were created in the unrecorded subtree which the current task is in have begun on this thread
-    /// since the open strand did. Written before the record that ends the strand; a strand without it has not been counted.
+    /// No time, operand tasks: so many tasks that were created in the unrecorded subtree which the
+    /// current task is in have begun on this thread since the open strand did. Written before the
+    /// record that ends the strand; a strand without it has not been counted.
     Inside = 43,
 }
 
@@ -243,10 +267,11 @@ pub mod wait {
     pub const TASKS: u64 = 2;
     /// Operands n, n × id.
     pub const SIGNALS: u64 = 3;
-    /// Operands n, n × ([`super::dependence`] kind, address): those children, created before and not yet joined, that a task
-    /// with these dependences would depend on.
+    /// Operands n, n × ([`super::dependence`] kind, address): those children, created before and
+    /// not yet joined, that a task with these dependences would depend on.
     pub const DEPENDENCES: u64 = 4;
-    /// The [`super::Kind::Part`]s, of the unrecorded subtree that the task is in, that end before it goes on.
+    /// The [`super::Kind::Part`]s, of the unrecorded subtree that the task is in, that end before
+    /// it goes on.
     pub const PARTS: u64 = 5;
 }
 
@@ -370,7 +395,8 @@ const fn byte_length(v: u64) -> usize {
     (71 - v.leading_zeros() as usize) / 8
 }
 
-/// Writes a record's head at `p` and returns where its operands go. Stores 8 bytes whatever the length.
+/// Writes a record's head at `p` and returns where its operands go. Stores 8 bytes whatever the
+/// length.
 ///
 /// # Safety
 /// At least 9 bytes from `p` must be writable.
@@ -397,8 +423,8 @@ pub unsafe fn put_head(p: *mut u8, kind: Kind, delta: u64) -> *mut u8 {
     }
 }
 
-/// Writes a varint at `p` and returns the end: n bytes hold 7·n bits, and the number of trailing zeros of the first byte
-/// is n − 1; a first byte of 0 is followed by 8 plain bytes.
+/// Writes a varint at `p` and returns the end: n bytes hold 7·n bits, and the number of trailing
+/// zeros of the first byte is n − 1; a first byte of 0 is followed by 8 plain bytes.
 ///
 /// # Safety
 /// At least 9 bytes from `p` must be writable.
@@ -462,7 +488,9 @@ pub fn get_varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
     Some(u64::from_le_bytes(word) >> n)
 }
 
-/// Reads a record's head at `*at`: code of its kind (not checked; [`Kind::Extended`] for an extended kind that is not one) and ticks since the record before; `None` when the bytes end first.
+/// Reads a record's head at `*at`: code of its kind (not checked; [`Kind::Extended`] for an
+/// extended kind that is not one) and ticks since the record before; `None` when the bytes end
+/// first.
 #[inline]
 pub fn get_head(bytes: &[u8], at: &mut usize) -> Option<(u8, u64)> {
     let rest = bytes.get(*at..)?;

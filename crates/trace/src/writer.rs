@@ -8,7 +8,8 @@ use crate::header::{FileHeader, HEADER_SIZE};
 /// Entries ([`crate::entry`]) are gathered to chunks of about this size.
 const ENTRIES_SIZE: usize = 1 << 20;
 
-/// A file being written. Its header gets its length, and so becomes valid as a finished one, in [`TraceWriter::finish`].
+/// A file being written. Its header gets its length, and so becomes valid as a finished one, in
+/// [`TraceWriter::finish`].
 #[derive(Debug)]
 pub struct TraceWriter<W: Write + Seek> {
     out: W,

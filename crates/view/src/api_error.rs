@@ -46,7 +46,8 @@ impl ApiError {
         ApiError::new(404, error)
     }
 
-    /// Not yet (202): the run is loading. It is no error: browsers print those in their console, each time that a page asks.
+    /// Not yet (202): the run is loading. It is no error: browsers print those in their console,
+    /// each time that a page asks.
     pub fn loading(error: impl Into<String>) -> ApiError {
         ApiError {
             loading: true,

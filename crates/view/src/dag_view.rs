@@ -1,7 +1,8 @@
 //! The DAG, node by node (`ui/src/data/contract.ts`): what expanding a task or a group shows.
 //!
-//! A task's inside is its *sequence*: its strands, and after each the tasks created at its end, in program order. Where that is too long
-//! for a picture, stretches of it become groups, which are expanded like tasks.
+//! A task's inside is its *sequence*: its strands, and after each the tasks created at its end, in
+//! program order. Where that is too long for a picture, stretches of it become groups, which are
+//! expanded like tasks.
 
 mod folded;
 mod inside;
@@ -193,7 +194,8 @@ fn sole(picture: &Picture, task: TaskId) -> Option<StrandId> {
     (first == last && tree::can_open(picture, first)).then_some(first)
 }
 
-/// What must be expanded, from the root down, to see a task; of a task deeper than any picture only the upper part of it.
+/// What must be expanded, from the root down, to see a task; of a task deeper than any picture only
+/// the upper part of it.
 ///
 /// # Errors
 /// There is no such task, or the run is loading.

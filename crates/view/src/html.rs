@@ -1,8 +1,10 @@
 //! The single-file report: the page with answers inside.
 //!
-//! It carries what [`answer()`](crate::answer()) says to chosen requests (`choose`), byte for byte what the server would say, packed
-//! as `ui/src/data/embedded.ts` unpacks it: base64 of gzip of a count (u32), then each answer: length of its key (u32), key, kind (u8: 0
-//! JSON, 1 planes), length (u32), bytes; little-endian. Base64 has no `<`, so nothing of a trace can end the script it stands in.
+//! It carries what [`answer()`](crate::answer()) says to chosen requests (`choose`), byte for byte
+//! what the server would say, packed as `ui/src/data/embedded.ts` unpacks it: base64 of gzip of a
+//! count (u32), then each answer: length of its key (u32), key, kind (u8: 0 JSON, 1 planes), length
+//! (u32), bytes; little-endian. Base64 has no `<`, so nothing of a trace can end the script it
+//! stands in.
 
 mod choose;
 mod pack;
@@ -25,8 +27,9 @@ pub struct Carry {
 }
 
 impl Carry {
-    /// The room of a report for traces of so many bytes together, where nobody says how much: what is small is sent around, so a
-    /// report of a short run stays small; a longer one has more to show.
+    /// The room of a report for traces of so many bytes together, where nobody says how much: what
+    /// is small is sent around, so a report of a short run stays small; a longer one has more to
+    /// show.
     pub fn usual_budget(trace_bytes: u64) -> u64 {
         trace_bytes
             .saturating_mul(BUDGET_PER_TRACE_BYTE)

@@ -1,8 +1,8 @@
 //! Recorded runs as a page: a server on this machine, or one file to send.
 //!
-//! [`answer()`] knows every request of the page (`ui/src/data/contract.ts`) and gives the same bytes for the same request to the
-//! server ([`server`]) and to the single-file report ([`html`]). A [`Session`] holds the runs; each loads in stages: the timeline
-//! is there before the rest.
+//! [`answer()`] knows every request of the page (`ui/src/data/contract.ts`) and gives the same
+//! bytes for the same request to the server ([`server`]) and to the single-file report ([`html`]).
+//! A [`Session`] holds the runs; each loads in stages: the timeline is there before the rest.
 
 pub mod answer;
 mod answers;

@@ -30,7 +30,8 @@ impl Loading {
         self.token.is_cancelled()
     }
 
-    /// Loads, by `load`, until that is through; while the runs are not wanted it calls `stopped` and waits.
+    /// Loads, by `load`, until that is through; while the runs are not wanted it calls `stopped`
+    /// and waits.
     pub(crate) fn until_done(&self, load: impl Fn() + Sync, stopped: impl Fn()) {
         while self.token.run(&load).is_err() {
             stopped();

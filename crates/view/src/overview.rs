@@ -1,4 +1,5 @@
-//! A run of which only is known what ran when: tiles of the timeline while the run is still being read.
+//! A run of which only is known what ran when: tiles of the timeline while the run is still being
+//! read.
 
 use std::cmp::Reverse;
 
@@ -129,7 +130,8 @@ impl Overview {
         })
     }
 
-    /// `rows`: coverage by work, strands, creates, code and site; no strand, level or path is known.
+    /// `rows`: coverage by work, strands, creates, code and site; no strand, level or path is
+    /// known.
     pub(crate) fn rows(&self, tile: Tile) -> Planes {
         let threads = self.rows.threads.iter();
         let cells: Vec<Bin> = threads.flat_map(|&t| self.cells(t, tile)).collect();

@@ -1,4 +1,5 @@
-//! The page itself: one file with script and style inside, built by `cargo xtask ui` and embedded when this crate was compiled.
+//! The page itself: one file with script and style inside, built by `cargo xtask ui` and embedded
+//! when this crate was compiled.
 
 /// The built page; empty when there was none.
 const BUILT: &str = include_str!(concat!(env!("OUT_DIR"), "/index.html"));
@@ -33,8 +34,8 @@ pub fn page() -> &'static str {
     if is_built() { BUILT } else { NONE }
 }
 
-/// `page` with `nonce` at its inline scripts and styles, so that a policy can allow those and no others. Tags that stand inside a
-/// script are text, and stay.
+/// `page` with `nonce` at its inline scripts and styles, so that a policy can allow those and no
+/// others. Tags that stand inside a script are text, and stay.
 pub(crate) fn with_nonce(page: &str, nonce: &str) -> String {
     let mut out = String::with_capacity(page.len() + 256);
     let mut rest = page;

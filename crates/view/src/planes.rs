@@ -1,7 +1,8 @@
 //! Binary answers: columns of numbers behind a JSON header (`ui/src/data/planes.ts` reads them).
 //!
-//! "WSPV", u32 length of the header, the header, zeros up to a multiple of 8 bytes from the start, then each plane, each with zeros
-//! up to a multiple of 8; everything little-endian. The header is `{"planes":[{"name","type","length"}], ...facts}`.
+//! "WSPV", u32 length of the header, the header, zeros up to a multiple of 8 bytes from the start,
+//! then each plane, each with zeros up to a multiple of 8; everything little-endian. The header is
+//! `{"planes":[{"name","type","length"}], ...facts}`.
 
 use serde_json::{Map, Value, json};
 

@@ -28,7 +28,8 @@ pub struct Picture {
     pub measured: Options,
     /// Every strand's weight, off-CPU time, readiness.
     pub facts: StrandFacts,
-    /// First start and last end of any strand, absolute ticks. Requests and answers count from `begin`.
+    /// First start and last end of any strand, absolute ticks. Requests and answers count from
+    /// `begin`.
     pub begin: u64,
     /// See `begin`.
     pub end: u64,
@@ -64,7 +65,8 @@ impl Picture {
         self.facts.critical.has(s)
     }
 
-    /// When strand `s` was ready (absolute) and by which edge; `None` when it started the moment it was.
+    /// When strand `s` was ready (absolute) and by which edge; `None` when it started the moment it
+    /// was.
     pub fn ready(&self, s: StrandId) -> Option<(u64, EdgeKind)> {
         self.facts.ready.of(&self.dag, s)
     }
@@ -171,7 +173,8 @@ pub struct Run {
     pub(crate) timeline: OnceLock<timeline::Index>,
     pub(crate) tree: OnceLock<dag_view::Index>,
     pub(crate) rest: OnceLock<Rest>,
-    /// The trace, where strands of the run stand for subtrees of it that were folded while it was read.
+    /// The trace, where strands of the run stand for subtrees of it that were folded while it was
+    /// read.
     pub(crate) records: OnceLock<Option<Expander>>,
     /// Folded strands that were opened.
     pub(crate) opened: crate::inside::tree::Open,
@@ -242,7 +245,8 @@ impl Run {
         Ok(self.tree.get_or_init(|| dag_view::Index::new(picture)))
     }
 
-    /// Bytes of what was made for single questions about the DAG and is kept for the next ones: bounded, whatever is asked.
+    /// Bytes of what was made for single questions about the DAG and is kept for the next ones:
+    /// bounded, whatever is asked.
     pub fn kept(&self) -> usize {
         self.opened.bytes() + self.tree.get().map_or(0, dag_view::Index::kept)
     }

@@ -1,8 +1,9 @@
 //! The server: this machine only, and only for who knows the address.
 //!
-//! It binds 127.0.0.1 and nothing else. The address carries a random token as its first segment, so no other user's program and no
-//! page in the browser can ask without having been told; the `Host` header must name this machine, so no foreign name that was
-//! pointed here (DNS rebinding) gets an answer either. Nothing is ever requested from elsewhere, which the pages' policy enforces.
+//! It binds 127.0.0.1 and nothing else. The address carries a random token as its first segment, so
+//! no other user's program and no page in the browser can ask without having been told; the `Host`
+//! header must name this machine, so no foreign name that was pointed here (DNS rebinding) gets an
+//! answer either. Nothing is ever requested from elsewhere, which the pages' policy enforces.
 
 mod browser;
 mod headers;
@@ -75,7 +76,8 @@ impl Server {
         self.address.port()
     }
 
-    /// Loads the runs in the background and answers until the process is told to end (Ctrl-C, SIGTERM).
+    /// Loads the runs in the background and answers until the process is told to end (Ctrl-C,
+    /// SIGTERM).
     ///
     /// # Errors
     /// The system refuses threads or the socket.

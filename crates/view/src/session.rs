@@ -24,10 +24,11 @@ pub struct Settings {
     pub opening: OpenOptions,
     /// How to measure.
     pub measured: Options,
-    /// Folders whose files may be shown where a trace names them, besides the folder the trace was recorded in.
+    /// Folders whose files may be shown where a trace names them, besides the folder the trace was
+    /// recorded in.
     pub source_dirs: Vec<PathBuf>,
-    /// Recorded traces of this many bytes and more get a picture of what ran when before they are read in full: smaller ones are
-    /// read as soon.
+    /// Recorded traces of this many bytes and more get a picture of what ran when before they are
+    /// read in full: smaller ones are read as soon.
     pub overview_from: u64,
 }
 
@@ -126,7 +127,8 @@ impl Session {
         found.ok_or_else(|| ApiError::not_found("There is no such run here."))
     }
 
-    /// The first run on one worker of the program that `run` is of, as far as their names tell: what its other runs are measured against.
+    /// The first run on one worker of the program that `run` is of, as far as their names tell:
+    /// what its other runs are measured against.
     ///
     /// # Errors
     /// A run is loading, or can't be read.
@@ -143,8 +145,8 @@ impl Session {
         Ok(found)
     }
 
-    /// Loads all runs, one after the other, and waits where [`Session::stop`] was called until [`Session::go`] is. What goes wrong is kept
-    /// and answered to whoever asks for the run.
+    /// Loads all runs, one after the other, and waits where [`Session::stop`] was called until
+    /// [`Session::go`] is. What goes wrong is kept and answered to whoever asks for the run.
     pub fn load(&self) {
         let stopped = || {
             for run in self.runs.iter().filter(|run| !run.is_settled()) {
@@ -170,7 +172,8 @@ impl Session {
         self.loading.want(true);
     }
 
-    /// Finds out what ran when in the traces that take long to read: enough for a picture of the timeline.
+    /// Finds out what ran when in the traces that take long to read: enough for a picture of the
+    /// timeline.
     pub fn look_over(&self) {
         let unseen = |run: &&Run| run.overview().is_none() && run.picture.get().is_none();
         let long = |run: &&Run| run.bytes >= self.settings.overview_from && !run.is_settled();

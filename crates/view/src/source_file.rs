@@ -1,8 +1,8 @@
 //! Source files on this machine, shown only when that is safe.
 //!
-//! A trace may come from anywhere, and what it names is data. A file is read only when it is a plain file with the ending of a
-//! source file, inside the folder that the trace was recorded in or one that the user named, on a way without `..`, hidden
-//! folders or symbolic links.
+//! A trace may come from anywhere, and what it names is data. A file is read only when it is a
+//! plain file with the ending of a source file, inside the folder that the trace was recorded in or
+//! one that the user named, on a way without `..`, hidden folders or symbolic links.
 
 mod names;
 
@@ -70,8 +70,8 @@ pub(crate) fn read(dag: &Dag, allowed: &[PathBuf], file: &str) -> Result<SourceF
     })
 }
 
-/// The folder whose files the trace names relatively: the workspace, else where the program was started. Never the root of
-/// the file system.
+/// The folder whose files the trace names relatively: the workspace, else where the program was
+/// started. Never the root of the file system.
 fn recorded_in(dag: &Dag) -> Option<&Path> {
     let folder = dag.meta.run.source_folder.as_deref()?;
     (folder.is_absolute() && folder.components().count() > 2).then_some(folder)

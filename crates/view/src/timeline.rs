@@ -1,7 +1,8 @@
-//! Tiles of the timeline: the run in bins at any resolution, exact boxes, steals and paths (`ui/src/data/contract.ts`).
+//! Tiles of the timeline: the run in bins at any resolution, exact boxes, steals and paths
+//! (`ui/src/data/contract.ts`).
 //!
-//! One [`window`] computes any stretch of the run in bins from the strands; the [`pyramid`] keeps those that hold too much to be
-//! computed when asked for.
+//! One [`window`] computes any stretch of the run in bins from the strands; the [`pyramid`] keeps
+//! those that hold too much to be computed when asked for.
 
 mod arcs;
 mod cell;

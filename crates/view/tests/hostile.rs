@@ -1,4 +1,5 @@
-//! Traces that somebody wrote to harm who opens them: what is answered stays small, and memory in proportion to the file.
+//! Traces that somebody wrote to harm who opens them: what is answered stays small, and memory in
+//! proportion to the file.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../../reader/tests/heap/mod.rs"]

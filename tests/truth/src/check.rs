@@ -10,7 +10,8 @@ use crate::stated::Stated;
 const WORK: f64 = 0.03;
 /// How far the span may be off, of itself.
 const SPAN: f64 = 0.05;
-/// What the process and its runtime do on the main thread before and after the program's own code, bare as well, in microseconds.
+/// What the process and its runtime do on the main thread before and after the program's own code,
+/// bare as well, in microseconds.
 const START_US: f64 = 1000.0;
 /// What starting and waking a thread takes besides, of that thread and of the one that starts it.
 const THREAD_US: f64 = 40.0;
@@ -18,7 +19,8 @@ const THREAD_US: f64 = 40.0;
 /// What the recorder's own start takes of the CPU time that is said to be outside of tasks.
 const OUTSIDE_US: f64 = 15_000.0;
 
-/// Words of warnings that say that the recording contradicts itself. None of these programs gives cause for one.
+/// Words of warnings that say that the recording contradicts itself. None of these programs gives
+/// cause for one.
 const CONTRADICTIONS: [&str; 9] = [
     "contradict",
     "clamped",
@@ -48,9 +50,11 @@ pub struct Run<'a> {
     pub stated: &'a Stated,
     pub threads: usize,
     pub cpus: f64,
-    /// CPU time of the bare run beside its spins, in microseconds: the program's own code and its runtime.
+    /// CPU time of the bare run beside its spins, in microseconds: the program's own code and its
+    /// runtime.
     pub other_us: f64,
-    /// The source of the program, by which explicit tasks are told from what a runtime makes for itself; `None` where all are.
+    /// The source of the program, by which explicit tasks are told from what a runtime makes for
+    /// itself; `None` where all are.
     pub source: Option<&'a str>,
 }
 
@@ -84,8 +88,8 @@ impl Run<'_> {
         found
     }
 
-    /// What the host of a virtual machine took. It is no work, but in which strands it lay is not known
-    /// exactly.
+    /// What the host of a virtual machine took. It is no work, but in which strands it lay is not
+    /// known exactly.
     fn stolen(&self) -> f64 {
         self.stated.get("stolen_us").unwrap_or(0.0)
     }
@@ -273,7 +277,8 @@ impl Run<'_> {
     }
 }
 
-/// Whether a site is a directive of this source that creates explicit tasks: `task` or `taskloop`, not `taskwait`.
+/// Whether a site is a directive of this source that creates explicit tasks: `task` or `taskloop`,
+/// not `taskwait`.
 fn creates_tasks(site: &Value, source: &str) -> bool {
     let (Some(file), Some(line)) = (site["file"].as_str(), site["line"].as_u64()) else {
         return false;

@@ -1,4 +1,5 @@
-//! Builds the programs, with what compilers the machine has. A program is a file; where it lies and how it ends says how it is built.
+//! Builds the programs, with what compilers the machine has. A program is a file; where it lies and
+//! how it ends says how it is built.
 
 use std::fs;
 use std::panic;
@@ -301,7 +302,8 @@ fn links(compiler: &str, set: &Set, place: &Path) -> bool {
     fs::write(&empty, text).is_ok() && command.output().is_ok_and(|output| output.status.success())
 }
 
-/// Programs that are only to do the same bare and recorded. Their first lines say how they are built and run.
+/// Programs that are only to do the same bare and recorded. Their first lines say how they are
+/// built and run.
 fn same(folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Built> {
     let mut built = Built::default();
     let place = folder.join("same");

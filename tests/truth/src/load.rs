@@ -1,4 +1,5 @@
-//! Keeps CPUs busy: children of this very program that spin until their standard input ends, which it does however we end.
+//! Keeps CPUs busy: children of this very program that spin until their standard input ends, which
+//! it does however we end.
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};

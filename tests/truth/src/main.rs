@@ -1,7 +1,9 @@
-//! `truth`: records programs whose work, span and number of tasks are known, and compares them with what the report says.
+//! `truth`: records programs whose work, span and number of tasks are known, and compares them with
+//! what the report says.
 //!
-//! A program prints its own truth (see README.md). The harness runs it bare and recorded, on several numbers of threads, idle or on
-//! a busy machine, as often as asked, and prints a row a program. It exits with 1 when one run was wrong, and keeps that trace.
+//! A program prints its own truth (see README.md). The harness runs it bare and recorded, on
+//! several numbers of threads, idle or on a busy machine, as often as asked, and prints a row a
+//! program. It exits with 1 when one run was wrong, and keeps that trace.
 
 mod check;
 mod compile;
@@ -117,15 +119,16 @@ fn run_all(options: &Options) -> Result<bool> {
         for _ in 0..options.jobs.max(1) {
             scope.spawn(|| {
                 loop {
-                    // All cases once before the second time, so that a run that is broken off has seen all.
+                    // All cases once before the second time, so that a run that is broken off has
+                    // seen all.
                     let number = next.fetch_add(1, Relaxed);
                     if number >= runs {
                         break;
                     }
                     let case = &cases[number % cases.len()];
                     let mut outcome = run::once(&tool, &folder, case, number);
-                    // One pass tells what is broken from what the machine did in one run only by asking again; the passes that
-                    // count are those of --repeat.
+                    // One pass tells what is broken from what the machine did in one run only by
+                    // asking again; the passes that count are those of --repeat.
                     for again in 1..if options.quick { 3 } else { 1 } {
                         if outcome.wrong.is_empty() {
                             break;

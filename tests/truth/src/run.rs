@@ -29,7 +29,8 @@ pub struct Outcome {
     pub kept: Option<PathBuf>,
 }
 
-/// Records the case once, as the `number`th recording, and judges it. A trace that was right is deleted.
+/// Records the case once, as the `number`th recording, and judges it. A trace that was right is
+/// deleted.
 pub fn once(tool: &Path, folder: &Path, case: &Case, number: usize) -> Outcome {
     let name = case.program.name.replace('/', "-");
     let trace = folder.join(format!(

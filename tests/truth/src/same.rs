@@ -1,4 +1,5 @@
-//! Programs that once did something else when recorded: output and exit code must be those of the bare run.
+//! Programs that once did something else when recorded: output and exit code must be those of the
+//! bare run.
 
 use std::path::Path;
 use std::process::Output;
@@ -6,7 +7,8 @@ use std::process::Output;
 use crate::compile::Program;
 use crate::run::{Outcome, ended, timed};
 
-/// Runs the line bare and recorded and compares. In it `$RECORD` stands before the program that is recorded.
+/// Runs the line bare and recorded and compares. In it `$RECORD` stands before the program that is
+/// recorded.
 pub fn once(tool: &Path, program: &Program, trace: &Path) -> Outcome {
     let mut outcome = Outcome::default();
     let record = format!(

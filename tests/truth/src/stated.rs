@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// The numbers of a line `truth work_us=96000 span_us=3000 tasks=62`, and of `used cpu_us=… spun_us=…`.
+/// The numbers of a line `truth work_us=96000 span_us=3000 tasks=62`, and of
+/// `used cpu_us=… spun_us=…`.
 #[derive(Debug, Default, PartialEq)]
 pub struct Stated {
     numbers: BTreeMap<String, f64>,

@@ -1,4 +1,4 @@
-/** Which rows the timeline shows, from top to bottom: pinned ones first, then sorted, without hidden ones. */
+/** The timeline's rows from top to bottom: pinned ones first, then sorted, without hidden ones. */
 
 import type { ThreadMeta } from "../data/contract";
 import { announcement, ROWS_AT_START, rowsShown, type RowsShown } from "../store";

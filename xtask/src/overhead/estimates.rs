@@ -1,5 +1,6 @@
-//! Work, span and tasks of budgeted runs as they are reported, beside what is known: the tasks of a Fibonacci number exactly, the work
-//! from the bare program's runs in between, the span, where a run is small enough, from one recorded in full.
+//! Work, span and tasks of budgeted runs as they are reported, beside what is known: the tasks of a
+//! Fibonacci number exactly, the work from the bare program's runs in between, the span, where a
+//! run is small enough, from one recorded in full.
 
 use std::path::Path;
 

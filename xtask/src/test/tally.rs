@@ -85,8 +85,8 @@ impl Tally {
         Ok(())
     }
 
-    /// A run of cargo's test harness, whose tests are counted one by one. Those that it leaves out are skipped, unless they are run
-    /// `later`.
+    /// A run of cargo's test harness, whose tests are counted one by one. Those that it leaves out
+    /// are skipped, unless they are run `later`.
     ///
     /// # Errors
     /// It could not be started, or printed what is no text.

@@ -1,9 +1,9 @@
 //! Interposes `prctl`, to see that the program is about to enter a sandbox: there it may have
 //! forbidden itself system calls that the recorder can do without.
 //!
-//! An unprivileged process has to give up new privileges before the kernel takes a filter of it, and
-//! libraries do so by this function. A filter that a privileged process installs by a bare system
-//! call is not seen.
+//! An unprivileged process has to give up new privileges before the kernel takes a filter of it,
+//! and libraries do so by this function. A filter that a privileged process installs by a bare
+//! system call is not seen.
 
 use core::ffi::{c_int, c_long, c_ulong};
 

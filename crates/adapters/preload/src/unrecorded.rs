@@ -1,11 +1,15 @@
-//! What runs inside of a task that is left out ([`crate::watch`]): such a task's own begin and end are recorded, and what it does in between on
-//! its thread is an unrecorded subtree (docs/format.md).
+//! What runs inside of a task that is left out ([`crate::watch`]): such a task's own begin and end
+//! are recorded, and what it does in between on its thread is an unrecorded subtree
+//! (docs/format.md).
 //!
-//! Tasks created in it carry the subtree's name, which is no pointer: it may have ended when they begin. One that begins on the subtree's own
-//! thread while that is in it is nobody's business. Any other is a *part*: it is recorded, and asked for anew.
+//! Tasks created in it carry the subtree's name, which is no pointer: it may have ended when they
+//! begin. One that begins on the subtree's own thread while that is in it is nobody's business. Any
+//! other is a *part*: it is recorded, and asked for anew.
 //!
-//! While the subtree's thread waits for parts, it must not look as if it worked. So whoever begins a part counts it for the thread it came
-//! from, and that thread looks, when it comes to a wait and after each task that it ran in one: from the first part on, it tells of all waits of the subtree.
+//! While the subtree's thread waits for parts, it must not look as if it worked. So whoever begins
+//! a part counts it for the thread it came from, and that thread looks, when it comes to a wait and
+//! after each task that it ran in one: from the first part on, it tells of all waits of the
+//! subtree.
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -142,7 +146,8 @@ impl Subtree {
         result
     }
 
-    /// A task of its own begins on its thread; true when it does so in the middle of another one's code.
+    /// A task of its own begins on its thread; true when it does so in the middle of another one's
+    /// code.
     #[inline]
     pub(crate) fn enter(&self) -> bool {
         let mut in_work = false;
@@ -250,8 +255,8 @@ impl Subtree {
         }
     }
 
-    /// Its thread has waited. The first part may have been taken just before the thread had nothing left to do, and have told so just
-    /// after that had looked: then the wait began when it told.
+    /// Its thread has waited. The first part may have been taken just before the thread had nothing
+    /// left to do, and have told so just after that had looked: then the wait began when it told.
     #[cold]
     #[inline(never)]
     fn waited(&self, at: At) {

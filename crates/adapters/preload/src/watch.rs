@@ -1,8 +1,9 @@
-//! Which tasks are left out with everything inside, to stay inside the overhead budget ([`workspan_recorder::budget`]): what each thread
-//! needs to decide.
+//! Which tasks are left out with everything inside, to stay inside the overhead budget
+//! ([`workspan_recorder::budget`]): what each thread needs to decide.
 //!
-//! A task's class is its spawn site and level. What a budget can't be right about is not left out: sites in whose tasks something
-//! happens that is more than creating and waiting are *refused* ([`refuse`]), as soon as one of them is seen to do it.
+//! A task's class is its spawn site and level. What a budget can't be right about is not left out:
+//! sites in whose tasks something happens that is more than creating and waiting are *refused*
+//! ([`refuse`]), as soon as one of them is seen to do it.
 
 use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -43,8 +44,8 @@ pub(crate) fn asks() -> bool {
     })
 }
 
-/// What is to become of the task of that class that has begun with the thread's last record; `None`: it is recorded, and nobody wants to know
-/// how long it takes.
+/// What is to become of the task of that class that has begun with the thread's last record;
+/// `None`: it is recorded, and nobody wants to know how long it takes.
 #[cold]
 #[inline(never)]
 pub(crate) fn ask(h: LiveHandle, site: u32, level: u32) -> Option<(Choice, Begun)> {
@@ -79,8 +80,9 @@ fn with<T>(f: impl FnOnce(&mut Option<Box<Watch>>) -> T) -> Option<T> {
     given.ok().flatten()
 }
 
-/// What recording a task adds, in joins of Rayon's: as many records, but a runtime that goes through its callbacks, or calls that go through ours.
-/// Twice as much and more was measured (docs/measured/overhead.md).
+/// What recording a task adds, in joins of Rayon's: as many records, but a runtime that goes
+/// through its callbacks, or calls that go through ours. Twice as much and more was measured
+/// (docs/measured/overhead.md).
 const JOINS_A_TASK: u64 = 2;
 
 fn settings() -> Settings {

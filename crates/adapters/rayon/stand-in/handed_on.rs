@@ -1,5 +1,6 @@
-//! A join that is left out: the real crate's, with b wrapped in a test of `migrated()` alone. What that costs is measured with this file as it
-//! stands (`crates/calibrate`), so it knows nothing of the others.
+//! A join that is left out: the real crate's, with b wrapped in a test of `migrated()` alone. What
+//! that costs is measured with this file as it stands (`crates/calibrate`), so it knows nothing of
+//! the others.
 
 use rayon_core_real as real;
 use rayon_core_real::FnContext;
@@ -12,7 +13,8 @@ pub(crate) trait LeftOut: Sized {
     /// In place of one: nobody records this thread. Never looked at.
     const NOBODYS: *const Self = align_of::<Self>() as *const Self;
 
-    /// Runs a job of it that was taken from its deque: by a thief, or by its own thread while that waits.
+    /// Runs a job of it that was taken from its deque: by a thief, or by its own thread while that
+    /// waits.
     ///
     /// # Safety
     /// The job's join was handed on in `this`, and has not returned.
@@ -23,18 +25,21 @@ pub(crate) trait LeftOut: Sized {
     ) -> R;
 }
 
-/// b of such a join: it stands beside the join, so that what is handed on is one word, as it mostly is where nobody stands between.
+/// b of such a join: it stands beside the join, so that what is handed on is one word, as it mostly
+/// is where nobody stands between.
 struct Job<S, B> {
     left_out_in: *const S,
     location: &'static Location<'static>,
-    /// Taken out when b runs, which it does whatever becomes of a; were it not to run, this would be leaked.
+    /// Taken out when b runs, which it does whatever becomes of a; were it not to run, this would
+    /// be leaked.
     run: ManuallyDrop<B>,
 }
 
 /// A pointer to it for b; never null, so that rayon's `Option` of the closure takes no more room.
 struct Lent<S, B>(NonNull<Job<S, B>>);
 
-// SAFETY: it goes to whoever runs b, which is `Send`; the rest is constant, or looked at as `part` says.
+// SAFETY: it goes to whoever runs b, which is `Send`; the rest is constant, or looked at as `part`
+// says.
 unsafe impl<S, B: Send> Send for Lent<S, B> {}
 
 impl<S, B> Lent<S, B> {

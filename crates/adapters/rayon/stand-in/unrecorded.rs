@@ -1,8 +1,9 @@
 //! Subtrees of joins that are left out, to stay inside the overhead budget ([`crate::budget`]).
 //!
-//! While a thread runs one, its joins are [handed on](crate::handed_on) to the real crate: a job that was taken
-//! by somebody tells so, as a *part* of the subtree, and is recorded from there on. Whatever begins on top of a subtree sets it
-//! aside; scopes, broadcasts and what goes to other pools end it and begin it again afterwards.
+//! While a thread runs one, its joins are [handed on](crate::handed_on) to the real crate: a job
+//! that was taken by somebody tells so, as a *part* of the subtree, and is recorded from there on.
+//! Whatever begins on top of a subtree sets it aside; scopes, broadcasts and what goes to other
+//! pools end it and begin it again afterwards.
 
 use crate::budget::{Begun, Choice, Settings, Watch};
 use crate::handed_on::{handed_on, LeftOut};
@@ -16,7 +17,8 @@ use std::panic::Location;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The budget is not asked while a subtree is recorded whole: no thread counts that far down before it ends.
+/// The budget is not asked while a subtree is recorded whole: no thread counts that far down before
+/// it ends.
 const WHOLE: u32 = u32::MAX;
 /// From here on [`WHOLE`] is meant.
 const WHOLE_FROM: u32 = 1 << 31;
@@ -111,7 +113,8 @@ impl RecordedThread {
             watch = Box::into_raw(Box::new(Watch::new(settings, now)));
             thread.watch.set(watch);
         }
-        // SAFETY: this thread's own, and nobody else's reference to it lives longer than a call below.
+        // SAFETY: this thread's own, and nobody else's reference to it lives longer than a call
+        // below.
         let watch = unsafe { &mut *watch };
         let (choice, begun) = match watch.budget(self.number(), now, 2) {
             Ok(budget) => budget.begin(task.site, task.level, now),
@@ -266,7 +269,8 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// While something is recorded in the middle of an unrecorded subtree, in the task that the subtree is in.
+/// While something is recorded in the middle of an unrecorded subtree, in the task that the subtree
+/// is in.
 pub(crate) struct Paused(Option<(RecordedThread, *const Subtree)>);
 
 impl Paused {

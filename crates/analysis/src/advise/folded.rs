@@ -1,4 +1,5 @@
-//! What folded records on the critical path are made of: their code is not told strand by strand, but site by site.
+//! What folded records on the critical path are made of: their code is not told strand by strand,
+//! but site by site.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,8 @@ pub struct FoldedSite {
     pub tasks: u64,
     /// Work of the outermost of them with their descendants, in ticks.
     pub work: u128,
-    /// Their own work on the critical path: on the own heaviest paths of the records that lie there.
+    /// Their own work on the critical path: on the own heaviest paths of the records that lie
+    /// there.
     pub critical: u128,
 }
 
@@ -28,10 +30,11 @@ pub struct FoldedSite {
 pub struct FoldedAdvice {
     /// What of the critical path lies in them, in ticks.
     pub critical: u128,
-    /// The sites inside, that which weighs most on the path first: recorded again with these kept, their code can be told.
+    /// The sites inside, that which weighs most on the path first: recorded again with these kept,
+    /// their code can be told.
     pub sites: Vec<FoldedSite>,
-    /// The code block that most of the work inside of them is in, as where it starts and ends, and that work; a place may be
-    /// unknown ([`NONE`]).
+    /// The code block that most of the work inside of them is in, as where it starts and ends, and
+    /// that work; a place may be unknown ([`NONE`]).
     pub block: Option<(PlaceId, PlaceId, u128)>,
 }
 

@@ -16,7 +16,8 @@ const STEALS_A_TASK: u64 = 2;
 const SPAWNS_A_TASK: u64 = 20;
 /// Creating and stealing takes this part of the work of tasks that are too fine, in percent.
 const TOO_FINE: f64 = 10.0;
-/// No more of a task than this is taken for what creating it cost: the calibrated cost is that of the cheapest tasks.
+/// No more of a task than this is taken for what creating it cost: the calibrated cost is that of
+/// the cheapest tasks.
 const MOST_INSIDE: f64 = 0.95;
 /// Tasks a worker needs for an even end.
 const TASKS_A_WORKER: u64 = 8;
@@ -48,7 +49,8 @@ pub struct Grain {
 }
 
 impl GrainAdvice {
-    /// Whether creating and stealing tasks takes so much beside their work that larger ones are the first thing to try.
+    /// Whether creating and stealing tasks takes so much beside their work that larger ones are the
+    /// first thing to try.
     pub fn is_too_fine(&self) -> bool {
         matches!(self.change, GrainChange::Coarsen(_)) && self.now.lost_percent() >= TOO_FINE
     }
@@ -117,7 +119,8 @@ pub(super) fn grain(
         let cost_is_inside = matches!(spawn_cost, SpawnCost::Inside(_));
         let mut cost_is_least = matches!(spawn_cost, SpawnCost::AtLeast(_));
         if cost_is_inside {
-            // Of tasks that are not long against it, recording and the runtime make more than what is calibrated.
+            // Of tasks that are not long against it, recording and the runtime make more than what
+            // is calibrated.
             cost_is_least = sum < spawning * SPAWNS_A_TASK as f64;
             spawning = spawning.min(MOST_INSIDE * sum);
         }
@@ -177,8 +180,8 @@ pub(super) fn grain(
     Ok(rows)
 }
 
-/// Deferred creates by site, those inside of folded records too: of these the number of a site's tasks is known, and the number of all
-/// spawns, which is divided among the sites by their tasks.
+/// Deferred creates by site, those inside of folded records too: of these the number of a site's
+/// tasks is known, and the number of all spawns, which is divided among the sites by their tasks.
 fn spawns(dag: &Dag) -> Vec<u64> {
     let mut spawns = vec![0u64; dag.places.len()];
     for (&site, &kind) in dag.tasks.site.iter().zip(&dag.tasks.kind) {
@@ -219,9 +222,10 @@ impl SpawnCost {
         }
     }
 
-    /// As far as the run tells: the time in which workers were on their way from a strand to the next, for each spawn. Where
-    /// a runtime's own time lies inside strands, as Rayon's does, that is nothing, and a join costs what was calibrated; without that, at
-    /// least a probe, which is of the size of a join that nobody steals.
+    /// As far as the run tells: the time in which workers were on their way from a strand to the
+    /// next, for each spawn. Where a runtime's own time lies inside strands, as Rayon's does, that
+    /// is nothing, and a join costs what was calibrated; without that, at least a probe, which is
+    /// of the size of a join that nobody steals.
     fn of_run(dag: &Dag) -> SpawnCost {
         let between = u64::try_from(between(dag)).unwrap_or(u64::MAX);
         if between > dag.meta.probe_cost {
@@ -234,7 +238,8 @@ impl SpawnCost {
     }
 }
 
-/// The time between the strands of a worker, preempted time left out, for each task that could be stolen.
+/// The time between the strands of a worker, preempted time left out, for each task that could be
+/// stolen.
 fn between(dag: &Dag) -> u128 {
     let (mut ticks, mut spawns) = (0u128, 0u128);
     for (_, fold) in dag.folded.iter().filter(|(_, fold)| fold.between > 0) {
@@ -254,7 +259,8 @@ fn between(dag: &Dag) -> u128 {
     ticks.checked_div(spawns).unwrap_or(0)
 }
 
-/// The smallest grain that is worth a steal and twenty times its creation, as long as every worker has eight tasks.
+/// The smallest grain that is worth a steal and twenty times its creation, as long as every worker
+/// has eight tasks.
 fn change(now: &Grain, burden: u64, spawn_cost: u64, cores: u32, said_fine: bool) -> GrainChange {
     let least = (STEALS_A_TASK * burden).max(SPAWNS_A_TASK.saturating_mul(spawn_cost)) as f64;
     let enough = (TASKS_A_WORKER * u64::from(cores.max(1))) as f64;

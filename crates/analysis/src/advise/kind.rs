@@ -12,7 +12,8 @@ pub enum Change {
     Parallelise,
     /// A long task: split it.
     Split,
-    /// A share of a parallel region that was divided by the number of threads: more threads divide it further.
+    /// A share of a parallel region that was divided by the number of threads: more threads divide
+    /// it further.
     MoreThreads,
     /// A loop that creates tasks one after the other: let tasks create tasks.
     SpreadSpawns,

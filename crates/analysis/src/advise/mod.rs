@@ -1,11 +1,13 @@
 //! What to change, and in which order, to reach a wanted parallelism.
 //!
-//! The search starts as TaskProf2's does: the code block that weighs most on the critical path is spread over workers, all its
-//! strands together, and the path is found again, until the target is reached or what is left is too fine to spread. Then
-//! blocks that turned out not to be needed are dropped, and smaller sets tried, so that the set is small. A block is spread no
-//! finer than a thief gains by: into parts of two steals.
+//! The search starts as TaskProf2's does: the code block that weighs most on the critical path is
+//! spread over workers, all its strands together, and the path is found again, until the target is
+//! reached or what is left is too fine to spread. Then blocks that turned out not to be needed are
+//! dropped, and smaller sets tried, so that the set is small. A block is spread no finer than a
+//! thief gains by: into parts of two steals.
 //!
-//! What kind of change a block needs is what the report's causes say of it, so the two never disagree.
+//! What kind of change a block needs is what the report's causes say of it, so the two never
+//! disagree.
 
 mod folded;
 mod grain;
@@ -33,8 +35,8 @@ pub struct Goal {
     pub parallelism: f64,
     /// Workers it is to run on; no block is spread into more than 16 parts for each.
     pub cores: u32,
-    /// What creating a task costs on its creator's thread, in units of the metric; `None` = the trace's cost of a probe, which
-    /// is of that size.
+    /// What creating a task costs on its creator's thread, in units of the metric; `None` = the
+    /// trace's cost of a probe, which is of that size.
     pub spawn_cost: Option<u64>,
 }
 
@@ -51,7 +53,8 @@ pub struct Step {
     pub work: u128,
     /// Their weight on the critical path before any change.
     pub critical: u128,
-    /// How many parts it is taken to become, as if all ran at once: what `outcome` comes from, and no gain that any number of workers gives.
+    /// How many parts it is taken to become, as if all ran at once: what `outcome` comes from, and
+    /// no gain that any number of workers gives.
     pub factor: f64,
     /// The run after this change and those before it.
     pub outcome: Outcome,
@@ -64,11 +67,13 @@ pub enum Stop {
     Already,
     /// The changes reach it.
     Reached,
-    /// What is left on the critical path is too fine to be spread: tasks would cost more than they give.
+    /// What is left on the critical path is too fine to be spread: tasks would cost more than they
+    /// give.
     Overhead,
     /// What is left on the critical path is folded: which code it is can't be told.
     Folded,
-    /// What is left on the critical path are shares of parallel regions, one a thread, and the wanted cores are no more.
+    /// What is left on the critical path are shares of parallel regions, one a thread, and the
+    /// wanted cores are no more.
     Divided,
     /// Nothing is left that a change would gain much by.
     Nothing,
@@ -89,13 +94,15 @@ pub struct Advice {
     pub stop: Stop,
     /// Tasks by spawn site: too fine, too coarse, or well.
     pub grain: Vec<GrainAdvice>,
-    /// What the run lost that more parallelism would not bring back (memory, scheduler, the system), as the report says it.
+    /// What the run lost that more parallelism would not bring back (memory, scheduler, the
+    /// system), as the report says it.
     pub elsewhere: Vec<Finding>,
     /// What folded records hide of the critical path, where that is a tenth of it or more.
     pub folded: Option<FoldedAdvice>,
 }
 
-/// Finds what to change in `dag`, of which `report` is the report with the same options. O(n) for each block looked at.
+/// Finds what to change in `dag`, of which `report` is the report with the same options. O(n) for
+/// each block looked at.
 ///
 /// # Errors
 /// See [`Error`].

@@ -141,7 +141,8 @@ impl<'a> Search<'a> {
                 (0, _) => longest[number] as f64,
                 (count, weight) => weight as f64 / count as f64,
             };
-            // Shares become as many as there are threads; how even they are is not known of any number.
+            // Shares become as many as there are threads; how even they are is not known of any
+            // number.
             let most = match sum.threads {
                 0 => PARTS_A_CORE * cores,
                 threads => f64::from(goal.cores) / f64::from(threads),
@@ -235,8 +236,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The block not in `set` that weighs most on the path then, of those that can be spread; and what weighs there that
-    /// can't.
+    /// The block not in `set` that weighs most on the path then, of those that can be spread; and
+    /// what weighs there that can't.
     fn heaviest(&self, set: &[u32]) -> (Option<(u32, f64)>, Unspread) {
         let cover = self.cover(set);
         let path = self.faster(&cover, &Burden::none()).critical_path(self.dag);
@@ -280,7 +281,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The best smaller set of the blocks that weigh most, if one does and there is the time to look.
+    /// The best smaller set of the blocks that weigh most, if one does and there is the time to
+    /// look.
     fn smaller(&self, set: &[u32], reached: &dyn Fn(&Outcome) -> bool) -> Option<Vec<u32>> {
         let mut able: Vec<u32> = set.to_vec();
         let mut others: Vec<u32> = (0..self.sums.len() as u32).collect();

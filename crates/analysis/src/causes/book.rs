@@ -118,8 +118,8 @@ impl Book {
         self.groups().map(|g| g.lost).sum()
     }
 
-    /// Scales all groups down so that their sum is `target`. The rest that rounding leaves goes to the
-    /// largest.
+    /// Scales all groups down so that their sum is `target`. The rest that rounding leaves goes to
+    /// the largest.
     pub(super) fn shrink(&mut self, target: u128) {
         let sum = self.sum();
         if sum == target {

@@ -1,4 +1,5 @@
-//! How large tasks are: the running time and the number of tasks in each task with all its descendants.
+//! How large tasks are: the running time and the number of tasks in each task with all its
+//! descendants.
 
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, Folded, StrandId, TaskId};
@@ -6,11 +7,11 @@ use workspan_dag::{Dag, Folded, StrandId, TaskId};
 use super::Costs;
 use crate::weight::{OffCpu, OffCursor, on_cpu, probe_ticks};
 
-/// A task that takes less than this many steals, with all its descendants, is not worth being stolen: a thief would
-/// spend a third of its time or more on getting it.
+/// A task that takes less than this many steals, with all its descendants, is not worth being
+/// stolen: a thief would spend a third of its time or more on getting it.
 const STEALS_A_TASK: u128 = 2;
-/// Where an average task takes less than this part of a steal, what a runtime does for it even on its own thread (memory
-/// for it, a queue's push and pop, a latch) is a sizeable part of it.
+/// Where an average task takes less than this part of a steal, what a runtime does for it even on
+/// its own thread (memory for it, a queue's push and pop, a latch) is a sizeable part of it.
 const TASKS_A_STEAL: u128 = 4;
 
 pub(crate) struct Grain {

@@ -9,8 +9,8 @@ pub enum Headline {
     NoTime,
     /// The program created no task.
     OneTask,
-    /// The workers were busy; the largest power of two of workers, at most 128, that the lower bound of MODEL.md §2 still
-    /// keeps three quarters busy.
+    /// The workers were busy; the largest power of two of workers, at most 128, that the lower
+    /// bound of MODEL.md §2 still keeps three quarters busy.
     Nothing {
         /// See the variant.
         enough_for: u32,

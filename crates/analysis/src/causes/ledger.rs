@@ -165,7 +165,8 @@ impl<'a> Ledger<'a> {
             };
             return (Entry::new(cause, CodeBlock::from_strand(dag, s)), s);
         }
-        // It waits for threads without an edge to tell for which: for the one strand that runs, where it is one.
+        // It waits for threads without an edge to tell for which: for the one strand that runs,
+        // where it is one.
         let own = if is_worker { thread } else { 0 };
         let other = moment.only_thread ^ own;
         let strand = match others {

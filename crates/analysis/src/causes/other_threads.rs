@@ -7,7 +7,8 @@ pub(super) struct OtherThreads<'a> {
     dag: &'a Dag,
     /// Ticks between two samples of a thread on a CPU; 0 without samples.
     period: u64,
-    /// Ticks that a sample of theirs stands for: a thread that is preempted often has fewer samples than time.
+    /// Ticks that a sample of theirs stands for: a thread that is preempted often has fewer samples
+    /// than time.
     each: u128,
     /// Without samples: they used the CPUs for a good part of the run.
     always: bool,

@@ -1,9 +1,9 @@
-//! Delay between two strands of one worker that made the second ready itself: the runtime's own time
-//! for the tasks that they create and wait for.
+//! Delay between two strands of one worker that made the second ready itself: the runtime's own
+//! time for the tasks that they create and wait for.
 //!
-//! Task by task it stands between strands, through the fold inside of folded ones. A finding must not
-//! depend on that, so both are judged by sizes of the whole run: where tasks are too small, the time
-//! goes to their sites by number of tasks.
+//! Task by task it stands between strands, through the fold inside of folded ones. A finding must
+//! not depend on that, so both are judged by sizes of the whole run: where tasks are too small, the
+//! time goes to their sites by number of tasks.
 
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, Folded, NONE, PlaceId, StrandId};

@@ -1,4 +1,5 @@
-//! The cause of no work while a strand of the ready path ran: what kind of strand it was that everything waited for.
+//! The cause of no work while a strand of the ready path ran: what kind of strand it was that
+//! everything waited for.
 
 use workspan_dag::{Dag, EdgeKind, NONE, StartKind, StrandId, TaskId};
 
@@ -50,9 +51,9 @@ impl<'a> PathStrands<'a> {
         Entry::new(Cause::SerialStrand, CodeBlock::from_strand(self.dag, s))
     }
 
-    /// The tasks of a phase are those one wait joins, or those of one parent that nobody joins. When `task`, of which the
-    /// path's strand `at` is one, is on the path to its end, and no other task of its phase was still to start then: how
-    /// many there are, if more than one.
+    /// The tasks of a phase are those one wait joins, or those of one parent that nobody joins.
+    /// When `task`, of which the path's strand `at` is one, is on the path to its end, and no other
+    /// task of its phase was still to start then: how many there are, if more than one.
     fn phase_ended_by(&self, at: usize, task: TaskId) -> Option<u64> {
         let (dag, strands) = (self.dag, &self.dag.strands);
         let of_task = |p: &&(StrandId, _)| strands.task[p.0 as usize] == task;

@@ -68,7 +68,8 @@ impl<'a> PoolUse<'a> {
         }
     }
 
-    /// Ticks since `ready` in which a worker of the pool of `strand`, which starts now, was free; `None` on a thread of no pool.
+    /// Ticks since `ready` in which a worker of the pool of `strand`, which starts now, was free;
+    /// `None` on a thread of no pool.
     pub(super) fn free_since(&self, strand: StrandId, ready: u64) -> Option<u64> {
         let now = &self.now[self.pool_of(strand)? as usize];
         let after = now.changes.partition_point(|&(time, ..)| time <= ready);
@@ -80,7 +81,8 @@ impl<'a> PoolUse<'a> {
         Some(now.free.saturating_sub(before))
     }
 
-    /// Of `idle` workers those that are of the pool of `strand`, which runs; all of them where it runs on a thread of no pool.
+    /// Of `idle` workers those that are of the pool of `strand`, which runs; all of them where it
+    /// runs on a thread of no pool.
     pub(super) fn idle_beside(&self, strand: StrandId, idle: u64) -> u64 {
         match self.pool_of(strand) {
             None => idle,

@@ -1,4 +1,5 @@
-//! Who had the CPUs while threads of the run were preempted: other programs, or more threads of its own than there are CPUs.
+//! Who had the CPUs while threads of the run were preempted: other programs, or more threads of its
+//! own than there are CPUs.
 
 use workspan_dag::Dag;
 
@@ -59,9 +60,11 @@ impl Preemption {
     }
 }
 
-/// CPU time of the process over the run, in ticks: as the kernel told, else what is known of it at least.
+/// CPU time of the process over the run, in ticks: as the kernel told, else what is known of it at
+/// least.
 pub(crate) fn cpu_ticks(dag: &Dag, breakdown: &Breakdown) -> u128 {
-    // The process's own clock knows it best: in a virtual machine switches have the host's time in them.
+    // The process's own clock knows it best: in a virtual machine switches have the host's time in
+    // them.
     if let Some(ns) = dag.meta.cpu.as_ref().and_then(|cpu| cpu.process) {
         return u128::from(ns) * u128::from(dag.meta.ticks_per_second) / 1_000_000_000;
     }

@@ -9,11 +9,13 @@ use super::{Cause, Costs};
 use crate::blocks::CodeBlock;
 use crate::weight::{OffCursor, on_cpu, probe_ticks};
 
-/// Tasks of a site of which more than one part in this many are probes are too small, and the recording shows it; elsewhere
-/// probes are the recorder's own affair, which a run without it doesn't have.
+/// Tasks of a site of which more than one part in this many are probes are too small, and the
+/// recording shows it; elsewhere probes are the recorder's own affair, which a run without it
+/// doesn't have.
 const PARTS: u128 = 10;
 
-/// Of the strands of a site's tasks, those inside of folded ones included, so that it is the same however the trace was read.
+/// Of the strands of a site's tasks, those inside of folded ones included, so that it is the same
+/// however the trace was read.
 #[derive(Debug, Clone, Copy)]
 struct OfSite {
     probes: u128,

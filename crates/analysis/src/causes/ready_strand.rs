@@ -10,7 +10,8 @@ use crate::blocks::CodeBlock;
 use crate::ready::ReadyInterval;
 use crate::weight::off_between;
 
-/// A thief that is looking for work takes a task within one steal; up to this many are still the price of stealing.
+/// A thief that is looking for work takes a task within one steal; up to this many are still the
+/// price of stealing.
 const STEALS_TO_GET_IT: u64 = 4;
 
 /// Decides on strands in start order.
@@ -71,7 +72,8 @@ impl<'a> ReadyStrands<'a> {
             }
         }
         let is_new = matches!(waiting.kind, EdgeKind::Create | EdgeKind::Depend);
-        // Nobody steals an inline task: where another thread is to run it (a region's), its size is no matter.
+        // Nobody steals an inline task: where another thread is to run it (a region's), its size is
+        // no matter.
         let is_put = is_new && dag.tasks.kind[task as usize] == TaskKind::Inline;
         let is_small = (is_new && grain.is_not_worth_a_steal(task)) || grain.is_dust(task);
         if is_small && !is_put {

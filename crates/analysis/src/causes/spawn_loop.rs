@@ -1,8 +1,9 @@
 //! Loops of one task on the ready path that create tasks one after the other.
 //!
-//! A *run* is a stretch of the ready path inside one task that goes from create to create, waiting for nothing. A strand
-//! of it is a turn of a loop when strands from the same position to the same position, both creates, took time at least
-//! [`TURNS`] times in the run: what comes before the loop, between two loops or after them is serial code like any other.
+//! A *run* is a stretch of the ready path inside one task that goes from create to create, waiting
+//! for nothing. A strand of it is a turn of a loop when strands from the same position to the same
+//! position, both creates, took time at least [`TURNS`] times in the run: what comes before the
+//! loop, between two loops or after them is serial code like any other.
 
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, EdgeKind, EndKind, NONE, PlaceId, StartKind, StrandId, TaskId, TaskKind};
@@ -23,7 +24,8 @@ pub(super) struct Run {
     last: StrandId,
     /// Positions (from, to) of its turns, ascending.
     turns: Vec<(PlaceId, PlaceId)>,
-    /// Tasks another thread could take that it created, the time of them with their descendants, and the site of the first.
+    /// Tasks another thread could take that it created, the time of them with their descendants,
+    /// and the site of the first.
     pub tasks: u64,
     pub work: u128,
     site: PlaceId,
@@ -31,7 +33,8 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// What it costs that strands of this run were not faster: nothing would be won if the tasks are too small anyway.
+    /// What it costs that strands of this run were not faster: nothing would be won if the tasks
+    /// are too small anyway.
     pub(super) fn entry(&self) -> Entry {
         let fine = Grain::too_small(self.work, u128::from(self.tasks), self.steal);
         let cause = if fine {

@@ -1,4 +1,5 @@
-//! Stretch (MODEL.md §6): what the tasks of a site took longer than in a serial run of the same program.
+//! Stretch (MODEL.md §6): what the tasks of a site took longer than in a serial run of the same
+//! program.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +39,8 @@ impl Baseline {
         })
     }
 
-    /// The serial work of a site in ticks of a clock of `rate` hertz; `None` for a site the serial run doesn't have.
+    /// The serial work of a site in ticks of a clock of `rate` hertz; `None` for a site the serial
+    /// run doesn't have.
     fn work(&self, label: &str, rate: u64) -> Option<u128> {
         let work = *self.work.get(label)?;
         if rate == self.ticks_per_second || self.ticks_per_second == 0 {
@@ -48,8 +50,8 @@ impl Baseline {
     }
 }
 
-/// Adds to `causes` what the run's sites worked more than they did in `baseline`. A site that isn't in it counts as new
-/// work, not as stretch.
+/// Adds to `causes` what the run's sites worked more than they did in `baseline`. A site that isn't
+/// in it counts as new work, not as stretch.
 pub(crate) fn stretch(causes: &mut Causes, dag: &Dag, weights: &Weights, baseline: &Baseline) {
     let mut book = Book::new();
     for (site, sum) in own_work(dag, weights).into_iter().enumerate() {

@@ -1,4 +1,5 @@
-//! How long a site's tasks run, those inside of folded records included: what a finding says must not depend on how the trace was read.
+//! How long a site's tasks run, those inside of folded records included: what a finding says must
+//! not depend on how the trace was read.
 
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, Folded, PlaceId, StrandId};
@@ -14,9 +15,9 @@ pub(super) struct TaskSize {
     pub work: u128,
 }
 
-/// By spawn site. A folded record tells its work and, of each site, how many tasks of what length there are: the work is divided by these
-/// lengths, so it is exact where all tasks inside are of one site.
-/// Probes at `probe` ticks each are left out, as the records leave them out.
+/// By spawn site. A folded record tells its work and, of each site, how many tasks of what length
+/// there are: the work is divided by these lengths, so it is exact where all tasks inside are of
+/// one site. Probes at `probe` ticks each are left out, as the records leave them out.
 pub(super) fn by_site(dag: &Dag, probe: u64) -> Vec<TaskSize> {
     let mut sizes = vec![TaskSize::default(); dag.places.len()];
     for &site in &dag.tasks.site {
@@ -46,8 +47,8 @@ pub(super) fn by_site(dag: &Dag, probe: u64) -> Vec<TaskSize> {
     sizes
 }
 
-/// Divides `ticks` of a folded strand, whose own task is of site `own`, among the sites inside by the lengths of their tasks: site,
-/// tasks, ticks. The ticks add up exactly.
+/// Divides `ticks` of a folded strand, whose own task is of site `own`, among the sites inside by
+/// the lengths of their tasks: site, tasks, ticks. The ticks add up exactly.
 pub(super) fn by_lengths(
     fold: &Folded,
     own: PlaceId,

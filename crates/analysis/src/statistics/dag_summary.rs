@@ -1,4 +1,5 @@
-//! The quantities of DAG Recorder's `.stat` (Huynh's thesis; docs/statistics.md has its names beside these).
+//! The quantities of DAG Recorder's `.stat` (Huynh's thesis; docs/statistics.md has its names
+//! beside these).
 
 use workspan_dag::{Dag, EdgeKind, EndKind, ThreadId};
 
@@ -9,7 +10,8 @@ use crate::timeline::of_weights;
 use crate::weight::Weights;
 use crate::work_span::greedy_speedup;
 
-/// What was executed, on how many nodes, and how near it came to a greedy schedule. Times are in ticks, whatever the metric.
+/// What was executed, on how many nodes, and how near it came to a greedy schedule. Times are in
+/// ticks, whatever the metric.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DagSummary {
     /// Intervals that a create ended.
@@ -34,7 +36,8 @@ pub struct DagSummary {
     pub elapsed: u64,
     /// Strand time, with what lies between the strands inside of folded ones.
     pub running: u128,
-    /// Nodes of the whole hierarchy: intervals, a section for each wait, a task for each create and root.
+    /// Nodes of the whole hierarchy: intervals, a section for each wait, a task for each create and
+    /// root.
     pub dag_nodes: u64,
     /// Nodes of it that the trace has one by one.
     pub materialized_nodes: u64,
@@ -177,7 +180,8 @@ fn count(dag: &Dag, summary: &mut DagSummary) {
     summary.dag_nodes = nodes(summary);
 }
 
-/// Intervals inside of a folded strand that neither a create, a wait nor an end ended; the strand's own end is counted with its task.
+/// Intervals inside of a folded strand that neither a create, a wait nor an end ended; the strand's
+/// own end is counted with its task.
 fn others_inside(inside: &workspan_dag::folded::Sums) -> u64 {
     let told = inside.tasks.saturating_mul(2).saturating_add(inside.syncs);
     inside.strands.saturating_sub(told).saturating_sub(1)

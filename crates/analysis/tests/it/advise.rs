@@ -83,7 +83,8 @@ fn what_is_too_fine_is_not_spread() {
     let tiny = &advice.grain[0];
     assert_eq!(dag.places[tiny.site as usize].label, "tiny");
     assert_eq!((tiny.now.work, tiny.strands.median), (10.0, 10));
-    // Two steals are 200, twenty tasks: but 40 tasks leave no eight for each of 16 workers, unless the report calls them too fine.
+    // Two steals are 200, twenty tasks: but 40 tasks leave no eight for each of 16 workers, unless
+    // the report calls them too fine.
     let report = report(&dag, &Options::default()).unwrap();
     let said = report
         .causes
@@ -106,7 +107,8 @@ fn a_grain_is_worth_two_steals() {
     assert_eq!(advice.stop, Stop::Already);
 }
 
-/// A runtime whose own time lies inside of the tasks, as Rayon's: what a join is known to take is no work.
+/// A runtime whose own time lies inside of the tasks, as Rayon's: what a join is known to take is
+/// no work.
 #[test]
 fn the_runtimes_time_inside_of_tasks_is_lost() {
     let mut run = Run::new(2).burden(100);

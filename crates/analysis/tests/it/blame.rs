@@ -1,5 +1,5 @@
-//! Whose fault it was: other programs or the program's own threads, this pool's workers or another's, and what a thread waited
-//! for that has no edge.
+//! Whose fault it was: other programs or the program's own threads, this pool's workers or
+//! another's, and what a thread waited for that has no edge.
 
 use workspan_analysis::causes::{Cause, Finding};
 use workspan_analysis::{Options, Report, WaitKind, blocked_in, report};
@@ -67,7 +67,8 @@ fn more_threads_than_cpus_are_no_other_programs() {
     let (_, report) = four_on(4, "0.0000016 s");
     assert_eq!(lost(&report, Cause::Descheduled), 1600);
     assert_eq!(lost(&report, Cause::Oversubscribed), 0);
-    // With three, others can have had one: two stood while one CPU had none of the program's strands.
+    // With three, others can have had one: two stood while one CPU had none of the program's
+    // strands.
     let (_, report) = four_on(3, "0.0000016 s");
     assert_eq!(lost(&report, Cause::Descheduled), 800);
     assert_eq!(lost(&report, Cause::Oversubscribed), 800);
@@ -89,7 +90,8 @@ fn what_bounds_the_program_is_said_beside_the_load() {
     assert!(!quiet.is_enough);
 }
 
-/// The main thread waits, off the CPU, while others burn it: `samples` of them in the middle of 10,000 ticks.
+/// The main thread waits, off the CPU, while others burn it: `samples` of them in the middle of
+/// 10,000 ticks.
 fn waits(samples: u64) -> (Dag, Report) {
     let mut lines = String::from(
         "{\"ev\":\"begin\",\"t\":0,\"w\":2,\"task\":0}\n\
@@ -150,7 +152,8 @@ fn a_wait_without_an_edge_is_for_the_one_strand_that_runs() {
     assert_eq!(lost(&report, Cause::None), 0);
 }
 
-/// Thread 0 is the worker of a pool of one, threads 1 and 2 those of another. Two tasks for the first, one after the other.
+/// Thread 0 is the worker of a pool of one, threads 1 and 2 those of another. Two tasks for the
+/// first, one after the other.
 fn two_pools(pools: bool) -> (Dag, Report) {
     let mut lines = String::from(
         "{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n\
@@ -174,7 +177,8 @@ fn two_pools(pools: bool) -> (Dag, Report) {
 
 #[test]
 fn idle_workers_of_another_pool_are_nobodys_fault() {
-    // As if of one pool, the task stood ready beside free workers, and then was the last of its phase.
+    // As if of one pool, the task stood ready beside free workers, and then was the last of its
+    // phase.
     let (_, report) = two_pools(false);
     assert_eq!(lost(&report, Cause::SlowThief), 2000);
     let (dag, report) = two_pools(true);

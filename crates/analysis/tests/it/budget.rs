@@ -1,4 +1,5 @@
-//! Runs recorded in full are replayed through the overhead budget with many seeds: the estimates must stand by what is known.
+//! Runs recorded in full are replayed through the overhead budget with many seeds: the estimates
+//! must stand by what is known.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -50,9 +51,11 @@ enum Way {
     Within(u64),
     /// So too, where each record costs time, more than the trace says.
     AtCost(u64),
-    /// So too, where it costs two and a half times that, and leaving a join or a task out costs something as well.
+    /// So too, where it costs two and a half times that, and leaving a join or a task out costs
+    /// something as well.
     Dear(u64),
-    /// In full, where each record costs two and a half times what the trace says, and the trace says what that is of three strands, or does not.
+    /// In full, where each record costs two and a half times what the trace says, and the trace
+    /// says what that is of three strands, or does not.
     Measured(bool),
     /// As `Dear`, and the trace has a wrong measurement.
     Misled(u64),
@@ -340,8 +343,9 @@ fn read(bytes: &[u8], grain: Grain) -> (Report, usize) {
     (report, dag.strands.len())
 }
 
-/// Of 100 replays, 95 must have the true span in their interval, and 95 a span of half to twice the true one; so must 95 have the true number of
-/// tasks in theirs. The work of all is the true one, within so many per cent.
+/// Of 100 replays, 95 must have the true span in their interval, and 95 a span of half to twice the
+/// true one; so must 95 have the true number of tasks in theirs. The work of all is the true one,
+/// within so many per cent.
 fn replays(shape: Shape, form: Form, size: u64, way: fn(u64) -> Way, off: f64) {
     let (exact, _) = Run::of(shape, form, size, Way::Full);
     let exact = exact.work_span;
@@ -447,7 +451,8 @@ fn a_tree_of_tasks_split_anywhere() {
     replays(Shape::Random, Form::Tasks, 80_000, Way::Within, 0.0);
 }
 
-/// Joins that were drawn are told as one strand each where that is asked for (here of no grain, so that nothing else is).
+/// Joins that were drawn are told as one strand each where that is asked for (here of no grain, so
+/// that nothing else is).
 #[test]
 fn drawn_joins_in_short_change_nothing() {
     for (shape, size) in [(Shape::Fibonacci, 23), (Shape::Random, 40_000)] {

@@ -1,5 +1,6 @@
-//! A run for each cause, with its cause, place and ticks known, and its repaired twin, which must not report it. Each
-//! again with every site renamed and every time multiplied: the same findings, that many times as large.
+//! A run for each cause, with its cause, place and ticks known, and its repaired twin, which must
+//! not report it. Each again with every site renamed and every time multiplied: the same findings,
+//! that many times as large.
 
 use crate::scenario;
 use crate::scenario::Run;
@@ -26,7 +27,8 @@ fn first(dag: &Dag, causes: &Causes) -> Option<(Cause, String, u128)> {
     Some((found.cause, site, found.lost))
 }
 
-/// `run` loses `lost` ticks to `cause` at `site` first of all, and does so with other names and in other units.
+/// `run` loses `lost` ticks to `cause` at `site` first of all, and does so with other names and in
+/// other units.
 fn is_found(run: &Run, cause: Cause, site: &str, lost: u128) {
     let (dag, report) = measured(run);
     let found = first(&dag, &report.causes).unwrap_or_else(|| panic!("{cause:?}: nothing found"));
@@ -66,7 +68,8 @@ fn is_not_found(run: &Run, cause: Cause) {
     }
 }
 
-/// Two equal halves, then a part of 60 that the root does alone; then the same with the part in two halves as well.
+/// Two equal halves, then a part of 60 that the root does alone; then the same with the part in two
+/// halves as well.
 #[test]
 fn serial_strand() {
     let mut run = Run::new(2);
@@ -85,8 +88,8 @@ fn serial_strand() {
     is_not_found(&repaired, Cause::SerialStrand);
 }
 
-/// One task creates 40 of 30 ticks, one each 20 ticks, for 3 workers: two would be enough. Then each worker creates its
-/// own.
+/// One task creates 40 of 30 ticks, one each 20 ticks, for 3 workers: two would be enough. Then
+/// each worker creates its own.
 #[test]
 fn spawn_loop() {
     let mut run = Run::new(4);
@@ -101,7 +104,8 @@ fn spawn_loop() {
     }
     run.resume(0, 0, 830);
     run.end(0, 0, 830);
-    // 39 turns from create to create, the first with one child running, the others with two for 10 ticks and one for 10.
+    // 39 turns from create to create, the first with one child running, the others with two for 10
+    // ticks and one for 10.
     let lost = 2 * 20 + 38 * (10 + 2 * 10);
     is_found(&run, Cause::SpawnLoop, "loop", lost);
     let (_, report) = measured(&run);
@@ -124,7 +128,8 @@ fn spawn_loop() {
     is_not_found(&repaired, Cause::SpawnLoop);
 }
 
-/// 30 tasks of 40 ticks where a steal costs 100: nobody takes one. Then three of 400, which are taken at once.
+/// 30 tasks of 40 ticks where a steal costs 100: nobody takes one. Then three of 400, which are
+/// taken at once.
 #[test]
 fn grain_fine() {
     let mut run = Run::new(2).burden(100);
@@ -265,8 +270,8 @@ fn buried_wait() {
     is_not_found(&run_with(false), Cause::BuriedWait);
 }
 
-/// The runtime's queue holds two tasks: the third create runs its task of 300 ticks at once, while the two of 50 are done
-/// and two workers idle; then the queue takes it too.
+/// The runtime's queue holds two tasks: the third create runs its task of 300 ticks at once, while
+/// the two of 50 are done and two workers idle; then the queue takes it too.
 #[test]
 fn bounded_queue() {
     let run_with = |room: bool| {
@@ -296,7 +301,8 @@ fn bounded_queue() {
         }
         run
     };
-    // The creator stands ready from 30 to 330: a worker is free for it from 60 on, and one more from 70 on.
+    // The creator stands ready from 30 to 330: a worker is free for it from 60 on, and one more
+    // from 70 on.
     is_found(&run_with(false), Cause::BoundedQueue, "task", 270 + 260);
     is_not_found(&run_with(true), Cause::BoundedQueue);
 }
@@ -349,8 +355,9 @@ fn descheduled() {
     is_not_found(&run_with(false), Cause::Descheduled);
 }
 
-/// Another program holds a CPU for 500 ticks, so two workers lose 1000; then the root works alone for a while. That is less than a tenth of
-/// what was lost, and named all the same where it is a twentieth of the workers' time.
+/// Another program holds a CPU for 500 ticks, so two workers lose 1000; then the root works alone
+/// for a while. That is less than a tenth of what was lost, and named all the same where it is a
+/// twentieth of the workers' time.
 #[test]
 fn a_busy_machine_hides_no_serial_strand() {
     let named = |alone: u64| {

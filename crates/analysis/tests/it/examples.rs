@@ -116,7 +116,8 @@ fn a_tree_sum_in_time() {
         rounded(report.profile.mean_running, 4),
         rounded(175.0 / 145.0, 4)
     );
-    // The root's first strand, both strands of A0 before A1 is taken, then A2 after A1's end and the rest.
+    // The root's first strand, both strands of A0 before A1 is taken, then A2 after A1's end and
+    // the rest.
     let low: Vec<(u64, u64)> = report
         .low_parallelism
         .iter()
@@ -133,7 +134,8 @@ fn a_tree_sum_in_time() {
 
 #[test]
 fn a_burden_on_what_is_stolen() {
-    // The heaviest path enters two stolen children, A0 and A2, but goes through one stolen continuation only, A0's first.
+    // The heaviest path enters two stolen children, A0 and A2, but goes through one stolen
+    // continuation only, A0's first.
     for (steals, span) in [("child", 145 + 2 * 10), ("continuation", 145 + 10)] {
         let text = TREE_SUM.replace(
             "\"child\",\"name\"",
@@ -148,15 +150,16 @@ fn a_burden_on_what_is_stolen() {
     }
 }
 
-/// Example B: 18 unit strands, of which a path has at most 9. The root's own nine strands are that path (1, 2, 3, 6, 7, 8,
-/// 10, 11, 18 there); what it spawns runs beside them.
+/// Example B: 18 unit strands, of which a path has at most 9. The root's own nine strands are that
+/// path (1, 2, 3, 6, 7, 8, 10, 11, 18 there); what it spawns runs beside them.
 #[test]
 fn b_a_dag_of_unit_strands() {
     let mut lines = vec![
         r#"{"workspan_trace":1,"workers":4,"time_unit":"ns","steals":"continuation"}"#.to_owned(),
         r#"{"ev":"begin","t":0,"w":0,"task":0}"#.to_owned(),
     ];
-    // Four children: of one strand, of one, of five (which spawns one itself and waits for it) and of one.
+    // Four children: of one strand, of one, of five (which spawns one itself and waits for it) and
+    // of one.
     let at = |ev: &str, t: u64, w: u64, task: u64, more: &str| {
         format!("{{\"ev\":\"{ev}\",\"t\":{t},\"w\":{w},\"task\":{task}{more}}}")
     };

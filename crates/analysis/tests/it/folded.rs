@@ -1,5 +1,5 @@
-//! A folded record gives the measures of what it stands for (MODEL.md §7), here example A on one thread with all of A0
-//! folded.
+//! A folded record gives the measures of what it stands for (MODEL.md §7), here example A on one
+//! thread with all of A0 folded.
 
 use workspan_analysis::{Options, Report, report};
 use workspan_dag::folded::FoldedSite;

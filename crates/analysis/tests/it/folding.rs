@@ -1,4 +1,5 @@
-//! Folding changes no measure (MODEL.md §7): the same records, read as they are and folded at any grain.
+//! Folding changes no measure (MODEL.md §7): the same records, read as they are and folded at any
+//! grain.
 
 mod again;
 mod between;
@@ -18,7 +19,8 @@ use workspan_analysis::{Options, report};
 use workspan_dag::Dag;
 use workspan_fold::{FoldOptions, Thieves};
 
-/// Every measure of §2 and §3 at this burden, as text: of two runs that differ, the difference is seen.
+/// Every measure of §2 and §3 at this burden, as text: of two runs that differ, the difference is
+/// seen.
 fn measures(dag: &Dag, burden: u64) -> Vec<String> {
     let options = Options {
         burden: Some(burden),

@@ -1,11 +1,13 @@
-//! What bounds say nothing about: regions that were divided by the number of threads, and blocked time. Text trace in, answer out.
+//! What bounds say nothing about: regions that were divided by the number of threads, and blocked
+//! time. Text trace in, answer out.
 
 use workspan_analysis::advise::{Change, Goal, Stop, advise};
 use workspan_analysis::scale::Logical;
 use workspan_analysis::{Options, Report, report};
 use workspan_dag::Dag;
 
-/// A region of two threads: serial 10, shares of `first` and `second`, serial 10. `kind` is the scope's.
+/// A region of two threads: serial 10, shares of `first` and `second`, serial 10. `kind` is the
+/// scope's.
 fn region(kind: &str, first: u64, second: u64, more: &str) -> Dag {
     let end = 10 + first.max(second);
     let last = end + 10;
@@ -45,7 +47,8 @@ fn shares_of_a_region_bound_nothing_beyond_its_threads() {
         (2, 100, 20)
     );
     assert_eq!(dag.places[shares.region as usize].label, "pf.c:7");
-    // On as many workers as there are shares the recorded division holds; beyond, what is in no share.
+    // On as many workers as there are shares the recorded division holds; beyond, what is in no
+    // share.
     assert_eq!(ws.speedup(2).1, 210.0 / 120.0);
     assert_eq!(ws.speedup(4).1, 4.0);
     assert_eq!(ws.speedup(64).1, 210.0 / 20.0);

@@ -1,5 +1,5 @@
-//! A merge sort: with a serial merge the report must find the strand that holds the last merge; with a parallel merge
-//! there is nothing to find.
+//! A merge sort: with a serial merge the report must find the strand that holds the last merge;
+//! with a parallel merge there is nothing to find.
 
 use workspan_analysis::{Options, Report, report};
 use workspan_dag::{Dag, EndKind, StartKind};
@@ -22,8 +22,8 @@ impl Writer {
         ));
     }
 
-    /// `task`, whose strand is open on `w` since `t` at the latest, sorts `n` elements on `p` threads from `w` on;
-    /// returns the time then, with a strand open.
+    /// `task`, whose strand is open on `w` since `t` at the latest, sorts `n` elements on `p`
+    /// threads from `w` on; returns the time then, with a strand open.
     fn sort(&mut self, task: u64, n: u64, w: u64, p: u64, t: u64) -> u64 {
         if p == 1 {
             return t + n * n.ilog2() as u64;
@@ -138,7 +138,8 @@ fn the_serial_merge_is_found() {
             (StartKind::AfterWait, EndKind::End)
         );
         assert_eq!(alone.lost, u128::from((workers - 1) * N));
-        // All that is lost are merges on less than all threads: Σ over levels of (W − 2^level) · N / 2^level.
+        // All that is lost are merges on less than all threads: Σ over levels of (W − 2^level) · N
+        // / 2^level.
         let levels = workers.ilog2();
         let lost: u64 = (0..levels).map(|l| (workers - (1 << l)) * (N >> l)).sum();
         assert_eq!(report.breakdown.lost(), u128::from(lost));

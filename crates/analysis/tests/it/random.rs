@@ -1,5 +1,5 @@
-//! Thousands of random programs under random schedules, measured by the analyses and by a slow, obvious second
-//! implementation. `WORKSPAN_CASES` sets how many.
+//! Thousands of random programs under random schedules, measured by the analyses and by a slow,
+//! obvious second implementation. `WORKSPAN_CASES` sets how many.
 
 mod busy;
 mod causes;
@@ -55,7 +55,8 @@ fn properties_hold() {
     });
 }
 
-/// Threads that go on and on: their time is swept in a few long stretches, of which the slow implementation knows nothing.
+/// Threads that go on and on: their time is swept in a few long stretches, of which the slow
+/// implementation knows nothing.
 #[test]
 fn stretches_without_a_free_worker() {
     let mut long = 0;
@@ -132,7 +133,8 @@ fn everything_occurs() {
         lost_to(&run, &mut seen);
     }
     for cause in Cause::ALL {
-        // Those that need loops, a serial run, or what only recordings know have tests of their own.
+        // Those that need loops, a serial run, or what only recordings know have tests of their
+        // own.
         let elsewhere = matches!(
             cause,
             Cause::SpawnLoop

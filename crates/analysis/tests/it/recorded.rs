@@ -1,5 +1,6 @@
-//! Real programs before and after their fix: OpenMP kernels recorded on 2 threads of 2 processors that nothing else used
-//! (`workspan export --format text`, without host, command and samples). Their sources stand beside the traces.
+//! Real programs before and after their fix: OpenMP kernels recorded on 2 threads of 2 processors
+//! that nothing else used (`workspan export --format text`, without host, command and samples).
+//! Their sources stand beside the traces.
 
 use std::path::Path;
 
@@ -55,7 +56,8 @@ fn is_not_named(name: &str, cause: Cause) {
     );
 }
 
-/// One thread reads 60 records and creates a task for each; then tasks halve the range, and each reads its own.
+/// One thread reads 60 records and creates a task for each; then tasks halve the range, and each
+/// reads its own.
 #[test]
 fn a_loop_that_spawns() {
     is_named("spawner-loop", Cause::SpawnLoop, "spawner.c:36", 50.0);

@@ -1,4 +1,5 @@
-//! What a task recorded in full was measured to cost ([`workspan_dag::note_keys::RECORDED_TASK`]), from a trace's note to the report.
+//! What a task recorded in full was measured to cost ([`workspan_dag::note_keys::RECORDED_TASK`]),
+//! from a trace's note to the report.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -11,7 +12,8 @@ use workspan_trace::entry::{ClockPair, Finished, Note, push_varint};
 use workspan_trace::wire::{Kind, put_head};
 use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
 
-/// A root creates two tasks and waits for them; what it and they do takes 300, 100, 100, 160, 8 and 40 ticks.
+/// A root creates two tasks and waits for them; what it and they do takes 300, 100, 100, 160, 8 and
+/// 40 ticks.
 const RECORDS: [(u64, Kind, &[u64]); 10] = [
     (0, Kind::Root, &[]),
     (300, Kind::Create, &[1, 0]),

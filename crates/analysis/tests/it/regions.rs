@@ -2,7 +2,8 @@
 
 use workspan_analysis::{Metric, Options, report};
 
-/// One strand of 100 ticks, 10 of them preempted and 20 blocked, probes of 3 ticks, in three regions one after another.
+/// One strand of 100 ticks, 10 of them preempted and 20 blocked, probes of 3 ticks, in three
+/// regions one after another.
 fn work(options: &Options) -> (u128, Vec<u128>) {
     let trace = r#"{"workspan_trace":1,"workers":1,"time_unit":"ns","steals":"child","probe_cost":3}
 {"ev":"begin","t":0,"w":0,"task":0}
@@ -61,7 +62,8 @@ fn a_counter_is_shared_by_time() {
     assert_eq!(work(&options), (700, vec![300, 150, 250]));
 }
 
-/// A label for every step of a loop: each outcome takes a pass over the run, so only the heaviest labels have one.
+/// A label for every step of a loop: each outcome takes a pass over the run, so only the heaviest
+/// labels have one.
 #[test]
 fn many_labels_take_no_quadratic_time() {
     let mut text = String::from(

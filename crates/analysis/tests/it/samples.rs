@@ -6,8 +6,8 @@ use workspan_analysis::{
 use workspan_dag::Dag;
 use workspan_reader::text;
 
-/// A root that creates a task that creates one of its own site on the other worker; 1 sample is a millisecond. From 50 on the
-/// root runs alone: W = 2, so one worker is idle.
+/// A root that creates a task that creates one of its own site on the other worker; 1 sample is a
+/// millisecond. From 50 on the root runs alone: W = 2, so one worker is idle.
 const RUN: &str = r#"{"workspan_trace":1,"workers":2,"time_unit":"ms","steals":"child","sample_hz":1000}
 {"ev":"begin","t":0,"w":0,"task":0}
 {"ev":"create","t":10,"w":0,"task":0,"child":1,"site":"a.rs:1"}

@@ -1,4 +1,5 @@
-//! Measured speedups against predicted ones: Cilkview's published table, and what is said where the two part.
+//! Measured speedups against predicted ones: Cilkview's published table, and what is said where the
+//! two part.
 
 use workspan_analysis::Limits;
 use workspan_analysis::scale::{BareRuns, Logical, Reason, RecordedRun, Remark, Runs, scale};

@@ -121,8 +121,8 @@ impl Run {
         self.depends.push((task, on));
     }
 
-    /// `task` creates a task of that length on each of `on` (worker, length) at `t`, which start at once, and waits for
-    /// them; the wait's position is `wait SITE`. Returns when it goes on.
+    /// `task` creates a task of that length on each of `on` (worker, length) at `t`, which start at
+    /// once, and waits for them; the wait's position is `wait SITE`. Returns when it goes on.
     pub fn fork(&mut self, task: u64, t: u64, site: &str, on: &[(u64, u64)]) -> u64 {
         self.fork_from(task, t, site, on, false)
     }

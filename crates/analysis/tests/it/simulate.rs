@@ -1,4 +1,5 @@
-//! The scheduling simulation: exact where it must be, within its bounds elsewhere, and the four findings of Huynh's thesis.
+//! The scheduling simulation: exact where it must be, within its bounds elsewhere, and the four
+//! findings of Huynh's thesis.
 
 use crate::random::dice::Dice;
 use crate::random::simulate;
@@ -133,7 +134,8 @@ fn holder(count: u64, turn: u64, length: impl Fn(u64) -> u64) -> Run {
 fn one_worker_that_holds_all_tasks() {
     let run = holder(400, 20, |_| 100);
     let (elapsed, trace) = simulated(&run, 0, &setup(8, Policy::HelpFirst, 5));
-    // It can't be faster than the loop that creates; and no more than about five of eight workers can be busy.
+    // It can't be faster than the loop that creates; and no more than about five of eight workers
+    // can be busy.
     assert!((8000..9000).contains(&elapsed), "{elapsed}");
     assert_eq!(verdict(&trace), Some(Cause::SpawnLoop));
     // With a grain ten times as coarse the same work is spread in a tenth of the turns.
@@ -152,7 +154,8 @@ fn one_worker_that_holds_all_tasks() {
 fn a_bounded_queue_with_a_long_child() {
     let with_long = |long: u64| holder(200, 2, move |i| if i == long { 4000 } else { 100 });
     let bounded = |long: u64| simulated(&with_long(long), 0, &setup(4, Policy::BoundedQueue(4), 5));
-    // Some of them the creator runs itself; while it runs the long one the others run dry, and the report says so first.
+    // Some of them the creator runs itself; while it runs the long one the others run dry, and the
+    // report says so first.
     let (worst, (elapsed, trace)) = (10..40)
         .map(|long| (long, bounded(long)))
         .max_by_key(|(_, found)| found.0)
@@ -374,7 +377,8 @@ fn a_million_tasks_on_64_workers() {
     }
 }
 
-/// `join(a, b)` with nothing else: what is created inline runs above a creator that waits already. Recorded so, and simulated so.
+/// `join(a, b)` with nothing else: what is created inline runs above a creator that waits already.
+/// Recorded so, and simulated so.
 #[test]
 fn a_simulated_join_loses_nothing_to_the_scheduler() {
     let text = r#"{"workspan_trace":1,"workers":2,"time_unit":"us","steals":"child","name":"join"}

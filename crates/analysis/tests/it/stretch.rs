@@ -1,4 +1,5 @@
-//! Serial against parallel (MODEL.md §6): example E exactly, the loss's sum, and what is matched with what.
+//! Serial against parallel (MODEL.md §6): example E exactly, the loss's sum, and what is matched
+//! with what.
 
 use std::fmt::Write;
 
@@ -27,7 +28,8 @@ fn header(workers: u32, more: &str) -> String {
         + "\n"
 }
 
-/// A chain of tasks, one a level, whose own strands take `work` ns with `misses` cache misses; levels not named take none.
+/// A chain of tasks, one a level, whose own strands take `work` ns with `misses` cache misses;
+/// levels not named take none.
 fn chain(workers: u32, rows: &[(u32, u64, u64)]) -> String {
     let deepest = rows.iter().map(|r| r.0).max().unwrap();
     let mut text = header(workers, "");
@@ -120,8 +122,8 @@ fn example_e_exactly() {
     assert_eq!(result.matched.unmatched_share(), 0.0);
 }
 
-/// On two workers, times in ns: the root prepares, spawns a task, works itself, waits and ends. The task has a child of its
-/// own when `nested`.
+/// On two workers, times in ns: the root prepares, spawns a task, works itself, waits and ends. The
+/// task has a child of its own when `nested`.
 fn fork(workers: u32, prepare: u64, own: u64, task: u64, nested: bool) -> String {
     let places = r#","places":[{"label":"root"},{"label":"a.c:5"},{"label":"a.c:9"}]"#;
     let mut text = header(workers, places);
@@ -235,7 +237,8 @@ fn where_the_runtime_split_differently_site_and_level_match() {
         &options,
     );
     let matched = result.unwrap().matched;
-    // The task itself is at the same path; its child of 7 ns has a site the serial run has on no such level.
+    // The task itself is at the same path; its child of 7 ns has a site the serial run has on no
+    // such level.
     assert_eq!(matched.path.parallel, 890);
     assert_eq!((matched.none.parallel, matched.none.serial), (7, 0));
     // With as many children but of another shape below the root, level and site decide.

@@ -9,8 +9,8 @@ use workspan_dag::{Meta, NONE, Place, TaskKind};
 
 const WORKERS: u32 = 8;
 
-/// A binary recursion: each task creates two, the first for its own thread's next worker while there are some, and waits
-/// for them; leaves take 100 ticks.
+/// A binary recursion: each task creates two, the first for its own thread's next worker while
+/// there are some, and waits for them; leaves take 100 ticks.
 struct Tree {
     raw: RawTrace,
 }

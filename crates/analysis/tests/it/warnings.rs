@@ -249,8 +249,8 @@ fn a_recorded_run_without_a_burden() {
     assert_eq!(warnings(&dag, &given), Vec::<String>::new());
 }
 
-/// Thousands of sites inside each other, all entered by one signal from outside: measuring each on its own would take
-/// quadratic time, so most get a bound, and that is said.
+/// Thousands of sites inside each other, all entered by one signal from outside: measuring each on
+/// its own would take quadratic time, so most get a bound, and that is said.
 #[test]
 fn too_many_nested_sites_entered_from_outside() {
     let depth = 8000;

@@ -1,4 +1,5 @@
-//! What-if profiles (MODEL.md §4): the worked example, targets of every kind, parts, and what the report suggests.
+//! What-if profiles (MODEL.md §4): the worked example, targets of every kind, parts, and what the
+//! report suggests.
 
 use workspan_analysis::{
     CodeBlock, Error, Options, Outcome, Target, TargetSet, WhatIf, lies_at, report, what_if,
@@ -88,7 +89,8 @@ fn the_worked_example() {
     assert_eq!(picked.len(), 3);
     let result = ask(&dag, &[Target::Strands(picked)], &[2.0, 4.0, 8.0]);
     assert_eq!(spans(&result.all), [85, 55, 40]);
-    // At factor 4 the path goes through A1 no less than through A2, and gets longer where a factor is below 1.
+    // At factor 4 the path goes through A1 no less than through A2, and gets longer where a factor
+    // is below 1.
     assert_eq!(spans(&ask(&dag, &[Target::Region(0)], &[0.5]).all), [265]);
     let together = TargetSet::new(&dag, &Options::default(), &[Target::Region(0)]).unwrap();
     let path = together.critical_path(4.0).unwrap();
@@ -113,7 +115,8 @@ fn sites_blocks_and_lines_alone_and_together() {
     let both = ask(&dag, &[site(&dag, "sum.rs:25", true), own, a2], &[2.0]);
     assert_eq!(spans(&both.all), [115]);
 
-    // Strands that begin at sum.rs:14 are A0's last; those at 26 the root's last; a task begins where it was created.
+    // Strands that begin at sum.rs:14 are A0's last; those at 26 the root's last; a task begins
+    // where it was created.
     assert_eq!(spans(&ask(&dag, &[lines(14, 14)], &[5.0]).all), [141]);
     assert_eq!(
         spans(&ask(&dag, &[lines(14, 26)], &[5.0]).all),
@@ -190,8 +193,8 @@ fn samples_split_a_strand() {
         from,
         to,
     };
-    // Of the strand's eight samples one is at line 5, two at line 9, one of them below a call from line 20; what lies behind
-    // the runtime's frames is another task's.
+    // Of the strand's eight samples one is at line 5, two at line 9, one of them below a call from
+    // line 20; what lies behind the runtime's frames is another task's.
     assert_eq!(spans(&ask(&dag, &[range(5, 5)], &[2.0]).all), [938]);
     assert_eq!(spans(&ask(&dag, &[range(5, 9)], &[2.0]).all), [813]);
     assert_eq!(spans(&ask(&dag, &[range(20, 20)], &[2.0]).all), [938]);
@@ -235,8 +238,8 @@ fn parts_have_work_and_span() {
             (label, p.count, p.tasks, p.work, p.span, p.elapsed)
         })
         .collect();
-    // "sum" starts when A0 has been created; it holds the root's last strand alone.
-    // "inner" holds 6 of A0's first strand, A1, A2 and 5 + 2 more of A0: 83, of which the path misses A1.
+    // "sum" starts when A0 has been created; it holds the root's last strand alone. "inner" holds 6
+    // of A0's first strand, A1, A2 and 5 + 2 more of A0: 83, of which the path misses A1.
     assert_eq!(
         rows,
         [

@@ -1,5 +1,5 @@
-//! What-if on folded parts is an interval that holds the unfolded answer: random fork-join programs, run on one thread, with
-//! random subtrees folded.
+//! What-if on folded parts is an interval that holds the unfolded answer: random fork-join
+//! programs, run on one thread, with random subtrees folded.
 
 use crate::random::dice::Dice;
 use workspan_analysis::{Options, Target, what_if};

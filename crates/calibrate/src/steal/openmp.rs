@@ -28,8 +28,8 @@ pub(super) fn measure(library: &Library) -> Result<Costs, String> {
 
 extern "C" fn region(team: *mut c_void) {
     let team = team.cast::<Team>();
-    // SAFETY: only the thread 0 goes beyond the first line, so the team is its alone; rounds stay where they are, as there
-    // is room for all, and the region's tasks end before it does.
+    // SAFETY: only the thread 0 goes beyond the first line, so the team is its alone; rounds stay
+    // where they are, as there is room for all, and the region's tasks end before it does.
     unsafe {
         if (*team).functions.thread() != 0 {
             return;
@@ -50,6 +50,7 @@ extern "C" fn region(team: *mut c_void) {
 }
 
 extern "C" fn task(data: *mut c_void) {
-    // SAFETY: the data is a copy of the pointer that the task was created with; the round outlives it.
+    // SAFETY: the data is a copy of the pointer that the task was created with; the round outlives
+    // it.
     unsafe { (**data.cast::<*const Round>()).begins() };
 }

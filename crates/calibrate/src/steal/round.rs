@@ -1,4 +1,5 @@
-//! One steal that is forced: a task is created, and its creator does nothing but wait until another thread has begun it.
+//! One steal that is forced: a task is created, and its creator does nothing but wait until another
+//! thread has begun it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -38,7 +39,8 @@ impl Round {
         self.begun.store(ns | 1, Ordering::Release);
     }
 
-    /// The creator waits. How long it took until the task began, in nanoseconds; `None` when nobody took it in time.
+    /// The creator waits. How long it took until the task began, in nanoseconds; `None` when nobody
+    /// took it in time.
     pub(super) fn stolen(&self) -> Option<u64> {
         loop {
             match self.begun.load(Ordering::Acquire) {

@@ -48,7 +48,8 @@ pub(super) fn measure(library: &Library) -> Result<Costs, String> {
         task: Task::new(&ROOT),
         arena,
     };
-    // SAFETY: context, wait and tasks stay where they are until all tasks have ended, for which the call waits.
+    // SAFETY: context, wait and tasks stay where they are until all tasks have ended, for which the
+    // call waits.
     unsafe {
         let (context, wait) = (&raw mut (*arena).context, &raw mut (*arena).wait);
         (functions.initialize)(context);
@@ -59,8 +60,8 @@ pub(super) fn measure(library: &Library) -> Result<Costs, String> {
 }
 
 extern "C" fn root(task: *mut Task, _: *mut c_void) -> *mut Task {
-    // SAFETY: the task is a `Root`; its arena is this task's alone but for the wait, which is atomic, and for
-    // children, each of which its thief has until it has ended.
+    // SAFETY: the task is a `Root`; its arena is this task's alone but for the wait, which is
+    // atomic, and for children, each of which its thief has until it has ended.
     unsafe {
         let arena = (*task.cast::<Root>()).arena;
         let functions = (*arena).functions;

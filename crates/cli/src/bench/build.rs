@@ -88,7 +88,8 @@ impl Builder {
         self.jobs.len()
     }
 
-    /// Builds them, one on each CPU at a time; `told` hears of each that is done. Returns what failed, as sentences.
+    /// Builds them, one on each CPU at a time; `told` hears of each that is done. Returns what
+    /// failed, as sentences.
     pub fn build(
         &self,
         told: impl Fn(usize) + Sync,

@@ -1,4 +1,5 @@
-//! The comparison as comma-separated values, a line for each kernel, number of workers and runtime; times in ns.
+//! The comparison as comma-separated values, a line for each kernel, number of workers and runtime;
+//! times in ns.
 
 use std::fmt::Write;
 

@@ -132,7 +132,8 @@ pub const RUST_LIBRARY: [(&str, &str); 3] = [
     ),
 ];
 
-/// The kernels of a list of names; `all`, `kernels` (those that compute something) and `questions` are names, too.
+/// The kernels of a list of names; `all`, `kernels` (those that compute something) and `questions`
+/// are names, too.
 ///
 /// # Errors
 /// An unknown name, with the known ones.

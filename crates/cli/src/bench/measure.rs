@@ -44,8 +44,8 @@ pub struct Plan<'a> {
     pub stop: &'a dyn Fn() -> bool,
 }
 
-/// Runs the variants in turns, so that a slow moment of the machine meets all of them. A variant that fails stays with what it
-/// has and a warning; `None` when it was stopped.
+/// Runs the variants in turns, so that a slow moment of the machine meets all of them. A variant
+/// that fails stays with what it has and a warning; `None` when it was stopped.
 pub fn measure(plan: &Plan, variants: &[Variant], warnings: &mut Vec<String>) -> Option<Group> {
     let mut rows: Vec<Row> = Vec::new();
     let mut traces: Vec<Vec<(u64, Result<Recorded, String>)>> = vec![Vec::new(); variants.len()];
@@ -71,7 +71,8 @@ pub fn measure(plan: &Plan, variants: &[Variant], warnings: &mut Vec<String>) ->
                     agree(&mut printed, run.printed)?;
                     rows[i].recorded.push(run.took);
                     let told = read(&file).and_then(|trace| {
-                        // The main thread's root alone: whatever ran the tasks is not one that is recorded.
+                        // The main thread's root alone: whatever ran the tasks is not one that is
+                        // recorded.
                         let blind = trace.tasks <= 1 && variant.runtime != Runtime::Serial;
                         if blind { Err(UNSEEN.into()) } else { Ok(trace) }
                     });

@@ -45,7 +45,8 @@ enum What {
 /// `workspan bench`.
 ///
 /// # Errors
-/// A kernel or its runtime can't be built or run, two runs do not print the same, or a file can't be written.
+/// A kernel or its runtime can't be built or run, two runs do not print the same, or a file can't
+/// be written.
 pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
     match &args.what {
         What::Runtimes(args) => runtimes::run(args),

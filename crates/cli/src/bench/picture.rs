@@ -1,4 +1,5 @@
-//! The comparison as a picture: a bar for each runtime, as long as the worker time it used, divided into where that went.
+//! The comparison as a picture: a bar for each runtime, as long as the worker time it used, divided
+//! into where that went.
 
 use std::fmt::Write;
 use workspan_export::plot::xml_text;

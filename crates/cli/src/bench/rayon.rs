@@ -1,4 +1,5 @@
-//! The Rayon kernels: a package of their own, built bare and with recording compiled in, by the user's cargo.
+//! The Rayon kernels: a package of their own, built bare and with recording compiled in, by the
+//! user's cargo.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -76,7 +77,8 @@ pub fn build(kernels: &[Kernel], folder: &Path) -> anyhow::Result<Programs> {
 
 fn executables(command: &mut Command, folder: &Path) -> anyhow::Result<BTreeMap<String, PathBuf>> {
     command.current_dir(folder).stdin(Stdio::null());
-    // What the user's own build is told, as in a shell inside `cargo run`, is not meant for this one.
+    // What the user's own build is told, as in a shell inside `cargo run`, is not meant for this
+    // one.
     for name in [
         "CARGO_TARGET_DIR",
         "CARGO_BUILD_TARGET_DIR",

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::kernels::Kernel;
 use super::runtime::Runtime;
 
-/// Where the worker time of a recorded run went, in ns; all but `oversubscribed` add up to workers × elapsed.
+/// Where the worker time of a recorded run went, in ns; all but `oversubscribed` add up to workers
+/// × elapsed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parts {
     /// W.

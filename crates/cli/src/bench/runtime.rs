@@ -8,7 +8,8 @@ use workspan_runtimes::{Build, Id};
 /// What runs the tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Runtime {
-    /// Nothing: the serial elision of the C++ source. Recorded, it tells its tasks through workspan.h.
+    /// Nothing: the serial elision of the C++ source. Recorded, it tells its tasks through
+    /// workspan.h.
     Serial,
     /// Rayon.
     Rayon,

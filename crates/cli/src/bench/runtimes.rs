@@ -47,7 +47,8 @@ pub struct RuntimesArgs {
         default_value = "kernels"
     )]
     kernels: Vec<String>,
-    /// Runtimes, separated by commas: serial, rayon, libomp, libgomp, onetbb (default: all that are here)
+    /// Runtimes, separated by commas: serial, rayon, libomp, libgomp, onetbb (default: all that are
+    /// here)
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     runtimes: Vec<String>,
     /// Numbers of workers, separated by commas (default: as many as CPUs)
@@ -285,7 +286,8 @@ pub(super) fn load() -> Option<f64> {
     text.split(' ').next()?.parse().ok()
 }
 
-/// What is being done, on stderr: one line that is written over on a terminal, else a line for each step.
+/// What is being done, on stderr: one line that is written over on a terminal, else a line for each
+/// step.
 pub(super) struct Progress {
     terminal: bool,
 }

@@ -1,4 +1,5 @@
-//! What separates the best runtime from the worst, in sentences computed from the recorded breakdowns.
+//! What separates the best runtime from the worst, in sentences computed from the recorded
+//! breakdowns.
 
 use super::result::{Comparison, Group, PARTS, Parts, Row};
 use super::table::time;
@@ -95,7 +96,8 @@ pub fn sentence(group: &Group) -> Option<String> {
     ))
 }
 
-/// One sentence on all groups: who was how far from the best on the mean, and what the last of them lost most by.
+/// One sentence on all groups: who was how far from the best on the mean, and what the last of them
+/// lost most by.
 pub fn overall(comparison: &Comparison) -> Option<String> {
     let mut standing = Vec::new();
     for (runtime, _) in &comparison.runtimes {

@@ -14,8 +14,8 @@ pub struct Term {
 }
 
 impl Term {
-    /// Whether `topic`, in lower case, is a name of the term. A plural is one too, and so are dashes
-    /// instead of spaces.
+    /// Whether `topic`, in lower case, is a name of the term. A plural is one too, and so are
+    /// dashes instead of spaces.
     pub fn is_called(&self, topic: &str) -> bool {
         let is = |name: &str| {
             let name = name.to_lowercase();

@@ -13,39 +13,45 @@ use workspan_record::options::settings::Sampling;
 /// How to record, whoever is recorded.
 #[derive(Debug, Clone, clap::Args)]
 pub struct RecordingArgs {
-    /// Where the trace goes (default: ./PROGRAM.wspan, numbered when it exists; for cargo target/workspan/runs/TIME/)
+    /// Where the trace goes (default: ./PROGRAM.wspan, numbered when it exists; for cargo
+    /// target/workspan/runs/TIME/)
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Record only, print no report
     #[arg(long)]
     pub no_report: bool,
-    /// Leave cargo's profile as it is: no line tables and stripping as it says (sites may lose their lines)
+    /// Leave cargo's profile as it is: no line tables and stripping as it says (sites may lose
+    /// their lines)
     #[arg(long)]
     pub keep_profile: bool,
-    /// Don't have the kernel watch context switches: off-CPU times are estimates then (also: WORKSPAN_NO_PERF=1)
+    /// Don't have the kernel watch context switches: off-CPU times are estimates then (also:
+    /// WORKSPAN_NO_PERF=1)
     #[arg(long)]
     pub no_perf: bool,
-    /// How often a second of CPU time the program's code is sampled, or `off`: for function and line inside strands, and
-    /// flame graphs (default 997, or fewer where that would take 1 % of the time; also: WORKSPAN_SAMPLE)
+    /// How often a second of CPU time the program's code is sampled, or `off`: for function and
+    /// line inside strands, and flame graphs (default 997, or fewer where that would take 1 % of
+    /// the time; also: WORKSPAN_SAMPLE)
     #[arg(long, value_name = "off|HZ")]
     pub sample: Option<Sampling>,
-    /// Performance counters to read at every strand's ends, as instructions,cache-misses,page-faults (each reading takes
-    /// time: `--metric` weighs by them)
+    /// Performance counters to read at every strand's ends, as
+    /// instructions,cache-misses,page-faults (each reading takes time: `--metric` weighs by them)
     #[arg(long, value_name = "NAMES")]
     pub counters: Option<String>,
     /// Which parts of the run are kept.
     #[command(flatten)]
     pub windows: WindowArgs,
-    /// What recording may add to the program's time where its tasks are very short, or `off`: most subtrees then run
-    /// unrecorded, and what is inside is estimated from others, drawn by chance (Rayon's joins, tasks of OpenMP and
-    /// oneTBB; when not given, 5% once a thread has recorded a million tasks)
+    /// What recording may add to the program's time where its tasks are very short, or `off`: most
+    /// subtrees then run unrecorded, and what is inside is estimated from others, drawn by chance
+    /// (Rayon's joins, tasks of OpenMP and oneTBB; when not given, 5% once a thread has recorded a
+    /// million tasks)
     #[arg(long, value_name = "off|PERCENT")]
     pub max_overhead: Option<MaxOverhead>,
     /// Folding
     #[command(flatten)]
     pub fold: FoldArgs,
-    /// Record what the program starts as well, each process into a trace of its own: scripts, launchers, workers started by
-    /// exec (children that only fork, setuid and static programs stay unrecorded; the environment keeps LD_PRELOAD)
+    /// Record what the program starts as well, each process into a trace of its own: scripts,
+    /// launchers, workers started by exec (children that only fork, setuid and static programs stay
+    /// unrecorded; the environment keeps LD_PRELOAD)
     #[arg(long)]
     pub follow: bool,
     /// For cargo test and bench: run each test or benchmark in a process of its own, and print a
@@ -69,8 +75,8 @@ pub struct RecordArgs {
     /// What both have.
     #[command(flatten)]
     pub common: RecordingArgs,
-    /// Run a program that GCC compiled on LLVM's libomp instead of its own libgomp: another scheduler, and some programs
-    /// crash there
+    /// Run a program that GCC compiled on LLVM's libomp instead of its own libgomp: another
+    /// scheduler, and some programs crash there
     #[arg(long)]
     pub swap_runtime: bool,
     /// The program and its arguments, or a cargo command

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::Context;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// One CPU of each core first, core after core and package after package, then the cores' second CPUs: few workers should not
-/// share a core while others are free.
+/// One CPU of each core first, core after core and package after package, then the cores' second
+/// CPUs: few workers should not share a core while others are free.
 ///
 /// # Errors
 /// The kernel does not say which there are.

@@ -58,7 +58,8 @@ number of CPUs it may use (which oneTBB follows, and what else asks the system),
 A program that ignores all of them is noticed. The command runs many times, without input, its output thrown away."
 )]
 pub struct ScaleArgs {
-    /// Workers to measure on; `1..8` is 1, 2, 4 and 8 (default: up to the CPUs this process may use)
+    /// Workers to measure on; `1..8` is 1, 2, 4 and 8 (default: up to the CPUs this process may
+    /// use)
     #[arg(long, value_name = "N,...", value_parser = workers)]
     workers: Option<Workers>,
     /// Workers to predict for beside those (default: up to four times as many, and at least 16)
@@ -82,10 +83,12 @@ pub struct ScaleArgs {
     /// Measure only
     #[arg(long)]
     no_record: bool,
-    /// Record a run on each number of workers that is measured and keep them in this folder, for `workspan view` and `compare`
+    /// Record a run on each number of workers that is measured and keep them in this folder, for
+    /// `workspan view` and `compare`
     #[arg(long, value_name = "FOLDER", conflicts_with = "no_record")]
     keep_runs: Option<PathBuf>,
-    /// Write the figure, or its numbers, to this file, by its ending: .svg, .png, .csv, .gnuplot; may be repeated
+    /// Write the figure, or its numbers, to this file, by its ending: .svg, .png, .csv, .gnuplot;
+    /// may be repeated
     #[arg(short, long, value_name = "FILE")]
     output: Vec<PathBuf>,
     /// Print one JSON object with stable keys instead of text
@@ -255,7 +258,8 @@ impl Session<'_> {
         Ok((runs, first, unrecorded))
     }
 
-    /// Records, on the most workers that have a CPU each and on one, or on all that are measured when they are kept, and predicts.
+    /// Records, on the most workers that have a CPU each and on one, or on all that are measured
+    /// when they are kept, and predicts.
     fn recorded(&mut self, runs: &mut Runs) -> anyhow::Result<Recorded> {
         let measured = &self.counts.measured;
         let cpus = u32::try_from(self.cpus.len()).unwrap_or(u32::MAX);

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
-/// A bar on a terminal, in expected milliseconds: a run on one worker moves it further than one on eight.
+/// A bar on a terminal, in expected milliseconds: a run on one worker moves it further than one on
+/// eight.
 pub struct Progress {
     bar: ProgressBar,
     /// Runs left on each number of workers, and what one takes.
@@ -36,7 +37,8 @@ impl Progress {
         self.bar.tick();
     }
 
-    /// A run on `workers` of `cpus` took so long: what others will take follows from the work's share, until they are seen.
+    /// A run on `workers` of `cpus` took so long: what others will take follows from the work's
+    /// share, until they are seen.
     pub fn expect(&mut self, workers: u32, cpus: u32, took: Duration) {
         let share = |workers: u32| workers.min(cpus).max(1);
         for left in &mut self.left {

@@ -19,7 +19,8 @@ use crate::stretch::worker_variables;
 /// The process that runs now.
 type Running = Arc<Mutex<Option<Pid>>>;
 
-/// Starts programs, and hands on to them what is to end us: from then on nothing more is started. A second signal ends us at once.
+/// Starts programs, and hands on to them what is to end us: from then on nothing more is started. A
+/// second signal ends us at once.
 pub struct Runner {
     stop: Arc<AtomicBool>,
     running: Running,
@@ -63,8 +64,9 @@ impl Runner {
         self.stop.load(Ordering::SeqCst)
     }
 
-    /// Runs the program with `workers` in every variable that says how many, kept on `cpus` where there are some, and takes its
-    /// time from before its start until it has ended. It has no input, and its output is thrown away.
+    /// Runs the program with `workers` in every variable that says how many, kept on `cpus` where
+    /// there are some, and takes its time from before its start until it has ended. It has no
+    /// input, and its output is thrown away.
     ///
     /// # Errors
     /// It can't be started, or fails.

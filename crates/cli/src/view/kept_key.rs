@@ -1,6 +1,7 @@
 //! The file of `view --key`: the key of the address in its first line, the port in its second.
 //!
-//! Whoever reads it can read the run, so it must be a plain file of this user's that nobody else can read.
+//! Whoever reads it can read the run, so it must be a plain file of this user's that nobody else
+//! can read.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};

@@ -1,5 +1,6 @@
-//! Accidents: each happens to a real program, bare and recorded. Recorded, it prints what it prints bare, ends as it ends
-//! bare, and leaves a trace that reads up to the accident and says what is missing (docs/reliability.md).
+//! Accidents: each happens to a real program, bare and recorded. Recorded, it prints what it prints
+//! bare, ends as it ends bare, and leaves a trace that reads up to the accident and says what is
+//! missing (docs/reliability.md).
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -31,7 +32,8 @@ struct Run {
     output: Output,
 }
 
-/// Runs `accidents HOW COUNT FILE` bare and recorded, side by side, and holds one against the other.
+/// Runs `accidents HOW COUNT FILE` bare and recorded, side by side, and holds one against the
+/// other.
 fn both(how: &str, count: u64) -> Run {
     both_with(how, count, &[], &[])
 }

@@ -73,7 +73,8 @@ fn runtimes_are_compared_on_the_same_work() {
         let whole = number("trace_workers") * number("trace_elapsed");
         // In ticks they are equal; each part is rounded to ns by itself.
         assert!(whole.abs_diff(sum) <= 16, "{line}");
-        // The program's tasks are the same on any runtime: its spawns are the placements of the first four queens.
+        // The program's tasks are the same on any runtime: its spawns are the placements of the
+        // first four queens.
         assert_eq!(number("spawns"), 7_579, "{line}");
     }
     assert!(

@@ -1,4 +1,5 @@
-//! Every kind of Rayon call is shown at the user's own line, with no setting, whether the profile strips or not.
+//! Every kind of Rayon call is shown at the user's own line, with no setting, whether the profile
+//! strips or not.
 //!
 //! The lines are marked in the fixture: `//= name`, with `-1` when the line above is meant.
 

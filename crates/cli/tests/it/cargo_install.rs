@@ -1,5 +1,5 @@
-//! `cargo install --path crates/cli` and `--git` give the whole tool, or stop and say what is missing. Slow, so
-//! `cargo xtask test` runs these, a plain `cargo test` not.
+//! `cargo install --path crates/cli` and `--git` give the whole tool, or stop and say what is
+//! missing. Slow, so `cargo xtask test` runs these, a plain `cargo test` not.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

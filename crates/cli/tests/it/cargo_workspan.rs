@@ -155,8 +155,8 @@ fn a_killed_program_leaves_its_trace_and_its_signal() {
         ["src/lib.rs:5"]
     );
 
-    // Ctrl-C: everything in the terminal's foreground gets it.
-    // Whoever runs the tests may have the signal ignored, as a shell does for what it puts into the background; then the program
+    // Ctrl-C: everything in the terminal's foreground gets it. Whoever runs the tests may have the
+    // signal ignored, as a shell does for what it puts into the background; then the program
     // ignores it too.
     let mut command = heeding("INT", &project.cargo_workspan(&["run", "-q", "--", "wait"]));
     let mut child = command
@@ -349,7 +349,8 @@ fn of_several_processes_the_one_with_most_parallel_work_is_reported() {
     assert_eq!(names.len(), 3, "nothing but traces: {names:?}");
 }
 
-/// What `cargo workspan` starts is its own to record: neither cargo nor the program is the outer recording's.
+/// What `cargo workspan` starts is its own to record: neither cargo nor the program is the outer
+/// recording's.
 #[test]
 fn inside_of_a_recording_that_follows_the_program_is_recorded_once() {
     let project = Project::new("sorter");

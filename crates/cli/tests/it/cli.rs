@@ -1,4 +1,5 @@
-//! The commands as a user meets them: outputs, exit codes, and one clear line for whatever is wrong.
+//! The commands as a user meets them: outputs, exit codes, and one clear line for whatever is
+//! wrong.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -102,7 +103,8 @@ fn a_bad_file_is_one_clear_line() {
     }
 }
 
-/// What is no trace at all is refused before anything listens; a page would come too late to say so.
+/// What is no trace at all is refused before anything listens; a page would come too late to say
+/// so.
 #[test]
 fn no_page_opens_of_what_is_no_trace() {
     let folder = tempfile::tempdir().unwrap();
@@ -223,8 +225,8 @@ fn terms_of_the_report_are_explained() {
     fails(&["help", "spann"], &["the closest: span,"]);
 }
 
-/// The labels of a report: heads, which are bold from the start of their line, the bold words of the
-/// line with the work and of those with a remedy and a gain, and the first words of rows.
+/// The labels of a report: heads, which are bold from the start of their line, the bold words of
+/// the line with the work and of those with a remedy and a gain, and the first words of rows.
 fn labels(report: &str) -> Vec<String> {
     let mut labels = Vec::new();
     for line in report.lines() {

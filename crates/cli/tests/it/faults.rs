@@ -1,4 +1,5 @@
-//! Programs with one known fault each, recorded as a user records them: the report names the fault, on any machine.
+//! Programs with one known fault each, recorded as a user records them: the report names the fault,
+//! on any machine.
 
 use std::io::Write;
 

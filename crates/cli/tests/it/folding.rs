@@ -1,4 +1,5 @@
-//! `--fold` on real processes: the same numbers from a trace that is far smaller, also when the process is killed.
+//! `--fold` on real processes: the same numbers from a trace that is far smaller, also when the
+//! process is killed.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -144,8 +145,9 @@ fn longer_tasks_are_folded_once_the_trace_is_large() {
 
 /// The same tasks are told of a program on another runtime, most of them in folded subtrees.
 ///
-/// A subtree out of which tasks were stolen does not fold, and how many are stolen is the schedule's: on a busy machine one run may have a hundred times as
-/// many steals as the next. So one of five runs is to be small, and every one has each task once.
+/// A subtree out of which tasks were stolen does not fold, and how many are stolen is the
+/// schedule's: on a busy machine one run may have a hundred times as many steals as the next. So
+/// one of five runs is to be small, and every one has each task once.
 fn folds(program: &Path, folder: &Path) {
     let full = record_program(program, folder, &["--fold", "off"], &["22"]);
     let (others, bytes) = (full.tasks() - full.created(), full.bytes());

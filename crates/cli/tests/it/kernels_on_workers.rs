@@ -1,5 +1,6 @@
-//! Merge sort, n-queens and sparse LU on 1, 2 and 4 workers: what a program's tasks are does not depend on how many run
-//! them, every tick of the run is accounted for, and one worker steals nothing.
+//! Merge sort, n-queens and sparse LU on 1, 2 and 4 workers: what a program's tasks are does not
+//! depend on how many run them, every tick of the run is accounted for, and one worker steals
+//! nothing.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,8 @@ struct Kernel {
     name: &'static str,
     arguments: &'static [&'static str],
     says: &'static str,
-    /// What a line with a spawn site of its own starts with; parallel iterators split as the scheduler likes.
+    /// What a line with a spawn site of its own starts with; parallel iterators split as the
+    /// scheduler likes.
     spawns: &'static str,
 }
 

@@ -200,7 +200,8 @@ fn lines_that_changed_since_the_recording_are_called_stale() {
         "{lenses:?}"
     );
     assert!(sorted.hover(&mut client, 4).unwrap().contains("Stale"));
-    // Written after the run, with nothing known of its lines but the spawn site's: those without a known text are stale.
+    // Written after the run, with nothing known of its lines but the spawn site's: those without a
+    // known text are stale.
     sorted.record("2001-01-01 00:00:00 UTC");
     client.tell("workspace/didChangeWatchedFiles", json!({"changes": []}));
     change(&mut client, 4, SOURCE);

@@ -1,4 +1,5 @@
-//! A fixture's copy in a folder with a space in its name, kept between runs so that its dependencies are built once.
+//! A fixture's copy in a folder with a space in its name, kept between runs so that its
+//! dependencies are built once.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! The demonstration, as `cargo xtask demo` gives it: on a real run the report names the strand that holds the serial
-//! merge, and does not on the version with the parallel merge.
+//! The demonstration, as `cargo xtask demo` gives it: on a real run the report names the strand
+//! that holds the serial merge, and does not on the version with the parallel merge.
 
 use std::io::Write;
 use std::path::Path;
@@ -7,7 +7,8 @@ use std::process::Command;
 
 const SOURCE: &str = "bench/src/bin/msort.rs";
 
-/// The text of the report that `cargo workspan run` prints, in one line, its JSON, and the critical path's stacks.
+/// The text of the report that `cargo workspan run` prints, in one line, its JSON, and the critical
+/// path's stacks.
 fn record(merge: &str) -> (String, serde_json::Value, String) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = tempfile::tempdir().unwrap();
@@ -65,7 +66,8 @@ fn the_report_names_the_serial_merge_and_only_that() {
         .unwrap();
     let after_the_join = format!("from the join at {SOURCE}:{line} (`msort`)");
 
-    // Under load from elsewhere preemption is what limits the run; the merge is to be named when the machine is ours.
+    // Under load from elsewhere preemption is what limits the run; the merge is to be named when
+    // the machine is ours.
     let (text, json, flame) = (0..5)
         .map(|_| record("serial"))
         .find(|(_, json, _)| {
@@ -88,7 +90,8 @@ fn the_report_names_the_serial_merge_and_only_that() {
     assert_eq!(block["place"]["from"]["primitive"], "join");
     let alone = block["evidence"]["alone"].as_u64().unwrap();
     assert!(alone > 0);
-    // Every lost tick has one cause; this one's are at least what the other workers lost while it ran alone.
+    // Every lost tick has one cause; this one's are at least what the other workers lost while it
+    // ran alone.
     let lost: u64 = [
         "descheduled",
         "blocked",
@@ -114,7 +117,8 @@ fn the_report_names_the_serial_merge_and_only_that() {
         "{block:#}"
     );
 
-    // What the samples say: the function and a line of it, also as a flame graph of the critical path alone.
+    // What the samples say: the function and a line of it, also as a flame graph of the critical
+    // path alone.
     if json["samples"].is_null() {
         let line = "skipped: samples of the merge sort: the kernel takes none here\n";
         std::io::stdout().write_all(line.as_bytes()).unwrap();

@@ -1,4 +1,5 @@
-//! Programs built with the compilers' sanitizers: recorded they do, print and complain of what they do bare, and no more.
+//! Programs built with the compilers' sanitizers: recorded they do, print and complain of what they
+//! do bare, and no more.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -26,7 +27,8 @@ const UNDEFINED: Sanitizer = Sanitizer {
     name: "runtime error",
 };
 
-/// Compiles a source of the repository with a sanitizer; `None` where the compiler has none (its runtime is a package of its own).
+/// Compiles a source of the repository with a sanitizer; `None` where the compiler has none (its
+/// runtime is a package of its own).
 fn compiled(compiler: &str, source: &str, sanitizer: &Sanitizer, folder: &Path) -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let stem = Path::new(source).file_stem().unwrap().to_string_lossy();
@@ -56,7 +58,8 @@ fn compiled(compiler: &str, source: &str, sanitizer: &Sanitizer, folder: &Path) 
     (built.status.success() && starts()).then_some(program)
 }
 
-/// The compilers whose sanitizer works, with the program each made; the others are said to be skipped.
+/// The compilers whose sanitizer works, with the program each made; the others are said to be
+/// skipped.
 fn everywhere(test: &str, source: &str, sanitizer: &Sanitizer, folder: &Path) -> Vec<PathBuf> {
     let versions = CLANG_VERSIONS.rev().map(|v| format!("clang-{v}"));
     let clangs = std::iter::once("clang".to_owned()).chain(versions);
@@ -90,7 +93,8 @@ fn recorded(program: &Path, arguments: &[&str], flags: &[&str], folder: &Path) -
         .unwrap()
 }
 
-/// What a sanitizer says in one line at its end: what it found, without the addresses and process numbers of the run.
+/// What a sanitizer says in one line at its end: what it found, without the addresses and process
+/// numbers of the run.
 fn found(output: &Output, sanitizer: &Sanitizer) -> Vec<String> {
     let said = said(output);
     said.lines()
@@ -100,7 +104,8 @@ fn found(output: &Output, sanitizer: &Sanitizer) -> Vec<String> {
         .collect()
 }
 
-/// Bare and recorded: the same output, the same end, the same findings; the recorded run's trace is readable.
+/// Bare and recorded: the same output, the same end, the same findings; the recorded run's trace is
+/// readable.
 fn same(program: &Path, arguments: &[&str], sanitizer: &Sanitizer, tasks: usize) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let alone = bare(program).args(arguments).output().unwrap();
@@ -131,7 +136,8 @@ fn openmp_tasks_are_found_sound_when_recorded() {
     let test = "openmp_tasks_are_found_sound_when_recorded";
     let folder = tempfile::tempdir().unwrap();
     let source = "crates/cli/tests/fixtures/native/overflows.c";
-    // The runtimes' own threads are not built for the thread sanitizer: it takes their barriers for races, bare too.
+    // The runtimes' own threads are not built for the thread sanitizer: it takes their barriers for
+    // races, bare too.
     for sanitizer in [ADDRESS, UNDEFINED] {
         for program in everywhere(test, source, &sanitizer, folder.path()) {
             let output = same(&program, &[], &sanitizer, 64);

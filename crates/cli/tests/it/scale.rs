@@ -165,7 +165,8 @@ fn cargo_programs_run_bare_and_as_cargo_would_start_them() {
         "{root}"
     );
     assert_eq!(root["recorded"][0]["asked"], root["recorded"][0]["workers"]);
-    // Built where cargo builds without us as well, so that it is the user's own program that is measured.
+    // Built where cargo builds without us as well, so that it is the user's own program that is
+    // measured.
     assert!(project.root.join("target/debug/sorter").is_file());
     // What fails is said with its last line.
     let mut command = scale(

@@ -1,4 +1,5 @@
-//! What is given to others: links that survive a restart, redacted runs, samples for other profilers, small reports.
+//! What is given to others: links that survive a restart, redacted runs, samples for other
+//! profilers, small reports.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -43,7 +44,8 @@ impl Viewer {
         Viewer { server, url }
     }
 
-    /// The arguments of the server and of all that it started, as every user of the machine can read them.
+    /// The arguments of the server and of all that it started, as every user of the machine can
+    /// read them.
     fn arguments(&self) -> String {
         let id = self.server.id();
         let of = |id: u32| fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();

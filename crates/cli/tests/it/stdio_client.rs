@@ -1,4 +1,5 @@
-//! A client of servers that speak JSON-RPC over standard input and output, as editors and agents are.
+//! A client of servers that speak JSON-RPC over standard input and output, as editors and agents
+//! are.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

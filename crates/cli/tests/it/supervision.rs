@@ -1,5 +1,5 @@
-//! `workspan record` as a program's supervisor: the exit code is the program's even when nobody reads what workspan says; signals reach
-//! the program; and no signal loses a trace without a word.
+//! `workspan record` as a program's supervisor: the exit code is the program's even when nobody
+//! reads what workspan says; signals reach the program; and no signal loses a trace without a word.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -27,7 +27,8 @@ fn program() -> &'static Path {
 
 /// `workspan record -o FOLDER/run.wspan -- PROGRAM ARGUMENTS`.
 fn record(folder: &Path, arguments: &[&str]) -> Command {
-    // With all signals heeded: who runs the tests may have some ignored, as a shell does for what it puts into the background.
+    // With all signals heeded: who runs the tests may have some ignored, as a shell does for what
+    // it puts into the background.
     let mut command = bare("env");
     command.current_dir(folder);
     command.args(["--default-signal", WORKSPAN]);
@@ -99,7 +100,8 @@ fn first_line(child: &mut Child) -> String {
     line
 }
 
-/// Each of them would end `workspan` and leave the program alone. There is no terminal here, so SIGINT can't have come from one.
+/// Each of them would end `workspan` and leave the program alone. There is no terminal here, so
+/// SIGINT can't have come from one.
 #[test]
 fn signals_to_workspan_reach_the_program() {
     let signals = [

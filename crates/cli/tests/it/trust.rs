@@ -1,5 +1,5 @@
-//! Time off the CPU is not work (MODEL.md §2): real programs, recorded as root and as an ordinary user, with the kernel's
-//! context switches and with the threads' own statistics.
+//! Time off the CPU is not work (MODEL.md §2): real programs, recorded as root and as an ordinary
+//! user, with the kernel's context switches and with the threads' own statistics.
 
 use std::fs;
 use std::io::Write;
@@ -234,7 +234,8 @@ fn a_slow_reader_has_two_spans(case: Case) -> Result<(), String> {
     Ok(())
 }
 
-/// Two workers, with a CPU each or not, and whoever else computes there: each thread's own CPU clock tells what is to be found.
+/// Two workers, with a CPU each or not, and whoever else computes there: each thread's own CPU
+/// clock tells what is to be found.
 fn off_the_cpu_is_what_the_kernel_says(case: Case, before: &[&str]) -> Result<(), String> {
     let run = case.record(before, "shared");
     let took = fs::read_to_string(run.trace.with_file_name("took.txt")).unwrap();
@@ -295,8 +296,8 @@ fn as_an_ordinary_user_without_perf() {
     });
 }
 
-/// The kernel refuses perf events, whoever asks: the threads' own statistics stand in, and all worker time is still
-/// accounted for.
+/// The kernel refuses perf events, whoever asks: the threads' own statistics stand in, and all
+/// worker time is still accounted for.
 fn refused(name: &'static str, user: bool) {
     if !user && !is_root() {
         native::skipped(name, "the tests do not run as root");

@@ -162,7 +162,8 @@ const CORPUS: [&str; 9] = [
     "../analysis/tests/recorded/spawner-loop.jsonl",
 ];
 
-/// The sentence of a text report that suggests a command: the parallelism that it promises, and the command.
+/// The sentence of a text report that suggests a command: the parallelism that it promises, and the
+/// command.
 fn suggested(report: &str) -> Option<(String, String)> {
     let words: Vec<&str> = report.split_whitespace().collect();
     let text = words.join(" ");

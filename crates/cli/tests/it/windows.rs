@@ -15,8 +15,9 @@ fn program(folder: &Path) -> PathBuf {
     native::compile("cc", "accidents.c", folder, &flags)
 }
 
-/// `workspan record FLAGS -- accidents steady COUNT`: so many tasks of a millisecond and more, one after the other. To be followed by
-/// numbers of tasks after which the program says so and waits for its input.
+/// `workspan record FLAGS -- accidents steady COUNT`: so many tasks of a millisecond and more, one
+/// after the other. To be followed by numbers of tasks after which the program says so and waits
+/// for its input.
 fn steady(folder: &Path, flags: &[&str], count: &str) -> Command {
     let mut command = bare(WORKSPAN);
     command.current_dir(folder).args(["record", "--no-report"]);
@@ -128,7 +129,8 @@ fn from_signal_to_signal() {
     let mut parts: Vec<Dag> = ["accidents.wspan", "accidents-2.wspan"]
         .map(|name| read(&folder.path().join(name)))
         .into();
-    // The line of the one that is not the main one: its name, and how many tasks are in it rather than in the run.
+    // The line of the one that is not the main one: its name, and how many tasks are in it rather
+    // than in the run.
     let listed = text.lines().rev().find(|line| line.starts_with("  "));
     let listed: Vec<&str> = listed.unwrap().split_whitespace().collect();
     let other = read(&folder.path().join(listed[0]));
@@ -206,7 +208,8 @@ fn a_part_takes_room_for_itself_alone() {
     assert!((seconds(&dag) - 0.2).abs() < 1e-3, "{}", seconds(&dag));
     assert!((1..=200).contains(&tasks(&dag)), "{}", tasks(&dag));
 
-    // 4 million tasks are 70 MB of records; where files may be 16 MB there is room for the end of them.
+    // 4 million tasks are 70 MB of records; where files may be 16 MB there is room for the end of
+    // them.
     let program = program(folder.path());
     let run = |flags: &str| {
         let script = format!(
@@ -231,7 +234,8 @@ fn a_part_takes_room_for_itself_alone() {
     // What comes before and after the part that is asked for is not kept in the file either.
     for flags in ["--ring 20ms", "--duration 20ms", "--delay 1h"] {
         let least = usize::from(!flags.contains("1h"));
-        // A busy machine may take all of the first 20 ms before the first task: then another run has some.
+        // A busy machine may take all of the first 20 ms before the first task: then another run
+        // has some.
         let mut parts = (0..5).map(|_| run(flags));
         let part = parts.find(|part| {
             assert!(!lost(part), "{flags}: {:?}", part.meta.warnings);

@@ -1,8 +1,9 @@
 //! Bends the times of a recorded trace until they respect its edges.
 //!
-//! Clocks of different cores differ by some ticks, and a time stamp can be read early by a speculating core, so a task
-//! may seem to begin before its create. Such strands are moved to the time they were ready, and what follows them is
-//! pushed along. An edge that would move a strand by more than a millisecond is damage, not skew: it is dropped.
+//! Clocks of different cores differ by some ticks, and a time stamp can be read early by a
+//! speculating core, so a task may seem to begin before its create. Such strands are moved to the
+//! time they were ready, and what follows them is pushed along. An edge that would move a strand by
+//! more than a millisecond is damage, not skew: it is dropped.
 
 use super::Repairs;
 use super::graph::{Edge, Graph};
@@ -45,9 +46,9 @@ pub(super) fn drop_ties(graph: &mut Graph<'_>, tasks: &mut Tasks, repairs: &mut 
     });
 }
 
-/// Makes every strand start at or after the ends of its predecessors; only creates and program order count without a
-/// `limit`, and with it other edges that ask for no more than that. Returns how many strands moved; `Err` when creates or
-/// program order close a circle.
+/// Makes every strand start at or after the ends of its predecessors; only creates and program
+/// order count without a `limit`, and with it other edges that ask for no more than that. Returns
+/// how many strands moved; `Err` when creates or program order close a circle.
 fn push(graph: &mut Graph<'_>, limit: Option<u64>) -> Result<u64, ()> {
     const OPEN: u8 = 1;
     const DONE: u8 = 2;
@@ -104,8 +105,9 @@ fn push(graph: &mut Graph<'_>, limit: Option<u64>) -> Result<u64, ()> {
     Ok(moved)
 }
 
-/// Keeps the joins, signals and dependences `(predecessor, strand)` that `keep` says. A task whose join goes is of no scope any more, and no wait
-/// is for all children then: each says whom it joins.
+/// Keeps the joins, signals and dependences `(predecessor, strand)` that `keep` says. A task whose
+/// join goes is of no scope any more, and no wait is for all children then: each says whom it
+/// joins.
 fn retain(
     graph: &mut Graph<'_>,
     tasks: &mut Tasks,
@@ -157,7 +159,8 @@ fn retain(
     *graph.depends = depends;
 }
 
-/// Cuts strands off where the next one of their thread starts; `sorted` is by start. True when there were any.
+/// Cuts strands off where the next one of their thread starts; `sorted` is by start. True when
+/// there were any.
 pub(super) fn cut_overlaps(graph: &mut Graph<'_>, sorted: &[u32], repairs: &mut Repairs) -> bool {
     let strands = &mut *graph.strands;
     let threads = strands.thread.iter().max().map_or(0, |&t| t as usize + 1);

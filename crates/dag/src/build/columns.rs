@@ -200,7 +200,8 @@ fn strand_columns(strands: Strands, sorted: &[u32], rank: Vec<u32>) -> dag::Stra
     }
 }
 
-/// A column in final order; the old one is freed at once, since a large run has tens of millions of strands.
+/// A column in final order; the old one is freed at once, since a large run has tens of millions of
+/// strands.
 fn gather<T: Copy + Send + Sync>(column: Vec<T>, sorted: &[u32]) -> Vec<T> {
     sorted.par_iter().map(|&s| column[s as usize]).collect()
 }

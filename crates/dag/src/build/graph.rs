@@ -122,7 +122,8 @@ impl Graph<'_> {
         }
     }
 
-    /// Where times contradict an edge: (predecessor, strand, edge), the first in (task, program) order.
+    /// Where times contradict an edge: (predecessor, strand, edge), the first in (task, program)
+    /// order.
     pub(super) fn first_contradiction(&self) -> Option<(u32, u32, Edge)> {
         let (start, end) = (&self.strands.start, &self.strands.end);
         let bad = |p: u32, s: u32| p == s || end[p as usize] > start[s as usize];

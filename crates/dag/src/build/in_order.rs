@@ -1,4 +1,5 @@
-//! Columns that a reader has put in order by itself: joins alone, in a run that does not contradict itself.
+//! Columns that a reader has put in order by itself: joins alone, in a run that does not contradict
+//! itself.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,8 @@ use crate::dag::{Dag, Scope, Strands, Tasks, Waits};
 use crate::meta::Steals;
 use crate::raw::RawTrace;
 
-/// The columns, all as in the [`Dag`], but that nothing is known of the places where strands started.
+/// The columns, all as in the [`Dag`], but that nothing is known of the places where strands
+/// started.
 #[derive(Debug, Default)]
 pub struct InOrder {
     /// Tasks.
@@ -39,8 +41,9 @@ impl InOrder {
     }
 }
 
-/// The [`Dag`] of these columns and of all else that `raw` has, which is left without it; `None` where that needs
-/// [`super::build`], and `raw` is as it was: where thieves take continuations, and with thread numbers out of range.
+/// The [`Dag`] of these columns and of all else that `raw` has, which is left without it; `None`
+/// where that needs [`super::build`], and `raw` is as it was: where thieves take continuations, and
+/// with thread numbers out of range.
 pub fn dag(columns: InOrder, raw: &mut RawTrace) -> Option<Dag> {
     let highest = columns.strands.thread.iter().copied().max();
     let highest = highest.max(highest_thread(raw));

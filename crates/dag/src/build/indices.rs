@@ -4,7 +4,8 @@ use super::{Fault, MAX_THREADS, Mode};
 use crate::dag::{NONE, ThreadEvent};
 use crate::raw::{RawEnd, RawTrace};
 
-/// Every index a reader wrote is in range, so that later stages can index; raises `meta.threads` to what is used.
+/// Every index a reader wrote is in range, so that later stages can index; raises `meta.threads` to
+/// what is used.
 pub(super) fn check_indices(raw: &mut RawTrace, mode: Mode) -> Result<(), Fault> {
     let (tasks, strands, places) = (raw.tasks.len(), raw.strands.len(), raw.places.len());
     let (scopes, labels, signals) = (raw.scopes.len(), raw.labels.len(), raw.signals.len());

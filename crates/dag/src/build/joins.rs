@@ -1,8 +1,10 @@
-//! Joins told as one strand each: whether they may stay so, and what they stand for where they may not.
+//! Joins told as one strand each: whether they may stay so, and what they stand for where they may
+//! not.
 //!
-//! A join kept as one strand is created, merged and waited for in one go, which is right when nothing else touches its two
-//! tasks and its scope. Where something does, or its continuations carry burdens of their own, every join becomes the three
-//! strands that it stands for, and the general rules apply to those.
+//! A join kept as one strand is created, merged and waited for in one go, which is right when
+//! nothing else touches its two tasks and its scope. Where something does, or its continuations
+//! carry burdens of their own, every join becomes the three strands that it stands for, and the
+//! general rules apply to those.
 
 use crate::dag::{NONE, ScopeKind, TaskKind};
 use crate::meta::Steals;
@@ -19,7 +21,8 @@ pub(super) fn settle(raw: &mut RawTrace) {
     }
 }
 
-/// Every join creates its tasks, and closes their scope, first and alone, and is not the end of its own task.
+/// Every join creates its tasks, and closes their scope, first and alone, and is not the end of its
+/// own task.
 fn all_plain(raw: &RawTrace) -> bool {
     let strands = &raw.strands;
     let mut last = vec![NONE; raw.tasks.len()];

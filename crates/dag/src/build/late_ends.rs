@@ -1,15 +1,17 @@
-//! Ends that are told late: some runtimes let whoever waits for a task go on before the call that runs it returns, so a recorder
-//! that sees calls alone tells the end a moment afterwards, or never, when the process is at its end by then. What was waited for had
-//! ended when the wait was over, so such an end is put there.
+//! Ends that are told late: some runtimes let whoever waits for a task go on before the call that
+//! runs it returns, so a recorder that sees calls alone tells the end a moment afterwards, or
+//! never, when the process is at its end by then. What was waited for had ended when the wait was
+//! over, so such an end is put there.
 
 use super::graph::Graph;
 use crate::dag::{EndKind, NONE};
 
-/// Puts the end of each task that a wait joined, and whose last strand had begun by the end of that wait, no later than that.
-/// O(joins + waits · log waits).
+/// Puts the end of each task that a wait joined, and whose last strand had begun by the end of that
+/// wait, no later than that. O(joins + waits · log waits).
 ///
-/// Of a task that was left out of the recording the strand that stands for it and the one to its end are told late together; the first ends with a wait
-/// where it has parts, which then was over earlier too. So waits are looked at in the order in which they were over.
+/// Of a task that was left out of the recording the strand that stands for it and the one to its
+/// end are told late together; the first ends with a wait where it has parts, which then was over
+/// earlier too. So waits are looked at in the order in which they were over.
 pub(super) fn clip(graph: &mut Graph<'_>) {
     let Graph {
         tasks,

@@ -38,7 +38,8 @@ pub(super) struct Placing<'a> {
 }
 
 impl Placing<'_> {
-    /// The unsorted strand a raw strand of `task` went into and its create count; the task's first when there is none.
+    /// The unsorted strand a raw strand of `task` went into and its create count; the task's first
+    /// when there is none.
     pub(super) fn unsorted(&self, raw: u32, task: u32) -> (u32, u32) {
         match self.strands.of_raw(raw) {
             Some((s, creates)) if self.strands.task[s as usize] == task => (s, creates),

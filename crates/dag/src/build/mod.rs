@@ -1,10 +1,12 @@
 //! From a run as told ([`RawTrace`]) to the [`Dag`].
 //!
-//! The stages, in order: `indices`, `joins` and `structure` (every task has strands, a creator and an end), `tasks` (number
-//! order), `members` (who is in which scope), `strands` and `waits` (zero-length strands merged, waits resolved), `order` (a
-//! topological order; `late` and `clamp` first bend times that contradict the edges, in recorded traces) and `columns`. All but the
-//! order are linear passes over columns, each of which is freed where it is used last, as a large run has tens of millions of
-//! rows. The result depends on task numbers, never on the order in which a reader met tasks.
+//! The stages, in order: `indices`, `joins` and `structure` (every task has strands, a creator and
+//! an end), `tasks` (number order), `members` (who is in which scope), `strands` and `waits`
+//! (zero-length strands merged, waits resolved), `order` (a topological order; `late` and `clamp`
+//! first bend times that contradict the edges, in recorded traces) and `columns`. All but the order
+//! are linear passes over columns, each of which is freed where it is used last, as a large run has
+//! tens of millions of rows. The result depends on task numbers, never on the order in which a
+//! reader met tasks.
 
 mod clamp;
 mod columns;
@@ -34,8 +36,8 @@ use crate::raw::RawTrace;
 pub enum Mode {
     /// It is an error (text traces: their writer has a bug).
     Strict,
-    /// It is clamped, joined at the sink or dropped, counted, and told in [`crate::Meta::warnings`] (recorded traces:
-    /// clocks are not perfect and processes are killed).
+    /// It is clamped, joined at the sink or dropped, counted, and told in [`crate::Meta::warnings`]
+    /// (recorded traces: clocks are not perfect and processes are killed).
     Repair,
 }
 
@@ -45,8 +47,8 @@ pub const MAX_THREADS: u32 = 1 << 20;
 /// Builds the DAG. O(n log n) time for n strands, no allocation per strand.
 ///
 /// # Errors
-/// With [`Mode::Strict`] any contradiction; with either mode indices out of range, a task number used twice, and
-/// traces beyond 2^32 − 2 strands or 2^20 threads.
+/// With [`Mode::Strict`] any contradiction; with either mode indices out of range, a task number
+/// used twice, and traces beyond 2^32 − 2 strands or 2^20 threads.
 pub fn build(raw: RawTrace, mode: Mode) -> Result<Dag, Error> {
     assemble(raw, mode).map_err(|fault| Error::Trace(fault.to_string()))
 }

@@ -1,7 +1,8 @@
 //! Do the times respect the edges, and a topological order that is the start-time order.
 //!
-//! Every predecessor ends no later than its strand starts, so sorting by start is all but enough: only a strand of no
-//! length can have to precede another that starts at the same tick. Those groups are ordered by a search of their own.
+//! Every predecessor ends no later than its strand starts, so sorting by start is all but enough:
+//! only a strand of no length can have to precede another that starts at the same tick. Those
+//! groups are ordered by a search of their own.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -58,7 +59,8 @@ fn sort_or_untie(
         Err(s) if repairs.mode == Mode::Strict => Err(cycle(tasks, graph.strands.task[s as usize])),
         Err(_) => {
             clamp::drop_ties(graph, tasks, repairs);
-            // Nothing but creates and program order is left between strands of one tick, and those have no cycle.
+            // Nothing but creates and program order is left between strands of one tick, and those
+            // have no cycle.
             sort(graph).map_err(|_| circle())
         }
     }
@@ -68,7 +70,8 @@ fn circle() -> Fault {
     Fault::whole("the trace's tasks wait for each other in a circle that could not be cut")
 }
 
-/// By start; equal starts by (no length first, task, program order) and then topologically. `Err` is a strand on a cycle.
+/// By start; equal starts by (no length first, task, program order) and then topologically. `Err`
+/// is a strand on a cycle.
 fn sort(graph: &Graph<'_>) -> Result<Vec<u32>, u32> {
     let (start, end) = (&graph.strands.start, &graph.strands.end);
     let mut sorted = by_start(start);
@@ -104,8 +107,9 @@ pub struct Ties {
 }
 
 impl Ties {
-    /// Orders a group: by (takes time, task), as `key` has it, then program order, which is that of the numbers; then those of no
-    /// length, of which `instant` is true, topologically. `slot` is a place of each for itself. `Err` is a strand on a cycle.
+    /// Orders a group: by (takes time, task), as `key` has it, then program order, which is that of
+    /// the numbers; then those of no length, of which `instant` is true, topologically. `slot` is a
+    /// place of each for itself. `Err` is a strand on a cycle.
     pub fn settle(
         &mut self,
         group: &mut [u32],
@@ -166,8 +170,8 @@ impl Ties {
 /// More runs than this are sorted rather than merged.
 const MOST_RUNS: usize = 256;
 
-/// Strand indices by start time, equal ones in any order. Readers tell a thread's strands as they come, so the column is a few
-/// long ascending runs: those are merged.
+/// Strand indices by start time, equal ones in any order. Readers tell a thread's strands as they
+/// come, so the column is a few long ascending runs: those are merged.
 fn by_start(start: &[u64]) -> Vec<u32> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let mut from = 0;
@@ -202,8 +206,8 @@ fn by_start(start: &[u64]) -> Vec<u32> {
     sorted
 }
 
-/// The same for a column without long runs. Start and index share one word where they fit, which is all but always: then it is an
-/// in-place sort of 8 bytes a strand.
+/// The same for a column without long runs. Start and index share one word where they fit, which is
+/// all but always: then it is an in-place sort of 8 bytes a strand.
 fn by_sorting(start: &[u64]) -> Vec<u32> {
     let low = start.iter().copied().min().unwrap_or(0);
     let range = start.iter().copied().max().unwrap_or(0) - low;

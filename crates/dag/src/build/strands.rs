@@ -1,7 +1,7 @@
 //! Strands: zero-length ones after a create merged, waits resolved to the tasks they join.
 //!
-//! The columns stay in the reader's order, in which the strands of one task are in program order, and are the reader's own:
-//! what is merged away closes ranks.
+//! The columns stay in the reader's order, in which the strands of one task are in program order,
+//! and are the reader's own: what is merged away closes ranks.
 
 use super::members::Scopes;
 use super::tasks::Tasks;
@@ -43,8 +43,8 @@ impl Strands {
         self.prev.len()
     }
 
-    /// The strand that a raw strand went into, and the creates at its end before the raw strand began; `None` when there is
-    /// no such raw strand.
+    /// The strand that a raw strand went into, and the creates at its end before the raw strand
+    /// began; `None` when there is no such raw strand.
     pub(super) fn of_raw(&self, raw: u32) -> Option<(StrandId, u32)> {
         match self.merged.binary_search_by_key(&raw, |m| m.raw) {
             Ok(i) => Some((self.merged[i].into, self.merged[i].rank)),
@@ -89,7 +89,8 @@ pub(super) struct TaskColumns {
     pub create_rank: Vec<u32>,
 }
 
-/// Children that a task has created and not yet waited for, as linked lists; only for runs with waits for all children.
+/// Children that a task has created and not yet waited for, as linked lists; only for runs with
+/// waits for all children.
 struct Pending {
     /// Per task: the last child it created.
     head: Vec<u32>,
@@ -114,7 +115,8 @@ impl Pending {
         self.next[child as usize] = std::mem::replace(&mut self.head[parent as usize], child);
     }
 
-    /// Children of the waiting task that a wait names are joined: a later plain wait leaves them out.
+    /// Children of the waiting task that a wait names are joined: a later plain wait leaves them
+    /// out.
     fn mark_own(&mut self, members: &[u32], waiter: u32, tasks: &Tasks) {
         for &m in members {
             if tasks.parent[m as usize] == waiter {
@@ -164,7 +166,8 @@ pub(super) fn merge(
     let n = tasks.len();
     let mut pending = Pending::new(raw, n);
     let mut told = std::mem::take(&mut raw.strands);
-    // A burden sits on the continuation of every spawn then, so a continuation of no length still counts.
+    // A burden sits on the continuation of every spawn then, so a continuation of no length still
+    // counts.
     let burdened_continuation = raw.meta.steals == Steals::Continuation;
     let total = told.len();
     let mut columns = TaskColumns {

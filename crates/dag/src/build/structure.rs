@@ -5,7 +5,8 @@ use crate::cancel::checked;
 use crate::dag::{NONE, ROOT_PLACE, TaskKind};
 use crate::raw::{RawEnd, RawStrand, RawTask, RawTrace};
 
-/// Every task has strands and ends, is created once or is a root; every scope and signal is used as it may be.
+/// Every task has strands and ends, is created once or is a root; every scope and signal is used as
+/// it may be.
 pub(super) fn complete(raw: &mut RawTrace, repairs: &mut Repairs) -> Result<(), Fault> {
     let mut last = vec![NONE; raw.tasks.len()];
     for (i, &task) in raw.strands.task.iter().enumerate() {
@@ -99,7 +100,8 @@ pub(super) fn complete(raw: &mut RawTrace, repairs: &mut Repairs) -> Result<(), 
     orphans_and_unbegun(raw, &creator, &last, repairs)
 }
 
-/// Tasks nobody created are roots; tasks that never began get a strand of no length where they were created.
+/// Tasks nobody created are roots; tasks that never began get a strand of no length where they were
+/// created.
 fn orphans_and_unbegun(
     raw: &mut RawTrace,
     creator: &[u32],

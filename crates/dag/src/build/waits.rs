@@ -17,12 +17,14 @@ pub(super) struct Waits {
     pub plain: Vec<bool>,
     /// Tasks joined, ascending.
     pub tasks: Lists,
-    /// Strands that set the signals waited for, ascending; no lists at all where there is no such wait.
+    /// Strands that set the signals waited for, ascending; no lists at all where there is no such
+    /// wait.
     pub signals: Lists,
     ends: Ends,
 }
 
-/// Which strands end in a wait, and so the number of the wait of each: a bit a strand, and the count before each word.
+/// Which strands end in a wait, and so the number of the wait of each: a bit a strand, and the
+/// count before each word.
 #[derive(Default)]
 struct Ends {
     bits: Vec<u64>,
@@ -91,8 +93,8 @@ impl Waits {
         self.ends.number(s)
     }
 
-    /// All are known: puts them in the order of their strands and finds those that follow. Every strand that ends in a wait has
-    /// one wait and a strand after it.
+    /// All are known: puts them in the order of their strands and finds those that follow. Every
+    /// strand that ends in a wait has one wait and a strand after it.
     pub(super) fn settle(&mut self, strands: &Strands) {
         if !self.before.is_sorted() {
             self.sort();

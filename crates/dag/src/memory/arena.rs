@@ -1,8 +1,8 @@
 //! One stretch of addresses for large blocks.
 //!
-//! Blocks are carved from the smallest free range that holds them, so that memory the process has already is used first. When
-//! none does, the untouched rest serves, and as much of what lies free is given back to the kernel: what the process holds
-//! stays close to what it uses.
+//! Blocks are carved from the smallest free range that holds them, so that memory the process has
+//! already is used first. When none does, the untouched rest serves, and as much of what lies free
+//! is given back to the kernel: what the process holds stays close to what it uses.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -202,7 +202,8 @@ impl Ranges {
         Some((at, last.is_none()))
     }
 
-    /// Gives memory of free ranges back to the kernel, the largest first, until that is as much as `wanted`.
+    /// Gives memory of free ranges back to the kernel, the largest first, until that is as much as
+    /// `wanted`.
     fn release(&mut self, wanted: usize) {
         let mut done = 0;
         while done < wanted {
@@ -214,7 +215,8 @@ impl Ranges {
             range.resident = false;
             done += range.length;
             let at = std::ptr::with_exposed_provenance_mut::<u8>(range.at);
-            // SAFETY: nobody uses what is free; its content may go. When the kernel refuses, it stays as it is.
+            // SAFETY: nobody uses what is free; its content may go. When the kernel refuses, it
+            // stays as it is.
             let _ = unsafe { madvise(at.cast(), range.length, Advice::LinuxDontNeed) };
         }
     }

@@ -2,7 +2,8 @@
 
 use crate::raw::{RawEnd, RawStrand};
 
-/// Strands as told, those of one task in program order. Columns of one length; the builder takes them over as they are.
+/// Strands as told, those of one task in program order. Columns of one length; the builder takes
+/// them over as they are.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RawStrands {
     /// See [`RawStrand::task`].

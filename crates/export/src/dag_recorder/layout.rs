@@ -134,7 +134,8 @@ fn earliest(nodes: &[Node]) -> Vec<u64> {
     earliest
 }
 
-/// How many nodes the file has of each and what is inside; a create's task counts for the section around.
+/// How many nodes the file has of each and what is inside; a create's task counts for the section
+/// around.
 fn present(nodes: &[Node]) -> Vec<u64> {
     let mut present = vec![1; nodes.len()];
     for (i, node) in nodes.iter().enumerate().rev() {

@@ -1,4 +1,5 @@
-//! The Firefox Profiler's format (profiler.firefox.com): each thread with its samples at their times.
+//! The Firefox Profiler's format (profiler.firefox.com): each thread with its samples at their
+//! times.
 
 use std::io::{self, Write};
 use std::time::{Duration, UNIX_EPOCH};

@@ -1,5 +1,5 @@
-//! pprof's `profile.proto`, compressed by gzip: samples with count and time, the thread as a label, and `critical_path` on those
-//! that lie on it (`pprof -tagfocus=critical_path`).
+//! pprof's `profile.proto`, compressed by gzip: samples with count and time, the thread as a label,
+//! and `critical_path` on those that lie on it (`pprof -tagfocus=critical_path`).
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -1,4 +1,5 @@
-//! Damage that knows what it hits: a field of a record, a chunk's header, an entry, a line of a text trace.
+//! Damage that knows what it hits: a field of a record, a chunk's header, an entry, a line of a
+//! text trace.
 
 use proptest::prelude::*;
 use workspan_trace::chunk::{ALIGNMENT, ChunkHeader};

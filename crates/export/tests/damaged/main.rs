@@ -1,5 +1,5 @@
-//! Valid traces, damaged where it hurts, go the whole way: reading, building, reports and exports give an error or an answer, and
-//! never take more memory than goes with the file.
+//! Valid traces, damaged where it hurts, go the whole way: reading, building, reports and exports
+//! give an error or an answer, and never take more memory than goes with the file.
 #![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
 mod damage;

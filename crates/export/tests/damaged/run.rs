@@ -18,7 +18,8 @@ pub struct Record {
     pub tail: Vec<u8>,
 }
 
-/// A chunk of the file; its header is made of these fields, however wrong, with the checksums that go with them.
+/// A chunk of the file; its header is made of these fields, however wrong, with the checksums that
+/// go with them.
 #[derive(Debug, Clone)]
 pub struct Piece {
     pub kind: u8,
@@ -54,7 +55,8 @@ impl Dice {
     }
 }
 
-/// The program under way: everything happens one after the other, on a clock that all threads share.
+/// The program under way: everything happens one after the other, on a clock that all threads
+/// share.
 struct Program {
     dice: Dice,
     run: Run,

@@ -1,4 +1,5 @@
-//! Runs side by side and limits checked: traces in, numbers and text out. The texts are under `runs/`.
+//! Runs side by side and limits checked: traces in, numbers and text out. The texts are under
+//! `runs/`.
 
 use serde_json::Value;
 use workspan_analysis::compare::{
@@ -9,8 +10,8 @@ use workspan_export::{
     Charset, CompareOptions, check_json, check_text, compare_json, compare_text,
 };
 
-/// A run on two workers, times in us: the root works for `before`, spawns a task of 400 at `line`, works for 400 itself,
-/// waits, and merges for `merge`; the task is taken `delay` late.
+/// A run on two workers, times in us: the root works for `before`, spawns a task of 400 at `line`,
+/// works for 400 itself, waits, and merges for `merge`; the task is taken `delay` late.
 #[derive(Clone, Copy)]
 struct Run {
     line: u32,
@@ -117,7 +118,8 @@ fn before_and_after_an_edit_that_moved_the_line() {
         );
     }
     assert_eq!(change(&comparison, Quantity::Tasks), (0.0, Noise::Within));
-    // The root's merge is what shrank; the task did not change, and is one row although its line moved.
+    // The root's merge is what shrank; the task did not change, and is one row although its line
+    // moved.
     let largest = &comparison.blocks[0];
     assert_eq!(largest.key.site, 0);
     assert_eq!(largest.critical_differences[0].absolute, -100e3);

@@ -1,4 +1,5 @@
-//! Runs written as DAG Recorder's `.dag` and read again: every measure is the same, on one worker and on several.
+//! Runs written as DAG Recorder's `.dag` and read again: every measure is the same, on one worker
+//! and on several.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -19,7 +20,8 @@ struct Open {
     scopes: Vec<u64>,
 }
 
-/// A program that a list of steps makes, run on one worker: work, spawns, ends of tasks, scopes, waits.
+/// A program that a list of steps makes, run on one worker: work, spawns, ends of tasks, scopes,
+/// waits.
 struct Program {
     text: String,
     t: u64,

@@ -1,5 +1,6 @@
-//! Trace in, report out: every trace under `golden/` has its text report (ASCII, 80 columns) and its JSON report beside
-//! it. A change of either is looked at before it is accepted (`cargo insta review`, or INSTA_UPDATE=always).
+//! Trace in, report out: every trace under `golden/` has its text report (ASCII, 80 columns) and
+//! its JSON report beside it. A change of either is looked at before it is accepted
+//! (`cargo insta review`, or INSTA_UPDATE=always).
 
 use std::path::{Path, PathBuf};
 
@@ -236,7 +237,8 @@ fn large_numbers_stay_whole() {
     assert!(text.contains(&format!("\"work\": {work},")), "{text}");
 }
 
-/// What `xtask demo` shows on a real run, here with known numbers: the last merge runs alone for 16 ms on 4 workers.
+/// What `xtask demo` shows on a real run, here with known numbers: the last merge runs alone for 16
+/// ms on 4 workers.
 #[test]
 fn the_verdict_names_the_strand_that_holds_the_merge() {
     let report = json("serial_merge");
@@ -281,7 +283,8 @@ fn a_balanced_run_is_not_blamed() {
     assert!(text.contains("nothing to gain"), "{text}");
 }
 
-/// Each stands beside the number it spoils: what spoils all before all of them, the others right after theirs.
+/// Each stands beside the number it spoils: what spoils all before all of them, the others right
+/// after theirs.
 #[test]
 fn warnings_stand_beside_the_numbers_they_spoil() {
     let text = shown("doubtful", &Options::default(), &looks("doubtful"));

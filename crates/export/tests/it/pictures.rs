@@ -1,4 +1,5 @@
-//! The timeline in characters, and figures as SVG, PNG, CSV and gnuplot scripts. The texts are under `runs/`.
+//! The timeline in characters, and figures as SVG, PNG, CSV and gnuplot scripts. The texts are
+//! under `runs/`.
 
 use std::path::Path;
 
@@ -97,7 +98,8 @@ fn a_timeline_keeps_to_its_width_and_never_steers_the_terminal() {
     assert!(timeline("serial_merge", Charset::Ascii, Cells::Load, true).contains('\u{1b}'));
 }
 
-/// The merge of `serial_merge` runs alone in the last two thirds: one worker's row is full there, the others' are empty.
+/// The merge of `serial_merge` runs alone in the last two thirds: one worker's row is full there,
+/// the others' are empty.
 #[test]
 fn a_timeline_shows_who_ran() {
     let (dag, _) = read("serial_merge");

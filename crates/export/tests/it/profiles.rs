@@ -1,4 +1,5 @@
-//! Samples with logical stacks in the formats of other profilers, read back by readers that share no code with the writers.
+//! Samples with logical stacks in the formats of other profilers, read back by readers that share
+//! no code with the writers.
 
 use std::io::Read;
 
@@ -9,7 +10,8 @@ use workspan_export::profile::{self, Profile};
 
 use crate::viewers::{python, read_back, skipped};
 
-/// A sort whose last strand merges alone: four samples in it, one in a stolen sort, one in the runtime.
+/// A sort whose last strand merges alone: four samples in it, one in a stolen sort, one in the
+/// runtime.
 const SAMPLED: &str = r#"{"workspan_trace":1,"workers":2,"threads":2,"time_unit":"us","steals":"child","burden":2,"name":"sort","sample_hz":10000,"places":[{"label":"root"},{"label":"src/sort.rs:37","file":"src/sort.rs","line":37,"function":"sort::msort","primitive":"join"}]}
 {"ev":"begin","t":0,"w":0,"task":0}
 {"ev":"scope","task":0,"scope":1,"kind":"group"}

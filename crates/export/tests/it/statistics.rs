@@ -1,5 +1,5 @@
-//! Trace in, statistics out, as text and in the report's JSON. A change is looked at before it is accepted
-//! (`cargo insta review`, or INSTA_UPDATE=always).
+//! Trace in, statistics out, as text and in the report's JSON. A change is looked at before it is
+//! accepted (`cargo insta review`, or INSTA_UPDATE=always).
 
 use std::path::Path;
 

@@ -5,8 +5,8 @@ use workspan_analysis::stretch::{Latency, Stretch, StretchOptions, stretch};
 use workspan_analysis::{Options, report};
 use workspan_export::{CompareOptions, StretchTables, stretch_json, stretch_text};
 
-/// A root that works for 100 ms, spawns a task at fft.c:90 that takes `task` ms with `misses` cache misses, works for `own`
-/// ms itself and waits; on one worker the task runs in the wait.
+/// A root that works for 100 ms, spawns a task at fft.c:90 that takes `task` ms with `misses` cache
+/// misses, works for `own` ms itself and waits; on one worker the task runs in the wait.
 fn run(workers: u32, task: u64, own: u64, misses: u64) -> String {
     let places = r#"[{"label":"root"},{"label":"fft.c:90","file":"fft.c","line":90,"function":"fft","primitive":"task"},{"label":"fft.c:97","file":"fft.c","line":97,"function":"fft","primitive":"taskwait"}]"#;
     let waits = 100 + own;

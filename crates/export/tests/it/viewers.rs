@@ -1,5 +1,5 @@
-//! What is written for other viewers, read back by readers that are not ours: Perfetto's own schema in Python, Python's JSON,
-//! Graphviz.
+//! What is written for other viewers, read back by readers that are not ours: Perfetto's own schema
+//! in Python, Python's JSON, Graphviz.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! While a thread folds its records it does not run the program: that time is neither work nor does it keep a subtree from being folded.
+//! While a thread folds its records it does not run the program: that time is neither work nor does
+//! it keep a subtree from being folded.
 
 use workspan_fold::{Fold, FoldOptions, Thieves};
 use workspan_trace::event::{Event, Events};
@@ -40,7 +41,8 @@ impl Records {
     }
 }
 
-/// The work in folded records, and how many there are, of 2 × 40 joins with 100,000 ticks in between.
+/// The work in folded records, and how many there are, of 2 × 40 joins with 100,000 ticks in
+/// between.
 fn folded(pause: u64) -> (u64, usize) {
     const GAP: u64 = 100_000;
     let options = FoldOptions {
@@ -75,10 +77,12 @@ fn folded(pause: u64) -> (u64, usize) {
 
 #[test]
 fn a_pause_is_no_work_and_does_not_end_a_subtree() {
-    // A section of the root that is half as long as the grain is folded: 67 of the 80 joins, of 30 ticks each.
+    // A section of the root that is half as long as the grain is folded: 67 of the 80 joins, of 30
+    // ticks each.
     let (work, parts) = folded(100_000);
     assert_eq!(parts, 1);
     assert!((2_000..2_100).contains(&work), "{work}");
-    // As a strand of the program the gap is longer than the grain, and neither side of it is long enough.
+    // As a strand of the program the gap is longer than the grain, and neither side of it is long
+    // enough.
     assert_eq!(folded(0), (0, 0));
 }

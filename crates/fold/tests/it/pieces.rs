@@ -1,5 +1,6 @@
-//! What comes out of folding does not depend on the pieces in which records are fed: small tasks are looked at as a whole
-//! where all of their records are in one piece, and like any others where they are not.
+//! What comes out of folding does not depend on the pieces in which records are fed: small tasks
+//! are looked at as a whole where all of their records are in one piece, and like any others where
+//! they are not.
 
 use workspan_fold::{Cut, Fold, FoldOptions, Thieves};
 use workspan_trace::event::Events;
@@ -86,8 +87,9 @@ impl Program {
         self.strand()
     }
 
-    /// Tasks that are all created before the first of them begins, as those of OpenMP and oneTBB are, and waited for by their parent, with or
-    /// without a scope; now and then one runs elsewhere.
+    /// Tasks that are all created before the first of them begins, as those of OpenMP and oneTBB
+    /// are, and waited for by their parent, with or without a scope; now and then one runs
+    /// elsewhere.
     fn siblings(&mut self, level: u64) {
         let scope = (self.dice.below(2) == 0).then_some(self.scopes);
         if scope.is_some() {

@@ -1,4 +1,5 @@
-//! Where what stands in the file: the header, nodes of 432 bytes, edges of 24, and the table of file names.
+//! Where what stands in the file: the header, nodes of 432 bytes, edges of 24, and the table of
+//! file names.
 //!
 //! All numbers are little endian. The offsets are those of a C compiler for a 64-bit machine.
 

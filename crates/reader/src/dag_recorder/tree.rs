@@ -278,7 +278,8 @@ impl Walk<'_> {
         }
     }
 
-    /// A strand that stands for all inside of a task or section. `closing` waits are the strand's own.
+    /// A strand that stands for all inside of a task or section. `closing` waits are the strand's
+    /// own.
     fn folded(
         &mut self,
         task: u32,

@@ -56,7 +56,8 @@ pub(super) struct TraceChunks<'a> {
 pub(super) struct Thread<'a> {
     /// Its number in the file.
     pub number: u32,
-    /// Its chunks that count ([`super::process_end`]), in order: its own, without a gap, then those of its times off the CPU.
+    /// Its chunks that count ([`super::process_end`]), in order: its own, without a gap, then those
+    /// of its times off the CPU.
     pub chunks: Vec<Records<'a>>,
     /// A chunk is missing: what came after the others is not known.
     pub cut: bool,
@@ -71,7 +72,8 @@ pub(super) struct Records<'a> {
     pub base: u64,
     /// The records.
     pub bytes: &'a [u8],
-    /// They are times off the CPU and nothing else: they need no other record, and their time begins anew.
+    /// They are times off the CPU and nothing else: they need no other record, and their time
+    /// begins anew.
     pub off_cpu: bool,
 }
 
@@ -183,7 +185,8 @@ pub(super) fn read_content<'a>(
         let from = first
             .filter(|(_, chunk)| begins_anew(chunk))
             .map_or(0, |(&seq, _)| seq as usize);
-        // A chunk that is missing takes all that follow it along, as the stack of tasks would be wrong; times off the CPU need none.
+        // A chunk that is missing takes all that follow it along, as the stack of tasks would be
+        // wrong; times off the CPU need none.
         let mut expected = from;
         for (seq, chunk) in of_thread {
             if seq as usize == expected {

@@ -5,7 +5,8 @@ use workspan_trace::entry::ClockPair;
 
 use super::chunks_by_thread::TraceChunks;
 
-/// Ticks per second by the two pairs of ticks and nanoseconds that lie furthest apart; `None` when there are no two.
+/// Ticks per second by the two pairs of ticks and nanoseconds that lie furthest apart; `None` when
+/// there are no two.
 pub(super) fn ticks_per_second(chunks: &TraceChunks<'_>) -> Option<u64> {
     if chunks.header.clock == ClockKind::Nanoseconds {
         return Some(1_000_000_000);

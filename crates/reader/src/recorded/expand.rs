@@ -1,7 +1,9 @@
-//! What a folded strand stands for, task by task: read again from the trace's records, which hold it all.
+//! What a folded strand stands for, task by task: read again from the trace's records, which hold
+//! it all.
 //!
-//! A folded subtree ran on one thread and nothing else ran there meanwhile, so its records are those of that thread from where it began
-//! until the strand's end. Its folded record says which bytes they are; they are replayed with a stack of their own.
+//! A folded subtree ran on one thread and nothing else ran there meanwhile, so its records are
+//! those of that thread from where it began until the strand's end. Its folded record says which
+//! bytes they are; they are replayed with a stack of their own.
 
 mod fold;
 mod frame;
@@ -21,8 +23,8 @@ use workspan_dag::Error;
 use workspan_dag::meta::Shortened;
 use workspan_dag::{Dag, EndKind, NONE, PlaceId, StrandId};
 
-/// A trace whose folded strands are looked into. It stays mapped (one that is packed, unpacked), but its pages are kept only while they are
-/// read; beside that it takes some bytes a chunk.
+/// A trace whose folded strands are looked into. It stays mapped (one that is packed, unpacked),
+/// but its pages are kept only while they are read; beside that it takes some bytes a chunk.
 #[derive(Debug)]
 pub struct Expander {
     trace: OwnedTrace,
@@ -54,7 +56,8 @@ struct Chunk {
 /// A task inside a folded strand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExpandedTask {
-    /// Index in [`Expansion::tasks`] of the task that created it; the first one is the folded strand's own task, with [`NONE`].
+    /// Index in [`Expansion::tasks`] of the task that created it; the first one is the folded
+    /// strand's own task, with [`NONE`].
     pub parent: u32,
     /// Where it was created; of the first one not known here ([`NONE`]).
     pub site: PlaceId,
@@ -62,7 +65,8 @@ pub struct ExpandedTask {
     pub level: u32,
     /// When it was created, in the run's ticks.
     pub created: u64,
-    /// When its first strand began and its last one ended, as far as inside; of those that did neither `u64::MAX` and 0.
+    /// When its first strand began and its last one ended, as far as inside; of those that did
+    /// neither `u64::MAX` and 0.
     pub begun: u64,
     /// See `begun`.
     pub ended: u64,
@@ -77,13 +81,15 @@ pub struct ExpandedStrand {
     pub start: u64,
     /// See `start`.
     pub end: u64,
-    /// Where it starts and ends in the code; [`NONE`] for not known. A task's first strand starts at its site.
+    /// Where it starts and ends in the code; [`NONE`] for not known. A task's first strand starts
+    /// at its site.
     pub from: PlaceId,
     /// See `from`.
     pub to: PlaceId,
     /// What ended it.
     pub end_kind: EndKind,
-    /// Index in [`Expansion::folds`] of what it stands for, where that was folded while the program was recorded; else [`NONE`].
+    /// Index in [`Expansion::folds`] of what it stands for, where that was folded while the program
+    /// was recorded; else [`NONE`].
     pub fold: u32,
 }
 
@@ -105,7 +111,8 @@ pub struct Expansion {
 pub struct WholeExpansion {
     /// By creation, so each behind its parent; the first one is the folded strand's own.
     pub tasks: Vec<ExpandedTask>,
-    /// In the order of their starts. As in a [`Dag`], what one creates comes at its end, and one of no length after a create is left out.
+    /// In the order of their starts. As in a [`Dag`], what one creates comes at its end, and one of
+    /// no length after a create is left out.
     pub strands: Vec<ExpandedStrand>,
     /// What those of them stand for that were folded while the program was recorded.
     pub folds: Vec<ExpandedFold>,
@@ -116,8 +123,8 @@ pub struct WholeExpansion {
 }
 
 impl Expander {
-    /// Of the trace at `path`, from which `dag` was read with its short subtrees folded; `None` where none were, or the file is no longer
-    /// that trace.
+    /// Of the trace at `path`, from which `dag` was read with its short subtrees folded; `None`
+    /// where none were, or the file is no longer that trace.
     ///
     /// # Errors
     /// The file can't be read, or is damaged, as for [`crate::open()`].
@@ -143,8 +150,8 @@ impl Expander {
         }))
     }
 
-    /// What folded strand `s` of `dag` stands for: its strands that overlap [`from`, `to`), at most `most` of them. Time is that of reading
-    /// the strand's records, and up to a chunk before them.
+    /// What folded strand `s` of `dag` stands for: its strands that overlap [`from`, `to`), at most
+    /// `most` of them. Time is that of reading the strand's records, and up to a chunk before them.
     pub fn expand(&self, dag: &Dag, s: StrandId, (from, to): (u64, u64), most: usize) -> Expansion {
         let origin = self.about.origin;
         let window = (from.saturating_add(origin), to.saturating_add(origin));
@@ -161,8 +168,8 @@ impl Expander {
         found
     }
 
-    /// All that folded strand `s` of `dag` stands for; `None` when that is more than `most` strands, or nothing. Time and memory are those of
-    /// the strand's records.
+    /// All that folded strand `s` of `dag` stands for; `None` when that is more than `most`
+    /// strands, or nothing. Time and memory are those of the strand's records.
     pub fn expand_all(&self, dag: &Dag, s: StrandId, most: usize) -> Option<WholeExpansion> {
         let mut found = None;
         self.each_replay(dag, s, (0, u64::MAX), most, true, |replay| {
@@ -174,8 +181,8 @@ impl Expander {
         Some(found)
     }
 
-    /// Replays strand `s` from each thread that it may have run on until `take` has what it wants: threads that share a number came one
-    /// after the other.
+    /// Replays strand `s` from each thread that it may have run on until `take` has what it wants:
+    /// threads that share a number came one after the other.
     fn each_replay(
         &self,
         dag: &Dag,
@@ -220,7 +227,8 @@ impl Expander {
         }
     }
 
-    /// Replays the records of that thread from there on; false where no such record is there, so that the strand is of another thread of the same number.
+    /// Replays the records of that thread from there on; false where no such record is there, so
+    /// that the strand is of another thread of the same number.
     fn replay(
         &self,
         replay: &mut Replay<'_>,

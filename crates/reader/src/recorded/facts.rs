@@ -106,7 +106,8 @@ pub(super) fn meta(
 /// What could not be read of the trace, or was lost while it was recorded.
 fn unread(chunks: &TraceChunks<'_>, extent: Extent, places: &Places) -> Option<UnreadPart> {
     let cut = chunks.threads.iter().filter(|t| t.cut).count() as u64;
-    // Off-CPU times are written when a trace is finished, behind everything else, and so is what names its sites.
+    // Off-CPU times are written when a trace is finished, behind everything else, and so is what
+    // names its sites.
     let never_finished = places.unresolved && chunks.readings.is_empty();
     let part = UnreadPart {
         damaged: chunks.damaged,

@@ -1,10 +1,12 @@
-//! Reads a large trace through the fold (MODEL.md §7): subtrees that are short and ran on one thread become one record each, thread by
-//! thread, before the run is told. So a run of 10⁸ tasks has a graph of some 10⁵.
+//! Reads a large trace through the fold (MODEL.md §7): subtrees that are short and ran on one
+//! thread become one record each, thread by thread, before the run is told. So a run of 10⁸ tasks
+//! has a graph of some 10⁵.
 //!
-//! A reader knows what a recorder can't, and so folds exactly where that changes nothing: weights leave out the probes' time
-//! strand by strand; strands that were off the CPU stay as they are; sites that are one place to people count as one; and while
-//! workers had nothing to do, ready tasks count (§5): then what is folded is shorter than a thief would take to come, or its thread had created
-//! one more task for each of these workers to take, which stands ready outside.
+//! A reader knows what a recorder can't, and so folds exactly where that changes nothing: weights
+//! leave out the probes' time strand by strand; strands that were off the CPU stay as they are;
+//! sites that are one place to people count as one; and while workers had nothing to do, ready
+//! tasks count (§5): then what is folded is shorter than a thief would take to come, or its thread
+//! had created one more task for each of these workers to take, which stands ready outside.
 
 mod idle;
 mod lane;
@@ -26,8 +28,9 @@ use workspan_dag::meta::Shortened;
 const WORTHWHILE: usize = 8 << 20;
 /// As many grains as this make up the run's W · elapsed, so that about as many tasks are left.
 const GRAINS: u64 = 100_000;
-/// So many tasks or more of the file's run in one on average. Around what is folded some ten may be left of each, as a recursion leaves one for each
-/// that it creates before it waits, and a task takes ten times as many bytes in the graph as in the file.
+/// So many tasks or more of the file's run in one on average. Around what is folded some ten may be
+/// left of each, as a recursion leaves one for each that it creates before it waits, and a task
+/// takes ten times as many bytes in the graph as in the file.
 const TASKS: u64 = 100;
 /// The grain chosen is within these, in nanoseconds.
 const LEAST: u64 = 10_000;
@@ -35,7 +38,8 @@ const LEAST: u64 = 10_000;
 const MOST: u64 = 1_000_000;
 /// Idle workers have found something to do after this time, in nanoseconds, if there was anything.
 const THIEF: u64 = 2_000;
-/// This part of the records must be gone, or each task may as well be read; unless it was asked for.
+/// This part of the records must be gone, or each task may as well be read; unless it was asked
+/// for.
 const PART: usize = 4;
 
 /// The records of a thread, folded.
@@ -45,7 +49,8 @@ pub(super) struct Lane {
     pub base: u64,
     /// The records.
     pub bytes: Vec<u8>,
-    /// The thread's chunks from this one on stay as they are: times off the CPU, told after all else, with which time begins anew.
+    /// The thread's chunks from this one on stay as they are: times off the CPU, told after all
+    /// else, with which time begins anew.
     pub rest: usize,
 }
 
@@ -109,7 +114,8 @@ pub(super) fn fold(
         kept: Vec::new(),
         memory: MEMORY,
     };
-    // The cost that a survey of all records takes: where subtrees were drawn, the run knows it better than its notes.
+    // The cost that a survey of all records takes: where subtrees were drawn, the run knows it
+    // better than its notes.
     let cost = match looked.iter().any(|l| l.drawn) {
         _ if options.raw => 0,
         true => super::survey::probe_cost(chunks),
@@ -187,7 +193,8 @@ fn taken(looked: &[Looked], thread: u32) -> Vec<u64> {
     taken
 }
 
-/// What a thread has to respect: the run's idle times and its own times off the CPU. Where workers are idle, what is shorter than `short` is folded in any case.
+/// What a thread has to respect: the run's idle times and its own times off the CPU. Where workers
+/// are idle, what is shorter than `short` is folded in any case.
 fn cuts(idle: &[Idle], looked: &Looked, short: u64) -> Vec<(u64, Cut)> {
     let mut cuts = Vec::with_capacity(2 * (idle.len() + looked.offs.len()));
     for idle in idle {
@@ -200,7 +207,8 @@ fn cuts(idle: &[Idle], looked: &Looked, short: u64) -> Vec<(u64, Cut)> {
         cuts.push((idle.from, Cut::Idle { workers, short }));
         cuts.push((idle.to, Cut::Idle { workers: 0, short }));
     }
-    // A strand that ends where the thread goes off the CPU, or begins where it comes back, was not off.
+    // A strand that ends where the thread goes off the CPU, or begins where it comes back, was not
+    // off.
     for &(from, to) in looked.offs.iter().filter(|off| off.0 < off.1) {
         cuts.push((from.saturating_add(1), Cut::Leave));
         cuts.push((to, Cut::Return));

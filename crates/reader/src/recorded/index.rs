@@ -1,8 +1,9 @@
-//! The index beside a large trace: the trace with its short subtrees folded ([`super::fold`]), kept so that the next reader need not fold
-//! it again.
+//! The index beside a large trace: the trace with its short subtrees folded ([`super::fold`]), kept
+//! so that the next reader need not fold it again.
 //!
-//! It is a trace itself and read like any other. A note in it says which trace it is of, by size, time of change and a hash of the first
-//! and last bytes; one that is stale, damaged or of another version is not read but made anew. Only complete, undamaged traces get one.
+//! It is a trace itself and read like any other. A note in it says which trace it is of, by size,
+//! time of change and a hash of the first and last bytes; one that is stale, damaged or of another
+//! version is not read but made anew. Only complete, undamaged traces get one.
 
 use std::fs::{File, Metadata, OpenOptions as Opening};
 use std::io::{self, BufWriter, Write};
@@ -65,7 +66,8 @@ impl SidecarIndex {
     }
 }
 
-/// True for a trace that is complete: of another one a later reader may find more, and would say so.
+/// True for a trace that is complete: of another one a later reader may find more, and would say
+/// so.
 pub(super) fn may_have(chunks: &TraceChunks<'_>) -> bool {
     chunks.finished.is_some() && chunks.warnings.is_empty() && chunks.pairs.len() > 1
 }
@@ -120,7 +122,8 @@ fn told(chunks: &TraceChunks<'_>, beside: &SidecarIndex) -> Option<Shortened> {
     })
 }
 
-/// Writes the index of `trace`, which was folded to `short`: whole or not at all, for its owner alone.
+/// Writes the index of `trace`, which was folded to `short`: whole or not at all, for its owner
+/// alone.
 ///
 /// # Errors
 /// Those of the file system.

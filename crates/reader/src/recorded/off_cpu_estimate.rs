@@ -1,10 +1,12 @@
-//! Off-CPU times where nobody watched the threads' switches: what each lost from one reading of its statistics to the
-//! next, spread over the strands it ran meanwhile.
+//! Off-CPU times where nobody watched the threads' switches: what each lost from one reading of its
+//! statistics to the next, spread over the strands it ran meanwhile.
 //!
-//! A reading says how long, not when. Blocked time is taken to lie outside the thread's strands first, where workers
-//! sleep for want of work, and only what does not fit there lies inside them; preempted time lies wherever the thread was
-//! not blocked. Waits for locks that an adapter told of are known, and count as outside of strands here. Each strand gets of both in proportion to its length in that stretch, as intervals at its end. So sums
-//! over a chunk are as good as the kernel's; which strand of the chunk was off the CPU is not known.
+//! A reading says how long, not when. Blocked time is taken to lie outside the thread's strands
+//! first, where workers sleep for want of work, and only what does not fit there lies inside them;
+//! preempted time lies wherever the thread was not blocked. Waits for locks that an adapter told of
+//! are known, and count as outside of strands here. Each strand gets of both in proportion to its
+//! length in that stretch, as intervals at its end. So sums over a chunk are as good as the
+//! kernel's; which strand of the chunk was off the CPU is not known.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +17,9 @@ use super::survey::{LATEST, slot};
 use super::{Extent, clock};
 use workspan_dag::{Off, OffWhy};
 
-/// Adds the off-CPU intervals that the readings stand for, beside those known, which are sorted and without overlaps. A trace with
-/// readings has no switches seen by the kernel (ARCHITECTURE.md), so the latter are waits for locks.
-/// `strands` are thread, start and end of each.
+/// Adds the off-CPU intervals that the readings stand for, beside those known, which are sorted and
+/// without overlaps. A trace with readings has no switches seen by the kernel (ARCHITECTURE.md), so
+/// the latter are waits for locks. `strands` are thread, start and end of each.
 pub(super) fn spread(
     chunks: &TraceChunks<'_>,
     extent: Extent,
@@ -70,7 +72,8 @@ pub(super) fn spread(
     }
 }
 
-/// Start and end of the strands of those threads that have readings, in time order and without overlap.
+/// Start and end of the strands of those threads that have readings, in time order and without
+/// overlap.
 fn by_thread(
     all: impl Iterator<Item = (u32, u64, u64)>,
     threads: &BTreeMap<u32, Vec<Stretch>>,
@@ -139,7 +142,8 @@ impl Stretch {
         }
     }
 
-    /// Calls `f` with the intervals off the CPU inside of `strands`, which lie in this stretch, in time order.
+    /// Calls `f` with the intervals off the CPU inside of `strands`, which lie in this stretch, in
+    /// time order.
     fn divide(self, strands: &[(u64, u64)], mut f: impl FnMut(u64, u64, OffWhy)) {
         let busy: u64 = strands.iter().map(|s| s.1 - s.0).sum();
         let outside = self.to.saturating_sub(self.from).saturating_sub(busy);

@@ -1,4 +1,5 @@
-//! Sites to places: those resolved after the run where there are, else what the raw site says by itself.
+//! Sites to places: those resolved after the run where there are, else what the raw site says by
+//! itself.
 
 use std::collections::BTreeMap;
 
@@ -147,10 +148,11 @@ fn key(place: &Place) -> Key {
     )
 }
 
-/// The last word of a function's name. A line is one place whatever stands before that word, as the name of an inlined function
-/// may lack its type, and whatever its arguments are, as for each instance of a template; functions of several names there come from one
-/// macro or from one file that was compiled several times. `None` where the name says nothing: closures and blocks that a compiler
-/// took out of a function are named by numbers.
+/// The last word of a function's name. A line is one place whatever stands before that word, as the
+/// name of an inlined function may lack its type, and whatever its arguments are, as for each
+/// instance of a template; functions of several names there come from one macro or from one file
+/// that was compiled several times. `None` where the name says nothing: closures and blocks that a
+/// compiler took out of a function are named by numbers.
 fn bare_name(function: Option<&str>) -> Option<&str> {
     let name = function?;
     let (mut depth, mut start, mut last) = (0u32, None, None);

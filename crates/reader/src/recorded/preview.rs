@@ -1,10 +1,12 @@
 //! What ran when, of a trace that takes long to read: a picture of the run before there is a
 //! [`workspan_dag::Dag`] of it.
 //!
-//! Two walks over the events, each over all threads at once. The `first_pass` learns which site each task was created at, when the run
-//! began and ended, and which threads are workers; the second replays each thread's stack of tasks and adds up what ran in each
-//! of some thousand bins of time (`thread_bins`). Who waited for whom is left out, and with it whatever costs time and memory: tasks that
-//! stopped on one thread and go on on another are known to run, but not of which site they are.
+//! Two walks over the events, each over all threads at once. The `first_pass` learns which site
+//! each task was created at, when the run began and ended, and which threads are workers; the
+//! second replays each thread's stack of tasks and adds up what ran in each of some thousand bins
+//! of time (`thread_bins`). Who waited for whom is left out, and with it whatever costs time and
+//! memory: tasks that stopped on one thread and go on on another are known to run, but not of which
+//! site they are.
 
 mod first_pass;
 mod place_codes;
@@ -38,7 +40,8 @@ pub struct Preview {
     pub tasks: u64,
     /// A bin has 2^level ticks; the first begins at `begin`.
     pub level: u32,
-    /// By thread number, the run's bins; none for a thread that ran nothing, and for those beyond [`MAX_PREVIEWED_THREADS`].
+    /// By thread number, the run's bins; none for a thread that ran nothing, and for those beyond
+    /// [`MAX_PREVIEWED_THREADS`].
     pub threads: Vec<Vec<Bin>>,
 }
 
@@ -62,7 +65,8 @@ const MAX_BINS: u64 = 1 << 20;
 const MIN_BINS_PER_THREAD: u64 = 1 << 10;
 const MAX_BINS_PER_THREAD: u64 = 1 << 14;
 
-/// Sketches the recorded trace in the bytes of its file. Time is linear in the events, memory in the tasks (a byte each, as a rule, while it is made).
+/// Sketches the recorded trace in the bytes of its file. Time is linear in the events, memory in
+/// the tasks (a byte each, as a rule, while it is made).
 ///
 /// # Errors
 /// It is none, of another version, or damaged (unless `options.allow_truncated`), or has no task.

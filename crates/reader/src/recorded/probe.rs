@@ -1,7 +1,9 @@
-//! What a probe adds to a strand: what was calibrated, or more where tasks of the run's runtimes were measured.
+//! What a probe adds to a strand: what was calibrated, or more where tasks of the run's runtimes
+//! were measured.
 //!
-//! Calibration runs the code that writes a record, alone. A runtime becomes slower itself once a tool listens, and shares its caches with the
-//! records: that is in what tasks recorded in full were measured to cost in its library.
+//! Calibration runs the code that writes a record, alone. A runtime becomes slower itself once a
+//! tool listens, and shares its caches with the records: that is in what tasks recorded in full
+//! were measured to cost in its library.
 
 use workspan_trace::entry::Note;
 
@@ -10,7 +12,8 @@ use workspan_dag::note_keys::{PROBE_COST, RECORDED_TASK};
 /// A probe is not thought to cost more times what calibration says: that would be interrupts.
 pub(super) const MOST: u64 = 4;
 
-/// Probes of a task that is created and waited for: it creates and waits in its turn, so it has three strands.
+/// Probes of a task that is created and waited for: it creates and waits in its turn, so it has
+/// three strands.
 const OF_A_TASK: f64 = 6.0;
 
 /// The cost that was calibrated, in ticks; 0 where the trace does not say.
@@ -18,8 +21,9 @@ pub(super) fn calibrated(notes: &[Note]) -> u64 {
     number(notes, PROBE_COST).unwrap_or(0)
 }
 
-/// The cost in this run before its drawn subtrees are asked, in ticks: by what tasks were measured to cost, where the trace says so, but not
-/// less than was calibrated and not more than [`MOST`] times that.
+/// The cost in this run before its drawn subtrees are asked, in ticks: by what tasks were measured
+/// to cost, where the trace says so, but not less than was calibrated and not more than [`MOST`]
+/// times that.
 pub(super) fn cost(notes: &[Note]) -> u64 {
     let least = calibrated(notes);
     let task = number::<f64>(notes, RECORDED_TASK).filter(|ticks| ticks.is_finite());

@@ -1,7 +1,8 @@
 //! The second walk: each thread's stack of tasks, and the strands, scopes and waits it tells of.
 //!
-//! Threads are replayed one after the other. Strands of one task must be told in program order, so a thread that goes on
-//! with a task another thread stopped is *parked* until that other thread has told of the stop.
+//! Threads are replayed one after the other. Strands of one task must be told in program order, so
+//! a thread that goes on with a task another thread stopped is *parked* until that other thread has
+//! told of the stop.
 
 mod chunk;
 mod create;
@@ -115,19 +116,21 @@ struct Replay<'a, 'r> {
     borrowed: Vec<(u32, usize)>,
     /// Per task: dependences among its children.
     siblings: BTreeMap<u32, Siblings>,
-    /// Per implicit task: what the chunks of its loops created since it last waited for its children.
+    /// Per implicit task: what the chunks of its loops created since it last waited for its
+    /// children.
     of_chunks: BTreeMap<u32, Vec<u32>>,
     /// Dependences among siblings that may still be told.
     room: usize,
-    /// Unrecorded subtrees, when the last strand of each of their parts began and ended, and by how much that end may be told late.
+    /// Unrecorded subtrees, when the last strand of each of their parts began and ended, and by how
+    /// much that end may be told late.
     subtrees: Vec<skipped::Subtree>,
     part_ends: BTreeMap<u32, (u64, u64)>,
     late: u64,
     told: ReplayLog,
 }
 
-/// Sets of unordered tasks one after the other have as many dependences as the product of their sizes: so many a record of the
-/// trace, and so many on top, are taken.
+/// Sets of unordered tasks one after the other have as many dependences as the product of their
+/// sizes: so many a record of the trace, and so many on top, are taken.
 const DEPENDENCES_A_RECORD: u64 = 32;
 const DEPENDENCES: u64 = 1 << 24;
 

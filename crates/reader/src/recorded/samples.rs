@@ -10,8 +10,8 @@ use super::survey::{LATEST, slot};
 use workspan_dag::raw::RawTrace;
 use workspan_dag::samples::{Frame, RawSample, RawStop};
 
-/// Puts samples, stacks and frames into `raw`. A frame or stack that the file does not have is a "?"; stacks keep the order
-/// of their numbers.
+/// Puts samples, stacks and frames into `raw`. A frame or stack that the file does not have is a
+/// "?"; stacks keep the order of their numbers.
 pub(super) fn samples(chunks: &TraceChunks<'_>, extent: Extent, raw: &mut RawTrace) {
     let mut frames: BTreeMap<u32, u32> = BTreeMap::new();
     for (&id, entry) in &chunks.frames {

@@ -1,5 +1,5 @@
-//! What the first walk learns of subtrees that were not recorded: their parts on other threads, and from those drawn to be
-//! recorded in full what is inside the others.
+//! What the first walk learns of subtrees that were not recorded: their parts on other threads, and
+//! from those drawn to be recorded in full what is inside the others.
 
 pub(super) mod as_one_record;
 mod estimator;
@@ -40,7 +40,8 @@ pub(super) struct Part {
     pub site: u32,
 }
 
-/// A class of tasks, not of joins: what is drawn, or not recorded, is all that the current task does.
+/// A class of tasks, not of joins: what is drawn, or not recorded, is all that the current task
+/// does.
 const OF_TASKS: u64 = 1 << 33;
 
 /// True for the level, as recorded, of a class of tasks.
@@ -75,13 +76,15 @@ impl Drawn {
 #[derive(Debug, Default)]
 pub(super) struct Unrecorded {
     told: Vec<NamedPart>,
-    /// (Place in the list of yields of the subtree, part), by subtree, then in the order of the threads.
+    /// (Place in the list of yields of the subtree, part), by subtree, then in the order of the
+    /// threads.
     parts: Vec<(u32, Part)>,
     /// Of the thread that is walked: the subtree that was drawn.
     meter: Option<Drawn>,
     /// Its number.
     thread: u32,
-    /// The subtree that began with its last record but for one that counts what is inside: site, level, time; and that count.
+    /// The subtree that began with its last record but for one that counts what is inside: site,
+    /// level, time; and that count.
     begun: Option<(u32, u64, u64, Option<u64>)>,
     /// By thread; that of the one that is walked is the last one.
     off: Vec<OffCpuTimes>,
@@ -111,7 +114,8 @@ impl Unrecorded {
         self.meter.is_some() || self.begun.is_some()
     }
 
-    /// A record of the thread that is walked; true when it is the last one of a drawn join that is told as one strand.
+    /// A record of the thread that is walked; true when it is the last one of a drawn join that is
+    /// told as one strand.
     pub(super) fn event(&mut self, t: u64, event: &Event<'_>) -> bool {
         let mut ended = false;
         let mut begun = self.begun.take();
@@ -164,7 +168,8 @@ impl Unrecorded {
         all.fold(0, |sum, short| sum.saturating_add(short.folded.tasks))
     }
 
-    /// A drawn subtree, or one that is not recorded, begins, before the thread's `survey`-th create.
+    /// A drawn subtree, or one that is not recorded, begins, before the thread's `survey`-th
+    /// create.
     pub(super) fn begins(&mut self, t: u64, event: &Event<'_>, count: u64) {
         let probe = self.model.probe;
         match *event {
@@ -191,7 +196,8 @@ impl Unrecorded {
         self.told.push(NamedPart { of, part });
     }
 
-    /// What a record around a strand costs it, in ticks, and what leaving something out costs; before anything is told.
+    /// What a record around a strand costs it, in ticks, and what leaving something out costs;
+    /// before anything is told.
     pub(super) fn set_costs(&mut self, probe: u64, left_out: SkipCosts) {
         (self.model.probe, self.model.left_out) = (probe, left_out);
     }
@@ -201,7 +207,8 @@ impl Unrecorded {
         self.model.probe
     }
 
-    /// What it cost in this run, where that can be told, but not less than was `calibrated`; after all has been told.
+    /// What it cost in this run, where that can be told, but not less than was `calibrated`; after
+    /// all has been told.
     pub(super) fn compared_probe(&self, calibrated: u64) -> Option<u64> {
         self.model.compared_probe(calibrated)
     }
@@ -224,8 +231,8 @@ impl Unrecorded {
         self.parts[from..to].iter().map(|p| p.1)
     }
 
-    /// What is inside a strand of an unrecorded subtree, by its site and level; from and to when, in the file's ticks, how many tasks were counted
-    /// there, and on which thread of all.
+    /// What is inside a strand of an unrecorded subtree, by its site and level; from and to when,
+    /// in the file's ticks, how many tasks were counted there, and on which thread of all.
     pub(super) fn estimate(
         &self,
         class: (u32, u64),

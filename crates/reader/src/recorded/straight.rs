@@ -1,4 +1,5 @@
-//! A run that says nothing but tasks, joins and hops, without a contradiction: read in one walk, straight into the columns.
+//! A run that says nothing but tasks, joins and hops, without a contradiction: read in one walk,
+//! straight into the columns.
 //!
 //! Most of the tasks of a large run are joins that nobody else touches. Where a trace has only
 //! records of the kinds below, all threads' records are walked in the order of time: a task then

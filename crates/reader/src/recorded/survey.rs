@@ -17,8 +17,8 @@ use workspan_dag::cancel::Checkpoint;
 /// What the first walk learnt.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// Where each thread's tasks, scopes and yields begin in the lists of all; one more than there are threads. Behind all
-    /// threads' tasks come the members of regions, which no thread creates.
+    /// Where each thread's tasks, scopes and yields begin in the lists of all; one more than there
+    /// are threads. Behind all threads' tasks come the members of regions, which no thread creates.
     pub tasks: Vec<u32>,
     pub scopes: Vec<u32>,
     pub yields: Vec<u32>,
@@ -33,7 +33,8 @@ pub(super) struct Survey {
     pub teams: Teams,
     /// Subtrees that were not recorded.
     pub unrecorded: Unrecorded,
-    /// Tasks, scopes and yields that folded records stand for, or that were told of before what the trace has of a thread.
+    /// Tasks, scopes and yields that folded records stand for, or that were told of before what the
+    /// trace has of a thread.
     skipped: [Vec<Skipped>; 3],
     /// The places of threads whose first record says what they had open, ascending.
     restarts: Vec<usize>,
@@ -54,8 +55,8 @@ const TASKS: usize = 0;
 const SCOPES: usize = 1;
 const YIELDS: usize = 2;
 
-/// What a thread counted that is not in the trace: (number counted before, that are in the trace; number
-/// left out, up to and with this one), ascending.
+/// What a thread counted that is not in the trace: (number counted before, that are in the trace;
+/// number left out, up to and with this one), ascending.
 #[derive(Debug, Default)]
 pub(super) struct Skipped(Vec<(u64, u64)>);
 
@@ -93,7 +94,8 @@ impl Skipped {
     }
 }
 
-/// The place of a thread's `survey`-th in the list of all, `starts` being where each thread's begin.
+/// The place of a thread's `survey`-th in the list of all, `starts` being where each thread's
+/// begin.
 fn place(slot: usize, starts: &[u32], count: u64) -> Option<u32> {
     let (from, to) = (starts[slot], starts[slot + 1]);
     (count < u64::from(to - from)).then(|| from + count as u32)
@@ -124,8 +126,8 @@ impl Named {
 /// Times are 63 bits, as in a text trace.
 pub(super) const LATEST: u64 = i64::MAX as u64;
 
-/// Calls `f` for every record of a thread; the offset in the file of bytes that are no record, when it met some. Of what stands
-/// behind these, only times off the CPU are told.
+/// Calls `f` for every record of a thread; the offset in the file of bytes that are no record, when
+/// it met some. Of what stands behind these, only times off the CPU are told.
 pub(super) fn walk<'a>(thread: &Thread<'a>, mut f: impl FnMut(u64, Event<'a>)) -> Option<u64> {
     let mut steps = Checkpoint::default();
     let mut bad = None;
@@ -157,7 +159,8 @@ pub(super) fn slot(threads: &[Thread<'_>], number: u32) -> Option<usize> {
     }
 }
 
-/// Walks all events; twice where that tells that probes cost something else than the trace's notes say: the run itself knows it better.
+/// Walks all events; twice where that tells that probes cost something else than the trace's notes
+/// say: the run itself knows it better.
 pub(super) fn survey(chunks: &TraceChunks<'_>) -> Result<Survey, Error> {
     let noted = probe::cost(&chunks.notes);
     let counts = survey_with_probe(chunks, noted)?;
@@ -365,8 +368,8 @@ fn survey_with_probe(chunks: &TraceChunks<'_>, probe: u64) -> Result<Survey, Err
     Ok(counts)
 }
 
-/// Numbers the tasks by time of creation, then thread, then count; the members of regions, which come behind the `threads`,
-/// before all that is created at the same tick.
+/// Numbers the tasks by time of creation, then thread, then count; the members of regions, which
+/// come behind the `threads`, before all that is created at the same tick.
 fn number(counts: &mut Survey, created: Vec<Vec<u64>>, threads: usize) {
     let total = counts.tasks.last().copied().unwrap_or(0) as usize;
     counts.created = Vec::with_capacity(total);

@@ -1,7 +1,8 @@
 //! Parallel regions: who was in which phase of which team.
 //!
-//! Only the threads that run a region's implicit tasks tell of them, so they are chunks in the first walk; the second
-//! then knows at the record of the team all tasks that the region's task creates, phase by phase (MODEL.md §1, barrier).
+//! Only the threads that run a region's implicit tasks tell of them, so they are chunks in the
+//! first walk; the second then knows at the record of the team all tasks that the region's task
+//! creates, phase by phase (MODEL.md §1, barrier).
 
 use std::ops::Range;
 
@@ -12,8 +13,8 @@ use workspan_dag::NONE;
 /// A phase of a region: what runs between two barriers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Phase {
-    /// When the region's task creates its members, in the file's ticks: phase 0 at the record of the team, the others when the
-    /// first thread has left the barrier.
+    /// When the region's task creates its members, in the file's ticks: phase 0 at the record of
+    /// the team, the others when the first thread has left the barrier.
     pub time: u64,
     /// Place of the thread where that is.
     pub thread: u32,
@@ -45,7 +46,8 @@ pub(super) struct Teams {
     phases: Vec<Phase>,
     /// Place of each member in the list of all tasks.
     task_of: Vec<u32>,
-    /// Member of each record, by thread; `NONE` for one that another record is for already, and for unknown teams.
+    /// Member of each record, by thread; `NONE` for one that another record is for already, and for
+    /// unknown teams.
     by_record: Vec<Vec<u32>>,
 }
 
@@ -90,8 +92,8 @@ impl Teams {
         self.told.len()
     }
 
-    /// Sorts members into their phases and gives them tasks from place `first` of the list of all on. Returns when each was
-    /// created, in the order of those places.
+    /// Sorts members into their phases and gives them tasks from place `first` of the list of all
+    /// on. Returns when each was created, in the order of those places.
     pub(super) fn settle(
         &mut self,
         counts: &Survey,
@@ -167,7 +169,8 @@ impl Teams {
             .ok()
     }
 
-    /// The phases of the region opened as this scope; the first is phase 0, and may be without members.
+    /// The phases of the region opened as this scope; the first is phase 0, and may be without
+    /// members.
     pub(super) fn phases(&self, scope: u32) -> &[Phase] {
         let phases = self.region(scope).and_then(|r| self.phases_of.get(r));
         phases.map_or(&[], |phases| &self.phases[phases.clone()])

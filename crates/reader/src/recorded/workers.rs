@@ -1,10 +1,11 @@
 //! Which threads are the pool's workers, and the numbers of all threads.
 //!
-//! W is the largest number of pool workers alive at one moment (MODEL.md §5). A pool counts with its size from its
-//! announcement to its end, whether or not all its workers ever ran anything; workers of a pool that nobody announced count
-//! one by one. Threads that were workers get the numbers below W; two may share one when the times they ran tasks do not
-//! overlap (pools that come one after the other). All others are numbered from W. A run without any pool is one of
-//! hand-made tasks: every thread that runs some is a worker.
+//! W is the largest number of pool workers alive at one moment (MODEL.md §5). A pool counts with
+//! its size from its announcement to its end, whether or not all its workers ever ran anything;
+//! workers of a pool that nobody announced count one by one. Threads that were workers get the
+//! numbers below W; two may share one when the times they ran tasks do not overlap (pools that come
+//! one after the other). All others are numbered from W. A run without any pool is one of hand-made
+//! tasks: every thread that runs some is a worker.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -51,7 +52,8 @@ pub(super) fn assign(told: &ReplayLog, last: u64) -> Threads {
         threads_of.workers = slots.iter().map(|&(_, slot)| slot + 1).max().unwrap_or(1);
         threads_of.take(slots);
     } else {
-        // A thread that became a worker later (the main thread, in a pool that uses it) is outside if need be.
+        // A thread that became a worker later (the main thread, in a pool that uses it) is outside
+        // if need be.
         let mut all: Vec<_> = threads.iter().filter(pooled).filter_map(busy).collect();
         let count = all.len();
         let mut found = slots(&mut all, threads_of.workers);
@@ -185,8 +187,8 @@ fn alive(told: &ReplayLog, last: u64) -> u32 {
     most as u32
 }
 
-/// Gives each (from, to, thread) the lowest number below `limit` that is free for its time; those for which there is none
-/// get none.
+/// Gives each (from, to, thread) the lowest number below `limit` that is free for its time; those
+/// for which there is none get none.
 fn slots(threads: &mut [(u64, u64, u32)], limit: u32) -> Vec<(u32, u32)> {
     threads.sort_unstable();
     let mut busy: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
@@ -214,8 +216,9 @@ fn slots(threads: &mut [(u64, u64, u32)], limit: u32) -> Vec<(u32, u32)> {
     found
 }
 
-/// Puts the numbers in, `strands` being the strands' threads. What a thread was off the CPU before or after its own tasks is left out where its number is also
-/// another thread's: a worker of a pool that has ended may still be waiting to exit while the next pool's has its number.
+/// Puts the numbers in, `strands` being the strands' threads. What a thread was off the CPU before
+/// or after its own tasks is left out where its number is also another thread's: a worker of a pool
+/// that has ended may still be waiting to exit while the next pool's has its number.
 pub(super) fn renumber(threads: &Threads, strands: &mut [u32], raw: &mut RawTrace) {
     if (0..)
         .zip(&threads.number)

@@ -45,7 +45,8 @@ pub(super) fn finish(
         events.places.settle(&mut dag);
         return Ok(dag);
     }
-    // What was recorded, or came from another tool, was repaired before it was exported, and its warnings say so.
+    // What was recorded, or came from another tool, was repaired before it was exported, and its
+    // warnings say so.
     let told = raw.meta.warnings.len();
     let repaired = raw.meta.recorded || formats::is_imported(&raw.meta);
     if !repaired {

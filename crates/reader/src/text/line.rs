@@ -1,4 +1,5 @@
-//! One line's keys, taken with their types checked; errors name line, task, key, what was found and what was expected.
+//! One line's keys, taken with their types checked; errors name line, task, key, what was found and
+//! what was expected.
 
 use std::borrow::Cow;
 

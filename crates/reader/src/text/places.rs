@@ -90,7 +90,8 @@ impl Places {
         place
     }
 
-    /// The place a line names: by index under `index_key` when its label is not enough, else by label under `key`.
+    /// The place a line names: by index under `index_key` when its label is not enough, else by
+    /// label under `key`.
     pub(super) fn named(
         &mut self,
         line: &Line<'_>,
@@ -116,7 +117,8 @@ impl Places {
         }
     }
 
-    /// Puts the places of a finished DAG in an order that does not depend on that of the lines, unless the header gave one.
+    /// Puts the places of a finished DAG in an order that does not depend on that of the lines,
+    /// unless the header gave one.
     pub(super) fn settle(&self, dag: &mut Dag) {
         if self.given {
             return;

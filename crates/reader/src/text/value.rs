@@ -32,7 +32,8 @@ impl fmt::Display for Value<'_> {
     }
 }
 
-/// A text of the file as errors show it: quoted, with marks for what can't be printed, and no more of it than its beginning.
+/// A text of the file as errors show it: quoted, with marks for what can't be printed, and no more
+/// of it than its beginning.
 pub(super) struct Quoted<'a>(pub(super) &'a str);
 
 impl fmt::Display for Quoted<'_> {

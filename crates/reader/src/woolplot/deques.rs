@@ -198,7 +198,8 @@ pub(super) fn match_steals(log: &Log, raw: &mut RawTrace) -> Vec<Role> {
     roles
 }
 
-/// The places of spawns by their event. The names of a worker's spawns are in the order of its spawn events; place 1 is for those without.
+/// The places of spawns by their event. The names of a worker's spawns are in the order of its
+/// spawn events; place 1 is for those without.
 fn names(log: &Log, raw: &mut RawTrace) -> BTreeMap<usize, u32> {
     raw.places.push(Place {
         label: "?".into(),

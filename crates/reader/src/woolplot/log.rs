@@ -337,8 +337,9 @@ impl Log {
         Ok(())
     }
 
-    /// Counts all times from the start of the main task. Events have a clock of their own, which meets the other at the first spawn, and
-    /// where no spawn was logged with its name at the first event.
+    /// Counts all times from the start of the main task. Events have a clock of their own, which
+    /// meets the other at the first spawn, and where no spawn was logged with its name at the first
+    /// event.
     pub(super) fn align(&mut self) {
         let start = self.start;
         let first_event = {

@@ -48,8 +48,8 @@ unsafe impl GlobalAlloc for Counting {
 
 /// What may be allocated at once for any input: tables, buffers and the figures of a report.
 const BASE: usize = 8 << 20;
-/// What may be allocated besides for each byte of the input. The shortest record has one byte, and stands for a strand, its task
-/// and what a report knows of both.
+/// What may be allocated besides for each byte of the input. The shortest record has one byte, and
+/// stands for a strand, its task and what a report knows of both.
 const FOR_EACH_BYTE: usize = 2 << 10;
 
 /// Runs `read`, whose input has `length` bytes.

@@ -4,7 +4,8 @@ use workspan_reader::text;
 
 const HEADER: &str = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child"}"#;
 
-/// The message for the lines after a header; a line in the table is `ev task t w rest-of-keys`, or JSON as it stands.
+/// The message for the lines after a header; a line in the table is `ev task t w rest-of-keys`, or
+/// JSON as it stands.
 fn message(lines: &str) -> String {
     let mut trace = String::from(HEADER);
     for line in lines.lines().map(str::trim).filter(|l| !l.is_empty()) {

@@ -90,7 +90,8 @@ pub fn file(workers: i64, nodes: &[Node], edges: &[(i32, i64, i64)]) -> Vec<u8> 
     out
 }
 
-/// A root on worker 0 that does something else, creates a task that worker 1 runs, waits for it, and ends: an edge of each kind.
+/// A root on worker 0 that does something else, creates a task that worker 1 runs, waits for it,
+/// and ends: an edge of each kind.
 pub fn one_child() -> Vec<Node> {
     vec![
         parent(TASK, (0, 25), 0, (1, 4)),

@@ -135,7 +135,8 @@ fn the_largest_times_fit() {
     assert_eq!(text::read(&out).unwrap(), dag);
 }
 
-/// Nested tree scopes share their members; the lists of what each wait joins must not grow with the depth.
+/// Nested tree scopes share their members; the lists of what each wait joins must not grow with the
+/// depth.
 #[test]
 fn deep_nests_of_tree_scopes_stay_linear() {
     let mut trace =

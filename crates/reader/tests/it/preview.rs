@@ -196,7 +196,8 @@ fn a_damaged_file_is_no_worse_than_for_the_reader() {
 
 #[test]
 fn tasks_behind_a_folded_part_keep_their_sites() {
-    // Two tasks of one site are folded, and a third of another begins by its name, which counts them.
+    // Two tasks of one site are folded, and a third of another begins by its name, which counts
+    // them.
     let mut main = lane(&[(0, Kind::Root, &[]), (10, Kind::Create, &[1, 1])]);
     main.at(20, Kind::Wait, &[0, 0]);
     main.at(20, Kind::Skip, &[2, 1]);

@@ -1,5 +1,6 @@
-//! A pool's threads record beyond the process's end. Every reader leaves that out, and nothing else: times off the CPU stand behind
-//! a thread's own records and count as far as they lie before the end.
+//! A pool's threads record beyond the process's end. Every reader leaves that out, and nothing
+//! else: times off the CPU stand behind a thread's own records and count as far as they lie before
+//! the end.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -15,7 +16,8 @@ use workspan_trace::window::{Window, copy_window};
 use workspan_trace::wire::Kind;
 use workspan_trace::{Trace, TraceWriter};
 
-/// The process ends at 100. Both workers looked for work and slept beyond that, and were off the CPU before.
+/// The process ends at 100. Both workers looked for work and slept beyond that, and were off the
+/// CPU before.
 fn run() -> File {
     let [main, mut first, mut thief] = installed();
     first.at(97, Kind::StealFailed, &[1]);

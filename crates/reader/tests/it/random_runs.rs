@@ -91,8 +91,8 @@ proptest! {
         }
     }
 
-    /// The generator works out what each wait joins the slow way. Tree scopes may leave out what is joined already by
-    /// a listed task, but never lose it.
+    /// The generator works out what each wait joins the slow way. Tree scopes may leave out what is
+    /// joined already by a listed task, but never lose it.
     #[test]
     fn waits_join_what_the_model_says(seed: u64, limit in 1usize..40) {
         let run = run(seed, limit);

@@ -79,7 +79,8 @@ fn chunks_of_any_size_tell_the_same() {
     }
 }
 
-/// A task waits on one thread, above another that waits, and both go on elsewhere, as the runtime moved the stack.
+/// A task waits on one thread, above another that waits, and both go on elsewhere, as the runtime
+/// moved the stack.
 #[test]
 fn tasks_go_on_where_their_stack_went_without_a_record() {
     let main = lane(&[
@@ -124,7 +125,8 @@ fn tasks_go_on_where_their_stack_went_without_a_record() {
             .map(|s| (s.1, s.2, s.3))
             .collect()
     };
-    // The main thread is number 2, the one outside the pool 3; tasks in the order of their creation.
+    // The main thread is number 2, the one outside the pool 3; tasks in the order of their
+    // creation.
     assert_eq!(of(0), [(2, 0, 5), (2, 5, 10), (2, 90, 100)]);
     assert_eq!(of(1), [(3, 1, 36), (3, 36, 37), (0, 60, 65)]);
     assert_eq!(of(2), [(0, 12, 20), (0, 20, 25), (1, 50, 70), (1, 75, 80)]);

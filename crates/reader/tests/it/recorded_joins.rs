@@ -1,4 +1,5 @@
-//! Runs of joins alone: the one walk that takes them gives what the reader and the builder give that take everything.
+//! Runs of joins alone: the one walk that takes them gives what the reader and the builder give
+//! that take everything.
 
 use workspan_dag::Dag;
 use workspan_dag::build::{Mode, build};
@@ -21,7 +22,8 @@ fn both(file: &File) -> Option<(Dag, Dag)> {
     Some((walked, build(told, Mode::Repair).unwrap()))
 }
 
-/// A task on a thread's stack: which half of which join it is (2 · join + 1 for the inline one), and the join it waits for.
+/// A task on a thread's stack: which half of which join it is (2 · join + 1 for the inline one),
+/// and the join it waits for.
 #[derive(Clone, Copy)]
 struct On {
     half: Option<usize>,

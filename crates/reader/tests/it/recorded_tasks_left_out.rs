@@ -1,4 +1,5 @@
-//! Tasks that were left out with everything inside, to stay inside an overhead budget: what is read of them, and of those that stand for them.
+//! Tasks that were left out with everything inside, to stay inside an overhead budget: what is read
+//! of them, and of those that stand for them.
 
 use workspan_trace::wire::{Kind, wait};
 
@@ -7,7 +8,8 @@ use crate::writer::{File, Lane, dag, lane};
 /// A class of tasks, at the top.
 const LEVEL: u64 = 1 << 33;
 
-/// A root's three tasks: the first was drawn, the second left out, and of the third, also left out, somebody took a part.
+/// A root's three tasks: the first was drawn, the second left out, and of the third, also left out,
+/// somebody took a part.
 fn lanes(first: &[u64], others: &[u64]) -> [Lane; 2] {
     counted(first, others, None)
 }
@@ -137,7 +139,8 @@ fn a_task_left_out_alone_may_hold_anything() {
     }
 }
 
-/// A task that was left out, which a thief ran: it and the part that somebody took of it end a moment after the wait for them was over.
+/// A task that was left out, which a thief ran: it and the part that somebody took of it end a
+/// moment after the wait for them was over.
 #[test]
 fn one_whose_end_is_told_late_was_over_by_then() {
     let main = lane(&[

@@ -13,7 +13,8 @@ use workspan_trace::window::{Cut, Window, copy_window};
 use workspan_trace::wire::Kind;
 use workspan_trace::{Trace, TraceWriter};
 
-/// Two workers: nested joins, one deferred child stolen; tasks of a scope; a yield that another thread takes over.
+/// Two workers: nested joins, one deferred child stolen; tasks of a scope; a yield that another
+/// thread takes over.
 fn run() -> File {
     let mut one = Lane::default();
     one.at(10, Kind::Pool, &[0, 2])
@@ -116,7 +117,8 @@ fn what_is_created_in_a_window_is_linked_as_ever() {
     );
 }
 
-/// What is left of a recording where these chunks of both threads were kept, each beginning with what is open, as the recorder does.
+/// What is left of a recording where these chunks of both threads were kept, each beginning with
+/// what is open, as the recorder does.
 fn left(bytes: &[u8], keep: impl Fn(u32) -> bool) -> Vec<u8> {
     let trace = Trace::open(bytes).unwrap();
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), trace.header).unwrap();

@@ -1,4 +1,5 @@
-//! Recorded traces of OpenMP programs written by hand: parallel regions, dependences, detached tasks.
+//! Recorded traces of OpenMP programs written by hand: parallel regions, dependences, detached
+//! tasks.
 
 use std::path::Path;
 
@@ -29,7 +30,8 @@ fn reads_back(dag: &Dag) {
 use EndKind as E;
 use StartKind as S;
 
-/// Two threads, a barrier between two phases; an explicit task that the worker runs inside the barrier.
+/// Two threads, a barrier between two phases; an explicit task that the worker runs inside the
+/// barrier.
 fn region() -> [Lane; 2] {
     let main = lane(&[
         (0, Kind::Root, &[]),
@@ -89,7 +91,8 @@ fn a_region_is_series_parallel_phase_by_phase() {
 fn the_order_of_the_threads_in_the_file_changes_nothing() {
     let expected = dag(&File::new(region(), Some(90)));
     let [main, worker] = region();
-    // The worker's own create count starts behind: its task is named by thread 1 now, and so is the team.
+    // The worker's own create count starts behind: its task is named by thread 1 now, and so is the
+    // team.
     let rename = |lane: &Lane| {
         let mut out = Lane::default();
         let events = workspan_trace::event::Events::new(&lane.bytes, 0);
@@ -219,7 +222,8 @@ fn nested_regions_and_clocks_that_disagree() {
     ]);
     let worker = lane(&[
         (1, Kind::Worker, &[0, 1]),
-        // Its clock is two ticks behind: it seems to begin before the region, and to leave the barrier before it is met.
+        // Its clock is two ticks behind: it seems to begin before the region, and to leave the
+        // barrier before it is met.
         (13, Kind::Member, &[0, 1, 0, 1]),
         (29, Kind::End, &[]),
         (29, Kind::Member, &[0, 1, 1, 1]),
@@ -345,7 +349,8 @@ fn a_scope_may_be_waited_for_by_another_task() {
     for turned in [false, true] {
         let mut lanes = vec![main.clone(), worker.clone()];
         if turned {
-            // A thread without a task of its own in front of it: what is replayed first must not matter.
+            // A thread without a task of its own in front of it: what is replayed first must not
+            // matter.
             lanes.push(lane(&[(0, Kind::Sleep, &[])]));
         }
         let dag = dag(&File::new(lanes, Some(50)));

@@ -181,7 +181,8 @@ proptest! {
         prop_assert!(again.is_ok(), "{:?}\n{}", again.err(), shown);
         let again = again.unwrap();
         check(&again);
-        // The text can't tell a gap after a signal, nor which of a wait's tasks were not joined by it.
+        // The text can't tell a gap after a signal, nor which of a wait's tasks were not joined by
+        // it.
         let told = dag.meta.warnings.iter().all(|w| !w.contains("times contradict"));
         if told && dag.signals.is_empty() {
             prop_assert_eq!(&dag, &again, "{}", shown);
@@ -189,7 +190,8 @@ proptest! {
     }
 }
 
-/// Lines of one worker's times that go back, in a trace that is cut short: the wait for task 2 is over before that begins.
+/// Lines of one worker's times that go back, in a trace that is cut short: the wait for task 2 is
+/// over before that begins.
 #[test]
 fn a_repaired_text_can_be_written_and_read_again() {
     for (scope, of, create) in [

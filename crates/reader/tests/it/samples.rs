@@ -68,7 +68,8 @@ fn the_recorders_samples_are_no_strands() {
     let of_both = RUN.replace("\"frame\":2,\"function\":\"join\"", recording);
     let dag = read(&of_both).unwrap();
     assert_eq!(dag.samples.in_recording(), [false, true]);
-    // Those at 9 and 10 are in the same task's strands: the one in the recorder, the other in what the recorder called.
+    // Those at 9 and 10 are in the same task's strands: the one in the recorder, the other in what
+    // the recorder called.
     let strands = &dag.samples.strand;
     assert_eq!(strands[0], NONE);
     assert_eq!(dag.strands.start[strands[1] as usize], 10);

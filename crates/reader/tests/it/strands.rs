@@ -3,7 +3,8 @@
 use workspan_dag::{Dag, EndKind};
 use workspan_reader::{OpenOptions, text};
 
-/// A trace of one task that creates 1 and 2 at t = 5 and waits for both; `steals`, and lines put in by the caller.
+/// A trace of one task that creates 1 and 2 at t = 5 and waits for both; `steals`, and lines put in
+/// by the caller.
 fn two_creates(steals: &str, between: &str, second: (u64, u32), second_keys: &str) -> Dag {
     let (t, w) = second;
     let trace = format!(

@@ -6,8 +6,8 @@ use workspan_dag::{Dag, TaskKind, ThreadEvent};
 use workspan_reader::OpenOptions;
 use workspan_reader::open::read;
 
-/// Two spawns on worker 0, the first of which worker 1 steals at its second attempt; the other runs inside of the main task.
-/// The clock of the events is 1005 behind.
+/// Two spawns on worker 0, the first of which worker 1 steals at its second attempt; the other runs
+/// inside of the main task. The clock of the events is 1005 behind.
 pub const LOG: &str = include_str!("woolplot.log");
 
 fn opened(text: &str) -> Dag {

@@ -40,9 +40,11 @@ pub struct File {
     pub end: Option<u64>,
     /// Pieces each thread's records are cut into.
     pub pieces: usize,
-    /// From this byte on the first thread's records are a chunk of their own, which counts from 0 again.
+    /// From this byte on the first thread's records are a chunk of their own, which counts from 0
+    /// again.
     pub cut: Option<usize>,
-    /// By thread, times off the CPU as the kernel tells them: in a chunk behind all the thread's own.
+    /// By thread, times off the CPU as the kernel tells them: in a chunk behind all the thread's
+    /// own.
     pub off_cpu: Vec<Lane>,
     /// Further notes.
     pub notes: Vec<(&'static str, &'static str)>,

@@ -22,7 +22,8 @@ fn why_silent(library: &Library) -> &'static str {
     }
 }
 
-/// Why nothing parallel was seen in the program at `path`, given what was recorded of its process, and what to do.
+/// Why nothing parallel was seen in the program at `path`, given what was recorded of its process,
+/// and what to do.
 pub fn silence(path: &Path, recorded: &Finalized) -> Option<String> {
     let program = shown(path);
     if let [first, ..] = recorded.runtimes.as_slice() {

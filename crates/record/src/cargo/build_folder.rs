@@ -1,4 +1,5 @@
-//! Where recorded builds go: a folder of their own, because cargo does not notice a changed rustc wrapper.
+//! Where recorded builds go: a folder of their own, because cargo does not notice a changed rustc
+//! wrapper.
 
 use std::path::{Path, PathBuf};
 
@@ -14,8 +15,8 @@ pub struct BuildFolder {
 }
 
 impl BuildFolder {
-    /// Below the user's target directory; its name changes with everything that decides what is built there but the
-    /// user's own sources and flags, which cargo tells apart itself.
+    /// Below the user's target directory; its name changes with everything that decides what is
+    /// built there but the user's own sources and flags, which cargo tells apart itself.
     pub fn below(target: &Path, keep_profile: bool) -> Self {
         let name = embedded::hash(format!("{} {keep_profile}", embedded::fingerprint()).as_ref());
         let path = target.join("workspan").join(format!("{name:016x}"));

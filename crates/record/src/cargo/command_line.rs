@@ -11,7 +11,8 @@ pub struct CargoLine {
     pub own: Vec<OsString>,
     /// Position of the subcommand in `own`.
     pub subcommand: Option<usize>,
-    /// The rest, as it was: from `--` on, or from the first argument of the program that `cargo run` starts.
+    /// The rest, as it was: from `--` on, or from the first argument of the program that
+    /// `cargo run` starts.
     pub rest: Vec<OsString>,
 }
 
@@ -35,9 +36,9 @@ impl OwnFlags {
         OwnFlags { spellings }
     }
 
-    /// The flag at the start of `arguments`, if it is one of these: itself and its value as separate
-    /// words, and how many of the arguments that was. (`-oFILE` is two words: the parser would take
-    /// the letters of `FILE` for flags and pass the word on to cargo.)
+    /// The flag at the start of `arguments`, if it is one of these: itself and its value as
+    /// separate words, and how many of the arguments that was. (`-oFILE` is two words: the parser
+    /// would take the letters of `FILE` for flags and pass the word on to cargo.)
     fn first(&self, arguments: &[OsString]) -> Option<(Vec<OsString>, usize)> {
         let first = arguments.first()?;
         self.spellings.iter().find_map(|(flag, valued)| {
@@ -179,9 +180,10 @@ impl CargoLine {
         value
     }
 
-    /// Adds `--config VALUE` so that it counts beside and after the user's own: cargo takes those after the subcommand
-    /// instead of those before it, and a later one over an earlier one. Where the user has none it goes before the
-    /// subcommand, which may be an alias that hands on what follows it.
+    /// Adds `--config VALUE` so that it counts beside and after the user's own: cargo takes those
+    /// after the subcommand instead of those before it, and a later one over an earlier one. Where
+    /// the user has none it goes before the subcommand, which may be an alias that hands on what
+    /// follows it.
     pub fn add_config(&mut self, value: OsString) {
         let after_last = self.own.iter().enumerate().rev().find_map(|(at, arg)| {
             if arg == "--config" {

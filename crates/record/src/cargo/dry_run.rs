@@ -1,4 +1,5 @@
-//! What a cargo command would start, without starting it: cargo builds, and our runner writes down what it was given.
+//! What a cargo command would start, without starting it: cargo builds, and our runner writes down
+//! what it was given.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -93,7 +94,8 @@ pub fn add(list: &Path, command: &Command) -> io::Result<()> {
     file.write_all(&text(&started))
 }
 
-/// Folder, number of words, words, number of variables, names and values; each ends with a zero byte, which none of them holds.
+/// Folder, number of words, words, number of variables, names and values; each ends with a zero
+/// byte, which none of them holds.
 fn text(started: &Started) -> Vec<u8> {
     let mut out = Vec::new();
     let mut put = |part: &[u8]| {

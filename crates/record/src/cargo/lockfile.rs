@@ -1,5 +1,6 @@
-//! Which of the wrapper's notes are about the build at hand. Its folder keeps what earlier builds compiled, and the wrapper is
-//! not called again for it, so the file of notes has all of them; the lock file says which packages there are now.
+//! Which of the wrapper's notes are about the build at hand. Its folder keeps what earlier builds
+//! compiled, and the wrapper is not called again for it, so the file of notes has all of them; the
+//! lock file says which packages there are now.
 
 use std::path::Path;
 
@@ -15,8 +16,8 @@ enum Source<'a> {
     Path,
 }
 
-/// Those of the notes that are about packages in the lock file at `lock`, each text once; all of them when the file can't be
-/// read.
+/// Those of the notes that are about packages in the lock file at `lock`, each text once; all of
+/// them when the file can't be read.
 pub fn current(notes: Vec<Note>, lock: &Path) -> Vec<Note> {
     let locked = std::fs::read_to_string(lock)
         .ok()

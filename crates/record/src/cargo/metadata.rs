@@ -24,8 +24,8 @@ struct Package {
 }
 
 impl Metadata {
-    /// Asks cargo with those of the user's flags that decide which workspace it is. `Err` holds cargo's exit code; what
-    /// it had to say is on stderr.
+    /// Asks cargo with those of the user's flags that decide which workspace it is. `Err` holds
+    /// cargo's exit code; what it had to say is on stderr.
     ///
     /// # Errors
     /// cargo can't be started, or its answer can't be read.

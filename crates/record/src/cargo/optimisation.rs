@@ -1,5 +1,5 @@
-//! Whether a program was built without optimisation, which spoils every time in its trace. rustc does not leave its
-//! optimisation level in what it builds, so cargo's profile tells.
+//! Whether a program was built without optimisation, which spoils every time in its trace. rustc
+//! does not leave its optimisation level in what it builds, so cargo's profile tells.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -23,7 +23,8 @@ pub fn profile(line: &CargoLine) -> String {
     .to_owned()
 }
 
-/// The profile of a program that is built already, by the folder below cargo's target directory that it lies in.
+/// The profile of a program that is built already, by the folder below cargo's target directory
+/// that it lies in.
 pub fn profile_of(program: &Path) -> Option<String> {
     let program = program.canonicalize().ok()?;
     let folders = program.ancestors().skip(1);
@@ -35,7 +36,8 @@ pub fn profile_of(program: &Path) -> Option<String> {
     })
 }
 
-/// A warning when `profile` of the workspace at `root` does not optimise; `given` are cargo's `--config` values.
+/// A warning when `profile` of the workspace at `root` does not optimise; `given` are cargo's
+/// `--config` values.
 pub fn warning(profile: &str, root: &Path, given: &[OsString]) -> Option<String> {
     let read = |file: &str| std::fs::read_to_string(root.join(file)).ok()?.parse().ok();
     let given = given
@@ -57,8 +59,8 @@ pub fn warning(profile: &str, root: &Path, given: &[OsString]) -> Option<String>
     })
 }
 
-/// The optimisation level of a profile: by environment, by the first source that has one, by the profile it inherits from.
-/// `None` for a profile nobody defines.
+/// The optimisation level of a profile: by environment, by the first source that has one, by the
+/// profile it inherits from. `None` for a profile nobody defines.
 fn level(
     profile: &str,
     sources: &[Table],

@@ -1,6 +1,6 @@
-//! The user's own cargo configuration, as far as recording takes its place: the target runner, the rustc wrapper, and
-//! which target is built. Read as cargo reads it: `--config`, then the environment, then the config files from the
-//! working directory up, then the one in cargo's home.
+//! The user's own cargo configuration, as far as recording takes its place: the target runner, the
+//! rustc wrapper, and which target is built. Read as cargo reads it: `--config`, then the
+//! environment, then the config files from the working directory up, then the one in cargo's home.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,8 @@ impl UserConfig {
     /// Reads it for this command line.
     ///
     /// # Errors
-    /// rustc can't be asked for its target. A config file that can't be read is for cargo to complain about.
+    /// rustc can't be asked for its target. A config file that can't be read is for cargo to
+    /// complain about.
     pub fn read(line: &CargoLine) -> anyhow::Result<Self> {
         let mut directory = std::env::current_dir()?;
         if let Some(other) = line.values("-C").pop() {
@@ -251,7 +252,8 @@ fn split(text: &str, base: &Path) -> Vec<OsString> {
     first.into_iter().chain(parts.map(OsString::from)).collect()
 }
 
-/// A program's name without a slash is looked up in `PATH`; a path is relative to where the setting stands.
+/// A program's name without a slash is looked up in `PATH`; a path is relative to where the setting
+/// stands.
 fn program(name: &str, base: &Path) -> OsString {
     if name.contains('/') {
         base.join(name).into_os_string()

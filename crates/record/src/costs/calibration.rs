@@ -1,11 +1,13 @@
-//! What recording and stealing cost here (MODEL.md §2), measured once a machine and kept beside the unpacked tool.
+//! What recording and stealing cost here (MODEL.md §2), measured once a machine and kept beside the
+//! unpacked tool.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use workspan_calibrate::{Calibration, calibrate};
 
-/// This machine's calibration: the one kept in `folder`, or a new one, which takes about half a second.
+/// This machine's calibration: the one kept in `folder`, or a new one, which takes about half a
+/// second.
 pub fn of_this_machine(folder: &Path) -> Calibration {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from) as u32;
     let kept = fs::read(file(folder, "calibration"))
@@ -29,7 +31,8 @@ pub fn measure(folder: &Path) -> (Calibration, Option<PathBuf>) {
     (calibration, kept.then_some(file))
 }
 
-/// Writes a file of the tool's folder at once, so that nobody reads half of it; whether that could be done.
+/// Writes a file of the tool's folder at once, so that nobody reads half of it; whether that could
+/// be done.
 pub(crate) fn put(folder: &Path, file: &Path, text: &str) -> bool {
     let half = folder.join(format!(".calibration.{}", std::process::id()));
     fs::write(&half, text).is_ok() && fs::rename(&half, file).is_ok()

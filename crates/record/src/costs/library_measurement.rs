@@ -1,4 +1,5 @@
-//! What is measured in a runtime's own library: which file that is, in a process of its own, which may do what it likes, and kept by file.
+//! What is measured in a runtime's own library: which file that is, in a process of its own, which
+//! may do what it likes, and kept by file.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,4 +1,5 @@
-//! What a steal costs in the runtimes that a program used: measured with the very library it had loaded.
+//! What a steal costs in the runtimes that a program used: measured with the very library it had
+//! loaded.
 
 use std::path::Path;
 

@@ -1,13 +1,13 @@
 //! Times in which a thread held a CPU by its context switches, and did not run by its CPU clock.
 //!
 //! The recorder reads each thread's CPU clock at the ends of long strands and of chunks
-//! ([`CpuReading`]). Between two readings the thread was on a CPU, by its switches, for some time; its
-//! clock may have advanced by less. Then the host of a virtual machine had the CPU meanwhile, or the
-//! record of a switch is missing. Either way the thread did not run, and the difference becomes a time
-//! off the CPU.
+//! ([`CpuReading`]). Between two readings the thread was on a CPU, by its switches, for some time;
+//! its clock may have advanced by less. Then the host of a virtual machine had the CPU meanwhile,
+//! or the record of a switch is missing. Either way the thread did not run, and the difference
+//! becomes a time off the CPU.
 //!
-//! Where between the readings it lay is not known. It is placed at the end of the longest time on the
-//! CPU: what the host takes often ends with a switch, as the time slice is over by then.
+//! Where between the readings it lay is not known. It is placed at the end of the longest time on
+//! the CPU: what the host takes often ends with a switch, as the time slice is over by then.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +22,8 @@ use crate::kernel::clock::Clock;
 /// A smaller difference can come from reading switches and clocks at slightly different moments.
 const MIN_LOST_NS: u64 = 20_000;
 
-/// Times in which threads did not run although no switch says so, by the kernel's thread id and time;
-/// `off` are the times off the CPU by their switches.
+/// Times in which threads did not run although no switch says so, by the kernel's thread id and
+/// time; `off` are the times off the CPU by their switches.
 pub fn unseen_off_times(
     trace: &Trace<'_>,
     clock: &Clock,
@@ -68,8 +68,8 @@ pub fn unseen_off_times(
     unseen
 }
 
-/// The parts of a window, from one moment in ns to another, that are in no time off the CPU; `off` is
-/// by time.
+/// The parts of a window, from one moment in ns to another, that are in no time off the CPU; `off`
+/// is by time.
 fn on_times((from, to): (u64, u64), off: &[OffInterval]) -> Vec<(u64, u64)> {
     let mut on = Vec::new();
     let mut last = from;

@@ -1,5 +1,5 @@
-//! The CPU time of a recorded process, thread by thread, from the kernel's context switches: what the trace's strands are held
-//! against, and what ran on threads that no runtime knows.
+//! The CPU time of a recorded process, thread by thread, from the kernel's context switches: what
+//! the trace's strands are held against, and what ran on threads that no runtime knows.
 
 use std::collections::BTreeMap;
 

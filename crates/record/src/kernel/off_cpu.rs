@@ -1,5 +1,5 @@
-//! When the recorded threads were off the CPU (MODEL.md §2): what the kernel's watcher left beside the spool files, as
-//! records of the trace.
+//! When the recorded threads were off the CPU (MODEL.md §2): what the kernel's watcher left beside
+//! the spool files, as records of the trace.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,8 +29,9 @@ const UNSAMPLED: &str = "unsampled";
 /// The watcher sees the program's end at once, so only a stopped or overloaded one takes this long.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Has the kernel's context switches of this process written to the spool directory from its next exec on; the reason when
-/// the kernel refuses, or the user does not want it, is left there instead, and false returned. Must be called with one thread, last before the exec.
+/// Has the kernel's context switches of this process written to the spool directory from its next
+/// exec on; the reason when the kernel refuses, or the user does not want it, is left there
+/// instead, and false returned. Must be called with one thread, last before the exec.
 pub fn watch(spool: &Path) -> bool {
     let file = |extension: &str| spool.join(format!("{}.{extension}", std::process::id()));
     let unwanted = std::env::var_os(NO_PERF).is_some_and(|value| !value.is_empty());
@@ -116,8 +117,8 @@ impl OffCpu {
         all
     }
 
-    /// Adds what the CPU clocks of the trace's threads tell beyond their switches, and returns it in
-    /// nanoseconds, all threads together.
+    /// Adds what the CPU clocks of the trace's threads tell beyond their switches, and returns it
+    /// in nanoseconds, all threads together.
     pub fn add_unseen(&mut self, trace: &Trace<'_>, clock: &Clock) -> u64 {
         let Some(on) = self.on.get_mut(&trace.header.pid) else {
             return 0;
@@ -133,7 +134,8 @@ impl OffCpu {
         all
     }
 
-    /// What `workspan info` says about it; `estimated` when the trace has the threads' own statistics.
+    /// What `workspan info` says about it; `estimated` when the trace has the threads' own
+    /// statistics.
     pub fn notes(&self, estimated: bool) -> Vec<Note> {
         let mut notes = Vec::new();
         if self.watched {
@@ -164,7 +166,8 @@ impl OffCpu {
         self.on.get(&process)
     }
 
-    /// What the trace's threads are told to have been off the CPU for is not all there is: why, as a sentence.
+    /// What the trace's threads are told to have been off the CPU for is not all there is: why, as
+    /// a sentence.
     pub fn unwatched_threads(&self, trace: &Trace<'_>) -> Option<String> {
         let on = self.on_times(trace.header.pid)?;
         let threads = Threads::of(trace);
@@ -212,7 +215,8 @@ impl OffCpu {
                 let begin = threads.clock.ticks(interval.begin_ns).max(base);
                 let end = threads.clock.ticks(interval.end_ns).min(threads.clock.end);
                 let end = end.min(to);
-                // Of another thread with the same number, before or after this one; or not in the recorded time.
+                // Of another thread with the same number, before or after this one; or not in the
+                // recorded time.
                 if begin >= end || end <= last {
                     continue;
                 }

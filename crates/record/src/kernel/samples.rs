@@ -1,5 +1,5 @@
-//! Samples of the recorded program's code: from what the kernel's watcher left beside the spool files to the trace's frames,
-//! stacks and samples.
+//! Samples of the recorded program's code: from what the kernel's watcher left beside the spool
+//! files to the trace's frames, stacks and samples.
 
 use std::collections::BTreeMap;
 use std::io::{self, Seek, Write};
@@ -21,7 +21,8 @@ use crate::kernel::off_cpu::OffCpu;
 
 /// Samples of one entry; a few kilobytes.
 const BATCH: usize = 1024;
-/// A stack is that of a switch which is told so much later at most. A thread that was interrupted between the two is rare.
+/// A stack is that of a switch which is told so much later at most. A thread that was interrupted
+/// between the two is rare.
 const BEFORE_A_SWITCH_NS: u64 = 200_000;
 
 /// The samples of all processes of a run.
@@ -72,8 +73,8 @@ impl Samples {
         off.iter().filter(|off| !off.preempted).filter_map(of)
     }
 
-    /// The function, and its line where that is known, that most samples of a thread from one moment (in ns) to another lie in; the
-    /// program's own code where there is any on their stacks.
+    /// The function, and its line where that is known, that most samples of a thread from one
+    /// moment (in ns) to another lie in; the program's own code where there is any on their stacks.
     pub fn mostly_in(
         &self,
         tid: u32,
@@ -142,7 +143,8 @@ impl Samples {
         notes
     }
 
-    /// Writes those of the trace's process, and where its threads gave up the CPU, with the frames they name.
+    /// Writes those of the trace's process, and where its threads gave up the CPU, with the frames
+    /// they name.
     ///
     /// # Errors
     /// Those of the writer.

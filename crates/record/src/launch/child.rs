@@ -14,8 +14,8 @@ use rustix::process::{
 use crate::launch::signals::{Signals, Writing};
 use crate::options::keep_windows::Windows;
 
-/// Runs `command` on our own standard streams. Returns how it ended, and what signals mean from then on
-/// ([`crate::launch::signals`]). Its recordings come into `spool`.
+/// Runs `command` on our own standard streams. Returns how it ended, and what signals mean from
+/// then on ([`crate::launch::signals`]). Its recordings come into `spool`.
 ///
 /// # Errors
 /// It can't be started.
@@ -29,7 +29,8 @@ pub fn run(
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if let Some(pid) = pid {
         signals.forward_to(pid);
-        // Its number stays its own until it is waited for below, so no signal can reach another process.
+        // Its number stays its own until it is waited for below, so no signal can reach another
+        // process.
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         let interrupted = |waited| matches!(waited, Err(rustix::io::Errno::INTR));
         while interrupted(waitid(WaitId::Pid(pid), ended).map(drop)) {}

@@ -14,8 +14,8 @@ pub const EXACT: &str = "--exact";
 const KINDS: [&str; 3] = ["test", "bench", "benchmark"];
 
 /// Runs `program` once for each name that it lists, each through the runner `own`. Returns the
-/// first exit code that is no success. `None` if the program lists fewer than two names, so that it can run
-/// as it is.
+/// first exit code that is no success. `None` if the program lists fewer than two names, so that it
+/// can run as it is.
 pub(crate) fn run(own: &OsStr, program: &OsStr, arguments: &[OsString]) -> Option<ExitCode> {
     let names = names(program, arguments)?;
     let mut first_failure = None;

@@ -1,5 +1,5 @@
-//! What `workspan record` tells the runner and the preloaded library through the environment, and how the recorded
-//! program gets the user's own environment back.
+//! What `workspan record` tells the runner and the preloaded library through the environment, and
+//! how the recorded program gets the user's own environment back.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -10,8 +10,8 @@ use std::process::Command;
 pub const SPOOL_DIR: &str = "WORKSPAN_SPOOL_DIR";
 /// The user's own `LD_PRELOAD`; unset when there was none.
 pub const USER_LD_PRELOAD: &str = "WORKSPAN_USER_LD_PRELOAD";
-/// The one program (as `/proc/self/exe` names it) that the preloaded library records; in others on the way there, as a
-/// user's runner, it leaves everything as it is.
+/// The one program (as `/proc/self/exe` names it) that the preloaded library records; in others on
+/// the way there, as a user's runner, it leaves everything as it is.
 pub const PROGRAM: &str = "WORKSPAN_PROGRAM";
 /// For the runner: the preloaded library.
 pub const LIBRARY: &str = "WORKSPAN_LIBRARY";
@@ -25,8 +25,8 @@ pub const FOLLOW: &str = "WORKSPAN_FOLLOW";
 pub const SWAP: &str = "WORKSPAN_SWAP";
 /// For the preloaded library: performance counters, as it takes them.
 pub const COUNTERS: &str = "WORKSPAN_COUNTERS";
-/// For the preloaded library: millionths of the program's time that recording may add (0: no limit), and the tasks that a thread records
-/// before there is a limit, as `50000:8192`.
+/// For the preloaded library: millionths of the program's time that recording may add (0: no
+/// limit), and the tasks that a thread records before there is a limit, as `50000:8192`.
 pub const MAX_OVERHEAD: &str = "WORKSPAN_MAX_OVERHEAD";
 /// For the preloaded library: `off`, `auto`, or nanoseconds below which is folded.
 pub const FOLD: &str = "WORKSPAN_FOLD";
@@ -100,7 +100,8 @@ impl Changed {
     }
 }
 
-/// Takes everything out of `command`'s environment that [`Changed`] and the variables for the runner put into ours.
+/// Takes everything out of `command`'s environment that [`Changed`] and the variables for the
+/// runner put into ours.
 pub fn restore(command: &mut Command) {
     for part in std::env::var_os(RESTORE)
         .iter()
@@ -138,13 +139,14 @@ pub fn restore(command: &mut Command) {
     }
 }
 
-/// Whether this process was started by a program that is recorded with all that it starts (`--follow`).
+/// Whether this process was started by a program that is recorded with all that it starts
+/// (`--follow`).
 pub fn is_followed() -> bool {
     std::env::var_os(SPOOL_DIR).is_some()
 }
 
-/// Takes out of `command`'s environment what a recording around this process put there for all that it starts (`--follow`): what an inner
-/// recording starts is its own to record.
+/// Takes out of `command`'s environment what a recording around this process put there for all that
+/// it starts (`--follow`): what an inner recording starts is its own to record.
 pub fn leave_outer(command: &mut Command) {
     if !is_followed() {
         return;
@@ -173,8 +175,8 @@ pub fn follows() -> bool {
     std::env::var_os(FOLLOW).is_some_and(|value| !value.is_empty())
 }
 
-/// Has `command` start with the library preloaded, before whatever the user preloads and behind the runtime of a `sanitizer` that
-/// would not start otherwise.
+/// Has `command` start with the library preloaded, before whatever the user preloads and behind the
+/// runtime of a `sanitizer` that would not start otherwise.
 pub fn preload(command: &mut Command, library: &OsStr, spool: &OsStr, sanitizer: Option<&str>) {
     let mut value = OsString::new();
     if let Some(sanitizer) = sanitizer {

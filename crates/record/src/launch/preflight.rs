@@ -47,8 +47,8 @@ fn runs(path: &Path) -> bool {
         .is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
 }
 
-/// Why the program can't be recorded and what to do; `None` when it can. With `follow` a script is no obstacle, as what it
-/// starts is what is wanted.
+/// Why the program can't be recorded and what to do; `None` when it can. With `follow` a script is
+/// no obstacle, as what it starts is what is wanted.
 pub fn refusal(path: &Path, follow: bool) -> Option<String> {
     let shown = path.display();
     let facts = match std::fs::metadata(path) {
@@ -115,8 +115,8 @@ pub fn refusal(path: &Path, follow: bool) -> Option<String> {
     None
 }
 
-/// What makes the system start the program with more rights than its caller has, and so without anything preloaded
-/// (`AT_SECURE`, ld.so(8)); `None` when nothing does.
+/// What makes the system start the program with more rights than its caller has, and so without
+/// anything preloaded (`AT_SECURE`, ld.so(8)); `None` when nothing does.
 fn privileged(path: &Path, facts: &std::fs::Metadata) -> Option<&'static str> {
     let mode = facts.mode();
     let other_user = mode & 0o4000 != 0 && facts.uid() != rustix::process::getuid().as_raw();

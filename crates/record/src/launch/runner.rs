@@ -1,6 +1,6 @@
-//! The role of cargo's target runner, and of `workspan record` itself: starts one built program with the library preloaded
-//! and the kernel watching, through the user's own runner where there is one. It is the only place where the library is
-//! set, so cargo, rustc and build scripts run bare.
+//! The role of cargo's target runner, and of `workspan record` itself: starts one built program
+//! with the library preloaded and the kernel watching, through the user's own runner where there is
+//! one. It is the only place where the library is set, so cargo, rustc and build scripts run bare.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -20,7 +20,8 @@ use crate::say;
 /// In the spool directory: what the runner could not have recorded, one sentence a line.
 pub const UNRECORDED: &str = "unrecorded.txt";
 
-/// `args`: own name, the program, its arguments. Replaces this process; returns only when that fails.
+/// `args`: own name, the program, its arguments. Replaces this process; returns only when that
+/// fails.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut args = args.into_iter();
     let own = args.next().unwrap_or_default();

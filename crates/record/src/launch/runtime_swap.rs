@@ -1,7 +1,7 @@
 //! `--swap-runtime`: a program that GCC compiled, run on LLVM's OpenMP runtime instead of its own.
 //!
-//! libomp has GCC's entry points too, so preloading it is enough; put before our own library it answers all of them but a
-//! few that it lacks, and tells us by its tools interface.
+//! libomp has GCC's entry points too, so preloading it is enough; put before our own library it
+//! answers all of them but a few that it lacks, and tells us by its tools interface.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! Programs built with `-fsanitize=address`: their runtime refuses to start behind anything that is preloaded.
+//! Programs built with `-fsanitize=address`: their runtime refuses to start behind anything that is
+//! preloaded.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -9,11 +10,12 @@ use workspan_symbols::linked;
 /// How the shared runtimes of GCC and Clang are called.
 const RUNTIMES: [&str; 2] = ["libasan.so", "libclang_rt.asan"];
 const OPTIONS: &str = "ASAN_OPTIONS";
-/// What is checked is only that nothing stands before the runtime. Our library takes none of the functions that it watches.
+/// What is checked is only that nothing stands before the runtime. Our library takes none of the
+/// functions that it watches.
 const ANYWHERE: &str = "verify_asan_link_order=0";
 
-/// The address sanitizer's runtime that the program at `path` needs, as it names it; it has to be preloaded before all else.
-/// Programs that carry the runtime inside need nothing.
+/// The address sanitizer's runtime that the program at `path` needs, as it names it; it has to be
+/// preloaded before all else. Programs that carry the runtime inside need nothing.
 pub fn runtime(path: &Path) -> Option<String> {
     let needed = linked(path, &[]).libraries.into_iter();
     let is_runtime = |name: &String| RUNTIMES.iter().any(|runtime| name.starts_with(runtime));
@@ -22,7 +24,8 @@ pub fn runtime(path: &Path) -> Option<String> {
         .find(|name| !name.contains([':', ' ', '/']))
 }
 
-/// Has every program that `command` starts take us where we stand, since with `--follow` nobody knows which ones will be built so.
+/// Has every program that `command` starts take us where we stand, since with `--follow` nobody
+/// knows which ones will be built so.
 pub fn allow_anywhere(command: &mut Command) {
     let user = std::env::var_os(OPTIONS);
     command.env(OPTIONS, with(user.as_deref(), ANYWHERE));

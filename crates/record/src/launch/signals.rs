@@ -6,11 +6,11 @@
 //! | its trace is written | the first one waits until that is done, the second one ends this process | the same |
 //! | the report is made | ends this process, after the trace's place was said | the same |
 //!
-//! SIGUSR2 starts and stops parts of the run ([`Windows`]). A signal that was ignored when this process started (nohup, `trap ''`)
-//! stays ignored, and so the program inherits that.
+//! SIGUSR2 starts and stops parts of the run ([`Windows`]). A signal that was ignored when this
+//! process started (nohup, `trap ''`) stays ignored, and so the program inherits that.
 //!
-//! Handlers only set a flag and wake a thread. When a signal came is told by the flag, not by when that thread runs: a Ctrl-C
-//! that ended the program must not count as one more that came after it.
+//! Handlers only set a flag and wake a thread. When a signal came is told by the flag, not by when
+//! that thread runs: a Ctrl-C that ended the program must not count as one more that came after it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -169,12 +169,14 @@ impl Shared {
 }
 
 impl Writing {
-    /// True when a signal has come since the program's end: whoever sent it does not wait for a report.
+    /// True when a signal has come since the program's end: whoever sent it does not wait for a
+    /// report.
     pub fn asked_to_end(&self) -> bool {
         self.shared.asked.load(Ordering::SeqCst)
     }
 
-    /// The traces have their names: from now on a signal ends this process, after it has said `told`.
+    /// The traces have their names: from now on a signal ends this process, after it has said
+    /// `told`.
     pub fn written(&self, told: Option<String>) {
         *self.shared.phase() = Phase::Written(told);
     }
@@ -210,10 +212,12 @@ fn ignored() -> u64 {
         .unwrap_or(0)
 }
 
-/// True when this process is in the foreground of a terminal, whose Ctrl-C the program gets as well.
+/// True when this process is in the foreground of a terminal, whose Ctrl-C the program gets as
+/// well.
 fn on_terminal() -> bool {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // After the name, which may hold anything: state, parent, process group, session, terminal, its foreground group.
+    // After the name, which may hold anything: state, parent, process group, session, terminal, its
+    // foreground group.
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
     let fields: Vec<&str> = fields.split_whitespace().collect();
     fields.get(2).is_some() && fields.get(2) == fields.get(5)

@@ -13,18 +13,21 @@ use crate::launch::environment::{FOLD, KEEP, MAX_MEMORY, MAX_SIZE, join};
 /// The flags.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct FoldArgs {
-    /// Which subtrees that ran on one thread become one record: none (off), those shorter than a time (10us), or auto: those shorter than
-    /// 10 µs, or more the larger the trace is, on threads whose tasks take less than 1 µs, and on all once the trace has an eighth of
-    /// --max-size (default off)
+    /// Which subtrees that ran on one thread become one record: none (off), those shorter than a
+    /// time (10us), or auto: those shorter than 10 µs, or more the larger the trace is, on threads
+    /// whose tasks take less than 1 µs, and on all once the trace has an eighth of --max-size
+    /// (default off)
     #[arg(long, value_name = "auto|off|TIME")]
     pub fold: Option<FoldWhen>,
-    /// With --fold auto, fold longer subtrees, up to 1 ms, to keep the trace below this (default 256MB)
+    /// With --fold auto, fold longer subtrees, up to 1 ms, to keep the trace below this (default
+    /// 256MB)
     #[arg(long, value_name = "SIZE", value_parser = max_size)]
     pub max_size: Option<u64>,
     /// Memory a thread for what may still be folded (default 64MB)
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     pub max_memory: Option<u64>,
-    /// Never fold the tasks of this spawn site, as sort.rs:42 (Rayon, the Rust API) or a site's name; may be given several times
+    /// Never fold the tasks of this spawn site, as sort.rs:42 (Rayon, the Rust API) or a site's
+    /// name; may be given several times
     #[arg(long, value_name = "SITE")]
     pub keep: Vec<String>,
 }
@@ -85,7 +88,8 @@ impl FoldArgs {
         self.fold.unwrap_or_default() != FoldWhen::Off
     }
 
-    /// What is shorter, in ns, is folded in the records that a thread that folds left last; `None` for nothing. Which sites the recorder kept is not known.
+    /// What is shorter, in ns, is folded in the records that a thread that folds left last; `None`
+    /// for nothing. Which sites the recorder kept is not known.
     pub fn tail_grain(&self) -> Option<u64> {
         let grain = match self.fold.unwrap_or_default() {
             FoldWhen::Off => None,

@@ -1,4 +1,5 @@
-//! Which parts of a run are kept: after a delay, for a while, the last seconds, or from signal to signal.
+//! Which parts of a run are kept: after a delay, for a while, the last seconds, or from signal to
+//! signal.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -59,8 +60,8 @@ fn positive(text: &str) -> Result<Length, ParseError> {
 /// `--delay`, `--duration` and `--ring`.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct WindowArgs {
-    /// Keep what happens from so long after the program's start on: 500ms, 5s, 2m (SIGUSR2 to `workspan record` starts and stops
-    /// as well)
+    /// Keep what happens from so long after the program's start on: 500ms, 5s, 2m (SIGUSR2 to
+    /// `workspan record` starts and stops as well)
     #[arg(long, value_name = "TIME")]
     pub delay: Option<Length>,
     /// Keep so much from there on; the program runs on
@@ -75,7 +76,8 @@ pub struct WindowArgs {
 #[derive(Debug, Default)]
 pub struct Windows {
     parts: Parts,
-    /// When SIGUSR2 came, in nanoseconds of `CLOCK_MONOTONIC_RAW`, and where recorded processes look for it.
+    /// When SIGUSR2 came, in nanoseconds of `CLOCK_MONOTONIC_RAW`, and where recorded processes
+    /// look for it.
     signals: Mutex<(Vec<u64>, Option<File>)>,
 }
 

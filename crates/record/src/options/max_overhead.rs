@@ -10,9 +10,11 @@ use crate::units::{self, ParseError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaxOverhead(u32);
 
-/// Tasks that each thread records in full before any is left out, where a budget was asked for: about a millisecond of recording.
+/// Tasks that each thread records in full before any is left out, where a budget was asked for:
+/// about a millisecond of recording.
 const HOLD: u32 = 1 << 13;
-/// And where nobody asked: what is recorded in full can be read in a second, and costs a tenth of that.
+/// And where nobody asked: what is recorded in full can be read in a second, and costs a tenth of
+/// that.
 const HOLD_UNASKED: u32 = 1 << 20;
 
 impl MaxOverhead {
@@ -21,8 +23,8 @@ impl MaxOverhead {
     /// What holds where nobody says anything.
     const DEFAULT: MaxOverhead = MaxOverhead(50_000);
 
-    /// What to tell the user if some of these runtimes, as `runtime` notes name them, are not in our
-    /// table: none of their tasks can be skipped.
+    /// What to tell the user if some of these runtimes, as `runtime` notes name them, are not in
+    /// our table: none of their tasks can be skipped.
     pub fn unheeded(self, runtimes: &[String]) -> Option<String> {
         let mut others = runtimes
             .iter()

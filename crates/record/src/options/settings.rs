@@ -145,7 +145,8 @@ impl Sampling {
         (self.0 > 0).then_some(Rate::of(self.0))
     }
 
-    /// The rate that the runner was told, or the user set; one that this machine can afford when that is nothing.
+    /// The rate that the runner was told, or the user set; one that this machine can afford when
+    /// that is nothing.
     pub fn rate_from_environment() -> Option<Rate> {
         let told: Option<Sampling> = std::env::var(SAMPLE)
             .ok()

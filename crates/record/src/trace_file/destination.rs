@@ -39,7 +39,8 @@ pub fn check_output(output: &Path) -> anyhow::Result<()> {
     if there.is_dir() {
         anyhow::bail!("{}: is a directory; name a file", output.display());
     }
-    // The trace gets its name by a rename, which would take a device out of the system; opening a pipe would wait for ever.
+    // The trace gets its name by a rename, which would take a device out of the system; opening a
+    // pipe would wait for ever.
     if !there.is_file() {
         anyhow::bail!(
             "{}: is a device, a pipe or a socket, which a trace would replace; name a file",
@@ -55,8 +56,8 @@ pub fn check_output(output: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The link in `/dev` or `/proc` that `output` is or leads to, as `/dev/stdout` and `/dev/fd/1`. The trace gets its name by a rename,
-/// which would take the link out of the system.
+/// The link in `/dev` or `/proc` that `output` is or leads to, as `/dev/stdout` and `/dev/fd/1`.
+/// The trace gets its name by a rename, which would take the link out of the system.
 fn systems_link(output: &Path) -> Option<PathBuf> {
     let mut at = output.to_owned();
     // As many as the kernel follows.

@@ -1,5 +1,6 @@
-//! From what a recorded process left behind (its spool file) to one self-contained trace: chunks trimmed and sealed,
-//! what was still open to folding folded, sites resolved, facts about the run noted; small folded ones packed.
+//! From what a recorded process left behind (its spool file) to one self-contained trace: chunks
+//! trimmed and sealed, what was still open to folding folded, sites resolved, facts about the run
+//! noted; small folded ones packed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Cursor, Seek, SeekFrom, Write};
@@ -32,7 +33,8 @@ use crate::trace_file::process_facts::Told;
 /// A trace that was finalised.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Finalized {
-    /// Tasks that the first records of the process create which tell of any: 0 if it has none. Counting all takes as long as all else here.
+    /// Tasks that the first records of the process create which tell of any: 0 if it has none.
+    /// Counting all takes as long as all else here.
     pub tasks: u64,
     /// The program's name.
     pub name: String,
@@ -62,15 +64,18 @@ pub struct Settings<'a> {
     pub tool: &'a Path,
     /// Which parts of the run are kept.
     pub windows: &'a Windows,
-    /// What took less time, in ns, is folded in the records that threads that fold had last; `None`: they stay.
+    /// What took less time, in ns, is folded in the records that threads that fold had last;
+    /// `None`: they stay.
     pub tail_grain: Option<u64>,
 }
 
-/// Writes the trace of `spool`, with what the kernel saw of its process, to `output`, a new file that the caller then puts in its place; where parts of the run are kept, each
-/// to a file of its own, whose names have a number more. Returns the files with what is in them.
+/// Writes the trace of `spool`, with what the kernel saw of its process, to `output`, a new file
+/// that the caller then puts in its place; where parts of the run are kept, each to a file of its
+/// own, whose names have a number more. Returns the files with what is in them.
 ///
 /// # Errors
-/// The spool file can't be read or is none; `output` can't be written. The spool file is left as it is.
+/// The spool file can't be read or is none; `output` can't be written. The spool file is left as it
+/// is.
 pub fn finalize(
     spool: &Path,
     output: &Path,
@@ -140,7 +145,8 @@ pub fn finalize(
             &spool.display().to_string(),
         ) {
             Err(error) if is_full(&error) => {
-                // Half a file takes room that what follows may need; and so do parts, of which the whole has all.
+                // Half a file takes room that what follows may need; and so do parts, of which the
+                // whole has all.
                 let _ = std::fs::remove_file(&output);
                 for (part, _) in written.drain(..) {
                     let _ = std::fs::remove_file(part);
@@ -214,7 +220,8 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// Writes the trace, packed where that is worth it; damage in what was recorded is left out and told.
+    /// Writes the trace, packed where that is worth it; damage in what was recorded is left out and
+    /// told.
     fn write(
         &self,
         output: &Path,
@@ -233,8 +240,8 @@ impl Found<'_> {
         file.into_inner().map_err(|e| e.into_error())?.sync_data()
     }
 
-    /// True for a small trace with folded subtrees: whoever has a run folded wants its trace to be small, and unpacking a large one would take
-    /// some of the time of its report.
+    /// True for a small trace with folded subtrees: whoever has a run folded wants its trace to be
+    /// small, and unpacking a large one would take some of the time of its report.
     fn packs(&self) -> bool {
         let folds = |chunk: &Chunk<'_>| {
             let mut events = Events::new(chunk.payload, 0);
@@ -320,8 +327,9 @@ impl Found<'_> {
         })
     }
 
-    /// There is no room for a copy: what the process left is a trace too, and becomes the one. Where there is room for so much,
-    /// it gets its sites' lines and the facts. Returns what to say of it.
+    /// There is no room for a copy: what the process left is a trace too, and becomes the one.
+    /// Where there is room for so much, it gets its sites' lines and the facts. Returns what to say
+    /// of it.
     fn keep_as_recorded(&self, spool: &Path, output: &Path) -> io::Result<Option<String>> {
         let what = "There was no room on the disk to write the trace anew: it is what the process left, with chunks that are \
                     not full, and without samples and off-CPU times.";
@@ -340,7 +348,8 @@ impl Found<'_> {
     }
 }
 
-/// A new file that only its user may read: a program's arguments and lines of its sources are in a trace.
+/// A new file that only its user may read: a program's arguments and lines of its sources are in a
+/// trace.
 ///
 /// # Errors
 /// As of opening; something is there already.

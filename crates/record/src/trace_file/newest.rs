@@ -7,8 +7,8 @@ use std::time::SystemTime;
 /// Folders of runs that are looked into: those of the last runs.
 const MAX_RUN_FOLDERS: usize = 50;
 
-/// The trace that was written last: of the traces in `folder` itself and of the runs in its `target/workspan/runs`. Links are
-/// not followed.
+/// The trace that was written last: of the traces in `folder` itself and of the runs in its
+/// `target/workspan/runs`. Links are not followed.
 pub fn newest_trace(folder: &Path) -> Option<PathBuf> {
     let mut runs = folders(&folder.join("target/workspan/runs"));
     // Their names are times.

@@ -1,4 +1,5 @@
-//! What a process told of itself beside its records, and its sites resolved to functions, files and lines.
+//! What a process told of itself beside its records, and its sites resolved to functions, files and
+//! lines.
 
 use std::path::PathBuf;
 

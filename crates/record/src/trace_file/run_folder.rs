@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Makes `<target>/workspan/runs/<time>`, with a number when another run started in the same second.
+/// Makes `<target>/workspan/runs/<time>`, with a number when another run started in the same
+/// second.
 ///
 /// # Errors
 /// The directory can't be made.
@@ -30,7 +31,8 @@ pub fn new_run(target: &Path) -> io::Result<PathBuf> {
 pub fn time_name(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Years are counted from March, so that a leap day is the last of its year; 719468 days lie between 0000-03-01 and 1970.
+    // Years are counted from March, so that a leap day is the last of its year; 719468 days lie
+    // between 0000-03-01 and 1970.
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
@@ -61,8 +63,8 @@ pub fn program_name(file: &str) -> &str {
     }
 }
 
-/// Puts the finished file `half` at `<folder>/<name>.wspan`, or `<name>-2.wspan` and so on where that exists, and returns
-/// where it went.
+/// Puts the finished file `half` at `<folder>/<name>.wspan`, or `<name>-2.wspan` and so on where
+/// that exists, and returns where it went.
 ///
 /// # Errors
 /// Those of the file system.

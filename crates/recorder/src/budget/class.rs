@@ -26,8 +26,8 @@ pub(super) struct Class {
     seen: u32,
     /// Mean time, in ticks, without what recording added.
     pub(super) ticks: u64,
-    /// Time a join, in 2^-4 ticks, where it was recorded whole: near the least, as threads are interrupted; 0 while that is
-    /// not known.
+    /// Time a join, in 2^-4 ticks, where it was recorded whole: near the least, as threads are
+    /// interrupted; 0 while that is not known.
     pub(super) join_time: u64,
     /// Joins that this was learnt from, at the most of one subtree.
     learnt: u64,
@@ -56,7 +56,8 @@ impl Class {
         self.seen >= MEASURED
     }
 
-    /// One more of them has ended, which took `passed` ticks, `bare` of them without what recording it added.
+    /// One more of them has ended, which took `passed` ticks, `bare` of them without what recording
+    /// it added.
     pub(super) fn ended(&mut self, passed: u64, bare: u64, left_out: bool) {
         self.seen = if self.seen < MEAN_OF {
             self.seen + 1
@@ -87,7 +88,8 @@ impl Class {
         (self.left >= COMPARABLE).then_some(self.left_ticks)
     }
 
-    /// One of so many joins that was recorded whole took `passed` ticks: the chance of being recorded, times `correction` (in 2^-16), follows.
+    /// One of so many joins that was recorded whole took `passed` ticks: the chance of being
+    /// recorded, times `correction` (in 2^-16), follows.
     pub(super) fn learn(&mut self, passed: u64, joins: u64, correction: u64, settings: &Settings) {
         let seen = (passed.saturating_mul(16) / joins.max(1)).max(1);
         let known = self.join_time;
@@ -115,7 +117,8 @@ impl Class {
     }
 }
 
-/// The classes that a thread knows. They are as large as the whole stack of some threads, so they never lie on it.
+/// The classes that a thread knows. They are as large as the whole stack of some threads, so they
+/// never lie on it.
 #[derive(Debug)]
 pub(super) struct Classes(Box<[Class]>);
 
@@ -153,8 +156,9 @@ impl Classes {
         *class
     }
 
-    /// That class, where nothing has been learnt of it, by what was of the level below, if both are alike: recording one of each level whole would cost as
-    /// much as all that is drawn within the first hundredth of a second.
+    /// That class, where nothing has been learnt of it, by what was of the level below, if both are
+    /// alike: recording one of each level whole would cost as much as all that is drawn within the
+    /// first hundredth of a second.
     pub(super) fn by_level_below(
         &mut self,
         class: Class,

@@ -4,10 +4,12 @@ use super::class::{Classes, ODD};
 use super::compared::Compared;
 use super::{Begun, Choice, Settings};
 
-/// A subtree that takes less time than recording so many joins is not worth the two records of leaving it out.
+/// A subtree that takes less time than recording so many joins is not worth the two records of
+/// leaving it out.
 const WORTH: u64 = 8;
-/// One that takes more than recording so many is entered at first: the shorter those are that are left out, the more of them are drawn for the same cost, and the
-/// surer is what follows; but deciding of each, and telling that it is left out, costs as much as a join or two.
+/// One that takes more than recording so many is entered at first: the shorter those are that are
+/// left out, the more of them are drawn for the same cost, and the surer is what follows; but
+/// deciding of each, and telling that it is left out, costs as much as a join or two.
 const GRAIN: u64 = 300;
 
 /// A thread's decisions.
@@ -18,8 +20,8 @@ pub struct Budget {
     learns_each: bool,
     classes: Classes,
     random: u64,
-    /// Where on the line of chances laid end to end the next subtree begins, and where the point lies that draws one, both
-    /// counted from the last whole chance.
+    /// Where on the line of chances laid end to end the next subtree begins, and where the point
+    /// lies that draws one, both counted from the last whole chance.
     along: u64,
     point: u64,
     /// Subtrees that take longer on average are entered.
@@ -57,8 +59,9 @@ impl Budget {
         budget
     }
 
-    /// The same for tasks that are created and waited for. Those of a level differ much more in size, as a task may create several, each smaller than the one before, and
-    /// the first of a level is one of the largest: that this one is recorded whole leaves less to chance.
+    /// The same for tasks that are created and waited for. Those of a level differ much more in
+    /// size, as a task may create several, each smaller than the one before, and the first of a
+    /// level is one of the largest: that this one is recorded whole leaves less to chance.
     pub fn of_tasks(self) -> Budget {
         Budget {
             learns_each: true,
@@ -76,9 +79,10 @@ impl Budget {
         x.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32
     }
 
-    /// Whether the next subtree is drawn, with that chance in 2^32, at most 1. Chances are laid end to end, and in each whole one a point
-    /// at random draws the subtree it falls on: so as many are drawn as the chances add up to, in every phase of the program, and
-    /// no pattern in it can fall in with the drawing.
+    /// Whether the next subtree is drawn, with that chance in 2^32, at most 1. Chances are laid end
+    /// to end, and in each whole one a point at random draws the subtree it falls on: so as many
+    /// are drawn as the chances add up to, in every phase of the program, and no pattern in it can
+    /// fall in with the drawing.
     fn falls_on(&mut self, chance: u64) -> bool {
         let whole = 1 << 32;
         let mut drawn = self.along <= self.point && self.point < self.along + chance;
@@ -143,7 +147,8 @@ impl Budget {
         (self.since, self.entered, self.sampled) = (now, 0, 0);
     }
 
-    /// It returned at time `now`; `joins` of those recorded began meanwhile on its thread, itself among them.
+    /// It returned at time `now`; `joins` of those recorded began meanwhile on its thread, itself
+    /// among them.
     pub fn end(&mut self, begun: Begun, now: u64, joins: u64) {
         let passed = now.saturating_sub(begun.start);
         let added = joins.saturating_mul(self.settings.join_ticks);

@@ -11,7 +11,8 @@ const SETTINGS: Settings = Settings {
     seed: 7,
 };
 
-/// Recursion of that depth whose tasks do `strand` ticks of work; what is recorded, and the time it took.
+/// Recursion of that depth whose tasks do `strand` ticks of work; what is recorded, and the time it
+/// took.
 struct Run {
     budget: Budget,
     now: u64,
@@ -130,7 +131,8 @@ fn one_level_is_learnt_of_from_the_one_below() {
     assert!(run.learnt > learnt, "{}", run.learnt);
 }
 
-/// Level 8 holds so many joins of 4 ticks, without their records; then level 7 takes `ticks`. What is to become of its third subtree?
+/// Level 8 holds so many joins of 4 ticks, without their records; then level 7 takes `ticks`. What
+/// is to become of its third subtree?
 fn third_above(joins: u64, ticks: u64) -> Choice {
     let mut budget = Budget::new(SETTINGS, 0, 0);
     let mut now = 0;

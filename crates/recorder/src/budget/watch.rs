@@ -28,8 +28,8 @@ impl Watch {
         }
     }
 
-    /// The budget of the thread of that number, at time `now`; where there is none, how many joins may begin before this is to be called again. `tasks`:
-    /// those of a join.
+    /// The budget of the thread of that number, at time `now`; where there is none, how many joins
+    /// may begin before this is to be called again. `tasks`: those of a join.
     pub fn budget(&mut self, thread: u32, now: u64, tasks: u32) -> Result<&mut Budget, u32> {
         if self.budget.is_none() {
             if self.settings.per_million == 0 {
@@ -49,7 +49,8 @@ impl Watch {
         }))
     }
 
-    /// Compares what the joins since the last time have cost with the time that has passed. Where nothing is held, there is a budget at once.
+    /// Compares what the joins since the last time have cost with the time that has passed. Where
+    /// nothing is held, there is a budget at once.
     fn is_exceeded(&mut self, now: u64, tasks: u32) -> bool {
         let passed = now.saturating_sub(self.since);
         let begun = u64::from(WEIGHED) * u64::from(passed > 0);

@@ -1,13 +1,16 @@
-//! A full chunk is written to its place in the file, and its memory, which has its pages and lies in the cache, takes the next one.
+//! A full chunk is written to its place in the file, and its memory, which has its pages and lies
+//! in the cache, takes the next one.
 //!
-//! Whenever the process is killed, a reader finds each record once at least, and never half a chunk:
+//! Whenever the process is killed, a reader finds each record once at least, and never half a
+//! chunk:
 //!
-//! 1. The new place gets a header with the flag [`MOVING`], so that nothing is read there; then the records; then the header as
-//!    that of a sealed chunk. Until then the chunk in memory is the one that counts, after it both say the same.
+//! 1. The new place gets a header with the flag [`MOVING`], so that nothing is read there; then the
+//!    records; then the header as that of a sealed chunk. Until then the chunk in memory is the one
+//!    that counts, after it both say the same.
 //! 2. The chunk in memory gets the flag, its next header, and the flag is taken away.
 //!
-//! A file is written to by one thread at a time, so that many would wait for each other. A thread that finds another one at it
-//! maps a new chunk instead.
+//! A file is written to by one thread at a time, so that many would wait for each other. A thread
+//! that finds another one at it maps a new chunk instead.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering;
@@ -25,8 +28,8 @@ pub(crate) struct Piece {
 }
 
 impl Spool {
-    /// Makes the chunk an empty one with the header `next`; what was in it is kept elsewhere in the file. False, with the chunk as it
-    /// was, when that could not be done.
+    /// Makes the chunk an empty one with the header `next`; what was in it is kept elsewhere in the
+    /// file. False, with the chunk as it was, when that could not be done.
     ///
     /// # Safety
     /// The chunk is the calling thread's alone, and has a mapping of its own.
@@ -76,8 +79,9 @@ impl Spool {
         write_at(fd, &header.encode(), offset)
     }
 
-    /// Puts records into a sealed chunk of their own. A piece without room for them is ended and another one begun, of `size` bytes
-    /// at least (a multiple of the page size). `None`, and no chunk is there, when the file can't grow.
+    /// Puts records into a sealed chunk of their own. A piece without room for them is ended and
+    /// another one begun, of `size` bytes at least (a multiple of the page size). `None`, and no
+    /// chunk is there, when the file can't grow.
     pub(crate) fn put_out(
         &self,
         piece: &mut Option<Piece>,

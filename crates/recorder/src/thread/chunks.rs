@@ -1,4 +1,5 @@
-//! The chunks that a thread writes to, one after the other, and the scratch memory where there are none.
+//! The chunks that a thread writes to, one after the other, and the scratch memory where there are
+//! none.
 
 use core::ptr;
 use core::slice;
@@ -86,7 +87,8 @@ pub(super) fn use_chunk(owner: &mut Owner, chunk: Mapped, used: usize) {
 /// The records that a chunk has.
 ///
 /// # Safety
-/// The chunk is mapped, and the calling thread, whose it is, does not write to it while it has them.
+/// The chunk is mapped, and the calling thread, whose it is, does not write to it while it has
+/// them.
 pub(super) unsafe fn records<'a>(chunk: Mapped) -> &'a [u8] {
     let length = chunk.committed().load(Ordering::Relaxed) as usize;
     // SAFETY: the caller's; so many bytes are there.
@@ -186,8 +188,8 @@ fn renew(handle: *mut Handle) {
     }
 }
 
-/// Writes a record of any length through the handle: `length` bytes of operands, at time `now`. Records too long for a
-/// chunk of the largest size are left out.
+/// Writes a record of any length through the handle: `length` bytes of operands, at time `now`.
+/// Records too long for a chunk of the largest size are left out.
 ///
 /// # Safety
 /// `handle` is the calling thread's; `operands` holds `length` bytes.

@@ -12,8 +12,8 @@ use crate::process::{self, Ended};
 use crate::system::{self, KeepErrno};
 use crate::wire::Kind;
 
-/// The key's destructor runs up to four times for a thread that puts its value back; the thread's last records may come
-/// from the destructors of others, so the handle is given up late.
+/// The key's destructor runs up to four times for a thread that puts its value back; the thread's
+/// last records may come from the destructors of others, so the handle is given up late.
 const LATE_ROUNDS: u8 = 2;
 
 /// What else is told of a thread's end.

@@ -10,7 +10,8 @@ use crate::folder::Folder;
 use crate::process::Recording;
 use crate::spool::Mapped;
 
-/// Folds the full chunk, where that is wanted, and gives the handle the one that follows it; false where not.
+/// Folds the full chunk, where that is wanted, and gives the handle the one that follows it; false
+/// where not.
 pub(super) fn fold_chunk(recording: &Recording, owner: &mut Owner, chunk: Mapped) -> bool {
     let whole = owner.counters.is_none() && owner.at_base.is_none();
     if recording.grain.is_none() || owner.unfolded || !whole {

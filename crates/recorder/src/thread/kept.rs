@@ -30,7 +30,8 @@ pub(super) fn pass(owner: &mut Owner, chunk: &Mapped) {
     }
 }
 
-/// The chunk that the handle writes to is empty: what is open comes first, unless it is the thread's first one.
+/// The chunk that the handle writes to is empty: what is open comes first, unless it is the
+/// thread's first one.
 pub(super) fn restart(owner: &mut Owner) {
     let Some(at) = &mut owner.at_base else {
         return;
@@ -42,7 +43,8 @@ pub(super) fn restart(owner: &mut Owner) {
     }
 }
 
-/// Nobody writes to the chunk any more, whose last record is of the time `last`. Where parts are kept only, it may serve again.
+/// Nobody writes to the chunk any more, whose last record is of the time `last`. Where parts are
+/// kept only, it may serve again.
 ///
 /// # Safety
 /// The chunk is the calling thread's alone, which does not use it afterwards.

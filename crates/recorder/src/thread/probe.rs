@@ -6,8 +6,9 @@ use crate::clock;
 use crate::front::Handle;
 use crate::wire::Kind;
 
-/// What a probe adds to a strand's measured time, in ticks: half a record, as a strand's time begins in the middle of
-/// the record that starts it and ends in the middle of the one that ends it. The least of several batches.
+/// What a probe adds to a strand's measured time, in ticks: half a record, as a strand's time
+/// begins in the middle of the record that starts it and ends in the middle of the one that ends
+/// it. The least of several batches.
 pub(crate) fn probe_cost() -> u64 {
     const BATCH: u64 = 16;
     let mut owner = Owner::new(0, 0);

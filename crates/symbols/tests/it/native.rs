@@ -12,8 +12,8 @@ fn fixture(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Whether a tool is there. Says what is skipped without it, past the test harness, which keeps what passing tests print
-/// to itself.
+/// Whether a tool is there. Says what is skipped without it, past the test harness, which keeps
+/// what passing tests print to itself.
 fn there(test: &str, tool: &str) -> bool {
     let found = Command::new(tool).arg("--version").output().is_ok();
     if !found {
@@ -36,7 +36,8 @@ fn done(command: &mut Command) -> bool {
     output.status.success()
 }
 
-/// Compiles a fixture with what says where it was called from, in `folder`, by the source's absolute path.
+/// Compiles a fixture with what says where it was called from, in `folder`, by the source's
+/// absolute path.
 fn build(folder: &Path, compiler: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
     let capture = folder.join("capture.o");
     assert!(done(
@@ -393,7 +394,8 @@ fn a_block_behind_another_one_is_shown_at_its_own_pragma() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    // Each block ends in a jump, behind which its table has one more row, where the next block begins.
+    // Each block ends in a jump, behind which its table has one more row, where the next block
+    // begins.
     for flags in [
         &["-g", "-fno-inline", "-falign-functions=1"][..],
         &["-g", "-fno-inline", "-falign-functions=1", "-gdwarf-4"],

@@ -73,14 +73,16 @@ fn stacks_through_inlining_and_closures() {
         members: vec![],
     };
 
-    // The innermost address is `capture` itself; the next one is three functions deep in inlined code.
+    // The innermost address is `capture` itself; the next one is three functions deep in inlined
+    // code.
     let inner = one(stack(&addresses[1..]), &mappings, &workspace);
     assert_eq!(inner.label, "src/stack.rs:27");
     assert_eq!(inner.function.as_deref(), Some("inlined"));
     assert_eq!(inner.source.as_deref(), Some("capture();"));
     assert_eq!(inner.file.as_deref(), Some("src/stack.rs"));
 
-    // Only frames of the standard library and the C library: the library's own call, unless the calling task has a site.
+    // Only frames of the standard library and the C library: the library's own call, unless the
+    // calling task has a site.
     let last = &addresses[addresses.len() - 2..];
     assert_eq!(
         one(stack(last), &mappings, &workspace).label,
@@ -194,7 +196,8 @@ fn broken_modules_are_said_and_never_panic() {
             line: 33,
         },
     ];
-    // Anything from a few flipped bits to a cut file; a plain generator, so that a failure comes back.
+    // Anything from a few flipped bits to a cut file; a plain generator, so that a failure comes
+    // back.
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut random = move |below: usize| {
         state ^= state << 13;

@@ -12,9 +12,11 @@ pub struct CpuTime {
     pub tid: u32,
     /// Nanoseconds on a CPU between the recording's start and the process's end.
     pub ns: u64,
-    /// Those of them before the trace has anything of the thread; all of them for a thread that it has nothing of.
+    /// Those of them before the trace has anything of the thread; all of them for a thread that it
+    /// has nothing of.
     pub outside_ns: u64,
-    /// The function, by samples, that it spent most of `outside_ns` in; empty where that is not known.
+    /// The function, by samples, that it spent most of `outside_ns` in; empty where that is not
+    /// known.
     pub function: String,
     /// Switches of the thread that are missing: its time is not exact then.
     pub missing: u64,

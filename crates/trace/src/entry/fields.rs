@@ -14,8 +14,8 @@ pub fn push_varint(out: &mut Vec<u8>, v: u64) {
     }
     out.reserve(TOUCHED);
     let length = out.len();
-    // SAFETY: there is room for 16 bytes behind the vector's, more than the 9 that a varint may touch; those up to its end are
-    // written, so that they may become the vector's.
+    // SAFETY: there is room for 16 bytes behind the vector's, more than the 9 that a varint may
+    // touch; those up to its end are written, so that they may become the vector's.
     unsafe {
         let from = out.as_mut_ptr().add(length);
         let end = put_varint(from, v);

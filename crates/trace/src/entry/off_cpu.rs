@@ -3,7 +3,8 @@
 use super::fields::push_entry;
 use super::{Fields, push_varint};
 
-/// How long a thread was off the CPU from one reading of its statistics to the next, where nobody watched each switch.
+/// How long a thread was off the CPU from one reading of its statistics to the next, where nobody
+/// watched each switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OffCpu {
     /// The thread's number in the trace.

@@ -1,16 +1,19 @@
-//! Where threads were in their code: samples, the stacks they name, and the frames those are made of.
+//! Where threads were in their code: samples, the stacks they name, and the frames those are made
+//! of.
 
 use super::fields::push_entry;
 use super::{Fields, push_bytes, push_varint};
 
-/// The function of the frame that stands for the recorder's code, whichever of it: it says nothing of the program.
+/// The function of the frame that stands for the recorder's code, whichever of it: it says nothing
+/// of the program.
 pub const RECORDING: &str = "recording (workspan)";
 
-/// The thread number of samples taken on threads that the trace has no records of at that time: a thread that never calls the
-/// runtime, or has not yet.
+/// The thread number of samples taken on threads that the trace has no records of at that time: a
+/// thread that never calls the runtime, or has not yet.
 pub const OTHER_THREADS: u32 = u32::MAX;
 
-/// A function that was on a stack, resolved after the run; functions inlined into others are frames of their own.
+/// A function that was on a stack, resolved after the run; functions inlined into others are frames
+/// of their own.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FrameEntry {
     /// Its number.

@@ -32,7 +32,8 @@ pub enum SitePosition {
     },
     /// A text given by the program.
     Label(String),
-    /// A call, by the addresses it and its callers return to, and a name for when no line is known of any.
+    /// A call, by the addresses it and its callers return to, and a name for when no line is known
+    /// of any.
     Calls {
         /// Return addresses, innermost first; there may be none.
         addresses: Vec<u64>,
@@ -114,7 +115,8 @@ impl Site {
 }
 
 impl SitePosition {
-    /// Appends primitive and position: the part of a site's entry that does not depend on its number.
+    /// Appends primitive and position: the part of a site's entry that does not depend on its
+    /// number.
     pub fn encode(&self, primitive: u8, body: &mut Vec<u8>) {
         push_varint(body, u64::from(primitive));
         match self {

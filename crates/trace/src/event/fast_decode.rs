@@ -1,11 +1,13 @@
-//! The records that nearly all of a trace is made of, in the form they nearly always have: those of joins, and creates, begins, waits and
-//! resumes of tasks. Each is read from a piece of fixed length, so that hardly anything has to be checked; whatever is not like
-//! that is left to the decoder of all records, which gives the same.
+//! The records that nearly all of a trace is made of, in the form they nearly always have: those of
+//! joins, and creates, begins, waits and resumes of tasks. Each is read from a piece of fixed
+//! length, so that hardly anything has to be checked; whatever is not like that is left to the
+//! decoder of all records, which gives the same.
 
 use super::{Event, Events, WaitFor, optional, thread_of};
 use crate::wire::{self, Kind};
 
-/// A head takes 8 bytes at most, and a number that is read here 8, of which a record has 4 at most: that many may be looked at.
+/// A head takes 8 bytes at most, and a number that is read here 8, of which a record has 4 at most:
+/// that many may be looked at.
 const ROOM: usize = 40;
 
 /// The piece, and how much of it is read.
@@ -79,13 +81,15 @@ impl<'a> Events<'a> {
             }
             _ => return None,
         };
-        // Bytes that were no record once are none here either, so that nobody needs to ask whether any were.
+        // Bytes that were no record once are none here either, so that nobody needs to ask whether
+        // any were.
         self.at += piece.at;
         self.now = self.now.saturating_add(delta);
         Some((self.now, event))
     }
 
-    /// The next record, where it is one of a join that nobody stole, in its usual form; else it stays the next.
+    /// The next record, where it is one of a join that nobody stole, in its usual form; else it
+    /// stays the next.
     #[inline(always)]
     pub fn next_of_join(&mut self) -> Option<(u64, Event<'a>)> {
         let room = self.bytes.get(self.at..)?.first_chunk::<16>()?;
@@ -116,7 +120,8 @@ mod tests {
     use crate::entry::push_varint;
     use crate::wire::put_head;
 
-    /// What the decoder of all records makes of bytes, and what is read here, agree on every record that is read here.
+    /// What the decoder of all records makes of bytes, and what is read here, agree on every record
+    /// that is read here.
     #[test]
     fn is_what_the_decoder_of_all_records_gives() {
         let kinds = [

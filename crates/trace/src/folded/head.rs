@@ -1,4 +1,5 @@
-//! The first half of a record: its sums and its paths. What asks for paths alone, as most passes do, reads no further, and needs no memory.
+//! The first half of a record: its sums and its paths. What asks for paths alone, as most passes
+//! do, reads no further, and needs no memory.
 
 use super::{BETWEEN, JOINS, SPAN, list_length, strands_of_joins};
 use crate::entry::Fields;
@@ -42,7 +43,8 @@ impl Paths {
     }
 }
 
-/// The heaviest of an envelope's paths where each burdened edge costs `burden`; `span` where it has none.
+/// The heaviest of an envelope's paths where each burdened edge costs `burden`; `span` where it has
+/// none.
 pub(super) fn heaviest(envelope: &[(u64, u32)], span: u64, burden: u64) -> u128 {
     envelope
         .iter()

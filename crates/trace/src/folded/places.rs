@@ -1,4 +1,5 @@
-//! Where blocks of a folded record start and end, told by a set of bits where the record has few sites.
+//! Where blocks of a folded record start and end, told by a set of bits where the record has few
+//! sites.
 
 use super::FoldedSite;
 

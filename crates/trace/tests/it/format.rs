@@ -1,5 +1,6 @@
-//! The bytes on disk. A change here is a change of the format: readers of old files must still understand them, or the
-//! version goes up. `WORKSPAN_UPDATE=1 cargo test -p workspan-trace` rewrites the snapshot.
+//! The bytes on disk. A change here is a change of the format: readers of old files must still
+//! understand them, or the version goes up. `WORKSPAN_UPDATE=1 cargo test -p
+//! workspan-trace` rewrites the snapshot.
 
 use std::fmt::Write;
 

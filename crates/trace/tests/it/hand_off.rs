@@ -1,5 +1,6 @@
-//! The hand-over of chunks under a model checker (every interleaving of a writer and a reader, every value a load may give in Rust's
-//! memory model), and with a writer that is killed after each of its stores. The functions are the recorder's own.
+//! The hand-over of chunks under a model checker (every interleaving of a writer and a reader,
+//! every value a load may give in Rust's memory model), and with a writer that is killed after each
+//! of its stores. The functions are the recorder's own.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -39,7 +40,8 @@ fn file(chunks: &[Vec<u8>]) -> Vec<u8> {
     file
 }
 
-/// What the reader finds in a file, as sequence number and payload of each chunk; damage fails the test.
+/// What the reader finds in a file, as sequence number and payload of each chunk; damage fails the
+/// test.
 fn found(file: &[u8]) -> Vec<(u32, Vec<u8>)> {
     let trace = Trace::open(file).unwrap();
     let mut chunks = trace.chunks(Tolerance::Tolerant);
@@ -82,7 +84,8 @@ impl Watched {
         }
     }
 
-    /// The chunk as a reader finds it at some moment, with zeros for what it has no business to look at yet.
+    /// The chunk as a reader finds it at some moment, with zeros for what it has no business to
+    /// look at yet.
     fn seen(&self) -> Vec<u8> {
         let mut seen = vec![0; self.bytes.len()];
         if self.magic.load(Ordering::Acquire) != u32::from_le_bytes(CHUNK_MAGIC) {
@@ -262,7 +265,8 @@ impl Memory for Mortal {
     }
 }
 
-/// Runs `write` over a file of `size` bytes of chunks with a kill after each store; what is found each time, to the end.
+/// Runs `write` over a file of `size` bytes of chunks with a kill after each store; what is found
+/// each time, to the end.
 fn killed_after_each_store(
     size: usize,
     write: impl Fn(&Rc<RefCell<Vec<u8>>>, &Rc<Cell<usize>>),
@@ -339,7 +343,8 @@ fn what_is_left_of_a_full_chunk_is_no_chunk() {
     assert_eq!(seal_short(&chunk, 24), Some(104));
 }
 
-/// Writes a sealed chunk of its own as system calls do: a header that hides it, the records, the header.
+/// Writes a sealed chunk of its own as system calls do: a header that hides it, the records, the
+/// header.
 fn put_out(
     (bytes, lives): (&Rc<RefCell<Vec<u8>>>, &Rc<Cell<usize>>),
     at: usize,
@@ -359,9 +364,11 @@ fn put_out(
     store(bytes, lives, at, &header.encode());
 }
 
-/// A thread that folds, whose records take many turns in two chunks `a` and `b`: of what it wrote, `n` records were put out.
+/// A thread that folds, whose records take many turns in two chunks `a` and `b`: of what it wrote,
+/// `n` records were put out.
 ///
-/// No reader looks at chunks that take turns while their process lives, so there is nothing here for the model checker.
+/// No reader looks at chunks that take turns while their process lives, so there is nothing here
+/// for the model checker.
 #[test]
 fn a_folding_writer_killed_at_any_store_leaves_each_record_once() {
     let size = CHUNK_HEADER_SIZE + 24;
@@ -408,8 +415,8 @@ fn a_folding_writer_killed_at_any_store_leaves_each_record_once() {
     assert!([8, 16, 20, 24, 32].iter().all(|n| lengths.contains(n)));
 }
 
-/// A thread whose full chunk is written to its place in the file, and whose memory takes the next one, twice (the recorder's
-/// `spool/moving.rs`).
+/// A thread whose full chunk is written to its place in the file, and whose memory takes the next
+/// one, twice (the recorder's `spool/moving.rs`).
 #[test]
 fn a_moving_writer_killed_at_any_store_leaves_each_record_once() {
     let size = CHUNK_HEADER_SIZE + 16;

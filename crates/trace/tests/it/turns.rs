@@ -1,4 +1,5 @@
-//! What a process leaves that folds and is killed: of the chunks that are there, each record counts once.
+//! What a process leaves that folds and is killed: of the chunks that are there, each record counts
+//! once.
 
 use workspan_trace::chunk::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkKind, SEALED, turn_flags};
 use workspan_trace::{FileHeader, Tolerance, Trace};

@@ -61,7 +61,8 @@ struct ThreadMeta {
     thread: ThreadId,
     label: String,
     worker: bool,
-    /// Share of the elapsed time on the CPU; `None` while only an overview is known, which knows no times off it.
+    /// Share of the elapsed time on the CPU; `None` while only an overview is known, which knows no
+    /// times off it.
     busy: Option<f64>,
 }
 

@@ -73,7 +73,8 @@ fn bounds(run: &Run) -> Result<Bounds<'_>, ApiError> {
     })
 }
 
-/// What the runs reached: against a run of the program on one worker where there is one beside them, else each against its own work.
+/// What the runs reached: against a run of the program on one worker where there is one beside
+/// them, else each against its own work.
 fn measured(session: &Session) -> Result<Vec<Measured<'_>>, ApiError> {
     let mut points = Vec::new();
     for run in &session.runs {

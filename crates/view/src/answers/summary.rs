@@ -174,7 +174,8 @@ fn is_wait(cause: Cause) -> bool {
     matches!(cause, Cause::SlowThief | Cause::BuriedWait)
 }
 
-/// The line to look at: where the samples were, else where the strands start, else where their tasks are created.
+/// The line to look at: where the samples were, else where the strands start, else where their
+/// tasks are created.
 fn source(dag: &Dag, finding: &Finding) -> Option<SourceAt> {
     if let Some(hot) = hot_function_of(dag, finding)
         && let (Some(file), Some(line)) = (hot.file, hot.line)

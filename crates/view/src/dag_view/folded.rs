@@ -285,8 +285,8 @@ fn path(picture: &Picture, s: StrandId) -> u64 {
     u64::try_from(weight).unwrap_or(u64::MAX)
 }
 
-/// The heaviest path through a stretch of a sequence: along the task's strands, through children from where they are created to
-/// where they are waited for.
+/// The heaviest path through a stretch of a sequence: along the task's strands, through children
+/// from where they are created to where they are waited for.
 fn span(picture: &Picture, tree: &Index, steps: &[Step]) -> u64 {
     let dag = &*picture.dag;
     let (mut along, mut most) = (0u64, 0u64);

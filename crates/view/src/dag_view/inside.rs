@@ -190,7 +190,8 @@ fn sums(picture: &Picture, s: StrandId) -> Option<Sums> {
     })
 }
 
-/// The groups to expand, outermost first, to see a step of `around` (or a root) once that is expanded.
+/// The groups to expand, outermost first, to see a step of `around` (or a root) once that is
+/// expanded.
 pub(super) fn groups_to(
     picture: &Picture,
     tree: &Index,

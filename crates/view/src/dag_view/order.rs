@@ -3,7 +3,8 @@
 use workspan_analysis::Column;
 use workspan_dag::{Dag, NONE, TaskId};
 
-/// Tasks, each before its descendants, siblings by creation: a task with its descendants is a stretch of them.
+/// Tasks, each before its descendants, siblings by creation: a task with its descendants is a
+/// stretch of them.
 #[derive(Debug)]
 pub(super) struct Order {
     tasks: Vec<TaskId>,

@@ -124,7 +124,8 @@ pub(super) fn steps(picture: &Picture, tree: &Index, node: &NodeId) -> Vec<Step>
     }
 }
 
-/// How a node of `count` steps, of which the first is number `first` of its task, is cut up: `None` when all are shown one by one.
+/// How a node of `count` steps, of which the first is number `first` of its task, is cut up: `None`
+/// when all are shown one by one.
 pub(super) fn cut(count: usize, most: usize) -> Option<usize> {
     if count <= most {
         return None;

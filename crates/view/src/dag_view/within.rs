@@ -1,5 +1,5 @@
-//! The DAG inside of a folded strand: nodes `s<strand>`, its tasks `s<strand>.<task>`, and stretches of one's sequence
-//! `s<strand>.<task>.<from>.<to>`.
+//! The DAG inside of a folded strand: nodes `s<strand>`, its tasks `s<strand>.<task>`, and
+//! stretches of one's sequence `s<strand>.<task>.<from>.<to>`.
 
 mod id;
 
@@ -39,7 +39,8 @@ fn sequence(tree: &Tree, task: Index) -> Vec<Step> {
     steps
 }
 
-/// Stretches of steps that are shown as one, or one by one; numbers are those of the task's sequence.
+/// Stretches of steps that are shown as one, or one by one; numbers are those of the task's
+/// sequence.
 fn pieces(tree: &Tree, task: Index, steps: &Range<usize>) -> Vec<(Option<WithinId>, Range<usize>)> {
     let Some(size) = cut(steps.len(), MOST_ITEMS) else {
         return steps.clone().map(|i| (None, i..i + 1)).collect();
@@ -218,7 +219,8 @@ fn card(picture: &Picture, tree: &Tree, of: Index, steps: &[Step], id: &WithinId
     let (mut tasks, mut strands, mut children) = (0, 0, 0);
     let (mut work, mut critical_work, mut critical) = (0u64, 0u64, false);
     let (mut start, mut end) = (u64::MAX, 0);
-    // Through a stretch: along its strands, and beside through each child until the strand that waited for it.
+    // Through a stretch: along its strands, and beside through each child until the strand that
+    // waited for it.
     let (mut along, mut span) = (0u64, 0u64);
     let mut ends: Vec<(Index, u64)> = Vec::new();
     let mut code = (u16::MAX, 0);

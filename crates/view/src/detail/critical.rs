@@ -40,7 +40,8 @@ struct Row {
     heaviest: u64,
 }
 
-/// `critical`: strands of the same code in a row joined, root first; the weights of the rows add up to the span.
+/// `critical`: strands of the same code in a row joined, root first; the weights of the rows add up
+/// to the span.
 ///
 /// # Errors
 /// The run is loading.
@@ -90,7 +91,8 @@ fn rows(picture: &Picture) -> Vec<Row> {
     rows
 }
 
-/// Joins `other` to a row; the heaviest strand of both says on which row of the timeline and of which site.
+/// Joins `other` to a row; the heaviest strand of both says on which row of the timeline and of
+/// which site.
 fn join(row: &mut Row, other: &Row) {
     row.strands += other.strands;
     row.weight = row.weight.saturating_add(other.weight);

@@ -37,8 +37,9 @@ impl Busy {
         Busy { threads }
     }
 
-    /// Mean number of strands that are on the CPU in [from, to), absolute ticks (MODEL.md §5, busy; recording is left in). 0 for no time.
-    /// O(threads · log n + intervals off the CPU in that time).
+    /// Mean number of strands that are on the CPU in [from, to), absolute ticks (MODEL.md §5, busy;
+    /// recording is left in). 0 for no time. O(threads · log n + intervals off the CPU in that
+    /// time).
     pub(crate) fn mean(&self, picture: &Picture, source: &Source, from: u64, to: u64) -> f64 {
         if from >= to {
             return 0.0;

@@ -1,5 +1,6 @@
-//! Which answers a report carries: what every view needs first, then what can be selected first, then the timeline, coarse tiles
-//! before fine ones, then exact windows around the findings and the critical path, then details of everything else.
+//! Which answers a report carries: what every view needs first, then what can be selected first,
+//! then the timeline, coarse tiles before fine ones, then exact windows around the findings and the
+//! critical path, then details of everything else.
 
 mod details;
 mod notes;
@@ -154,7 +155,8 @@ impl Choice<'_> {
         }
     }
 
-    /// Insides of the DAG's nodes from the root down: half of them along the critical path, down to single strands, then those with most work.
+    /// Insides of the DAG's nodes from the root down: half of them along the critical path, down to
+    /// single strands, then those with most work.
     fn dag(&mut self) -> Nodes {
         let mut nodes = Nodes::default();
         for run in &self.session.runs {
@@ -210,7 +212,8 @@ impl Wanted {
         next.map(|(_, id)| id)
     }
 
-    /// Notes what can be opened inside of a node; how many items that has, and whether they are a folded strand's.
+    /// Notes what can be opened inside of a node; how many items that has, and whether they are a
+    /// folded strand's.
     fn see(&mut self, answer: &[u8], id: &str) -> (usize, bool) {
         let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
         let items = answer["nodes"][id]["items"].as_array();

@@ -13,7 +13,8 @@ use crate::answer::Reply;
 pub(super) struct Pack {
     raw: Vec<u8>,
     keys: BTreeSet<String>,
-    /// What they take compressed, each group by itself: together they take no more, but for their common head.
+    /// What they take compressed, each group by itself: together they take no more, but for their
+    /// common head.
     used: u64,
     room: u64,
     /// Whether anything was taken because there was room.

@@ -14,7 +14,8 @@ use flate2::write::GzEncoder;
 
 use crate::page;
 
-/// Inflates `[style, script]` and runs them. It is JavaScript of its own, so that a browser that is too old can say so.
+/// Inflates `[style, script]` and runs them. It is JavaScript of its own, so that a browser that is
+/// too old can say so.
 const LOADER: &str = r#"(async () => {
   if (document.readyState === "loading")
     await new Promise((ready) => document.addEventListener("DOMContentLoaded", ready));
@@ -54,8 +55,8 @@ fn pack(page: &str) -> Option<String> {
     ))
 }
 
-/// The page without the only element of that name, and the text inside of that. Scripts hold tags as texts, and a script stands
-/// before the style.
+/// The page without the only element of that name, and the text inside of that. Scripts hold tags
+/// as texts, and a script stands before the style.
 fn cut(page: &str, name: &str) -> Option<(String, String)> {
     let start = page.find(&format!("<{name}"))?;
     let inside = start + page[start..].find('>')? + 1;

@@ -1,4 +1,5 @@
-//! Which of the run's codes a strand inside a folded one is: that of the strands with the same ends, outside.
+//! Which of the run's codes a strand inside a folded one is: that of the strands with the same
+//! ends, outside.
 
 use std::collections::HashMap;
 
@@ -28,7 +29,8 @@ impl CodeOf {
         CodeOf { known }
     }
 
-    /// The code of a strand with these ends in a task of this site; `else_` where there is none like it.
+    /// The code of a strand with these ends in a task of this site; `else_` where there is none
+    /// like it.
     pub(super) fn of(&self, site: PlaceId, from: PlaceId, to: PlaceId, else_: u16) -> u16 {
         let known = |key| self.known.get(&key).copied();
         let found = keys(site, from, to).into_iter().find_map(known);

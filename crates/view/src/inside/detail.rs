@@ -178,7 +178,8 @@ fn whole(picture: &Picture, id: StrandId, fold: &Folded) -> Whole {
     }
 }
 
-/// `inside_task`: what is known of the task of node `id` of the DAG (`s<strand>.<task>`, or a stretch of its sequence).
+/// `inside_task`: what is known of the task of node `id` of the DAG (`s<strand>.<task>`, or a
+/// stretch of its sequence).
 ///
 /// # Errors
 /// There is none, or it can't be opened, or the run is loading.

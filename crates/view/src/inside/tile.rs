@@ -19,7 +19,8 @@ const WIDE: u64 = 48;
 /// Boxes given at most.
 const MOST_BOXES: usize = 8192;
 
-/// As many strands are read for a tile; where there would be more, none are: closer up there are fewer.
+/// As many strands are read for a tile; where there would be more, none are: closer up there are
+/// fewer.
 const MOST_READ: u64 = 300_000;
 
 /// A strand inside a folded one.

@@ -13,7 +13,8 @@ use crate::lru::ByteLru;
 use crate::run::{Picture, Run};
 use crate::session::Session;
 
-/// Folded strands that stand for more tasks are not opened: that would take the page's server more memory than the run.
+/// Folded strands that stand for more tasks are not opened: that would take the page's server more
+/// memory than the run.
 pub(crate) const MOST_TASKS: u64 = 300_000;
 
 /// Strands of so many tasks.
@@ -159,8 +160,8 @@ impl Tree {
         self.children.of(task)
     }
 
-    /// Fills `strands`; gives the weight of the heaviest path up to each one's end, from the folded strand's start. Ties as MODEL.md §3
-    /// has them.
+    /// Fills `strands`; gives the weight of the heaviest path up to each one's end, from the folded
+    /// strand's start. Ties as MODEL.md §3 has them.
     fn paths(&mut self, picture: &Picture, on_ready_path: bool) -> Vec<u64> {
         let dag = &*picture.dag;
         let codes = CodeOf::new(picture);
@@ -344,7 +345,8 @@ impl Tree {
     }
 }
 
-/// Whether folded strand `strand` can be opened: it was folded while the trace was read, and is not too much.
+/// Whether folded strand `strand` can be opened: it was folded while the trace was read, and is not
+/// too much.
 pub(crate) fn can_open(picture: &Picture, strand: StrandId) -> bool {
     let fold = picture.dag.fold_of(strand);
     fold.is_some_and(|fold| fold.source.is_some() && fold.tasks <= MOST_TASKS)

@@ -19,7 +19,8 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The pool's workers, then other threads that ran a strand, in their order; at most [`MOST_ROWS`].
+    /// The pool's workers, then other threads that ran a strand, in their order; at most
+    /// [`MOST_ROWS`].
     pub fn new(dag: &Dag) -> Rows {
         let mut ran = vec![false; dag.meta.threads as usize];
         for &thread in &dag.strands.thread {

@@ -6,7 +6,8 @@ use workspan_export::Most;
 /// "No site" in columns of site numbers.
 pub const NO_SITE: u16 = u16::MAX;
 
-/// Sites that answers tell of, one by one: more than anybody reads, and few enough for any page. A trace may name any number.
+/// Sites that answers tell of, one by one: more than anybody reads, and few enough for any page. A
+/// trace may name any number.
 pub const MOST_SITES: usize = 4096;
 
 /// The same, and how many blocks of code.

@@ -23,8 +23,8 @@ impl Drop for Told {
 
 /// Opens `url` in a browser when this session has a display; `None` when none was started.
 ///
-/// Every user of the machine can read the arguments of every process, and the address holds the key. So the browser is given a file that
-/// only this user can read, and that leads there.
+/// Every user of the machine can read the arguments of every process, and the address holds the
+/// key. So the browser is given a file that only this user can read, and that leads there.
 pub fn open_browser(url: &str) -> Option<Told> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     set("DISPLAY").or_else(|| set("WAYLAND_DISPLAY"))?;

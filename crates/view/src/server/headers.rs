@@ -6,8 +6,9 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
-/// Whether the request was meant for this machine: a page elsewhere can have its own name point here, but not change what the
-/// browser says it asked. Ports are not compared, as a forwarded one differs.
+/// Whether the request was meant for this machine: a page elsewhere can have its own name point
+/// here, but not change what the browser says it asked. Ports are not compared, as a forwarded one
+/// differs.
 pub(super) fn host_is_here(headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next().and_then(|h| h.to_str().ok()), hosts.next()) else {
@@ -25,8 +26,8 @@ pub(super) fn host_is_here(headers: &HeaderMap) -> bool {
 /// For what is no page: nothing may be loaded from it.
 pub(super) const NOTHING: &str = "default-src 'none'; frame-ancestors 'none'";
 
-/// For the page: its own inline script and style, known by the nonce, and requests to this server. Workers start from blobs of the
-/// page's own; styles of elements are set by the page's script.
+/// For the page: its own inline script and style, known by the nonce, and requests to this server.
+/// Workers start from blobs of the page's own; styles of elements are set by the page's script.
 pub(super) fn policy(nonce: &str) -> String {
     format!(
         "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; style-src-attr 'unsafe-inline'; \

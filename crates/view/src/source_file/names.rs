@@ -1,5 +1,5 @@
-//! One name for a source file that a trace names in two ways: the debug information's absolute one, and one relative to the folder
-//! it was recorded in.
+//! One name for a source file that a trace names in two ways: the debug information's absolute one,
+//! and one relative to the folder it was recorded in.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use workspan_dag::Dag;
 
 use super::recorded_in;
 
-/// Gives files that lie in the folder of the run, or in one of `folders`, the relative name that the trace has for them as well.
+/// Gives files that lie in the folder of the run, or in one of `folders`, the relative name that
+/// the trace has for them as well.
 pub(crate) fn unite(dag: &mut Dag, folders: &[PathBuf]) {
     let mut roots: Vec<PathBuf> = recorded_in(dag).map(Path::to_owned).into_iter().collect();
     for folder in folders {

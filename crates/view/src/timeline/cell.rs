@@ -159,7 +159,8 @@ impl Cell {
 /// A cell in 24 bytes, as the planes have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// Work, descheduled, blocked, critical, ready path, delay, no-work of the scheduler and of the program: 255 = the whole bin.
+    /// Work, descheduled, blocked, critical, ready path, delay, no-work of the scheduler and of the
+    /// program: 255 = the whole bin.
     pub shares: [u8; 8],
     pub strands: u16,
     pub creates: u16,

@@ -1,5 +1,5 @@
-//! Tasks in each thread's queue and load of its CPU: as the thread told, else as follows from the tasks and from the times off
-//! the CPU.
+//! Tasks in each thread's queue and load of its CPU: as the thread told, else as follows from the
+//! tasks and from the times off the CPU.
 
 use workspan_dag::{Dag, ThreadEvent};
 

@@ -1,7 +1,8 @@
-//! Which free row is what: the model only counts free workers (MODEL.md §5), and a picture has to choose.
+//! Which free row is what: the model only counts free workers (MODEL.md §5), and a picture has to
+//! choose.
 //!
-//! The lowest free rows are *delay*, those after them no-work. Rows are bits, so that an event costs a few words whatever the number
-//! of rows.
+//! The lowest free rows are *delay*, those after them no-work. Rows are bits, so that an event
+//! costs a few words whatever the number of rows.
 
 use workspan_analysis::Interval;
 
@@ -19,7 +20,8 @@ pub(super) struct FreeRows {
     changed: bool,
     /// Numbers of rows that are delay and no-work, and of which kind, when last looked at.
     last: (u64, u64, bool),
-    /// Rows that are delay, no-work of the scheduler, no-work of the program; and since when each row is what it is.
+    /// Rows that are delay, no-work of the scheduler, no-work of the program; and since when each
+    /// row is what it is.
     what: [Vec<u64>; 3],
     since: [Vec<u64>; 3],
     /// Ticks: row by row, by kind.

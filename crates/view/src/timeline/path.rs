@@ -140,8 +140,9 @@ fn piece(picture: &Picture, s: StrandId) -> Piece {
     }
 }
 
-/// Joins pieces of one row that less than a bin of 2^level ticks parts, and pieces of several rows inside one bin, which counts for
-/// the row on which the path ran longest: at most two pieces a bin are left.
+/// Joins pieces of one row that less than a bin of 2^level ticks parts, and pieces of several rows
+/// inside one bin, which counts for the row on which the path ran longest: at most two pieces a bin
+/// are left.
 fn joined(picture: &Picture, level: u32, pieces: impl Iterator<Item = Piece>) -> Vec<Piece> {
     let bin = |t: u64| t.saturating_sub(picture.begin) >> level;
     let mut out: Vec<Piece> = Vec::new();

@@ -1,8 +1,9 @@
 //! The run at all resolutions, built once.
 //!
-//! Blocks of 64 bins are kept wherever more than a threshold of events lies in one, at every level; what lies in others is
-//! looked up in the strands when it is asked for. So a tile costs at most 16 blocks' worth of events and of kept bins wherever it
-//! lies, and memory follows the number of strands however unevenly they are spread over time.
+//! Blocks of 64 bins are kept wherever more than a threshold of events lies in one, at every level;
+//! what lies in others is looked up in the strands when it is asked for. So a tile costs at most 16
+//! blocks' worth of events and of kept bins wherever it lies, and memory follows the number of
+//! strands however unevenly they are spread over time.
 
 use std::panic::resume_unwind;
 use std::sync::Mutex;
@@ -46,8 +47,8 @@ pub(super) struct Drawn {
 /// Events a bin of one row may hold unkept, on average, and of each row beyond many.
 const EVENTS: usize = 8;
 const MANY_ROWS: usize = 16;
-/// And a block of few rows in all: a tile's 16 blocks of so many take some milliseconds, and kept blocks as many bytes an event as there
-/// are fewer events in one.
+/// And a block of few rows in all: a tile's 16 blocks of so many take some milliseconds, and kept
+/// blocks as many bytes an event as there are fewer events in one.
 const FEW: usize = 3072;
 
 impl Pyramid {

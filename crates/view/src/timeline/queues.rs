@@ -1,6 +1,6 @@
-//! How many tasks wait in each thread's queue, where no runtime told of it: those that were created on the thread for
-//! others too, and have not begun. So it is for runtimes whose thieves take children; where they take what follows a create,
-//! nothing of the kind waits.
+//! How many tasks wait in each thread's queue, where no runtime told of it: those that were created
+//! on the thread for others too, and have not begun. So it is for runtimes whose thieves take
+//! children; where they take what follows a create, nothing of the kind waits.
 
 use workspan_dag::{Dag, NONE, Steals, TaskKind};
 
@@ -17,7 +17,8 @@ pub(super) fn follow(dag: &Dag) -> bool {
     dag.meta.steals == Steals::Child && dag.tasks.kind.contains(&TaskKind::Deferred)
 }
 
-/// By row: from when on, how many. Runs of more than 65,536 tasks in steps of equal length, which are at most 4 MB.
+/// By row: from when on, how many. Runs of more than 65,536 tasks in steps of equal length, which
+/// are at most 4 MB.
 pub(super) fn of(picture: &Picture) -> Vec<Vec<(u64, f32)>> {
     let (rows, tasks) = (picture.rows.len(), picture.dag.tasks.len());
     if tasks.saturating_mul(2) <= EXACT {
@@ -81,7 +82,8 @@ fn in_steps(
     steps: usize,
 ) -> Vec<Vec<(u64, f32)>> {
     let width = (end - begin).div_ceil(steps as u64).max(1);
-    // A task counts from its step on; what is too much in the steps where it comes and goes is taken out there.
+    // A task counts from its step on; what is too much in the steps where it comes and goes is
+    // taken out there.
     let mut onward = vec![0i32; steps * rows];
     let mut within = vec![0.0f64; steps * rows];
     for wait in waits {

@@ -22,8 +22,9 @@ pub(super) struct InTile {
     shown: Vec<StrandId>,
 }
 
-/// The strands that touch a tile; the longest when they are too many. Of more than [`MOST_LOOKED_AT`] those are looked at that are
-/// longest in some bin of their row, among them every strand as long as two bins.
+/// The strands that touch a tile; the longest when they are too many. Of more than
+/// [`MOST_LOOKED_AT`] those are looked at that are longest in some bin of their row, among them
+/// every strand as long as two bins.
 pub(super) fn in_tile(picture: &Picture, index: &Index, tile: Tile) -> InTile {
     let dag = &*picture.dag;
     let (starts, ends) = (&dag.strands.start, &dag.strands.end);

@@ -9,7 +9,8 @@ use super::cell::{Cell, kind};
 use super::free::FreeRows;
 use crate::run::Picture;
 
-/// Means of a bin: running, ready by edge kind, delay, no-work of the scheduler and of the program, descheduled, blocked.
+/// Means of a bin: running, ready by edge kind, delay, no-work of the scheduler and of the program,
+/// descheduled, blocked.
 pub(super) const PROFILE: usize = 13;
 /// Where the running ones stand in it, those that a create made ready, and the delay.
 const WORKING: usize = 0;
@@ -146,7 +147,8 @@ impl Source {
         }
     }
 
-    /// What a row does in each bin; `between` has what folded strands take between the strands inside, in which the row's worker was free.
+    /// What a row does in each bin; `between` has what folded strands take between the strands
+    /// inside, in which the row's worker was free.
     fn strands(
         &self,
         picture: &Picture,
@@ -237,7 +239,8 @@ fn instants(dag: &Dag) -> (Vec<StrandId>, Vec<u32>) {
 }
 
 impl Window {
-    /// Half as many bins of twice the width. `next` are the bins that follow; both have an even number from an even one on.
+    /// Half as many bins of twice the width. `next` are the bins that follow; both have an even
+    /// number from an even one on.
     pub(super) fn coarser(self, next: Window, picture: &Picture) -> Window {
         let rows = picture.rows.len();
         let (level, first) = (self.level + 1, self.first / 2);

@@ -185,7 +185,8 @@ fn codes_share_out_the_work() {
     }
 }
 
-/// MODEL.md §8, example A: bounds as the formulas have them, and what if the root's first strand, A1 and A2 were faster.
+/// MODEL.md §8, example A: bounds as the formulas have them, and what if the root's first strand,
+/// A1 and A2 were faster.
 #[test]
 fn bounds_and_what_if_of_the_worked_example() {
     let session = loaded(&["example_a.jsonl"]);
@@ -236,7 +237,8 @@ fn two_runs_are_compared_in_words_and_numbers() {
     assert_eq!(measured["measured"].as_array().unwrap().len(), 2);
 }
 
-/// Lines the trace itself carries are shown where the file isn't here, and files it does not name are none of it.
+/// Lines the trace itself carries are shown where the file isn't here, and files it does not name
+/// are none of it.
 #[test]
 fn sources_are_those_the_trace_names() {
     let session = loaded(&["serial_merge.jsonl"]);
@@ -257,7 +259,8 @@ fn sources_are_those_the_trace_names() {
     assert!(answer(&session, "api/v1/source?run=a&file=src%2Fmain.zig").is_err());
 }
 
-/// Of a file that is not here, lines that samples fell into are shown too, and it is said why there is no more.
+/// Of a file that is not here, lines that samples fell into are shown too, and it is said why there
+/// is no more.
 #[test]
 fn lines_with_samples_are_shown_without_their_file() {
     let mut dag = read("serial_merge.jsonl");

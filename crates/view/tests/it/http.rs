@@ -173,7 +173,8 @@ fn compressed_answers_say_the_same() {
     assert!(packed.body.len() < plain.body.len());
 }
 
-/// Bound to one address of this machine: the others, and so those that the network reaches, are free for somebody else.
+/// Bound to one address of this machine: the others, and so those that the network reaches, are
+/// free for somebody else.
 #[test]
 fn no_other_address_is_bound_and_a_taken_port_is_said() {
     let served = Served::one();
@@ -196,7 +197,8 @@ fn every_address_is_another_one() {
     assert!(a.base.len() >= 34, "128 bits: {}", a.base);
 }
 
-/// Loading is told as it goes, and a run that can't be read is an error in words, not a server that is gone.
+/// Loading is told as it goes, and a run that can't be read is an error in words, not a server that
+/// is gone.
 #[test]
 fn loading_is_told_and_its_errors_are_answers() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! What was folded while a trace was read is there when somebody looks closer: the strands that the unfolded run has.
+//! What was folded while a trace was read is there when somebody looks closer: the strands that the
+//! unfolded run has.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! The DAG inside of what was folded while a trace was read is that of the unfolded run, node by node.
+//! The DAG inside of what was folded while a trace was read is that of the unfolded run, node by
+//! node.
 
 use serde_json::Value;
 use workspan_reader::open::Grain;
@@ -6,7 +7,8 @@ use workspan_view::{Session, answer};
 
 use crate::folding::{json, session, session_of};
 
-/// What a run's DAG shows, all of it opened: strands and tasks in program order, each with its depth and its facts.
+/// What a run's DAG shows, all of it opened: strands and tasks in program order, each with its
+/// depth and its facts.
 struct Opened<'a> {
     session: &'a Session,
     meta: Value,

@@ -1,4 +1,5 @@
-//! What the recorder folded lies inside of what a reader folded: it is told as such, and all sums are those of the run recorded in full.
+//! What the recorder folded lies inside of what a reader folded: it is told as such, and all sums
+//! are those of the run recorded in full.
 
 use std::collections::BTreeSet;
 

@@ -35,7 +35,8 @@ const STAGES: [&str; 5] = [
     "making the report",
 ];
 
-/// True where the server was told to stop while it was in this stage, and did before it was through.
+/// True where the server was told to stop while it was in this stage, and did before it was
+/// through.
 fn stops_in(stage: usize, path: PathBuf) -> bool {
     let served = Served::loading(session(path));
     let run = &served.session.runs[0];
@@ -59,7 +60,8 @@ fn stops_in(stage: usize, path: PathBuf) -> bool {
     stopped && within
 }
 
-/// A machine that is fast, or busy with something else, needs a larger run to be met in the middle of a stage.
+/// A machine that is fast, or busy with something else, needs a larger run to be met in the middle
+/// of a stage.
 #[test]
 fn every_stage_ends_where_it_is_stopped() {
     let folder = tempfile::tempdir().unwrap();

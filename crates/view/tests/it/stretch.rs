@@ -6,7 +6,8 @@ use serde_json::Value;
 use workspan_view::session::Settings;
 use workspan_view::{Session, answer};
 
-/// A root that creates one task and waits for it; the task runs on `worker` over [`from`, `to`), the root goes on then for `rest`.
+/// A root that creates one task and waits for it; the task runs on `worker` over [`from`, `to`),
+/// the root goes on then for `rest`.
 fn trace(workers: u32, worker: u32, from: u64, to: u64, rest: u64) -> String {
     let places = r#"[{"label":"root"},{"label":"src/a.rs:5","file":"src/a.rs","line":5,"function":"a::go","primitive":"spawn"},{"label":"src/a.rs:9","file":"src/a.rs","line":9,"function":"a::go","primitive":"scope"}]"#;
     let head = format!(

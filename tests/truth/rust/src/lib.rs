@@ -1,4 +1,5 @@
-//! What every Rust program of the corpus uses: CPU time of a known amount, and the line that says what is true of the run.
+//! What every Rust program of the corpus uses: CPU time of a known amount, and the line that says
+//! what is true of the run.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -48,8 +49,9 @@ fn waited() -> Duration {
     Duration::from_nanos(waited.and_then(|text| text.parse().ok()).unwrap_or(0))
 }
 
-/// Uses the CPU for this many microseconds of the calling thread's own CPU time, however busy the machine is. It never
-/// waits for anything but a CPU, so that the time which is neither used nor waited was stolen.
+/// Uses the CPU for this many microseconds of the calling thread's own CPU time, however busy the
+/// machine is. It never waits for anything but a CPU, so that the time which is neither used nor
+/// waited was stolen.
 #[inline(never)]
 pub fn spin(us: u64) {
     let begin = clock(THREAD);
@@ -73,7 +75,8 @@ pub fn threads() -> u64 {
     asked.and_then(|text| text.parse().ok()).unwrap_or(2)
 }
 
-/// Prints the truth: `work_us=96000 span_us=3000 tasks=62`; and what was used, which differs from run to run.
+/// Prints the truth: `work_us=96000 span_us=3000 tasks=62`; and what was used, which differs from
+/// run to run.
 pub fn truth(what: &str) {
     println!("truth {what}");
     println!(

@@ -1,4 +1,7 @@
-/** The invented run's answers to what the frame and the Summary ask, and all answers of the page by name. */
+/**
+ * The invented run's answers to what the frame and the Summary ask, and all answers of the page by
+ * name.
+ */
 
 import type { Meta, Summary } from "../contract";
 import { planesOf, type Answer } from "../mock";

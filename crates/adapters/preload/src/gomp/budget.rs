@@ -1,5 +1,6 @@
-//! The overhead budget in libgomp's tasks ([`crate::watch`]): which task is left out is asked when it begins, what it creates then carries the
-//! subtree's name in its header, and constructs that are more than tasks and waits interrupt it.
+//! The overhead budget in libgomp's tasks ([`crate::watch`]): which task is left out is asked when
+//! it begins, what it creates then carries the subtree's name in its header, and constructs that
+//! are more than tasks and waits interrupt it.
 
 use core::mem::MaybeUninit;
 use core::ptr;
@@ -120,8 +121,9 @@ impl Inner {
     }
 }
 
-/// What lies in front of the block of such a task: less than a [`Header`], as every byte is copied, and twice where there is no copy function.
-/// Whole words, each written and read as one: what was just stored in pieces is loaded late.
+/// What lies in front of the block of such a task: less than a [`Header`], as every byte is copied,
+/// and twice where there is no copy function. Whole words, each written and read as one: what was
+/// just stored in pieces is loaded late.
 #[repr(C)]
 struct Slim {
     function: usize,
@@ -129,7 +131,8 @@ struct Slim {
     rest: Rest,
 }
 
-/// The level, then 16 bits of how far it is from a [`Slim`] to the program's block, and of [`Header::flags`].
+/// The level, then 16 bits of how far it is from a [`Slim`] to the program's block, and of
+/// [`Header::flags`].
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 struct Rest(u64);
@@ -159,7 +162,8 @@ impl Rest {
 /// Alignments up to this have their offset in a [`Rest`].
 const MOST_ALIGN: usize = 1 << 12;
 
-/// What libgomp gets in place of a block that the program has a copy function for: what [`copy_slim`] makes the task's block of.
+/// What libgomp gets in place of a block that the program has a copy function for: what
+/// [`copy_slim`] makes the task's block of.
 #[repr(C)]
 struct ToCopy {
     slim: Slim,
@@ -170,7 +174,8 @@ struct ToCopy {
 
 /// The copy function that goes with it.
 unsafe extern "C-unwind" fn copy_slim(to: *mut u8, from: *mut u8) {
-    // SAFETY: libgomp made room for the block that it was told of in `create`, and hands over what it was given there.
+    // SAFETY: libgomp made room for the block that it was told of in `create`, and hands over what
+    // it was given there.
     unsafe {
         let (to_slim, from) = (to.cast::<Slim>(), from.cast::<ToCopy>());
         // One by one, as they were stored.
@@ -182,7 +187,8 @@ unsafe extern "C-unwind" fn copy_slim(to: *mut u8, from: *mut u8) {
     }
 }
 
-/// `GOMP_task` without dependences and event, of a task that may be deferred, in that subtree; false where it can't be made so.
+/// `GOMP_task` without dependences and event, of a task that may be deferred, in that subtree;
+/// false where it can't be made so.
 ///
 /// # Safety
 /// The arguments are the entry point's, called in a task of the subtree.
@@ -293,7 +299,8 @@ pub(super) struct Paused {
     skip: *const Subtree,
 }
 
-/// Something of that kind begins in the current task: what it is in is recorded meanwhile, and its site's tasks are from now on.
+/// Something of that kind begins in the current task: what it is in is recorded meanwhile, and its
+/// site's tasks are from now on.
 ///
 /// # Safety
 /// `frame` is the calling thread's current frame.

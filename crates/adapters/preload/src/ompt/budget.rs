@@ -1,5 +1,6 @@
-//! The overhead budget in libomp's tasks ([`crate::watch`]): which task is left out is asked when it begins, what it creates then carries the
-//! subtree's name in its word, and constructs that are more than tasks and waits interrupt it.
+//! The overhead budget in libomp's tasks ([`crate::watch`]): which task is left out is asked when
+//! it begins, what it creates then carries the subtree's name in its word, and constructs that are
+//! more than tasks and waits interrupt it.
 
 use core::ptr;
 use std::rc::Rc;
@@ -21,7 +22,8 @@ pub(super) struct LeftOut {
     /// Where the last task was created that was left out, and the site of that.
     last_call: usize,
     last_site: u32,
-    /// The site of the task around that is recorded with everything inside to stand for others; 0 for none.
+    /// The site of the task around that is recorded with everything inside to stand for others; 0
+    /// for none.
     whole: u32,
     /// Parallel regions that this thread has opened.
     regions: u32,
@@ -80,7 +82,8 @@ impl LeftOut {
         self.inside != NO_SUBTREE
     }
 
-    /// [`LeftOut::create`] for a task that is created where the one before was, by one that was created there too: what most recursions do.
+    /// [`LeftOut::create`] for a task that is created where the one before was, by one that was
+    /// created there too: what most recursions do.
     #[inline]
     pub(super) fn create_again(&self, encountering: u64, return_address: usize) -> Option<u64> {
         if return_address != self.last_call {
@@ -95,7 +98,8 @@ impl LeftOut {
         (self.last_call, self.last_site) = (return_address, site);
     }
 
-    /// The word of a task of that level that is created in the subtree that the thread is in; `None` if it is in none, or has no place in a word.
+    /// The word of a task of that level that is created in the subtree that the thread is in;
+    /// `None` if it is in none, or has no place in a word.
     #[inline]
     pub(super) fn create(&self, site: u32, level: u32, at_once: bool) -> Option<u64> {
         if !self.is_inside() {
@@ -106,7 +110,8 @@ impl LeftOut {
         word.or_else(|| task_word::placed(self.inside, 0, level).filter(|_| at_once))
     }
 
-    /// Whether a task with that word, which starts on this thread, is one of the subtree that the thread is in: then it is nobody's business.
+    /// Whether a task with that word, which starts on this thread, is one of the subtree that the
+    /// thread is in: then it is nobody's business.
     #[inline]
     pub(super) fn is_own(&self, word: u64) -> bool {
         task_word::subtree(word) == self.inside
@@ -148,7 +153,8 @@ impl LeftOut {
         is_left_out
     }
 
-    /// A recorded task has begun on top of what the thread does, with the last record; `word` is what it had before.
+    /// A recorded task has begun on top of what the thread does, with the last record; `word` is
+    /// what it had before.
     #[inline]
     pub(super) fn begun(&mut self, h: LiveHandle, task: *mut Data, word: u64, may: bool) {
         let may = may && word & (BRIEF | INLINE) == BRIEF && self.whole == 0 && watch::asks();
@@ -203,7 +209,8 @@ impl LeftOut {
         Some(asked)
     }
 
-    /// The recorded task is about to end: its subtree, if it is left out, is over. To be given to [`LeftOut::closed`] when the end is written.
+    /// The recorded task is about to end: its subtree, if it is left out, is over. To be given to
+    /// [`LeftOut::closed`] when the end is written.
     #[inline]
     pub(super) fn close(&mut self, task: *mut Data) -> Option<Over> {
         let over = self
@@ -227,7 +234,8 @@ impl LeftOut {
         self.set(over.below);
     }
 
-    /// Something that is more than tasks and waits happens in the current task: the tasks of the site it is in are recorded from now on.
+    /// Something that is more than tasks and waits happens in the current task: the tasks of the
+    /// site it is in are recorded from now on.
     pub(super) fn is_more(&self) {
         if self.whole != 0 {
             watch::refuse(self.whole);

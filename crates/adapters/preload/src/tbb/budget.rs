@@ -1,11 +1,13 @@
-//! The overhead budget in oneTBB's tasks ([`crate::watch`]): which task is left out is asked when it begins, and what is created inside then
-//! carries the subtree's name.
+//! The overhead budget in oneTBB's tasks ([`crate::watch`]): which task is left out is asked when
+//! it begins, and what is created inside then carries the subtree's name.
 //!
-//! A context that is made in a subtree carries its name too: so tasks that others create into it later, as a loop's do that were taken, are known to
-//! be parts. What goes elsewhere, and all that is more than creating and waiting, interrupts the subtree ([`Paused`]).
+//! A context that is made in a subtree carries its name too: so tasks that others create into it
+//! later, as a loop's do that were taken, are known to be parts. What goes elsewhere, and all that
+//! is more than creating and waiting, interrupts the subtree ([`Paused`]).
 //!
-//! Only tasks are asked for that have run all that they stand for when they end, as a group's do. A loop's pieces hand on what is left
-//! of it instead: recorded, they are so one by one; within a task that is left out they are left out with it.
+//! Only tasks are asked for that have run all that they stand for when they end, as a group's do. A
+//! loop's pieces hand on what is left of it instead: recorded, they are so one by one; within a
+//! task that is left out they are left out with it.
 
 mod asked;
 mod paused;
@@ -24,7 +26,8 @@ use crate::unrecorded::{self, Subtree};
 pub(super) use asked::{ask, asks};
 pub(super) use paused::{Paused, leaves};
 
-/// In the word of a task's site: it was created in an unrecorded subtree, and its number is the subtree's name. Above the site's 32 bits stands its level.
+/// In the word of a task's site: it was created in an unrecorded subtree, and its number is the
+/// subtree's name. Above the site's 32 bits stands its level.
 const UNRECORDED: u64 = 1 << 63;
 const LEVELS: u32 = (1 << 31) - 1;
 
@@ -80,7 +83,8 @@ pub(super) fn made() -> u64 {
     unsafe { left_out(link(current_thread())).map_or(0, |left_out| left_out.subtree.name()) }
 }
 
-/// A task is to be created into a context that was made in the subtree of that name: it is not recorded.
+/// A task is to be created into a context that was made in the subtree of that name: it is not
+/// recorded.
 ///
 /// # Safety
 /// As [`task::spawn`]; `frame` is the calling thread's innermost.
@@ -133,7 +137,8 @@ unsafe fn mark(task: *mut Task, class: &TaskClass, name: u64, site: u32, level: 
 /// `task` is one that libtbb runs now; `slot` is one of its table's.
 #[inline]
 pub(super) unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> Option<*mut Task> {
-    // SAFETY: the caller's. What belongs to the task is read before its body runs, which may free it.
+    // SAFETY: the caller's. What belongs to the task is read before its body runs, which may free
+    // it.
     unsafe {
         let (word, name) = ((*task).site, (*task).number);
         if word & UNRECORDED == 0 {

@@ -4,8 +4,8 @@
 //!
 //! An expectation is that text. `$N` is the number of threads. A line that begins with `gnu:`,
 //! `llvm:`, `one:`, `two:`, `four:` or `many:` (threads) counts for those runs only, `llvm one:`
-//! for both at a time; `chunks:` for runtimes that tell of each chunk of a loop, `shares:` for those
-//! that do not. Chunks of a loop whose name begins with `some-` are not counted.
+//! for both at a time; `chunks:` for runtimes that tell of each chunk of a loop, `shares:` for
+//! those that do not. Chunks of a loop whose name begins with `some-` are not counted.
 
 mod budget;
 mod canonical;

@@ -87,7 +87,8 @@ fn no_measure_changes() {
                 let of = |dag: &Dag| report(dag, &options(burden)).unwrap().breakdown;
                 let (a, b) = (of(&plain), of(&short));
                 let all_count = a.work > 0 && a.oversubscribed == 0 && b.oversubscribed == 0;
-                // Where probes cost nothing, records that are inside of others leave out that the recorder folded.
+                // Where probes cost nothing, records that are inside of others leave out that the
+                // recorder folded.
                 if all_count && probe > 0 && !raw {
                     assert_eq!(a.recording, b.recording, "case {case}");
                 }
@@ -116,7 +117,8 @@ fn no_measure_changes() {
     assert!(looked_into > 1000, "{looked_into}");
 }
 
-/// Looks into each folded strand: what is found are strands of the run as it was recorded. Returns how many.
+/// Looks into each folded strand: what is found are strands of the run as it was recorded. Returns
+/// how many.
 fn look_into(bytes: &[u8], plain: &Dag, short: &Dag) -> usize {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), bytes).unwrap();

@@ -1,5 +1,6 @@
-//! Time between the strands inside of folded ones is delay, as it is where each task is read (MODEL.md §5): on threads that always have a strand
-//! to run next, beside idle workers or not, no number of the breakdown but the delay's kinds changes by a tick.
+//! Time between the strands inside of folded ones is delay, as it is where each task is read
+//! (MODEL.md §5): on threads that always have a strand to run next, beside idle workers or not, no
+//! number of the breakdown but the delay's kinds changes by a tick.
 
 use workspan_analysis::{Breakdown, Options, report};
 use workspan_dag::Dag;
@@ -12,7 +13,8 @@ use crate::folding::program::Lane;
 use crate::folding::reading::through;
 use crate::random::dice::Dice;
 
-/// A thread that runs a tree of tasks and nothing else, and is in the runtime for a while before each strand.
+/// A thread that runs a tree of tasks and nothing else, and is in the runtime for a while before
+/// each strand.
 struct Tree<'a> {
     dice: &'a mut Dice,
     thread: u64,

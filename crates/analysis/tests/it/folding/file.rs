@@ -13,7 +13,8 @@ use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
 use crate::folding::program::Lane;
 use crate::random::dice::Dice;
 
-/// Reads a file of these chunks of records: by thread, each with what its first record's ticks count from.
+/// Reads a file of these chunks of records: by thread, each with what its first record's ticks
+/// count from.
 pub fn dag(threads: &[Chunks], end: u64, steals: &str) -> Dag {
     let bytes = bytes(threads, end, steals, 0);
     read(Path::new("t"), &bytes, &OpenOptions::default()).unwrap()
@@ -24,7 +25,8 @@ pub fn bytes(threads: &[Chunks], end: u64, steals: &str, probe: u64) -> Vec<u8> 
     noted(threads, end, steals, probe, &[])
 }
 
-/// The same where three strands of a task were measured to take so many ticks more for being recorded.
+/// The same where three strands of a task were measured to take so many ticks more for being
+/// recorded.
 pub fn measured_bytes(
     threads: &[Chunks],
     end: u64,

@@ -1,4 +1,5 @@
-//! Tasks that end before what they created into their own scope, as Rayon's `scope` has them (MODEL.md §7: one exit).
+//! Tasks that end before what they created into their own scope, as Rayon's `scope` has them
+//! (MODEL.md §7: one exit).
 
 use workspan_fold::{FoldOptions, Thieves};
 use workspan_trace::wire::Kind;
@@ -94,8 +95,9 @@ fn blocks(dag: &workspan_dag::Dag) -> std::collections::BTreeSet<String> {
     named.collect()
 }
 
-/// The root opens a scope and creates a task of it, which runs when the root waits: it creates `BROAD` into the scope and ends, as does each of
-/// them down to `DEEP`, and the thread runs next what it created last.
+/// The root opens a scope and creates a task of it, which runs when the root waits: it creates
+/// `BROAD` into the scope and ends, as does each of them down to `DEEP`, and the thread runs next
+/// what it created last.
 fn tree(lanes: &mut [Lane], stolen: Option<u64>) {
     const BROAD: u64 = 4;
     const DEEP: u32 = 4;
@@ -140,7 +142,8 @@ fn a_whole_tree_of_a_scope_is_folded_unless_some_of_it_is_stolen() {
         let plain = file::dag(&file::plain(&lanes), end, "child");
         let short = file::dag(&chunks, end, "child");
         assert_eq!(measures(&plain, 100), measures(&short, 100));
-        // What the stolen one is inside of stays, with what is beside it: a task of each level and its four.
+        // What the stolen one is inside of stays, with what is beside it: a task of each level and
+        // its four.
         match stolen {
             // It goes into the root's strand.
             None => assert_eq!(short.tasks.len(), 1),

@@ -1,4 +1,5 @@
-//! Random task-parallel programs on a random schedule, told as a recorder tells them: records of each thread.
+//! Random task-parallel programs on a random schedule, told as a recorder tells them: records of
+//! each thread.
 
 use workspan_trace::entry::push_varint;
 use workspan_trace::wire::{Kind, put_head};
@@ -28,7 +29,8 @@ pub struct Habits {
     pub tasks: usize,
     /// Only joins.
     pub joins_only: bool,
-    /// Tasks create into their own scopes and into the one that they are members of; nobody waits for all children.
+    /// Tasks create into their own scopes and into the one that they are members of; nobody waits
+    /// for all children.
     pub outward: bool,
 }
 
@@ -162,7 +164,8 @@ impl Sim<'_> {
         tasks.iter().all(|&t| self.tasks[t].state == State::Ended)
     }
 
-    /// Takes any task that has not begun, but for the deferred child of a join that its own thread is about to begin.
+    /// Takes any task that has not begun, but for the deferred child of a join that its own thread
+    /// is about to begin.
     fn steal(&mut self, w: usize) -> bool {
         let ready: Vec<usize> = (0..self.tasks.len())
             .filter(|&t| self.tasks[t].state == State::Waiting)
@@ -240,7 +243,8 @@ impl Sim<'_> {
 
     fn run(&mut self, w: usize, task: usize) {
         let h = self.habits;
-        // A thread that runs next what it created last comes back from no tree whose tasks create more than one each.
+        // A thread that runs next what it created last comes back from no tree whose tasks create
+        // more than one each.
         let deep = h.outward && self.tasks[task].level > 7;
         let full = self.tasks.len() >= h.tasks || deep;
         if self.dice.below(1000) < h.detached + h.marks + h.yields + h.signals {
@@ -252,7 +256,8 @@ impl Sim<'_> {
             0 | 1 => self.end(w, task),
             2 => self.wait(w, task),
             3 if !h.joins_only => {
-                // Who escapes from a task in a tree scope is its member all the same: here nobody keeps count of that.
+                // Who escapes from a task in a tree scope is its member all the same: here nobody
+                // keeps count of that.
                 let tree = self.dice.percent(50) && self.habits.escapes == 0;
                 self.put(w, Kind::Scope, &[u64::from(tree)]);
                 let number = self.lanes[w].scopes;
@@ -301,8 +306,8 @@ impl Sim<'_> {
         }
     }
 
-    /// A task for the innermost scope that this one opened, or the one that it was created into. False where there is neither, or
-    /// where it is for the usual way.
+    /// A task for the innermost scope that this one opened, or the one that it was created into.
+    /// False where there is neither, or where it is for the usual way.
     fn create_outward(&mut self, w: usize, task: usize, site: u64) -> bool {
         let opened = self.tasks[task].scopes.last().map(|s| (task, s.0));
         let own = self.dice.percent(40);
@@ -354,7 +359,8 @@ impl Sim<'_> {
         }
     }
 
-    /// Waits for the innermost scope, or for all children; true when there was something to wait for.
+    /// Waits for the innermost scope, or for all children; true when there was something to wait
+    /// for.
     fn wait(&mut self, w: usize, task: usize) {
         if self.habits.outward && self.tasks[task].scopes.is_empty() {
             return;
@@ -402,7 +408,8 @@ impl Sim<'_> {
         }
     }
 
-    /// The task waits for a child that ran on top of it and has ended, as libgomp's do for undeferred ones.
+    /// The task waits for a child that ran on top of it and has ended, as libgomp's do for
+    /// undeferred ones.
     fn name_ended(&mut self, w: usize, task: usize, child: usize) {
         let (thread, seq) = self.tasks[child].name;
         self.put(w, Kind::Wait, &[1, 2, 1, thread, seq]);

@@ -1,4 +1,5 @@
-//! Traces read through the fold: no measure of MODEL.md §2 and §3 changes, with probes taken out and threads off the CPU.
+//! Traces read through the fold: no measure of MODEL.md §2 and §3 changes, with probes taken out
+//! and threads off the CPU.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -16,7 +17,8 @@ use crate::folding::program::Lane;
 use crate::folding::{file, habits, measures, program};
 use crate::random::dice::Dice;
 
-/// The lane with times off the CPU told behind some of its records, each within the time since the record before.
+/// The lane with times off the CPU told behind some of its records, each within the time since the
+/// record before.
 fn with_offs(lane: &Lane, dice: &mut Dice) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut walk = workspan_trace::event::Events::new(&lane.bytes, 0);
@@ -41,7 +43,8 @@ fn with_offs(lane: &Lane, dice: &mut Dice) -> Vec<u8> {
     bytes
 }
 
-/// Times off the CPU that are told after all else, as those are that the kernel's context switches tell.
+/// Times off the CPU that are told after all else, as those are that the kernel's context switches
+/// tell.
 fn late_offs(lane: &Lane, dice: &mut Dice) -> Vec<u8> {
     let mut bytes = Vec::new();
     let (mut at, mut last) = (0, 0);
@@ -68,7 +71,8 @@ pub fn through(bytes: &[u8], grain: Grain, raw: bool) -> Dag {
     read(Path::new("t"), bytes, &options).unwrap()
 }
 
-/// Looks into each folded strand: what is found there are strands of the run read task by task. Returns how many.
+/// Looks into each folded strand: what is found there are strands of the run read task by task.
+/// Returns how many.
 fn look_into(bytes: &[u8], plain: &Dag, short: &Dag) -> usize {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();

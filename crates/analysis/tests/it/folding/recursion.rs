@@ -1,4 +1,5 @@
-//! Recursions as OpenMP's runtimes run them: a task creates large and small ones before it waits, and the small ones run first.
+//! Recursions as OpenMP's runtimes run them: a task creates large and small ones before it waits,
+//! and the small ones run first.
 
 use workspan_reader::open::Grain;
 use workspan_trace::wire::Kind;
@@ -11,8 +12,8 @@ use crate::folding::{file, measures};
 struct Recursion {
     lane: Lane,
     created: u64,
-    /// What is smaller runs at once, on top of the task that creates it, which waits for it by name when it has ended: libgomp's tasks whose `if` is
-    /// false.
+    /// What is smaller runs at once, on top of the task that creates it, which waits for it by name
+    /// when it has ended: libgomp's tasks whose `if` is false.
     undeferred: u64,
 }
 
@@ -32,7 +33,8 @@ impl Recursion {
         self.created - 1
     }
 
-    /// The code of the task of fib(n): it creates the larger half, and goes on with the smaller one as it did with this.
+    /// The code of the task of fib(n): it creates the larger half, and goes on with the smaller one
+    /// as it did with this.
     fn task(&mut self, n: u64) {
         let mut waiting = Vec::new();
         for n in (2..=n).rev().step_by(2) {

@@ -1,4 +1,5 @@
-//! What may not be folded is not (MODEL.md §7): each condition is broken on purpose, and no folded strand lies around that place.
+//! What may not be folded is not (MODEL.md §7): each condition is broken on purpose, and no folded
+//! strand lies around that place.
 
 use workspan_dag::Dag;
 use workspan_fold::{FoldOptions, Thieves};
@@ -48,8 +49,9 @@ impl Writer {
     }
 }
 
-/// The root joins a with b; both are many joins of leaves. `breaks` is in the middle of a, between two joins: it returns the time that no
-/// fold may be around. `late` comes after the join of a and b.
+/// The root joins a with b; both are many joins of leaves. `breaks` is in the middle of a, between
+/// two joins: it returns the time that no fold may be around. `late` comes after the join of a and
+/// b.
 fn run(
     breaks: impl Fn(&mut Writer) -> u64,
     late: impl Fn(&mut Writer),
@@ -89,7 +91,8 @@ fn run(
     )
 }
 
-/// Whether a folded strand is around a moment (only the main thread has enough to fold). The first moment is 0.
+/// Whether a folded strand is around a moment (only the main thread has enough to fold). The first
+/// moment is 0.
 fn is_folded(dag: &Dag, t: u64) -> bool {
     let t = t - 1;
     dag.folded.strands().iter().any(|&s| {

@@ -1,4 +1,5 @@
-//! What a process had last in the chunks of threads that fold is folded after it ended: no measure changes, wherever it ended.
+//! What a process had last in the chunks of threads that fold is folded after it ended: no measure
+//! changes, wherever it ended.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -20,8 +21,8 @@ use crate::folding::program::{self, Habits, Lane};
 use crate::folding::{habits, measures};
 use crate::random::dice::Dice;
 
-/// The chunks of a thread that folds what comes before record `from`, of which the last one has all that was open then, and what came after.
-/// `finishes`: nothing was open to folding any more.
+/// The chunks of a thread that folds what comes before record `from`, of which the last one has all
+/// that was open then, and what came after. `finishes`: nothing was open to folding any more.
 fn left(
     thread: u32,
     lane: &Lane,

@@ -1,4 +1,5 @@
-//! Random programs of joins whose threads go from strand to strand without a pause, but for a steal now and then.
+//! Random programs of joins whose threads go from strand to strand without a pause, but for a steal
+//! now and then.
 
 use crate::random::dice::Dice;
 use crate::random::run::{Event, For, Kind, Line, Off, Run, Task};

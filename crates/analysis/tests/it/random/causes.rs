@@ -1,4 +1,5 @@
-//! The causes a second time: tick by tick over the strands of the DAG, each question asked of all of them anew.
+//! The causes a second time: tick by tick over the strands of the DAG, each question asked of all
+//! of them anew.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -108,7 +109,8 @@ impl<'a> Slow<'a> {
         (s + 1..thread.len()).find(|&n| thread[n] == thread[s])
     }
 
-    /// The stretches of the path from create to create, and the strands in them that are turns of a loop.
+    /// The stretches of the path from create to create, and the strands in them that are turns of a
+    /// loop.
     fn turn(&self, s: usize) -> Option<(u32, u64, u64)> {
         let strands = &self.dag.strands;
         let is_turn = |s: usize| {
@@ -318,8 +320,8 @@ impl<'a> Slow<'a> {
         sites
     }
 
-    /// The site of the task that created `s`, or goes on in it, if its thread made it ready and its children are
-    /// too small.
+    /// The site of the task that created `s`, or goes on in it, if its thread made it ready and its
+    /// children are too small.
     fn parent_of_small(&self, s: usize) -> Option<u32> {
         let (strands, tasks) = (&self.dag.strands, &self.dag.tasks);
         let (by, _) = latest(self.dag, s)?;
@@ -349,7 +351,8 @@ impl<'a> Slow<'a> {
         (work < 2 * u128::from(self.steal) * count).then_some(site)
     }
 
-    /// Lost worker-ticks by cause and place; and whether more strands ever ran than there are workers.
+    /// Lost worker-ticks by cause and place; and whether more strands ever ran than there are
+    /// workers.
     fn ledger(&self) -> (BTreeMap<Key, u128>, bool) {
         let strands = &self.dag.strands;
         let count = strands.len();
@@ -468,8 +471,8 @@ impl<'a> Slow<'a> {
     }
 }
 
-/// The last predecessor of a strand: what ends latest; among these a continuation or create, end, depend, signal; then
-/// the smaller task.
+/// The last predecessor of a strand: what ends latest; among these a continuation or create, end,
+/// depend, signal; then the smaller task.
 fn latest(dag: &Dag, s: usize) -> Option<(usize, EdgeKind)> {
     let mut all = Vec::new();
     dag.for_each_predecessor(s as u32, |p, kind| {
@@ -534,7 +537,8 @@ pub fn check(dag: &Dag, options: &Options, fast: &Causes, context: &str) {
     assert_eq!(places.len(), known.min(20), "{context}");
 }
 
-/// A root that creates tasks in a loop, on a few workers that each take the oldest one when they are free, late.
+/// A root that creates tasks in a loop, on a few workers that each take the oldest one when they
+/// are free, late.
 pub fn loop_of_creates(dice: &mut Dice) -> String {
     let workers = 2 + dice.below(4);
     let (count, steal) = (10 + dice.below(40), dice.below(4));

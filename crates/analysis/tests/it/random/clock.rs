@@ -1,5 +1,5 @@
-//! The measures of MODEL.md §4 (work in regions) and §5 a second time: the run is looked at tick by tick, and at each
-//! tick every strand is asked what it does.
+//! The measures of MODEL.md §4 (work in regions) and §5 a second time: the run is looked at tick by
+//! tick, and at each tick every strand is asked what it does.
 
 use std::collections::BTreeMap;
 
@@ -105,8 +105,8 @@ impl Slow<'_> {
         self.strands[prev].w == strand.w && self.strands.iter().any(overlaps)
     }
 
-    /// From when the worker of `s`, which was `ready` then, was on its way to it: the end of the last strand that took
-    /// time there, if `s` was ready by then.
+    /// From when the worker of `s`, which was `ready` then, was on its way to it: the end of the
+    /// last strand that took time there, if `s` was ready by then.
     fn on_its_way(&self, s: usize, ready: u64) -> u64 {
         let strand = &self.strands[s];
         let before = |u: &&crate::random::slow::Strand| {

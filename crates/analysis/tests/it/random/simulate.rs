@@ -1,8 +1,8 @@
-//! Random programs and random schedules of them, made together: a task that can run is given to a thread, runs up to a
-//! random primitive, and so on until all have ended.
+//! Random programs and random schedules of them, made together: a task that can run is given to a
+//! thread, runs up to a random primitive, and so on until all have ended.
 //!
-//! Nothing deadlocks: tasks wait only for tasks made later than themselves, or ended, or for signals those have
-//! promised; and what a new task depends on never waits any more.
+//! Nothing deadlocks: tasks wait only for tasks made later than themselves, or ended, or for
+//! signals those have promised; and what a new task depends on never waits any more.
 
 use crate::random::dice::Dice;
 use crate::random::run::{Event, For, Kind, Line, Off, Run, Task};
@@ -505,7 +505,8 @@ impl Simulator<'_> {
         })
     }
 
-    /// Makes a new task depend on others that have ended, or that wait for nothing any more from now on.
+    /// Makes a new task depend on others that have ended, or that wait for nothing any more from
+    /// now on.
     fn depend(&mut self, child: usize, t: u64) {
         for _ in 0..=self.dice.below(2) {
             let on = self.dice.below(child);

@@ -1,5 +1,5 @@
-//! The measures of MODEL.md §2 and §3 a second time: every strand written in the trace, every edge in a list, every
-//! path by recursion, nothing reused from the crate under test.
+//! The measures of MODEL.md §2 and §3 a second time: every strand written in the trace, every edge
+//! in a list, every path by recursion, nothing reused from the crate under test.
 
 use std::collections::BTreeMap;
 
@@ -374,7 +374,8 @@ impl<'a> Slow<'a> {
         false
     }
 
-    /// Heaviest path to the end of `s` that starts at the first strand of `instance` and stays inside it.
+    /// Heaviest path to the end of `s` that starts at the first strand of `instance` and stays
+    /// inside it.
     fn longest_inside(
         &self,
         s: usize,
@@ -396,7 +397,8 @@ impl<'a> Slow<'a> {
         total
     }
 
-    /// True when an edge from outside enters some task with its descendants elsewhere than at its first strand.
+    /// True when an edge from outside enters some task with its descendants elsewhere than at its
+    /// first strand.
     pub fn is_entered(&self) -> bool {
         let enters = |task: usize, s: usize| {
             let outside = |&(p, _): &(usize, usize)| !self.is_inside(self.strands[p].task, task);

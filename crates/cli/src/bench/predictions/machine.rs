@@ -5,7 +5,8 @@ use std::time::Duration;
 /// Long enough for the kernel's hundredths of a second to be a share.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// The share of all CPUs' time that others use now, while we do nothing; `None` where the kernel does not say.
+/// The share of all CPUs' time that others use now, while we do nothing; `None` where the kernel
+/// does not say.
 pub fn busy() -> Option<f64> {
     let before = times(&std::fs::read_to_string("/proc/stat").ok()?)?;
     std::thread::sleep(LOOK);

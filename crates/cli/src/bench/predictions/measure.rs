@@ -19,7 +19,8 @@ pub struct Subject<'a> {
 
 /// What a program did.
 pub struct Measured {
-    /// Bare elapsed times on [`JUDGED`], least of all rounds, in ns: what disturbs a run only makes it slower.
+    /// Bare elapsed times on [`JUDGED`], least of all rounds, in ns: what disturbs a run only makes
+    /// it slower.
     pub elapsed: [f64; 2],
     /// The recorded run that was disturbed least.
     pub run: anyhow::Result<Run>,
@@ -88,8 +89,8 @@ fn record(plan: &Plan, subject: &Subject) -> anyhow::Result<Run> {
     Run::read(&file)
 }
 
-/// Larger for a run that others disturbed more: a strand that was held up adds to the work, and to the span if it lies there,
-/// of which it is the larger part.
+/// Larger for a run that others disturbed more: a strand that was held up adds to the work, and to
+/// the span if it lies there, of which it is the larger part.
 fn disturbed(run: &Run) -> f64 {
     run.logical.work * run.logical.span
 }

@@ -1,5 +1,5 @@
-//! `workspan bench predictions`: how good what-if and simulation are here, told by programs that were measured before and after a
-//! fix, and by every kernel on every runtime.
+//! `workspan bench predictions`: how good what-if and simulation are here, told by programs that
+//! were measured before and after a fix, and by every kernel on every runtime.
 
 mod machine;
 mod measure;
@@ -21,7 +21,8 @@ use pairs::{Pair, is_blind, pairs};
 use table::{KernelRow, PairRow, text};
 use workspan_record::embedded;
 
-/// Predicts programs after a known fix and on other workers, measures them, and prints the error of each prediction
+/// Predicts programs after a known fix and on other workers, measures them, and prints the error of
+/// each prediction
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     long_about = "Predicts programs after a known fix and on other workers, measures them, and prints the error of each prediction.

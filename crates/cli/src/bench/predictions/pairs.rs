@@ -5,8 +5,8 @@
 use crate::bench::kernels::{KERNELS, Kernel};
 use crate::bench::runtime::Runtime;
 
-/// Kernels whose times the simulation's default costs may be fitted to. All others, and all pairs but those of these kernels, are
-/// blind: whatever they say, no constant is changed for them.
+/// Kernels whose times the simulation's default costs may be fitted to. All others, and all pairs
+/// but those of these kernels, are blind: whatever they say, no constant is changed for them.
 pub const TUNING: [&str; 4] = ["fib", "nqueens", "holder", "late"];
 
 /// Whether a kernel judges.
@@ -33,12 +33,13 @@ impl Between {
 /// What the fix is, as it is told to the simulation.
 #[derive(Debug, Clone, Copy)]
 pub enum How {
-    /// Strands of tasks that go on after a wait there are divided, so that there are so many pieces in all.
+    /// Strands of tasks that go on after a wait there are divided, so that there are so many pieces
+    /// in all.
     AfterWaits(u64),
     /// Strands of tasks created there are divided by so much each.
     Tasks(u32),
-    /// Tasks created there that, waited for together, hold at most so many run where they are created: on Rayon, where both
-    /// sides of a join are tasks, and on the others.
+    /// Tasks created there that, waited for together, hold at most so many run where they are
+    /// created: on Rayon, where both sides of a join are tasks, and on the others.
     Cutoff(u64, u64),
 }
 
@@ -122,7 +123,8 @@ pub fn pairs() -> Vec<Pair> {
         cpp: Between("static long align(", "int main("),
         how: How::Tasks(20),
     }));
-    // Blocks of 16 are divided out of blocks of 64 by four halvings: 30 tasks where both halves are tasks.
+    // Blocks of 16 are divided out of blocks of 64 by four halvings: 30 tasks where both halves are
+    // tasks.
     pairs.extend(with("matmul", &["512", "16"]).map(|kernel| Pair {
         title: "fine -> coarse blocks",
         kernel,

@@ -57,7 +57,8 @@ impl Run {
         Ok(Run { dag, logical, tick })
     }
 
-    /// Simulated on every number of workers, with the costs that `workspan simulate` takes unless it is told others.
+    /// Simulated on every number of workers, with the costs that `workspan simulate` takes unless
+    /// it is told others.
     ///
     /// # Errors
     /// As [`Simulation::new`].
@@ -81,7 +82,8 @@ impl Run {
         Ok(out)
     }
 
-    /// Work and span of the changed program, as a what-if profile sees it: nothing is paid for the new tasks.
+    /// Work and span of the changed program, as a what-if profile sees it: nothing is paid for the
+    /// new tasks.
     ///
     /// # Errors
     /// As [`Simulation::new`].

@@ -1,4 +1,5 @@
-//! What stands inside of a folded strand for a subtree that was folded before, while the program was recorded.
+//! What stands inside of a folded strand for a subtree that was folded before, while the program
+//! was recorded.
 
 use workspan_trace::folded::FoldedRecord;
 
@@ -27,7 +28,8 @@ impl ExpandedFold {
         })
     }
 
-    /// The same without the recorder's probes, `ticks` a strand: all weights are scaled alike (MODEL.md §7).
+    /// The same without the recorder's probes, `ticks` a strand: all weights are scaled alike
+    /// (MODEL.md §7).
     pub fn without_probes(self, ticks: u64) -> ExpandedFold {
         let probes = ticks.saturating_mul(self.strands.max(1)).min(self.work);
         let work = self.work - probes;

@@ -18,8 +18,8 @@ pub(super) struct ExpandFrame {
     pub stopped: bool,
     /// The deferred child of the join that it waits for.
     pub next: u32,
-    /// Where links are kept: its last strand, the tasks nobody waited for yet with the scope each is in, those it waits for, and those
-    /// that its next strand waited for.
+    /// Where links are kept: its last strand, the tasks nobody waited for yet with the scope each
+    /// is in, those it waits for, and those that its next strand waited for.
     pub last: u32,
     pub open: Vec<(u32, Option<Scope>)>,
     pub awaited: Vec<u32>,

@@ -3,7 +3,8 @@
 use super::{ExpandedStrand, ExpandedTask};
 use workspan_dag::NONE;
 
-/// The tasks of `strands` with all their parents, of all that there are; strands then name them by their places among those.
+/// The tasks of `strands` with all their parents, of all that there are; strands then name them by
+/// their places among those.
 pub(super) fn tasks_of(
     all: Vec<ExpandedTask>,
     strands: &mut [ExpandedStrand],

@@ -79,7 +79,8 @@ impl<'a> Replay<'a> {
         self.named_from = name;
     }
 
-    /// So many tasks were created here that were folded while the program was recorded: they have names, and are not known one by one.
+    /// So many tasks were created here that were folded while the program was recorded: they have
+    /// names, and are not known one by one.
     fn skip(&mut self, tasks: u64) {
         let (_, before) = self.skipped.last().copied().unwrap_or_default();
         let created = self.tasks.len() as u64 - 1;
@@ -221,7 +222,8 @@ impl<'a> Replay<'a> {
 
     /// Takes a record; false when no more are wanted.
     pub(super) fn record(&mut self, t: u64, event: &Event<'_>) -> bool {
-        // Where the folded strand's own task ended before what it created into its scope, that begins next.
+        // Where the folded strand's own task ended before what it created into its scope, that
+        // begins next.
         if self.stack.is_empty() && !self.begins_next(event) {
             return false;
         }

@@ -9,8 +9,9 @@ pub(super) struct Idle {
     pub workers: u32,
 }
 
-/// Times in which fewer than `workers` threads ran, in order and apart, and how many fewer; times within a thread in which nothing ran for
-/// less than a thief's time do not count, nor do those in which what it ran next stood ready.
+/// Times in which fewer than `workers` threads ran, in order and apart, and how many fewer; times
+/// within a thread in which nothing ran for less than a thief's time do not count, nor do those in
+/// which what it ran next stood ready.
 pub(super) fn idle(looked: &[Looked], workers: u32, (first, last): (u64, u64)) -> Vec<Idle> {
     let mut changes: Vec<(u64, i32)> = Vec::new();
     for l in looked {

@@ -69,7 +69,8 @@ impl Looked {
             }
             busy.1 = t;
             let before = stack.is_running();
-            // A worker that is on its way to a strand that stands ready leaves no other one to nobody.
+            // A worker that is on its way to a strand that stands ready leaves no other one to
+            // nobody.
             let known = !before && stack.stood_ready(&event);
             stack.record(&event);
             match (before, stack.is_running()) {
@@ -149,8 +150,8 @@ fn is_beside(event: &Event<'_>) -> bool {
 /// Bytes of output that are fetched at a time.
 const FETCHED: usize = 1 << 16;
 
-/// Folds the records of a thread; also how many records came to stand for others. `probe` is what a probe costs; `sites`, which
-/// site each counts as.
+/// Folds the records of a thread; also how many records came to stand for others. `probe` is what a
+/// probe costs; `sites`, which site each counts as.
 pub(super) fn fold(
     thread: &Thread<'_>,
     options: &FoldOptions,

@@ -1,4 +1,5 @@
-//! The tasks of a thread, as far as it takes to know when it ran none, and whether the one that it ran next stood ready meanwhile.
+//! The tasks of a thread, as far as it takes to know when it ran none, and whether the one that it
+//! ran next stood ready meanwhile.
 
 use workspan_trace::event::{Event, WaitFor};
 use workspan_trace::wire::TaskRef;
@@ -67,7 +68,8 @@ impl Stack {
         self.frames.last().is_some_and(|f| f.stop == Stop::No)
     }
 
-    /// Nothing runs: what `event` makes run is known to have stood ready since then, as all that it had to wait for ran on this thread before.
+    /// Nothing runs: what `event` makes run is known to have stood ready since then, as all that it
+    /// had to wait for ran on this thread before.
     #[inline(always)]
     pub(super) fn stood_ready(&self, event: &Event<'_>) -> bool {
         match *event {

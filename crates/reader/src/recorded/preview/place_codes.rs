@@ -1,4 +1,5 @@
-//! A place a task, in little memory: a byte each while no more than 256 different ones occur, as in all but a few programs.
+//! A place a task, in little memory: a byte each while no more than 256 different ones occur, as in
+//! all but a few programs.
 
 use workspan_dag::PlaceId;
 

@@ -1,12 +1,14 @@
-//! Chunks of loops and sections. In the model each is a task; in the program what they create are children of the implicit
-//! task that ran them, which a later taskwait there waits for, and which are siblings to dependences.
+//! Chunks of loops and sections. In the model each is a task; in the program what they create are
+//! children of the implicit task that ran them, which a later taskwait there waits for, and which
+//! are siblings to dependences.
 
 use super::{Lane, Replay};
 use workspan_dag::raw::{RawEnd, RawStrand};
 use workspan_dag::{NONE, TaskKind};
 
 impl<'a> Replay<'a, '_> {
-    /// The task whose children, to the program, are those of this one: its parent for a chunk, else itself.
+    /// The task whose children, to the program, are those of this one: its parent for a chunk, else
+    /// itself.
     pub(super) fn owner(&self, task: u32) -> u32 {
         let raw = &self.raw.tasks[task as usize];
         if raw.kind != TaskKind::Inline || raw.scope == NONE || raw.parent == NONE {
@@ -28,8 +30,9 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    /// The first strand after a wait for the children of this frame's task ends: before it, it waited for those of its chunks as
-    /// well, unless an adapter tells of that itself, in a wait for tasks that follows.
+    /// The first strand after a wait for the children of this frame's task ends: before it, it
+    /// waited for those of its chunks as well, unless an adapter tells of that itself, in a wait
+    /// for tasks that follows.
     pub(super) fn wait_for_chunks(&mut self, lane: &Lane<'a>, frame: usize, end: RawEnd) {
         let task = lane.stack[frame].task;
         let Some(tasks) = self.of_chunks.remove(&task) else {

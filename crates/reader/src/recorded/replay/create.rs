@@ -8,7 +8,8 @@ use super::{Lane, Replay, State};
 use workspan_dag::raw::{RawEnd, RawScope};
 use workspan_dag::{NONE, ScopeKind, TaskKind};
 
-/// Tree scopes a task may have open at once and still create into the innermost one without naming it.
+/// Tree scopes a task may have open at once and still create into the innermost one without naming
+/// it.
 const DEEPEST: usize = 1000;
 
 impl<'a> Replay<'a, '_> {
@@ -40,8 +41,8 @@ impl<'a> Replay<'a, '_> {
         self.begin(lane, Some(inline), t);
     }
 
-    /// Numbers the scopes of joins in the order of creation, whichever thread was replayed first. Where regions have opened
-    /// scopes in between, they stay as they came.
+    /// Numbers the scopes of joins in the order of creation, whichever thread was replayed first.
+    /// Where regions have opened scopes in between, they stay as they came.
     pub(super) fn sort_join_scopes(&mut self) {
         let named = self.counts.scopes.last().map_or(0, |&n| n as usize);
         if self.chunks.threads.len() < 2 || !self.counts.teams.is_empty() {
@@ -103,7 +104,8 @@ impl<'a> Replay<'a, '_> {
         self.note_chunk_child(task, parent);
     }
 
-    /// The scope a task is created into; one that names none is in the innermost tree scope its parent has open.
+    /// The scope a task is created into; one that names none is in the innermost tree scope its
+    /// parent has open.
     fn scope_for(&mut self, parent: u32, name: Option<(u32, u64)>) -> u32 {
         let Some(name) = name else {
             let open = self.open_trees.get(&parent).and_then(|open| open.last());

@@ -1,8 +1,10 @@
-//! OpenMP's dependences (5.2, §15.9): from the lists of siblings, in the order of their creation, to the edges among them.
+//! OpenMP's dependences (5.2, §15.9): from the lists of siblings, in the order of their creation,
+//! to the edges among them.
 //!
-//! The accesses of one address form *generations*: a task joins the current one when it may run beside those in it (both
-//! `in`, both `mutexinoutset`, or both `inoutset`), and else begins the next. Everybody in a generation depends on all of the
-//! one before; what lies further back is implied. `omp_all_memory` is a generation of everything.
+//! The accesses of one address form *generations*: a task joins the current one when it may run
+//! beside those in it (both `in`, both `mutexinoutset`, or both `inoutset`), and else begins the
+//! next. Everybody in a generation depends on all of the one before; what lies further back is
+//! implied. `omp_all_memory` is a generation of everything.
 
 use std::collections::BTreeMap;
 
@@ -30,8 +32,8 @@ pub(super) struct Siblings {
     all: Option<u32>,
 }
 
-/// A list's accesses by address, each once: an address named with different kinds is as `out`. Unknown kinds are, too.
-/// `None` when it names everything.
+/// A list's accesses by address, each once: an address named with different kinds is as `out`.
+/// Unknown kinds are, too. `None` when it names everything.
 fn accesses(list: impl Iterator<Item = TaskRef>) -> Option<BTreeMap<u64, u64>> {
     let mut of_address = BTreeMap::new();
     for (kind, address) in list {
@@ -160,8 +162,9 @@ mod tests {
         }
     }
 
-    /// What OpenMP says of two siblings, the first one created first: for an address both name, or everything, the second comes
-    /// after unless both only read it, or both are in the same kind of set.
+    /// What OpenMP says of two siblings, the first one created first: for an address both name, or
+    /// everything, the second comes after unless both only read it, or both are in the same kind of
+    /// set.
     fn conflict(first: &[TaskRef], second: &[TaskRef]) -> bool {
         let all = |list: &[TaskRef]| list.iter().any(|&(kind, _)| u64::from(kind) == 5);
         if (all(first) && !second.is_empty()) || (all(second) && !first.is_empty()) {

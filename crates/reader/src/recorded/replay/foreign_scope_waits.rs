@@ -1,7 +1,8 @@
 //! Scopes that another task than their opener waits for.
 //!
-//! In the model a scope is closed by its opener. Such a wait is therefore told as one for the tasks that were created into the
-//! scope, which then is none any more; of a tree's only those, not their descendants.
+//! In the model a scope is closed by its opener. Such a wait is therefore told as one for the tasks
+//! that were created into the scope, which then is none any more; of a tree's only those, not their
+//! descendants.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! A task on a thread's stack, what is told of its open strand, and the end of all that is still open at the end.
+//! A task on a thread's stack, what is told of its open strand, and the end of all that is still
+//! open at the end.
 
 use super::{Lane, Replay, State};
 use workspan_dag::NONE;
@@ -72,7 +73,8 @@ impl<'a> Replay<'a, '_> {
         lane.pending.push((frame.task, what));
     }
 
-    /// The open strand of `task` has become strand `index`; true when it must stay a strand of its own.
+    /// The open strand of `task` has become strand `index`; true when it must stay a strand of its
+    /// own.
     pub(super) fn settle(
         &mut self,
         pending: &mut Vec<(u32, Pending)>,
@@ -139,9 +141,10 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    /// Ends everything that is still open. Tasks that run or wait end at the last moment of the trace; tasks that stopped
-    /// for nobody's sake end where they stopped, and tasks that never began have no length at their creation, so that
-    /// nobody seems to have waited for them in vain.
+    /// Ends everything that is still open. Tasks that run or wait end at the last moment of the
+    /// trace; tasks that stopped for nobody's sake end where they stopped, and tasks that never
+    /// began have no length at their creation, so that nobody seems to have waited for them in
+    /// vain.
     pub(super) fn close(&mut self, lanes: &mut [Lane<'a>]) {
         let last = (self.counts.last - self.origin).min(super::LATEST);
         let mut open = 0u64;
@@ -196,7 +199,8 @@ impl<'a> Replay<'a, '_> {
         self.drop_unopened_scopes();
     }
 
-    /// A strand of no length, and the task's end. `t` may be before the task's last strand: the builder bends it.
+    /// A strand of no length, and the task's end. `t` may be before the task's last strand: the
+    /// builder bends it.
     fn end_at_once(&mut self, task: u32, thread: u32, t: u64) {
         let index = self.raw.strands.len() as u32;
         let end_op = RawEnd::End;

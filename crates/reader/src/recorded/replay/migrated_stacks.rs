@@ -1,6 +1,8 @@
-//! Tasks that go on on another thread than the one where they wait, as their stack has moved there without a record.
+//! Tasks that go on on another thread than the one where they wait, as their stack has moved there
+//! without a record.
 //!
-//! The record that says so names the stop. Which stops are named is known from the first walk, so all others cost nothing.
+//! The record that says so names the stop. Which stops are named is known from the first walk, so
+//! all others cost nothing.
 
 use super::{Lane, Replay, State, Until};
 use crate::recorded::survey::Named;

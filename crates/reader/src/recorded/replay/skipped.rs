@@ -1,4 +1,5 @@
-//! Subtrees that were not recorded: the strands that stand for them, and their parts on other threads.
+//! Subtrees that were not recorded: the strands that stand for them, and their parts on other
+//! threads.
 
 use std::collections::BTreeMap;
 
@@ -82,7 +83,8 @@ impl<'a> Replay<'a, '_> {
         (lane.stack[frame].unrecorded, lane.stack[frame].inside) = (NONE, None);
     }
 
-    /// So many tasks have begun in the unrecorded subtree that the task on top is in, since its open strand did.
+    /// So many tasks have begun in the unrecorded subtree that the task on top is in, since its
+    /// open strand did.
     pub(super) fn inside(&mut self, lane: &mut Lane<'a>, tasks: u64) {
         if let Some(top) = lane.stack.last_mut().filter(|top| top.unrecorded != NONE) {
             // A strand of no time stands for nothing: the next one does.
@@ -90,8 +92,9 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    /// The strand that is open in the frame is about to end for something that its thread could not foresee. What ran in an unrecorded subtree until
-    /// then is counted with what runs there afterwards.
+    /// The strand that is open in the frame is about to end for something that its thread could not
+    /// foresee. What ran in an unrecorded subtree until then is counted with what runs there
+    /// afterwards.
     pub(super) fn tells_later(&self, lane: &mut Lane<'a>, frame: usize) {
         let subtree = self.subtrees.get(lane.stack[frame].unrecorded as usize);
         if self.counts.unrecorded.counts && subtree.is_some_and(|s| is_of_tasks(s.class.1)) {
@@ -131,7 +134,8 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    /// The open strand of a task that is in an unrecorded subtree ends: it stands for what was done meanwhile.
+    /// The open strand of a task that is in an unrecorded subtree ends: it stands for what was done
+    /// meanwhile.
     pub(super) fn stand_for(&mut self, lane: &mut Lane<'a>, frame: usize, t: u64) {
         let (subtree, start) = (lane.stack[frame].unrecorded, lane.stack[frame].start);
         let (Some(open), true) = (self.subtrees.get(subtree as usize), t > start) else {
@@ -201,7 +205,8 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    /// Puts the parts into the lists of the waits that waited for them: each into that of the first to go on after its end.
+    /// Puts the parts into the lists of the waits that waited for them: each into that of the first
+    /// to go on after its end.
     pub(super) fn join_parts(&mut self) {
         let mut lists: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for subtree in &self.subtrees {
@@ -210,7 +215,8 @@ impl<'a> Replay<'a, '_> {
                 let (start, end) = self.part_ends.get(&task).copied().unwrap_or_default();
                 let is_over =
                     |at: u64| at >= end || at >= start && at.saturating_add(self.late) >= end;
-                // One that outlives the subtree, where a scope in the middle cut it in two, is joined by nobody.
+                // One that outlives the subtree, where a scope in the middle cut it in two, is
+                // joined by nobody.
                 if let Some(&(list, _)) = subtree.waits.iter().find(|w| is_over(w.1)) {
                     lists.entry(list).or_default().push(task);
                 }

@@ -6,8 +6,8 @@ use workspan_dag::raw::{RawEnd, RawStrand, RawTask};
 use workspan_dag::{NONE, ROOT_PLACE, TaskKind};
 
 impl<'a> Replay<'a, '_> {
-    /// Index of the frame of the task that runs on this thread. A task interrupted by one that began on top of it goes on;
-    /// a thread without a task that is no worker gets a root.
+    /// Index of the frame of the task that runs on this thread. A task interrupted by one that
+    /// began on top of it goes on; a thread without a task that is no worker gets a root.
     pub(super) fn current(&mut self, lane: &mut Lane<'a>, t: u64) -> Option<usize> {
         let Some(top) = lane.stack.last_mut() else {
             if lane.told.is_worker() {
@@ -151,7 +151,8 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    /// A strand without a length, for a task that stood still before the first that is known of it: it needs one to go on from.
+    /// A strand without a length, for a task that stood still before the first that is known of it:
+    /// it needs one to go on from.
     pub(super) fn stands_still(&mut self, lane: &Lane<'a>, task: u32, t: u64) {
         self.raw.strands.push(RawStrand {
             task,

@@ -1,7 +1,8 @@
 //! Parallel regions: the task that opens one, and the implicit tasks in it (MODEL.md §1).
 //!
-//! The region's task creates the members of a phase and waits for them; at a barrier it goes on for an instant, on the
-//! thread that left the barrier first, to create those of the next phase. So a region stays series-parallel.
+//! The region's task creates the members of a phase and waits for them; at a barrier it goes on for
+//! an instant, on the thread that left the barrier first, to create those of the next phase. So a
+//! region stays series-parallel.
 
 use super::{Lane, Replay, State};
 use workspan_dag::raw::{RawEnd, RawScope, RawStrand};

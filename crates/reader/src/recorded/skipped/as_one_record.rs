@@ -1,5 +1,6 @@
-//! A drawn join as one folded record (MODEL.md §7). What is estimated from it needs each of its tasks; the run's graph does not, and has
-//! little else in it where most subtrees were not recorded.
+//! A drawn join as one folded record (MODEL.md §7). What is estimated from it needs each of its
+//! tasks; the run's graph does not, and has little else in it where most subtrees were not
+//! recorded.
 
 use super::sample::Sample;
 use crate::open::Grain;

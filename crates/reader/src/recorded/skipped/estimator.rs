@@ -1,13 +1,14 @@
 //! Estimates of what is inside unrecorded subtrees, from those of the same site that were drawn.
 //!
-//! *Survey*: which subtrees were recorded was drawn by chance among those of one site and level, so the mean count of the drawn ones,
-//! each by its chance, times the number of the others is right on average, and by how much it may be off follows from how the drawn ones differ (stratified
-//! expansion, W. G. Cochran, Sampling Techniques, 1977, ch. 5). The probes' own time, which weighs several times a
-//! task here, does not enter. Where tasks are long beside them, few subtrees are drawn and sizes differ, the ratio of tasks to time
-//! tells more ([`super::task_rate`]).
+//! *Survey*: which subtrees were recorded was drawn by chance among those of one site and level, so
+//! the mean count of the drawn ones, each by its chance, times the number of the others is right on
+//! average, and by how much it may be off follows from how the drawn ones differ (stratified
+//! expansion, W. G. Cochran, Sampling Techniques, 1977, ch. 5). The probes' own time, which weighs
+//! several times a task here, does not enter. Where tasks are long beside them, few subtrees are
+//! drawn and sizes differ, the ratio of tasks to time tells more ([`super::task_rate`]).
 //!
-//! *Paths*: each strand gets those of a drawn join of about its size (hot-deck imputation), so that the longest of many is as
-//! long as it would be among them.
+//! *Paths*: each strand gets those of a drawn join of about its size (hot-deck imputation), so that
+//! the longest of many is as long as it would be among them.
 
 use std::collections::BTreeMap;
 
@@ -103,7 +104,8 @@ pub(in crate::recorded) struct InsideEstimate {
 const CLASSES: usize = 1 << 16;
 
 impl Estimator {
-    /// An unrecorded subtree during which its thread did nothing else, and ran for so many ticks; and how many tasks were counted in it.
+    /// An unrecorded subtree during which its thread did nothing else, and ran for so many ticks;
+    /// and how many tasks were counted in it.
     pub(super) fn passed(&mut self, class: (u32, u64), ticks: u64, counted: Option<u64>) {
         if let Some(class) = self.class(class) {
             class.counts.pass(ticks as f64, counted);
@@ -186,8 +188,8 @@ impl Estimator {
         self.classes.values().fold((0, 0), add)
     }
 
-    /// What a strand of so many ticks holds, during so many of which its thread ran, of a subtree of that site and level. Its number of tasks is
-    /// estimated where it was not `process_end`.
+    /// What a strand of so many ticks holds, during so many of which its thread ran, of a subtree
+    /// of that site and level. Its number of tasks is estimated where it was not `process_end`.
     pub(super) fn estimate(
         &self,
         (site, level): (u32, u64),
@@ -255,7 +257,8 @@ impl Estimator {
         ((tasks * self.left_out.a_task(level)) as u64).min(ran / 2)
     }
 
-    /// Of a subtree nothing but its number of tasks is known: none of its kind was drawn, or those that were ran none.
+    /// Of a subtree nothing but its number of tasks is known: none of its kind was drawn, or those
+    /// that were ran none.
     fn only_counted(&self, class: (u32, u64), (ticks, ran): (u64, u64), tasks: u64) -> Estimate {
         let cost = self.cost(class.1, tasks as f64, ran);
         let inside = InsideEstimate {
@@ -302,7 +305,8 @@ impl Estimate {
         }
     }
 
-    /// A task of which nobody knows that it runs others: none of its kind was drawn, or those `drawn` ran none.
+    /// A task of which nobody knows that it runs others: none of its kind was drawn, or those
+    /// `drawn` ran none.
     fn one_task(ticks: u64, drawn: bool) -> Estimate {
         let path = Path {
             weight: ticks,
@@ -332,8 +336,9 @@ fn part(of: u64, all: u64, whole: u64) -> u64 {
 }
 
 impl Site {
-    /// Parts of a strand by site, in the proportions of the drawn ones. What rounding leaves is the site's own. All of a join is done by
-    /// its own two tasks; what a task does itself is nobody's inside of it.
+    /// Parts of a strand by site, in the proportions of the drawn ones. What rounding leaves is the
+    /// site's own. All of a join is done by its own two tasks; what a task does itself is nobody's
+    /// inside of it.
     fn inside(
         &self,
         (own, of_tasks): (u32, bool),
@@ -410,7 +415,8 @@ fn spread(lengths: &[u64], count: u64) -> Vec<u64> {
 mod tests {
     use super::*;
 
-    /// Subtrees of about ten tasks and 300 ticks; one of the drawn ones lost its processor for a thousand times as long.
+    /// Subtrees of about ten tasks and 300 ticks; one of the drawn ones lost its processor for a
+    /// thousand times as long.
     #[test]
     fn a_drawn_subtree_that_was_interrupted_counts_with_the_time_it_ran() {
         let tasks = |off: u64| {

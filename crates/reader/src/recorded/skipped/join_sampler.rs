@@ -1,7 +1,7 @@
 //! One join that was drawn, measured from its records: every join inside of it, by its size.
 //!
-//! A stack machine like the replay's, for joins alone that nobody stole from: then the thread's records are the whole subtree. Weights are those of
-//! MODEL.md §2, off-CPU times left in.
+//! A stack machine like the replay's, for joins alone that nobody stole from: then the thread's
+//! records are the whole subtree. Weights are those of MODEL.md §2, off-CPU times left in.
 
 use workspan_trace::event::Event;
 

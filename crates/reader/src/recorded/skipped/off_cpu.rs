@@ -1,5 +1,5 @@
-//! When a thread was off the CPU, for the time that unrecorded subtrees really ran: on a busy machine most of what passed in one may be
-//! time in which nothing was done.
+//! When a thread was off the CPU, for the time that unrecorded subtrees really ran: on a busy
+//! machine most of what passed in one may be time in which nothing was done.
 
 use workspan_trace::event::{Event, Events};
 
@@ -13,7 +13,8 @@ pub(super) struct OffCpuTimes {
 }
 
 impl OffCpuTimes {
-    /// Those of a thread: they are told after all else, in chunks of their own. Not those of which only sums a chunk are known.
+    /// Those of a thread: they are told after all else, in chunks of their own. Not those of which
+    /// only sums a chunk are known.
     pub(super) fn of(thread: &Thread<'_>) -> OffCpuTimes {
         let mut told: Vec<(u64, u64, u64)> = Vec::new();
         for chunk in thread.off_cpu() {

@@ -1,5 +1,6 @@
-//! What a probe cost in the run itself: drawn subtrees beside those of their classes that were left out. Calibration finds the least of it; with
-//! caches and processors to share it is nearly twice that.
+//! What a probe cost in the run itself: drawn subtrees beside those of their classes that were left
+//! out. Calibration finds the least of it; with caches and processors to share it is nearly twice
+//! that.
 
 use super::task_rate::Class;
 use crate::recorded::probe::within;
@@ -7,8 +8,8 @@ use crate::recorded::probe::within;
 /// Drawn subtrees without which nothing follows.
 const ENOUGH: u64 = 16;
 
-/// What a record cost a strand beside it, in ticks, or what was `calibrated` where it cost less; `None` where too few were drawn. Of each class comes what
-/// leaving a task out took.
+/// What a record cost a strand beside it, in ticks, or what was `calibrated` where it cost less;
+/// `None` where too few were drawn. Of each class comes what leaving a task out took.
 pub(super) fn probe<'a>(
     classes: impl Iterator<Item = (&'a Class, f64)>,
     calibrated: u64,
@@ -29,7 +30,8 @@ pub(super) fn probe<'a>(
 mod tests {
     use super::*;
 
-    /// Drawn ones took 10 ticks more for each of their 50 probes than the 1000 of the others, of which 100 are for leaving 100 tasks out.
+    /// Drawn ones took 10 ticks more for each of their 50 probes than the 1000 of the others, of
+    /// which 100 are for leaving 100 tasks out.
     #[test]
     fn probes_cost_what_drawn_subtrees_took_longer() {
         let mut class = Class::default();

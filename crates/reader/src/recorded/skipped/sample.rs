@@ -1,8 +1,10 @@
-//! What is measured of a subtree that was drawn to be recorded in full: its paths, its sizes, and what it holds of each site.
+//! What is measured of a subtree that was drawn to be recorded in full: its paths, its sizes, and
+//! what it holds of each site.
 
 use std::collections::BTreeMap;
 
-/// A subtree that is nested deeper, or holds more joins or tasks, is not measured: a trace can't ask for more memory than this.
+/// A subtree that is nested deeper, or holds more joins or tasks, is not measured: a trace can't
+/// ask for more memory than this.
 pub(super) const DEEPEST: usize = 1 << 16;
 pub(super) const MOST: usize = 1 << 22;
 
@@ -108,7 +110,8 @@ pub(super) struct Inside {
     open: u32,
 }
 
-/// Where in a level as recorded stands how many sixteenths of a subtree a drawn one stands for (docs/format.md, *sampled*).
+/// Where in a level as recorded stands how many sixteenths of a subtree a drawn one stands for
+/// (docs/format.md, *sampled*).
 const STANDS_FOR: u32 = 34;
 
 /// A drawn join or task.
@@ -116,7 +119,8 @@ const STANDS_FOR: u32 = 34;
 pub(super) struct Sample {
     pub site: u32,
     pub level: u64,
-    /// Subtrees of its class that it stands for, by its chance of being drawn; 1 where the trace does not say.
+    /// Subtrees of its class that it stands for, by its chance of being drawn; 1 where the trace
+    /// does not say.
     pub weight: f64,
     /// It as a whole.
     pub whole: Node,
@@ -156,7 +160,8 @@ impl Sample {
         inside.tasks += 1;
     }
 
-    /// It ends: the weight of its own strands, and with everything inside, along the heaviest path too.
+    /// It ends: the weight of its own strands, and with everything inside, along the heaviest path
+    /// too.
     pub(super) fn ends(&mut self, site: u32, own: u64, work: u64, span: u64) {
         let inside = self.inside.entry(site).or_default();
         inside.open = inside.open.saturating_sub(1);

@@ -1,4 +1,5 @@
-//! What it costs that a join or a task is left out: in each there is a test, and what tells a thief of it.
+//! What it costs that a join or a task is left out: in each there is a test, and what tells a thief
+//! of it.
 
 use workspan_trace::entry::Note;
 
@@ -25,7 +26,8 @@ impl SkipCosts {
         SkipCosts { join, task }
     }
 
-    /// What each task costs that is created in a subtree of that level, as recorded. A join creates two.
+    /// What each task costs that is created in a subtree of that level, as recorded. A join creates
+    /// two.
     pub(super) fn a_task(&self, level: u64) -> f64 {
         match is_of_tasks(level) {
             true => self.task,

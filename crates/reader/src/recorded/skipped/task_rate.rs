@@ -1,17 +1,20 @@
 //! How many tasks a tick of an unrecorded subtree stands for, and how far off that may be.
 //!
-//! Two estimates, of which the surer one is taken (W. G. Cochran, Sampling Techniques, 1977), and all from the one to the other where they exclude
-//! each other:
+//! Two estimates, of which the surer one is taken (W. G. Cochran, Sampling Techniques, 1977), and
+//! all from the one to the other where they exclude each other:
 //!
-//! * *Expansion* (ch. 5): the drawn subtrees of a site and level are a sample of all, so their mean count of tasks times the number of the
-//!   others is what those hold. Right where a class's subtrees are alike or many are drawn, whatever the probes did to the drawn ones' times.
-//! * *Ratio* (ch. 6): tasks to time of the drawn ones, without their probes. Hardly touched by how large a subtree is, but only as good as what is
-//!   known of a probe's cost: sure where tasks are long beside that.
+//! * *Expansion* (ch. 5): the drawn subtrees of a site and level are a sample of all, so their mean
+//!   count of tasks times the number of the others is what those hold. Right where a class's
+//!   subtrees are alike or many are drawn, whatever the probes did to the drawn ones' times.
+//! * *Ratio* (ch. 6): tasks to time of the drawn ones, without their probes. Hardly touched by how
+//!   large a subtree is, but only as good as what is known of a probe's cost: sure where tasks are
+//!   long beside that.
 
 /// Subtrees of one site and level.
 ///
-/// Each drawn one counts by its chance (drawn with a chance of one in a hundred, it counts a hundredfold; J. Hájek, 1971): chances follow what
-/// was drawn before, so they differ, and not by accident.
+/// Each drawn one counts by its chance (drawn with a chance of one in a hundred, it counts a
+/// hundredfold; J. Hájek, 1971): chances follow what was drawn before, so they differ, and not by
+/// accident.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Class {
     /// Not recorded, with nothing else on the thread meanwhile.
@@ -91,7 +94,8 @@ impl Class {
 
     /// Ticks that a drawn one would have taken if it had been left out.
     fn time_left_out(&self) -> f64 {
-        // Where tasks were counted, it does not matter how much larger or smaller the others happened to be.
+        // Where tasks were counted, it does not matter how much larger or smaller the others
+        // happened to be.
         if self.uncounted == 0 && self.passed_tasks > 0.0 {
             return self.passed_ticks / self.passed_tasks * self.mean();
         }
@@ -142,13 +146,15 @@ pub(super) struct Rate {
     pub off: f64,
 }
 
-/// What is thought to be a probe's cost may be off by that part of it: it was measured before the program's own code shared the caches.
+/// What is thought to be a probe's cost may be off by that part of it: it was measured before the
+/// program's own code shared the caches.
 const PROBES_OFF: f64 = 0.7;
 /// No estimate is thought to be worse than by that factor, less 1.
 const MOST: f64 = 15.0;
 
 impl Rate {
-    /// Of a site's classes. `apart`: the variance of single tasks' own times, in squares of their mean.
+    /// Of a site's classes. `apart`: the variance of single tasks' own times, in squares of their
+    /// mean.
     pub(super) fn of(classes: &[Class], apart: f64) -> Rate {
         let mut best = match (expansion(classes), ratio(classes, apart)) {
             (Some(expansion), Some(ratio)) => expansion.beside(ratio),
@@ -158,8 +164,9 @@ impl Rate {
         best
     }
 
-    /// The surer one, unless the other excludes it: then sizes differ by more than the drawn ones show, or probes cost something else than was
-    /// thought, and what is true may be all that either says.
+    /// The surer one, unless the other excludes it: then sizes differ by more than the drawn ones
+    /// show, or probes cost something else than was thought, and what is true may be all that
+    /// either says.
     fn beside(self, other: Rate) -> Rate {
         let apart = (self.tasks / other.tasks).max(other.tasks / self.tasks);
         if apart <= 1.0 + self.off.max(other.off) {
@@ -185,8 +192,9 @@ fn expansion(classes: &[Class]) -> Option<Rate> {
     let both = || classes.iter().filter(|c| c.tells());
     let ticks: f64 = both().map(|c| c.passed_ticks).sum();
     let tasks: f64 = both().map(|c| c.mean() * c.passed as f64).sum();
-    // How subtrees of one class differ, relative to their mean: few of each are drawn, so over all classes, once each subtree counting
-    // alike, once each class as much as it adds to the variance of the whole. What is large in one of them is not made small by many others.
+    // How subtrees of one class differ, relative to their mean: few of each are drawn, so over all
+    // classes, once each subtree counting alike, once each class as much as it adds to the variance
+    // of the whole. What is large in one of them is not made small by many others.
     let (mut squares, mut free) = (0.0, 0u64);
     let (mut weighed, mut weights) = (0.0, 0.0);
     for class in classes.iter().filter(|c| c.drawn > 1 && c.tasks > 0.0) {
@@ -301,7 +309,8 @@ mod tests {
         assert!((0.3..0.4).contains(&rate.off), "{rate:?}");
     }
 
-    /// Probes cost ten times what is thought: what their times say is not believed alone, however sure it is of itself.
+    /// Probes cost ten times what is thought: what their times say is not believed alone, however
+    /// sure it is of itself.
     #[test]
     fn what_probes_cost_is_checked() {
         let drawn: Vec<_> = (1..9)
@@ -316,7 +325,8 @@ mod tests {
         );
     }
 
-    /// Eleven of a class, of which the largest holds nearly all, were left out; the five drawn are small ones.
+    /// Eleven of a class, of which the largest holds nearly all, were left out; the five drawn are
+    /// small ones.
     #[test]
     fn sizes_that_no_drawn_one_has_are_seen_by_their_time() {
         let mut passed = [300.0; 11];

@@ -1,7 +1,9 @@
-//! One task that was drawn, measured from its records: what it creates and runs on its own thread until it ends.
+//! One task that was drawn, measured from its records: what it creates and runs on its own thread
+//! until it ends.
 //!
-//! Like [`super::join_sampler`] for tasks that are created and waited for. What nobody has begun when the task ends runs later, as a task of its own,
-//! drawn or not; so it does where nothing is recorded. A wait for what another thread has taken spoils the measurement.
+//! Like [`super::join_sampler`] for tasks that are created and waited for. What nobody has begun
+//! when the task ends runs later, as a task of its own, drawn or not; so it does where nothing is
+//! recorded. A wait for what another thread has taken spoils the measurement.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +29,8 @@ struct Frame {
     here: Paths,
     /// How it was created.
     created: Created,
-    /// The best path through a child that has ended and that no wait has joined yet; and through what those left behind.
+    /// The best path through a child that has ended and that no wait has joined yet; and through
+    /// what those left behind.
     children: Option<Paths>,
     left: Option<Paths>,
     /// The best path through ended members of each group that has not been waited for.
@@ -91,7 +94,8 @@ fn better(known: Option<Paths>, other: Paths) -> Option<Paths> {
 }
 
 impl TaskSampler {
-    /// Of the task on that thread which began with its last record, at time `t`, before its `survey`-th create.
+    /// Of the task on that thread which began with its last record, at time `t`, before its
+    /// `survey`-th create.
     pub(super) fn new(sample: Sample, probe: u64, (thread, count): TaskRef, t: u64) -> TaskSampler {
         let frame = Frame {
             site: sample.site,
@@ -386,7 +390,8 @@ mod tests {
         }
     }
 
-    /// A group inside of another one: its wait says nothing of the outer one's member, which has not begun.
+    /// A group inside of another one: its wait says nothing of the outer one's member, which has
+    /// not begun.
     #[test]
     fn a_group_is_waited_for_alone() {
         let wait = |seq| Event::Wait {

@@ -1,8 +1,9 @@
 //! Memory for the columns, taken from the kernel ahead of the walk that fills them.
 //!
-//! The kernel clears a page before it gives it away, and a walk that asks for them one by one spends as long on that as on its
-//! records. So another thread asks, a stretch at a time, column by column as the walk goes through them. All of this room is used
-//! in the end. Where the kernel does not know the request, the walk asks for itself.
+//! The kernel clears a page before it gives it away, and a walk that asks for them one by one
+//! spends as long on that as on its records. So another thread asks, a stretch at a time, column by
+//! column as the walk goes through them. All of this room is used in the end. Where the kernel does
+//! not know the request, the walk asks for itself.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -88,8 +89,9 @@ fn fetch(room: &[(usize, usize)], done: &AtomicBool) {
 fn take(at: usize, bytes: usize) -> bool {
     use rustix::mm::{Advice, madvise};
     let at = std::ptr::without_provenance_mut(at);
-    // SAFETY: the request makes the kernel give pages to a range of addresses, and changes no byte of what is there; a column that
-    // was moved meanwhile leaves a range in which that is as harmless, or refused.
+    // SAFETY: the request makes the kernel give pages to a range of addresses, and changes no byte
+    // of what is there; a column that was moved meanwhile leaves a range in which that is as
+    // harmless, or refused.
     unsafe { madvise(at, bytes, Advice::LinuxPopulateWrite) }.is_ok()
 }
 

@@ -149,7 +149,8 @@ impl<'a> Walk<'a, '_> {
         Some(())
     }
 
-    /// Both tasks of a join have ended, and nobody went on meanwhile with the one that waits for them.
+    /// Both tasks of a join have ended, and nobody went on meanwhile with the one that waits for
+    /// them.
     #[inline]
     fn is_over(&self, join: u32, frame: &Frame) -> bool {
         let ended = |task: u32| self.states[task as usize] == State::Ended;

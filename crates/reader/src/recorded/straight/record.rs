@@ -122,7 +122,8 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// The task on top goes on after a wait or a yield. Where another thread has it, that one must have left it.
+    /// The task on top goes on after a wait or a yield. Where another thread has it, that one must
+    /// have left it.
     #[inline]
     fn resume(&mut self, lane: &mut Lane<'a>, slot: usize, t: u64) -> Option<()> {
         if !(self.handed.is_empty() && self.holders.is_empty()) {

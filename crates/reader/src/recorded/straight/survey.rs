@@ -1,4 +1,5 @@
-//! What a trace holds, before anything is made of it: whether the walk can take it, and how long its columns will be.
+//! What a trace holds, before anything is made of it: whether the walk can take it, and how long
+//! its columns will be.
 
 use rayon::prelude::*;
 use workspan_trace::event::{Event, Events};
@@ -34,7 +35,8 @@ struct Counts {
     strange: bool,
 }
 
-/// Counts all records, the chunks side by side; `None` when there is one that the walk does not take.
+/// Counts all records, the chunks side by side; `None` when there is one that the walk does not
+/// take.
 pub(super) fn survey(gathered: &TraceChunks<'_>) -> Option<Survey> {
     if gathered.threads.iter().any(|t| t.cut) {
         return None;
@@ -78,7 +80,8 @@ pub(super) fn survey(gathered: &TraceChunks<'_>) -> Option<Survey> {
     if let Some(finished) = gathered.finished.filter(|_| gathered.header.dropped == 0) {
         extent.last = extent.last.max(finished.ticks);
     }
-    // As many as `check_indices` lets a reader tell, with room for those that go on without a record.
+    // As many as `check_indices` lets a reader tell, with room for those that go on without a
+    // record.
     let most = survey.strands.saturating_mul(2) + 2 * extent.tasks;
     if extent.tasks == 0
         || most >= NONE as usize

@@ -1,4 +1,5 @@
-//! Every line but the first: what it says, and all that can be checked without having seen the rest.
+//! Every line but the first: what it says, and all that can be checked without having seen the
+//! rest.
 
 mod marks;
 mod samples;

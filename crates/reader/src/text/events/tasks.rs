@@ -1,4 +1,5 @@
-//! Tasks and their strands: begin, resume, create, end, and what every line inside a strand must agree with.
+//! Tasks and their strands: begin, resume, create, end, and what every line inside a strand must
+//! agree with.
 
 use super::{Events, TaskState};
 use crate::text::line::Line;

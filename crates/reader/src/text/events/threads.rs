@@ -1,4 +1,5 @@
-//! What belongs to threads rather than tasks: off-CPU times, steals, the scheduler's events and samples.
+//! What belongs to threads rather than tasks: off-CPU times, steals, the scheduler's events and
+//! samples.
 
 use super::{Events, OpenOff};
 use crate::text::line::Line;

@@ -32,8 +32,9 @@ pub fn write(dag: &Dag, out: &mut impl Write) -> io::Result<()> {
     out.flush()
 }
 
-/// Where a region or part opens or closes, in the order of the lines: (strand, creates before, t, class, index, close?).
-/// What was open before closes first (class 0); then come openings, each with its close if that is at the same point.
+/// Where a region or part opens or closes, in the order of the lines: (strand, creates before, t,
+/// class, index, close?). What was open before closes first (class 0); then come openings, each
+/// with its close if that is at the same point.
 type Mark = (StrandId, u32, u64, u8, u32, bool, bool);
 
 struct Writer<'a> {

@@ -143,7 +143,8 @@ impl Writer<'_> {
         }
     }
 
-    /// `counters` on the first line that ends a strand, `at` on the last, where it says more than `default`.
+    /// `counters` on the first line that ends a strand, `at` on the last, where it says more than
+    /// `default`.
     pub(super) fn end_keys(&mut self, s: StrandId, first: bool, last: bool, default: PlaceId) {
         let to = self.dag.strands.to[s as usize];
         if last && to != NONE && to != default {

@@ -23,7 +23,8 @@ impl Stretched {
             ..StretchOptions::default()
         };
         let found = stretch(&serial.dag, &picture.dag, report, &options).ok()?;
-        // The stretch numbers places of both runs anew; a place is found by what it is called and where it is.
+        // The stretch numbers places of both runs anew; a place is found by what it is called and
+        // where it is.
         let mut known: BTreeMap<_, PlaceId> = BTreeMap::new();
         for (id, place) in (0..).zip(&picture.dag.places).skip(1) {
             known.entry(name(place)).or_insert(id);

@@ -17,7 +17,8 @@ const MOST_INSTANCES: usize = 8;
 const GROUP: usize = 64;
 
 impl Choice<'_> {
-    /// What can be selected at once: findings, the critical path, the longest instances of the sites.
+    /// What can be selected at once: findings, the critical path, the longest instances of the
+    /// sites.
     pub(super) fn first_details(&mut self) {
         for run in &self.session.runs {
             let (Ok(picture), Ok(rest)) = (run.picture(), run.rest()) else {

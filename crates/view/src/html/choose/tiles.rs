@@ -1,4 +1,5 @@
-//! The timeline: coarse tiles before fine ones, then exact windows around the findings and the critical path.
+//! The timeline: coarse tiles before fine ones, then exact windows around the findings and the
+//! critical path.
 
 use serde_json::Value;
 
@@ -14,7 +15,8 @@ const WINDOWS: f64 = 0.92;
 const MOST_TILES: u64 = 512;
 
 impl Choice<'_> {
-    /// Tiles of all runs, level by level from the whole run down; the finest level that is there for all of it.
+    /// Tiles of all runs, level by level from the whole run down; the finest level that is there
+    /// for all of it.
     pub(super) fn levels(&mut self) -> u32 {
         let tops: Vec<u32> = self
             .session
@@ -53,7 +55,8 @@ impl Choice<'_> {
         finest
     }
 
-    /// The requests a tile's place in time has, without those that a coarser tile already answers whole.
+    /// The requests a tile's place in time has, without those that a coarser tile already answers
+    /// whole.
     pub(super) fn tile_keys(&self, run: &Run, level: u32, index: u64) -> Vec<String> {
         let id = &run.id;
         let mut keys = vec![
@@ -121,7 +124,8 @@ impl Choice<'_> {
         }
     }
 
-    /// A window at the level at which it is about a tile wide, and at those above that its surroundings are seen at.
+    /// A window at the level at which it is about a tile wide, and at those above that its
+    /// surroundings are seen at.
     pub(super) fn window(&mut self, run: &Run, picture: &Picture, (t0, t1): (u64, u64)) -> bool {
         let bins = (t1 - t0) / TILE_BINS + 1;
         let own = bins.next_power_of_two().trailing_zeros();

@@ -15,11 +15,13 @@ const MOST: usize = 6;
 const TOGETHER: usize = 3;
 /// In longer runs fewer, since each takes as long as measuring the run some ten times.
 const LONG_RUN: usize = 1_000_000;
-/// What the page asks for (`FACTORS` of ui/src/whatif/choice.ts), all together and, for the path, each alone.
+/// What the page asks for (`FACTORS` of ui/src/whatif/choice.ts), all together and, for the path,
+/// each alone.
 const FACTORS: [u32; 8] = [2, 4, 8, 16, 50, 100, 200, 400];
 
 impl Choice<'_> {
-    /// What is asked first in What-if: the code and the spawn sites of the critical path, each alone.
+    /// What is asked first in What-if: the code and the spawn sites of the critical path, each
+    /// alone.
     pub(super) fn what_if(&mut self) {
         for run in &self.session.runs {
             let (Ok(picture), Ok(rest)) = (run.picture(), run.rest()) else {
@@ -54,7 +56,8 @@ impl Choice<'_> {
     }
 }
 
-/// What all factors give, and, with `each`, each alone: the first one's critical path is in the answer of all.
+/// What all factors give, and, with `each`, each alone: the first one's critical path is in the
+/// answer of all.
 fn answers(run: &Run, what: &str, each: bool) -> Group {
     let Ok(asked) = Asked::new(run, what, &FACTORS.map(f64::from)) else {
         return Group::new();
@@ -72,7 +75,8 @@ fn answers(run: &Run, what: &str, each: bool) -> Group {
     answers.filter_map(answer).collect()
 }
 
-/// The first few of `list` in twos and threes, each in the order in which the page asks: ascending as text.
+/// The first few of `list` in twos and threes, each in the order in which the page asks: ascending
+/// as text.
 fn together(list: &[String]) -> Vec<String> {
     let few = &list[..list.len().min(TOGETHER)];
     let mut all = Vec::new();

@@ -1,5 +1,6 @@
 //! What ten million tasks cost. Prints its measurements; nothing is asserted of them.
-//! `cargo test --release -p workspan-view --test it pictures::bench::ten_million -- --ignored --nocapture`
+//! `cargo test --release -p workspan-view --test it pictures::bench::ten_million -- --ignored
+//! --nocapture`
 
 use std::time::Instant;
 

@@ -22,7 +22,8 @@ fn number(item: &Value, name: &str) -> u64 {
     }
 }
 
-/// Expands everything below `node` and checks that collapsed nodes tell what is inside; every strand is met once.
+/// Expands everything below `node` and checks that collapsed nodes tell what is inside; every
+/// strand is met once.
 fn walk(session: &Session, dag: &Dag, met: &mut BTreeSet<u64>, tasks: &mut u64) {
     let mut open: Vec<(String, Option<Value>)> = vec![("r".into(), None)];
     while let Some((id, told)) = open.pop() {
@@ -164,7 +165,8 @@ fn ancestors_lead_to_the_task() {
 
 #[test]
 fn spans_of_groups_are_those_of_their_paths() {
-    // One task that creates 1,000 and waits: its span is the longest way through, and so is that of the group which holds it.
+    // One task that creates 1,000 and waits: its span is the longest way through, and so is that of
+    // the group which holds it.
     let shape = Shape {
         depth: 0,
         fan: 1000,

@@ -41,7 +41,8 @@ struct Making<'a> {
     raw: RawTrace,
 }
 
-/// A binary recursion with loops of creates at its leaves: a task that has threads to itself gives half of them away.
+/// A binary recursion with loops of creates at its leaves: a task that has threads to itself gives
+/// half of them away.
 pub fn make(seed: u64, shape: Shape) -> Dag {
     let mut dice = Dice::new(seed);
     let places = ["root", "a.rs:1", "b.rs:2", "c.rs:3"].map(|label| Place {
@@ -162,7 +163,8 @@ impl Making<'_> {
         end
     }
 
-    /// What is not the tasks': a further root outside of the pool, times off the CPU, queues, steals that the runtime told.
+    /// What is not the tasks': a further root outside of the pool, times off the CPU, queues,
+    /// steals that the runtime told.
     fn around(&mut self, end: u64) {
         let begin = self.shape.begin;
         if self.shape.threads > self.shape.workers {

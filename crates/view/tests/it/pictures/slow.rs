@@ -14,7 +14,8 @@ pub struct Slow {
     pub ticks: usize,
     /// By thread: the strand that runs, and off the CPU or not.
     pub runs: Vec<Vec<(u32, Option<OffWhy>)>>,
-    /// Numbers as in the profile: working, ready by kind, delay, no-work of the scheduler and of the program, descheduled, blocked.
+    /// Numbers as in the profile: working, ready by kind, delay, no-work of the scheduler and of
+    /// the program, descheduled, blocked.
     pub profile: Vec<[u64; 13]>,
     /// By row: 0 delay, 1 no-work of the scheduler, 2 of the program, 3 nothing.
     pub free: Vec<Vec<u8>>,

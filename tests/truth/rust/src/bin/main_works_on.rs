@@ -1,4 +1,5 @@
-//! The main thread goes on alone for long while the pool has nothing to do, and ends before the pool does.
+//! The main thread goes on alone for long while the pool has nothing to do, and ends before the
+//! pool does.
 use truth_programs::{spin, truth};
 
 fn main() {

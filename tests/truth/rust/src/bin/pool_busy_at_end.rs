@@ -1,4 +1,5 @@
-//! The main thread ends while detached tasks are still running: only what main did itself is certain.
+//! The main thread ends while detached tasks are still running: only what main did itself is
+//! certain.
 use truth_programs::{spin, truth};
 
 fn main() {

@@ -1,4 +1,5 @@
-//! A pool of one thread beside the global one: the program's parallelism is what it would be on more.
+//! A pool of one thread beside the global one: the program's parallelism is what it would be on
+//! more.
 use truth_programs::{spin, truth};
 
 fn main() {

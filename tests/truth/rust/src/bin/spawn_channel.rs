@@ -1,4 +1,5 @@
-//! Detached tasks that send their result to the main thread, which waits for all of them and then works alone.
+//! Detached tasks that send their result to the main thread, which waits for all of them and then
+//! works alone.
 use std::sync::mpsc;
 use truth_programs::{spin, truth};
 

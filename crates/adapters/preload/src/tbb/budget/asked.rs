@@ -39,7 +39,8 @@ struct Over<'a> {
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {
-        // SAFETY: the frame lives until its task has ended; in the code of that task, wherever its stack has come to.
+        // SAFETY: the frame lives until its task has ended; in the code of that task, wherever its
+        // stack has come to.
         unsafe {
             (*self.frame).skip = ptr::null();
             self.left_out.subtree.stop();
@@ -47,7 +48,8 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Whether the budget has a say in the frame's task, which begins. Subtrees can't be cut where stacks leave their threads.
+/// Whether the budget has a say in the frame's task, which begins. Subtrees can't be cut where
+/// stacks leave their threads.
 ///
 /// # Safety
 /// `frame` is the new innermost one.
@@ -57,7 +59,8 @@ pub(in crate::tbb) unsafe fn asks(frame: *mut TaskFrame) -> bool {
     unsafe { (*frame).whole == 0 && watch::asks() && !stacks_may_move() }
 }
 
-/// Asks, and runs the frame's task, which has begun with the thread's last record, until `end` has told its end.
+/// Asks, and runs the frame's task, which has begun with the thread's last record, until `end` has
+/// told its end.
 ///
 /// # Safety
 /// `h` is the calling thread's live handle, `frame` its innermost.

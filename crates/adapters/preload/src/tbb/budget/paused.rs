@@ -6,7 +6,8 @@ use super::{LeftOut, left_out};
 use crate::tbb::task_frame::TaskFrame;
 use crate::watch;
 
-/// Whether a task that the frame's creates into that context, 0 for none, is none of what is left out or stands for that.
+/// Whether a task that the frame's creates into that context, 0 for none, is none of what is left
+/// out or stands for that.
 ///
 /// # Safety
 /// `frame` is the calling thread's innermost; the context was made in no unrecorded subtree.
@@ -22,14 +23,16 @@ pub(in crate::tbb) unsafe fn leaves(frame: *mut TaskFrame, context: usize) -> bo
     }
 }
 
-/// While something that is more than tasks and waits is recorded, or that concerns others than the subtree's.
+/// While something that is more than tasks and waits is recorded, or that concerns others than the
+/// subtree's.
 pub(in crate::tbb) struct Paused {
     frame: *mut TaskFrame,
     skip: *const LeftOut,
 }
 
 impl Paused {
-    /// Something of that kind begins in the current task: what it is in is recorded meanwhile, and its site's tasks are from now on.
+    /// Something of that kind begins in the current task: what it is in is recorded meanwhile, and
+    /// its site's tasks are from now on.
     ///
     /// # Safety
     /// `frame` is the calling thread's innermost.

@@ -1,4 +1,5 @@
-//! The oneTBB versions on this machine and of the Python packages, and programs compiled and run with them, bare and recorded.
+//! The oneTBB versions on this machine and of the Python packages, and programs compiled and run
+//! with them, bare and recorded.
 
 use std::fmt::Write as _;
 use std::fs;
