@@ -1,5 +1,5 @@
 //! `msort [N] [GRAIN] [--merge serial|parallel]` sorts by merging. A serial last merge is a strand
-//! that reads everything, a parallel one is split like the sort. GRAIN elements are sorted serially.
+//! that reads everything, a parallel one is split like the sort. GRAIN are sorted serially.
 
 use std::process::ExitCode;
 
