@@ -96,7 +96,7 @@ fn logical_words(view: &ScaleView, logical: &Logical) -> Vec<Piece> {
     };
     pieces.push(plain(steal));
     // Of a table of another tool their number is not known.
-    if !view.scale.recorded.is_empty() {
+    if logical.spawns > 0 || !view.scale.recorded.is_empty() {
         let spawns = thousands(logical.spawns.into());
         pieces.push(plain(format!(
             ", {spawns} spawns, average maximal strand {}",
