@@ -13,7 +13,7 @@ struct Option {
     bool put;
 };
 
-/* The distribution function of the normal distribution: polynomial 26.2.17 of Abramowitz and Stegun. */
+/* The normal distribution function: polynomial 26.2.17 of Abramowitz and Stegun. */
 static double normal(double x) {
     static const double FACTORS[5] = {1.330274429, -1.821255978, 1.781477937, -0.356563782, 0.319381530};
     const double t = 1.0 / (1.0 + 0.2316419 * std::fabs(x));

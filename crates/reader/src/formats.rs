@@ -1,8 +1,8 @@
 //! The formats of other tools that are read, one row each.
 //!
-//! To add one: a module that fills a [`workspan_dag::raw::RawTrace`], or a table of results, and a row
-//! here. `workspan info` says what a row's format cannot tell; fuzzers and tests go through the
-//! table.
+//! To add one: a module that fills a [`workspan_dag::raw::RawTrace`], or a table of results, and a
+//! row here. `workspan info` says what a row's format cannot tell; fuzzers and tests go through
+//! the table.
 
 use std::io::Read;
 use std::path::Path;

@@ -1,4 +1,4 @@
-/** What the colours of the boxes mean. An entry of code or a site is a filter that dims the rest. */
+/** What the colours of the boxes mean. An entry of code or a site filters: it dims the rest. */
 
 import { useMemo, useState } from "preact/hooks";
 import { colour, sequential, type Colour } from "../colors";

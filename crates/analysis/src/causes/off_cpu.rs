@@ -1,7 +1,7 @@
 //! Descheduled and blocked time by strand, as the sweep goes.
 //!
-//! Where more strands run than there are workers, part of this time is none of the breakdown's
-//! (MODEL.md §5 clamps at every moment); the places then share what is left in proportion.
+//! Where more strands run than there are workers, the breakdown leaves part of this time out
+//! (MODEL.md §5 clamps at every moment); the places then share the rest in proportion.
 
 use workspan_dag::{NONE, OffWhy, StrandId};
 

@@ -1,9 +1,9 @@
 //! Delay between two strands of one worker that made the second ready itself: the runtime's own
 //! time for the tasks that they create and wait for.
 //!
-//! Task by task it stands between strands, through the fold inside of folded ones. A finding must
-//! not depend on that, so both are judged by sizes of the whole run: where tasks are too small, the
-//! time goes to their sites by number of tasks.
+//! A reader that keeps every task sees this time between strands; a reader that folds has it inside
+//! folded strands. A finding must not depend on the reader, so both are judged by the sizes of the
+//! whole run: where tasks are too small, the time goes to their sites by number of tasks.
 
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, Folded, NONE, PlaceId, StrandId};
@@ -113,7 +113,8 @@ pub(super) fn folded_gaps(
     book
 }
 
-/// Tasks, so many of each site, are too small by what tasks of these sites take on average.
+/// Whether the tasks are too small, given their number at each site and the mean length of that
+/// site's tasks.
 fn too_small(
     sites: impl Iterator<Item = (PlaceId, u64)>,
     sizes: &[TaskSize],

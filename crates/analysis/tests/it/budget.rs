@@ -344,8 +344,8 @@ fn read(bytes: &[u8], grain: Grain) -> (Report, usize) {
 }
 
 /// Of 100 replays, 95 must have the true span in their interval, and 95 a span of half to twice the
-/// true one; so must 95 have the true number of tasks in theirs. The work of all is the true one,
-/// within so many per cent.
+/// true one; so must 95 have the true number of tasks in theirs. The work of all
+/// is the true one within `off` per cent.
 fn replays(shape: Shape, form: Form, size: u64, way: fn(u64) -> Way, off: f64) {
     let (exact, _) = Run::of(shape, form, size, Way::Full);
     let exact = exact.work_span;
@@ -451,8 +451,7 @@ fn a_tree_of_tasks_split_anywhere() {
     replays(Shape::Random, Form::Tasks, 80_000, Way::Within, 0.0);
 }
 
-/// Joins that were drawn are told as one strand each where that is asked for (here of no grain, so
-/// that nothing else is).
+/// A sampled join can be read as one strand. The grain here is 0, so nothing else is folded.
 #[test]
 fn drawn_joins_in_short_change_nothing() {
     for (shape, size) in [(Shape::Fibonacci, 23), (Shape::Random, 40_000)] {

@@ -250,7 +250,7 @@ pub(super) fn read(file: &Path) -> Result<Recorded, String> {
     })
 }
 
-/// The first finding, or that there is none.
+/// The title of the first finding; the verdict where there are no findings.
 fn says_first(dag: &Dag, report: &Report) -> String {
     let summary = workspan_export::summary(dag, report, &Options::default());
     let text: String = match summary.findings.first() {

@@ -15,9 +15,9 @@ fn program(folder: &Path) -> PathBuf {
     native::compile("cc", "accidents.c", folder, &flags)
 }
 
-/// `workspan record FLAGS -- accidents steady COUNT`: so many tasks of a millisecond and more, one
-/// after the other. To be followed by numbers of tasks after which the program says so and waits
-/// for its input.
+/// `workspan record FLAGS -- accidents steady COUNT`: COUNT tasks of a millisecond or more, one
+/// after the other. Further arguments are numbers of tasks after which the program prints a line
+/// and waits for its input.
 fn steady(folder: &Path, flags: &[&str], count: &str) -> Command {
     let mut command = bare(WORKSPAN);
     command.current_dir(folder).args(["record", "--no-report"]);

@@ -1,7 +1,7 @@
-//! Ends that are told late: some runtimes let whoever waits for a task go on before the call that
-//! runs it returns, so a recorder that sees calls alone tells the end a moment afterwards, or
-//! never, when the process is at its end by then. What was waited for had ended when the wait was
-//! over, so such an end is put there.
+//! Ends that are recorded late. Some runtimes let the task that waits go on before the call that
+//! runs the awaited task returns. A recorder that sees only calls then records the end a moment
+//! later, or never when the process exits first. An awaited task had ended when the wait was over,
+//! so its end is moved there.
 
 use super::graph::Graph;
 use crate::dag::{EndKind, NONE};

@@ -25,8 +25,8 @@ pub fn bytes(threads: &[Chunks], end: u64, steals: &str, probe: u64) -> Vec<u8> 
     noted(threads, end, steals, probe, &[])
 }
 
-/// The same where three strands of a task were measured to take so many ticks more for being
-/// recorded.
+/// The same with a measured cost of recording: the ticks that it adds to the three strands of a
+/// task.
 pub fn measured_bytes(
     threads: &[Chunks],
     end: u64,

@@ -43,8 +43,8 @@ fn with_offs(lane: &Lane, dice: &mut Dice) -> Vec<u8> {
     bytes
 }
 
-/// Times off the CPU that are told after all else, as those are that the kernel's context switches
-/// tell.
+/// Times off the CPU that the trace has after all other records, as it has those of the kernel's
+/// context switches.
 fn late_offs(lane: &Lane, dice: &mut Dice) -> Vec<u8> {
     let mut bytes = Vec::new();
     let (mut at, mut last) = (0, 0);

@@ -30,16 +30,15 @@ impl Between {
     }
 }
 
-/// What the fix is, as it is told to the simulation.
+/// The fix, as the simulation takes it.
 #[derive(Debug, Clone, Copy)]
 pub enum How {
-    /// Strands of tasks that go on after a wait there are divided, so that there are so many pieces
-    /// in all.
+    /// A strand after a wait at the site is divided; the number is that of all its pieces.
     AfterWaits(u64),
-    /// Strands of tasks created there are divided by so much each.
+    /// Each strand of a task created at the site is divided into this number of pieces.
     Tasks(u32),
-    /// Tasks created there that, waited for together, hold at most so many run where they are
-    /// created: on Rayon, where both sides of a join are tasks, and on the others.
+    /// Tasks created at the site run inline where those waited for together hold at most this number
+    /// of tasks: first on Rayon, where both sides of a join are tasks, then on the other runtimes.
     Cutoff(u64, u64),
 }
 

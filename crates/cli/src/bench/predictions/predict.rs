@@ -57,8 +57,7 @@ impl Run {
         Ok(Run { dag, logical, tick })
     }
 
-    /// Simulated on every number of workers, with the costs that `workspan simulate` takes unless
-    /// it is told others.
+    /// Simulated on every number of workers, with the default costs of `workspan simulate`.
     ///
     /// # Errors
     /// As [`Simulation::new`].

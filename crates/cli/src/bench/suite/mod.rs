@@ -17,6 +17,7 @@ use std::sync::atomic::Ordering;
 use anyhow::{Context, bail};
 
 use super::folder::{RunFolder, put};
+use super::kernels::{HEADERS, RUST_LIBRARY};
 use super::measure::Variant;
 use super::result::Comparison;
 use super::runtime::{RUNTIMES, Runtime};
@@ -75,8 +76,8 @@ pub struct SuiteArgs {
 
 /// `workspan bench suite`.
 ///
-/// # Errors An unknown name, a runtime that was asked for and is not here, or a folder that can't
-/// be written.
+/// # Errors
+/// An unknown name, a runtime that was asked for and is not here, or a folder that can't be written.
 pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     let programs = programs::chosen(&args.only)?;
     let known = RUNTIMES.map(Runtime::name);
@@ -253,12 +254,13 @@ impl Session<'_> {
     fn identity(&self, runtime: Runtime) -> String {
         let version = self.built.runtimes.iter().find(|r| r.0 == runtime);
         let mut text = version.map_or_else(String::new, |r| r.1.clone());
-        let files = if runtime == Runtime::Rayon {
-            SUITE.rust
+        let (own, shared): (&[_], &[_]) = if runtime == Runtime::Rayon {
+            (SUITE.rust, &RUST_LIBRARY)
         } else {
-            SUITE.cpp
+            (SUITE.cpp, &HEADERS)
         };
-        files.iter().for_each(|(_, source)| text.push_str(source));
+        let files = own.iter().chain(shared);
+        files.for_each(|(_, source)| text.push_str(source));
         format!("{:016x}", embedded::hash(text.as_ref()))
     }
 

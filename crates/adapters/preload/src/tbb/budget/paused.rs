@@ -6,8 +6,8 @@ use super::{LeftOut, left_out};
 use crate::tbb::task_frame::TaskFrame;
 use crate::watch;
 
-/// Whether a task that the frame's creates into that context, 0 for none, is none of what is left
-/// out or stands for that.
+/// Whether a task that the frame's task creates into `context` (0: into none) is outside of the
+/// subtree that is left out, or that is recorded to stand for those left out.
 ///
 /// # Safety
 /// `frame` is the calling thread's innermost; the context was made in no unrecorded subtree.
