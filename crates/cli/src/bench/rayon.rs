@@ -77,8 +77,8 @@ pub fn build(kernels: &[Kernel], folder: &Path) -> anyhow::Result<Programs> {
 
 fn executables(command: &mut Command, folder: &Path) -> anyhow::Result<BTreeMap<String, PathBuf>> {
     command.current_dir(folder).stdin(Stdio::null());
-    // These may be set for the user's own build, as in a shell inside `cargo run`, and are not meant
-    // for this one.
+    // These may be set for the user's own build, as in a shell inside `cargo run`, and are not
+    // meant for this one.
     for name in [
         "CARGO_TARGET_DIR",
         "CARGO_BUILD_TARGET_DIR",

@@ -37,8 +37,9 @@ pub enum How {
     AfterWaits(u64),
     /// Each strand of a task created at the site is divided into this number of pieces.
     Tasks(u32),
-    /// Tasks created at the site run inline where those waited for together hold at most this number
-    /// of tasks: first on Rayon, where both sides of a join are tasks, then on the other runtimes.
+    /// Tasks created at the site run inline where those waited for together hold at most this
+    /// number of tasks: first on Rayon, where both sides of a join are tasks, then on the other
+    /// runtimes.
     Cutoff(u64, u64),
 }
 

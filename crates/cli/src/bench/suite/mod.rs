@@ -77,7 +77,8 @@ pub struct SuiteArgs {
 /// `workspan bench suite`.
 ///
 /// # Errors
-/// An unknown name, a runtime that was asked for and is not here, or a folder that can't be written.
+/// An unknown name, a runtime that was asked for and is not here, or a folder that can't be
+/// written.
 pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     let programs = programs::chosen(&args.only)?;
     let known = RUNTIMES.map(Runtime::name);
