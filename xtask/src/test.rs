@@ -69,10 +69,6 @@ pub fn part(name: &str, long: bool) -> Result<()> {
     tally.sum_up(started)
 }
 
-/// What is built and run of every package. Examples of the documentation are run where there are
-/// some, as rustdoc reads each crate it is asked about for seconds.
-const TARGETS: [&str; 2] = ["--tests", "--examples"];
-
 /// Slow tests that `--long` alone runs: everything else is to be over in 25 minutes. One measures,
 /// one waits for a minute, the others build in release.
 const LONG_ONLY: [&str; 8] = [
@@ -113,11 +109,9 @@ pub fn run(long: bool) -> Result<()> {
     // otherwise.
     {
         let _running = Check::begin("tests are built");
-        succeed(
-            cargo()
-                .args(["test", "--workspace", "--no-run"])
-                .args(TARGETS),
-        )?;
+        // Without `--tests`, as tests run examples as programs: asked for with `--examples`, they
+        // would be built as tests.
+        succeed(cargo().args(["test", "--workspace", "--no-run"]))?;
     }
     tally.stage("tests built");
     if !long {
@@ -168,10 +162,10 @@ fn toolchains() {
 
 /// The project's own tests, on what was built before.
 fn tests(tally: &mut Tally, long: bool) -> Result<()> {
+    // Examples of the documentation are run where there are some, as rustdoc reads each crate it
+    // is asked about for seconds.
     let mut quick = cargo();
-    quick
-        .args(["test", "--workspace", "--no-fail-fast"])
-        .args(TARGETS);
+    quick.args(["test", "--workspace", "--no-fail-fast", "--tests"]);
     if long {
         quick.env("PROPTEST_CASES", "5000");
         quick.env("WORKSPAN_LONG", "1");
