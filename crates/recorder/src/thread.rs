@@ -21,7 +21,7 @@ use crate::counters::Open;
 use crate::cpu_clock;
 use crate::folder::{Before, Folder};
 use crate::fork;
-use crate::front::{CLOCK_TSC, HAS_ROOT, Handle};
+use crate::front::{CLOCK_TSC, HAS_ROOT, Handle, IS_THREAD_TASK, id};
 use crate::process::{self, Ended};
 use crate::reserve;
 use crate::spool::Mapped;
@@ -107,6 +107,8 @@ impl Owner {
 crate::thread_word!(Own: Handle, "workspan_thread_handle");
 // Not null once the thread gave its handle back.
 crate::thread_word!(Gone: u8, "workspan_thread_gone");
+// How many callers of `starts_workers` have not taken it back, as an address.
+crate::thread_word!(StartsWorkers: u8, "workspan_starts_workers");
 
 /// The owner of a handle, whose first field that is. ([`Handle::owner`] is null in a child that
 /// found it emptied.)
@@ -255,6 +257,50 @@ pub(crate) unsafe fn ensure_root(handle: *mut Handle) {
             Handle::event(handle, Kind::Root);
         }
     }
+}
+
+/// Begins the task that the calling thread was started for: it takes the place of a root.
+///
+/// # Safety
+/// `handle` is the calling thread's, which has no root yet.
+pub(crate) unsafe fn begin_thread_task(handle: *mut Handle, task: u64) {
+    // SAFETY: the caller's handle.
+    unsafe {
+        if let Some((thread, count)) = id::split(task) {
+            (*handle).flags |= HAS_ROOT | IS_THREAD_TASK;
+            Handle::event_with(handle, Kind::Begin, [u64::from(thread), count]);
+        }
+    }
+}
+
+/// Ends the task that the calling thread was started for, as the thread turns out to be a runtime's
+/// worker: what it runs from now on are that runtime's tasks.
+///
+/// # Safety
+/// `handle` is the calling thread's.
+pub(crate) unsafe fn end_thread_task(handle: *mut Handle) {
+    // SAFETY: the caller's handle.
+    unsafe {
+        if (*handle).flags & IS_THREAD_TASK != 0 && depth(handle) == 0 {
+            (*handle).flags &= !(HAS_ROOT | IS_THREAD_TASK);
+            Handle::event(handle, Kind::End);
+        }
+    }
+}
+
+/// [`crate::front::Table::starts_workers`].
+pub(crate) extern "C" fn starts_workers(begins: u32) {
+    let count = StartsWorkers::get() as usize;
+    let count = match begins {
+        0 => count.saturating_sub(1),
+        _ => count.saturating_add(1),
+    };
+    StartsWorkers::set(ptr::without_provenance_mut(count));
+}
+
+/// Whether the threads that the calling thread starts are a runtime's workers.
+pub(crate) fn is_starting_workers() -> bool {
+    !StartsWorkers::get().is_null()
 }
 
 /// How many tasks the general path began on this thread that have not ended.
