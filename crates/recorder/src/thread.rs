@@ -9,6 +9,7 @@ mod chunks;
 mod end;
 mod folding;
 mod kept;
+mod name;
 mod probe;
 mod readings;
 
@@ -33,6 +34,7 @@ use workspan_trace::entry::ThreadEntry;
 
 pub(crate) use chunks::{long_record, refill};
 pub(crate) use end::{abandon, at_ends, thread_ends};
+pub(crate) use name::note_name;
 pub(crate) use probe::probe_cost;
 pub(crate) use readings::last_counts;
 
@@ -60,6 +62,8 @@ pub(crate) struct Owner {
     /// It can't be folded any more.
     unfolded: bool,
     rounds: u8,
+    /// The thread's name as the trace has it.
+    name: name::Name,
     /// Tasks on top of the root that the general path began (front ends that write themselves are
     /// not counted).
     depth: u32,
@@ -97,6 +101,7 @@ impl Owner {
             folder: None,
             unfolded: false,
             rounds: 0,
+            name: name::Name::default(),
             depth: 0,
             scratch_committed: AtomicU64::new(0),
             scratch: [0; SCRATCH],
@@ -210,15 +215,14 @@ fn new_handle() -> *mut Handle {
     if let Some(readings) = &recording.readings {
         readings.begin(number);
     }
-    let mut name = [0u8; 16];
-    // SAFETY: PR_GET_NAME writes up to 16 bytes, ended by 0.
-    unsafe { system::prctl(system::PR_GET_NAME, name.as_mut_ptr()) };
-    let length = name.iter().position(|&b| b == 0).unwrap_or(name.len());
+    let name = name::Name::now();
+    // SAFETY: the owner is this thread's.
+    unsafe { (*owner).name = name };
     let entry = ThreadEntry {
         thread: number,
         tid: system::thread_id(),
         start_ticks: now,
-        name: String::from_utf8_lossy(&name[..length]).into_owned(),
+        name: name.text(),
     };
     let mut bytes = Vec::new();
     entry.encode(&mut bytes);

@@ -25,6 +25,7 @@ use start::Start;
 /// `void *(*)(void *)`
 type Routine = *mut c_void;
 type Create = unsafe extern "C-unwind" fn(*mut usize, *const c_void, Routine, *mut c_void) -> c_int;
+type SetName = unsafe extern "C-unwind" fn(usize, *const core::ffi::c_char) -> c_int;
 type Join = unsafe extern "C-unwind" fn(usize, *mut *mut c_void) -> c_int;
 
 /// Lookup in the files after this library.
@@ -36,9 +37,11 @@ const ESRCH: c_int = 3;
 
 static NEXT_CREATE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 static NEXT_JOIN: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+static NEXT_SET_NAME: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 unsafe extern "C" {
     fn dlsym(scope: *mut c_void, name: *const core::ffi::c_char) -> *mut c_void;
+    fn pthread_self() -> usize;
 }
 
 /// The next symbol of that name, null if there is none. The C library's functions do not move.
@@ -57,6 +60,7 @@ fn next(cache: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
 pub(crate) fn look() {
     next(&NEXT_CREATE, c"pthread_create");
     next(&NEXT_JOIN, c"pthread_join");
+    next(&NEXT_SET_NAME, c"pthread_setname_np");
 }
 
 /// `int pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)`
@@ -133,6 +137,26 @@ unsafe extern "C-unwind" fn pthread_join(thread: usize, result: *mut *mut c_void
         wait.end(joined == 0);
     }
     joined
+}
+
+/// `int pthread_setname_np(pthread_t, const char *)`: a name that the calling thread gives itself is
+/// noted at once. Others are when their threads end.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_setname_np(
+    thread: usize,
+    name: *const core::ffi::c_char,
+) -> c_int {
+    let next = next(&NEXT_SET_NAME, c"pthread_setname_np");
+    if next.is_null() {
+        return ESRCH;
+    }
+    // SAFETY: the C library's function has this type, and the arguments are the caller's.
+    let result = unsafe { core::mem::transmute::<*mut c_void, SetName>(next)(thread, name) };
+    // SAFETY: no preconditions.
+    if result == 0 && thread == unsafe { pthread_self() } {
+        adapter::note_thread_name();
+    }
+    result
 }
 
 /// A thread that waits for another one's end.
