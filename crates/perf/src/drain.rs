@@ -1,5 +1,6 @@
 //! The detached process that empties the rings.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -19,6 +20,15 @@ use crate::switch_file::{self, Switch};
 /// Milliseconds between two looks at the rings when none calls for one.
 const LOOK_MS: i32 = 100;
 
+/// Whose threads are watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The process's own.
+    Process,
+    /// Those of all processes that it starts, too.
+    Descendants,
+}
+
 /// Watches the calling process from its next exec on, into a new file at `path` (0600): its
 /// threads' context switches and, with `rate`, call chains at that rate of CPU time. Call it last
 /// before the exec, in a process with one thread. The watcher is a grandchild in a session of its
@@ -28,7 +38,11 @@ const LOOK_MS: i32 = 100;
 /// # Errors
 /// The kernel refuses ([`Refused`]); nothing is left behind then, and the program can run as well
 /// without.
-pub fn watch_from_exec(path: &Path, rate: Option<Rate>) -> Result<Option<Refused>, Refused> {
+pub fn watch_from_exec(
+    path: &Path,
+    rate: Option<Rate>,
+    scope: Scope,
+) -> Result<Option<Refused>, Refused> {
     let (events, unsampled) = match rate.map(|rate| open_all(Some(rate.hertz))) {
         Some(Ok(events)) => (events, None),
         sampled => {
@@ -58,7 +72,13 @@ pub fn watch_from_exec(path: &Path, rate: Option<Rate>) -> Result<Option<Refused
         Some(_) => open_each(open_stops).unwrap_or_default(),
         None => Vec::new(),
     };
-    start_watcher((events, stops), process, (pid, rate), file).map_err(|error| {
+    start_watcher(
+        (events, stops),
+        process,
+        (Wanted::new(pid, scope), rate),
+        file,
+    )
+    .map_err(|error| {
         let _ = std::fs::remove_file(path);
         Refused::new("the watcher can't be started", &error)
     })?;
@@ -88,7 +108,7 @@ fn open_each(open: impl Fn(i32) -> io::Result<OwnedFd>) -> io::Result<Vec<OwnedF
 fn start_watcher(
     (events, stops): (Vec<OwnedFd>, Vec<OwnedFd>),
     process: OwnedFd,
-    (pid, rate): (u32, Option<Rate>),
+    (wanted, rate): (Wanted, Option<Rate>),
     file: File,
 ) -> io::Result<()> {
     let (mut answer, mut answering) = io::pipe()?;
@@ -118,7 +138,7 @@ fn start_watcher(
                     stops.map(|fd| Ring::map_bytes(fd, STOPS_BYTES)).collect();
                 let mut stops = stops.unwrap_or_default();
                 detach();
-                drain((&mut rings, &mut stops), &process, (pid, rate), file);
+                drain((&mut rings, &mut stops), &process, (wanted, rate), file);
             }
             // SAFETY: ends this process without running the runner's exit handlers.
             unsafe { libc::_exit(0) }
@@ -204,7 +224,7 @@ fn close_others() {
 fn drain(
     (rings, stops): (&mut [Ring], &mut [Ring]),
     process: &OwnedFd,
-    (pid, rate): (u32, Option<Rate>),
+    (mut wanted, rate): (Wanted, Option<Rate>),
     mut file: File,
 ) {
     let mut buffer = Vec::with_capacity(1 << 16);
@@ -231,9 +251,9 @@ fn drain(
         for ((number, ring), entry) in all.zip(&mut polled[1..]) {
             ring.drain(|kind, misc, body| {
                 if number < switches {
-                    keep(kind, misc, body, pid, &mut buffer);
+                    keep(kind, misc, body, &mut wanted, &mut buffer);
                 } else {
-                    keep_stop(kind, body, pid, &mut buffer);
+                    keep_stop(kind, body, &mut wanted, &mut buffer);
                 }
             });
             // The event's own thread has ended; its ring still fills from inherited ones, but would
@@ -249,13 +269,46 @@ fn drain(
     }
 }
 
+/// The threads whose records are kept.
+struct Wanted {
+    pid: u32,
+    scope: Scope,
+    /// The processes of other threads, as the file has them.
+    processes: BTreeMap<u32, u32>,
+}
+
+impl Wanted {
+    fn new(pid: u32, scope: Scope) -> Wanted {
+        Wanted {
+            pid,
+            scope,
+            processes: BTreeMap::new(),
+        }
+    }
+
+    /// Whether a thread's records are kept. Names its process where that is another one. (The
+    /// kernel has process 0 for a thread that is gone.)
+    fn has(&mut self, pid: u32, tid: u32, out: &mut Vec<u8>) -> bool {
+        if pid == self.pid {
+            return true;
+        }
+        if self.scope == Scope::Process || pid == 0 || pid == u32::MAX {
+            return false;
+        }
+        if self.processes.insert(tid, pid) != Some(pid) {
+            out.extend_from_slice(&switch_file::process(tid, pid));
+        }
+        true
+    }
+}
+
 /// Keeps of a record what is wanted: switches and samples of the program's own threads, and counts
 /// of lost ones.
-fn keep(kind: u32, misc: u16, body: &[u8], pid: u32, out: &mut Vec<u8>) -> Option<()> {
+fn keep(kind: u32, misc: u16, body: &[u8], wanted: &mut Wanted, out: &mut Vec<u8>) -> Option<()> {
     let word32 = |at| word32(body, at);
     let word64 = |at| word64(body, at);
     match kind {
-        PERF_RECORD_SWITCH if word32(0)? == pid => {
+        PERF_RECORD_SWITCH if wanted.has(word32(0)?, word32(4)?, out) => {
             let is = |bit: u32| u32::from(misc) & bit != 0;
             let gone = is(PERF_RECORD_MISC_SWITCH_OUT);
             let switch = Switch {
@@ -268,7 +321,7 @@ fn keep(kind: u32, misc: u16, body: &[u8], pid: u32, out: &mut Vec<u8>) -> Optio
             out.extend_from_slice(&switch.encode());
         }
         // Process, parent process, thread, parent thread, time.
-        PERF_RECORD_EXIT if word32(0)? == pid => {
+        PERF_RECORD_EXIT if wanted.has(word32(0)?, word32(8)?, out) => {
             let switch = Switch {
                 tid: word32(8)?,
                 ns: word64(16)?,
@@ -279,7 +332,7 @@ fn keep(kind: u32, misc: u16, body: &[u8], pid: u32, out: &mut Vec<u8>) -> Optio
             out.extend_from_slice(&switch.encode());
         }
         // Instruction pointer, process, thread, time, CPU, number of addresses, addresses.
-        PERF_RECORD_SAMPLE if word32(8)? == pid => {
+        PERF_RECORD_SAMPLE if wanted.has(word32(8)?, word32(12)?, out) => {
             let chain = chain(body)?;
             switch_file::sample(word32(12)?, word64(16)?, word64(0)?, chain, out);
         }
@@ -291,8 +344,8 @@ fn keep(kind: u32, misc: u16, body: &[u8], pid: u32, out: &mut Vec<u8>) -> Optio
 
 /// Keeps of a record of the other rings the stack of a thread of the program's own that leaves its
 /// CPU. Those that were lost are only missed.
-fn keep_stop(kind: u32, body: &[u8], pid: u32, out: &mut Vec<u8>) -> Option<()> {
-    if kind == PERF_RECORD_SAMPLE && word32(body, 8)? == pid {
+fn keep_stop(kind: u32, body: &[u8], wanted: &mut Wanted, out: &mut Vec<u8>) -> Option<()> {
+    if kind == PERF_RECORD_SAMPLE && wanted.has(word32(body, 8)?, word32(body, 12)?, out) {
         let (tid, ns) = (word32(body, 12)?, word64(body, 16)?);
         switch_file::stop(tid, ns, chain(body)?, out);
     }

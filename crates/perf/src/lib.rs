@@ -21,7 +21,7 @@ mod switch_file;
 
 pub use cost::Rate;
 pub use counter::Counter;
-pub use drain::watch_from_exec;
+pub use drain::{Scope, watch_from_exec};
 pub use event::Refused;
 pub use off::{OffInterval, off_intervals};
 pub use on::{OnTimes, on_times};

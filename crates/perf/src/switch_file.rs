@@ -1,9 +1,11 @@
 //! The file that switches and samples are kept in until the trace is finalised: 16 bytes each,
 //! little-endian, in the order drained (by time within a CPU only): thread id, flags,
 //! `CLOCK_MONOTONIC_RAW` in ns. A sample is followed by its addresses, 8 bytes each, innermost
-//! first; their number stands in the flags from bit 8 on. So is a stack at a context switch. It
-//! lies beside the spool and goes with it.
+//! first; their number stands in the flags from bit 8 on. So is a stack at a context switch. A
+//! thread of a process that the program started is named with its process before its first entry.
+//! The file lies beside the spool and goes with it.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::os::fd::AsRawFd;
@@ -18,6 +20,8 @@ pub(crate) const RATE: u32 = 16;
 pub(crate) const COST: u32 = 32;
 pub(crate) const STOP: u32 = 64;
 pub(crate) const ENDED: u32 = 128;
+/// No other entry has both: a thread's process.
+pub(crate) const PROCESS: u32 = LOST | RATE;
 /// Where in a sample's flags the number of its addresses stands.
 const COUNT_SHIFT: u32 = 8;
 
@@ -47,6 +51,11 @@ impl Switch {
 
 pub(crate) fn lost(count: u64) -> [u8; 16] {
     entry(0, LOST, count)
+}
+
+/// The process of a thread that is not of the program's own.
+pub(crate) fn process(tid: u32, pid: u32) -> [u8; 16] {
+    entry(tid, PROCESS, u64::from(pid))
 }
 
 /// How often a second of CPU time samples are taken.
@@ -101,11 +110,13 @@ fn entry(tid: u32, flags: u32, word: u64) -> [u8; 16] {
     bytes
 }
 
-/// All switches of one process.
+/// All switches of one process, and of those that it started where they are watched too.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Switches {
     /// By time; equal times in the order drained.
     pub switches: Vec<Switch>,
+    /// The processes of threads that are not of the watched process itself.
+    pub processes: BTreeMap<u32, u32>,
     /// Records the kernel had no room for.
     pub lost: u64,
     /// Samples by time.
@@ -182,6 +193,8 @@ pub fn decode_switches(reader: &mut impl Read) -> Switches {
                 ns: word,
                 addresses,
             });
+        } else if flags & PROCESS == PROCESS {
+            all.processes.insert(tid, u32::try_from(word).unwrap_or(0));
         } else if flags & RATE != 0 {
             all.hertz = u32::try_from(word).unwrap_or(0);
         } else if flags & COST != 0 {

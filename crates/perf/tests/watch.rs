@@ -42,9 +42,13 @@ fn driver() {
     // one thread.
     unsafe {
         command.pre_exec(move || {
-            workspan_perf::watch_from_exec(Path::new(&file), Some(workspan_perf::Rate::of(997)))
-                .map(|_| ())
-                .map_err(std::io::Error::other)
+            workspan_perf::watch_from_exec(
+                Path::new(&file),
+                Some(workspan_perf::Rate::of(997)),
+                workspan_perf::Scope::Process,
+            )
+            .map(|_| ())
+            .map_err(std::io::Error::other)
         });
     }
     let _ = command.status();

@@ -141,8 +141,14 @@ impl Outcome<'_> {
         let place = where_it_is(&paths, &traces, &tasks, main);
         self.writing.written(Some(place.clone()));
         let parallel = traces.iter().any(|trace| trace.tasks > 0);
-        let why = nothing(&traces.iter().collect::<Vec<_>>());
-        match why.filter(|_| !parallel) {
+        let mut why = nothing(&traces.iter().collect::<Vec<_>>()).filter(|_| !parallel);
+        // There is a report about its threads.
+        if traces[main].threads
+            && let Some(why) = why.take()
+        {
+            say!("workspan: {why}");
+        }
+        match why {
             Some(why) => say!("workspan: {why}"),
             // Whoever sent a signal does not wait for it.
             None if self.writing.asked_to_end() => {}
@@ -377,10 +383,11 @@ fn below_roots(dag: &Dag) -> Inside {
 fn without_serial(recorded: Vec<Recorded>, main: usize) -> (Vec<Recorded>, usize, usize) {
     let mut kept = Vec::new();
     let (mut place, mut serial) = (0, 0);
+    let tasks = recorded.iter().any(|one| one.trace.tasks > 0);
     for (at, one) in recorded.into_iter().enumerate() {
         if at == main {
             place = kept.len();
-        } else if one.trace.tasks == 0 {
+        } else if one.trace.tasks == 0 && (tasks || !one.trace.threads) {
             serial += 1;
             // A file that stays is one more trace, nothing worse.
             let _ = std::fs::remove_file(&one.half);

@@ -230,6 +230,12 @@ fn nothing(recorded: &[&Finalized], path: &Path, follow: bool) -> String {
         "What it starts itself (as a shell, python, env, taskset or time does) is recorded with --follow; or put \
          `workspan record --` right before the program of interest."
     };
+    if recorded.iter().any(|one| one.threads) {
+        return format!(
+            "{program} was recorded with the threads that it started itself: no OpenMP, no oneTBB, no Rayon that was built for \
+             recording (as `cargo workspan run` and `cargo workspan build` do) was seen in it."
+        );
+    }
     format!(
         "{program} ran, but nothing parallel was seen in it: no OpenMP, no oneTBB, no Rayon that was built for recording (as \
          `cargo workspan run` and `cargo workspan build` do). A runtime that is linked into the program or one of its libraries \

@@ -34,6 +34,11 @@ pub fn note_thread_name() {
     thread::note_name();
 }
 
+/// Whether the program has a thread sanitizer. On a new thread nothing of ours may run before it.
+pub fn has_thread_sanitizer() -> bool {
+    crate::lock::has_sanitizer()
+}
+
 /// Whether the threads that the calling thread starts are a runtime's workers, by what a front end
 /// said ([`crate::front::Table::starts_workers`]).
 pub fn is_starting_workers() -> bool {

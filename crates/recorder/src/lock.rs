@@ -31,6 +31,11 @@ pub(crate) fn find_sanitizer() {
     ACQUIRE.store(find(c"__tsan_acquire"), Ordering::Relaxed);
 }
 
+/// Whether the program has a thread sanitizer, as far as [`find_sanitizer`] found.
+pub(crate) fn has_sanitizer() -> bool {
+    !ACQUIRE.load(Ordering::Relaxed).is_null()
+}
+
 fn tell(function: &AtomicPtr<c_void>, at: *const c_void) {
     let function = function.load(Ordering::Relaxed);
     if !function.is_null() {

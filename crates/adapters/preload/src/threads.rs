@@ -107,7 +107,7 @@ unsafe extern "C-unwind" fn pthread_create(
 fn create_task() -> Option<u64> {
     // SAFETY: the handle is used in this call alone, on its own thread.
     let h = unsafe { LiveHandle::current() }?;
-    if adapter::is_starting_workers() {
+    if adapter::is_starting_workers() || adapter::has_thread_sanitizer() {
         return None;
     }
     let _errno = KeepErrno::new();

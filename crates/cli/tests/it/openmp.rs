@@ -246,9 +246,14 @@ fn scripts_and_launchers_are_followed() {
         text.contains("ran nothing parallel") && text.contains("not kept"),
         "{text}"
     );
-    assert_eq!(
-        tasks_at(&read(&here.join("main.wspan")), "ends.c", "omp task"),
-        20
+    let dag = read(&here.join("main.wspan"));
+    assert_eq!(tasks_at(&dag, "ends.c", "omp task"), 20);
+    // The script's child is watched as the script is, where anything is.
+    let script = dag.meta.facts.iter().any(|(key, _)| key == "off-CPU times");
+    let cpu = dag.meta.cpu.as_ref();
+    assert!(
+        !script || cpu.is_some_and(|cpu| cpu.switches > 0 && !cpu.threads.is_empty()),
+        "{cpu:?}"
     );
     let launched = record(here, &[], &["env", "A=1", "./ends", "return"]);
     assert!(

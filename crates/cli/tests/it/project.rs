@@ -137,11 +137,13 @@ pub fn read(path: &Path) -> Dag {
         .unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Labels of the sites that tasks were created at, each once, sorted.
+/// Labels of the sites that tasks were created at, each once, sorted; threads are left out.
 pub fn sites(dag: &Dag) -> Vec<String> {
     let mut sites: Vec<String> = (0..dag.tasks.len())
         .filter(|&task| dag.tasks.kind[task] != workspan_dag::TaskKind::Root)
-        .map(|task| dag.places[dag.tasks.site[task] as usize].label.clone())
+        .map(|task| &dag.places[dag.tasks.site[task] as usize])
+        .filter(|place| !place.is_thread())
+        .map(|place| place.label.clone())
         .collect();
     sites.sort();
     sites.dedup();

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use workspan_perf::{OffInterval, OnTimes, off_intervals, on_times, read_switches};
+use workspan_perf::{
+    OffInterval, OnTimes, Scope, Switch, Switches, off_intervals, on_times, read_switches,
+};
 use workspan_trace::Trace;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{self, Note, ThreadEntry};
@@ -17,7 +19,7 @@ use workspan_trace::window::Window;
 use crate::kernel::clock::Clock;
 use crate::kernel::cpu_clock::unseen_off_times;
 use crate::kernel::samples::Samples;
-use crate::launch::environment::NO_PERF;
+use crate::launch::environment::{self, NO_PERF};
 use crate::options::settings::Sampling;
 
 /// Extension of a watcher's file in the spool directory.
@@ -38,7 +40,12 @@ pub fn watch(spool: &Path) -> bool {
     let refused = if unwanted {
         "--no-perf (or WORKSPAN_NO_PERF) was given".to_owned()
     } else {
-        match workspan_perf::watch_from_exec(&file(SWITCHES), Sampling::rate_from_environment()) {
+        let scope = match environment::follows() {
+            true => Scope::Descendants,
+            false => Scope::Process,
+        };
+        let rate = Sampling::rate_from_environment();
+        match workspan_perf::watch_from_exec(&file(SWITCHES), rate, scope) {
             Ok(unsampled) => {
                 if let Some(refused) = unsampled {
                     // Without the file the trace only says less.
@@ -91,7 +98,7 @@ impl OffCpu {
                             .file_stem()
                             .and_then(|stem| stem.to_str()?.parse().ok());
                         if let Some(process) = process {
-                            all.on.insert(process, on_times(&told.switches, process));
+                            all.on.extend(on_times_of_each(&told, process));
                         }
                         for interval in off_intervals(&told.switches) {
                             all.intervals
@@ -278,4 +285,18 @@ impl Threads {
         }
         threads
     }
+}
+
+/// When the threads of the watched process ran, and those of the processes that it started.
+fn on_times_of_each(told: &Switches, watched: u32) -> BTreeMap<u32, OnTimes> {
+    let mut of_each: BTreeMap<u32, Vec<Switch>> = BTreeMap::from([(watched, Vec::new())]);
+    for switch in &told.switches {
+        let process = told.processes.get(&switch.tid).copied();
+        let list = of_each.entry(process.unwrap_or(watched)).or_default();
+        list.push(*switch);
+    }
+    let of_each = of_each.into_iter();
+    of_each
+        .map(|(process, switches)| (process, on_times(&switches, process)))
+        .collect()
 }

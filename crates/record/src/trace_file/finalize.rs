@@ -36,6 +36,8 @@ pub struct Finalized {
     /// Tasks that the first records of the process create which tell of any: 0 if it has none.
     /// Counting all takes as long as all else here.
     pub tasks: u64,
+    /// It started threads of its own, which are no such tasks.
+    pub threads: bool,
     /// The program's name.
     pub name: String,
     /// When recording started, in nanoseconds since 1970.
@@ -158,6 +160,7 @@ pub fn finalize(
         }
         let finalized = Finalized {
             tasks: told.tasks,
+            threads: told.threads,
             name: told.name(),
             started: trace.header.realtime_ns,
             process: (trace.header.pid, told.number(key::PARENT_PROCESS) as u32),

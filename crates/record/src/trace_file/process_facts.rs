@@ -1,6 +1,7 @@
 //! What a process told of itself beside its records, and its sites resolved to functions, files and
 //! lines.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use workspan_recorder::front::INHERITED;
@@ -22,6 +23,8 @@ pub(crate) struct Told {
     pub(crate) mappings: Vec<Mapping>,
     pub(crate) notes: Vec<Note>,
     pub(crate) tasks: u64,
+    /// The program started threads of its own.
+    pub(crate) threads: bool,
     pub(crate) finished: bool,
     /// There are readings of the threads' statistics.
     pub(crate) estimated: bool,
@@ -30,11 +33,19 @@ pub(crate) struct Told {
 impl Told {
     pub(crate) fn read(trace: &Trace<'_>) -> Self {
         let mut told = Self::default();
+        let chunks = || trace.chunks(Tolerance::Tolerant).flatten();
+        let sites = chunks().filter(|chunk| chunk.kind == ChunkKind::Sites);
+        let threads: BTreeSet<u32> = sites
+            .flat_map(|chunk| entry::entries(chunk.payload).filter_map(entry::Site::decode))
+            .filter(|site| site.primitive == primitive::THREAD)
+            .map(|site| site.id)
+            .collect();
+        told.threads = !threads.is_empty();
         for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
             let bodies = || entry::entries(chunk.payload);
             match chunk.kind {
                 ChunkKind::Events if told.tasks == 0 => {
-                    told.tasks += count_tasks(chunk.payload);
+                    told.tasks += count_tasks(chunk.payload, &threads);
                 }
                 ChunkKind::OffCpu => told.estimated = true,
                 ChunkKind::Finished => told.finished |= !chunk.payload.is_empty(),
@@ -116,10 +127,12 @@ impl Told {
     }
 }
 
-fn count_tasks(payload: &[u8]) -> u64 {
+/// The tasks that the records create, but for those of these sites.
+fn count_tasks(payload: &[u8], threads: &BTreeSet<u32>) -> u64 {
     Events::new(payload, 0)
         .map(|(_, event)| match event {
             Event::Join { .. } => 2,
+            Event::Create { site, .. } if threads.contains(&site) => 0,
             Event::Create { .. } | Event::Member { .. } => 1,
             _ => 0,
         })

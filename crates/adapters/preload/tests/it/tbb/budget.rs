@@ -53,10 +53,9 @@ fn check(what: &str, left: Left) {
             let tasks: u64 = printed.split_whitespace().nth(1).unwrap().parse().unwrap();
             assert_eq!(counted, in_full, "{name}");
             match left {
-                Left::Little => assert!(
-                    (seen.creates + seen.parts) * 2 >= tasks,
-                    "{name}: {seen:?}"
-                ),
+                Left::Little => {
+                    assert!((seen.creates + seen.parts) * 2 >= tasks, "{name}: {seen:?}")
+                }
                 Left::Most => assert!(!seen.subtrees.is_empty(), "{name}"),
                 Left::Some => {}
             }
