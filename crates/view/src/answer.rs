@@ -123,7 +123,7 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, ApiError> {
                 true => Some((query.number("t0")?, query.number("t1")?)),
                 false => None,
             };
-            answers::flame::answer(run()?, query.text("of")?, part)
+            answers::flame::answer(run()?, query.text("of")?, part, query.has("recursion"))
         }
         "sql" => answers::sql::answer(run()?, query.text("query")?),
         "queries" => answers::sql::queries(),

@@ -92,7 +92,9 @@ export function ChangesTable({ rows, a, b }: { rows: Changed[]; a: string; b: st
             <th>
               critical <RunBadge id={b} />
             </th>
-            <th style={{ width: "96px" }} aria-label="change on the span, drawn" />
+            <th style={{ width: "96px" }}>
+              <span class="unseen">change on the span, drawn</span>
+            </th>
             <th>change on the span</th>
             <th>
               work <RunBadge id={a} />

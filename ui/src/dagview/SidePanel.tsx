@@ -98,7 +98,7 @@ function Critical({ scene }: { scene: Scene }) {
                   <td class="dag-code" title={`${name}, ${siteLabel(scene.run, r.site)}`}>
                     <button
                       aria-pressed={on}
-                      aria-label={`${name}, ${ticks(r.weight)} on ${rowLabel(scene.run, r.row)}, ${plain(r.busy)} workers busy`}
+                      aria-label={`${name}${r.strands > 1 ? ` ${count(r.strands)}` : ""}, ${ticks(r.weight)} on ${rowLabel(scene.run, r.row)}, ${plain(r.busy)} workers busy`}
                     >
                       <Swatch scene={scene} code={r.code} />
                       {name}

@@ -49,8 +49,17 @@ struct Frame {
     stolen: u64,
 }
 
-/// `part` is in ticks from the run's begin.
-pub(crate) fn answer(run: &Run, of: &str, part: Option<(u64, u64)>) -> Result<Reply, ApiError> {
+/// Deeper stacks are folded where a site stands in them already, also with recursion.
+const MAX_DEPTH: u32 = 48;
+
+/// `part` is in ticks from the run's begin. With `recursion`, a site that stands in a stack already
+/// is put onto it again.
+pub(crate) fn answer(
+    run: &Run,
+    of: &str,
+    part: Option<(u64, u64)>,
+    recursion: bool,
+) -> Result<Reply, ApiError> {
     let of = match of {
         "all" => Of::All,
         "critical" => Of::Critical,
@@ -70,10 +79,10 @@ pub(crate) fn answer(run: &Run, of: &str, part: Option<(u64, u64)>) -> Result<Re
         picture.begin.saturating_add(t0),
         picture.begin.saturating_add(t1.min(end)),
     );
-    Reply::json(&flame(picture, of, part)?)
+    Reply::json(&flame(picture, of, part, recursion)?)
 }
 
-fn flame(picture: &Picture, of: Of, part: (u64, u64)) -> Result<Flame, ApiError> {
+fn flame(picture: &Picture, of: Of, part: (u64, u64), recursion: bool) -> Result<Flame, ApiError> {
     let free = match of {
         Of::Free => {
             let too_many = || ApiError::bad_request("The run has too many strands for that.");
@@ -81,7 +90,7 @@ fn flame(picture: &Picture, of: Of, part: (u64, u64)) -> Result<Flame, ApiError>
         }
         _ => None,
     };
-    let mut tree = Tree::new(picture);
+    let mut tree = Tree::new(picture, recursion);
     let strands = &picture.dag.strands;
     for s in 0..strands.len() {
         let ticks = ticks(picture, of, free.as_ref(), s as StrandId, part);
@@ -116,10 +125,13 @@ struct Tree {
     children: HashMap<(u32, u16, Option<u16>), u32>,
     /// The frame of each task's site; [`NONE`] until it is asked for.
     tasks: Vec<u32>,
+    /// Of each frame.
+    depths: Vec<u32>,
+    recursion: bool,
 }
 
 impl Tree {
-    fn new(picture: &Picture) -> Tree {
+    fn new(picture: &Picture, recursion: bool) -> Tree {
         let dag = &picture.dag;
         let root = Frame {
             parent: None,
@@ -133,6 +145,8 @@ impl Tree {
             frames: vec![root],
             children: HashMap::new(),
             tasks: vec![NONE; dag.tasks.len()],
+            depths: vec![0],
+            recursion,
         }
     }
 
@@ -140,6 +154,7 @@ impl Tree {
         let next = self.frames.len() as u32;
         let id = *self.children.entry((parent, site, code)).or_insert(next);
         if id == next {
+            self.depths.push(self.depths[parent as usize] + 1);
             self.frames.push(Frame {
                 parent: Some(parent),
                 site,
@@ -152,8 +167,8 @@ impl Tree {
         id
     }
 
-    /// The frame of a task. Recursion is one frame: a site that stands in the stack already is not
-    /// put onto it again.
+    /// The frame of a task. Where recursion is not to be shown it is one frame: a site that stands
+    /// in the stack already is not put onto it again.
     fn of_task(&mut self, picture: &Picture, task: TaskId) -> u32 {
         let tasks = &picture.dag.tasks;
         let mut unknown = Vec::new();
@@ -182,8 +197,11 @@ impl Tree {
         frame
     }
 
-    /// The frame of `site` at or below `frame` in its stack.
+    /// The frame of `site` at or below `frame` in its stack, where that is to be used again.
     fn standing(&self, frame: u32, site: u16) -> Option<u32> {
+        if self.recursion && self.depths[frame as usize] < MAX_DEPTH {
+            return None;
+        }
         let mut at = Some(frame);
         while let Some(frame) = at.filter(|&f| f != ROOT) {
             if self.frames[frame as usize].site == site {
