@@ -182,7 +182,8 @@ fn a_bar_is_the_breakdown() {
 
 #[test]
 fn the_speedup_figure_takes_a_serial_run_as_the_measure() {
-    let (one, many) = (read("one_task"), read("serial_merge"));
+    let (one, mut many) = (read("one_task"), read("serial_merge"));
+    many.0.meta.name = one.0.meta.name.clone();
     let csv = plot::csv(&plot::speedup(&[run("many", &many)]));
     assert!(csv.contains("workers busy,4,"), "{csv}");
     let elapsed = |r: &(Dag, Report)| {

@@ -100,7 +100,6 @@ impl Choice<'_> {
                 keys.push(format!("api/v1/{name}?run={a}"));
             }
             for of in ["all", "critical", "free"] {
-                keys.push(format!("api/v1/flame?run={a}&of={of}"));
                 keys.push(format!("api/v1/flame?run={a}&of={of}&recursion=1"));
             }
             // Of many runs, the first is what others are compared with.
