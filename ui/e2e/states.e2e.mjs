@@ -14,8 +14,8 @@ export default function (suite) {
       await t.page.waitForSelector(".verdict");
       const verdict = await t.text(".verdict");
       await server.stop();
-      await t.page.keyboard.press("5");
       await t.page.keyboard.press("6");
+      await t.page.keyboard.press("7");
       await t.page.keyboard.press("2");
       await until(async () => (await t.text(".banners")).includes("does not answer"), "the banner");
       await t.page.keyboard.press("1");

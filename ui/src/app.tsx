@@ -8,6 +8,7 @@ import { Compare } from "./compare/Compare";
 import { dagDetails } from "./dagview/choices";
 import { DagView } from "./dagview/DagView";
 import { Drawer } from "./drawer/Drawer";
+import { Flame } from "./flame/Flame";
 import { Banners } from "./frame/Banners";
 import { Header } from "./frame/Header";
 import { Loading, Reading } from "./frame/Loading";
@@ -20,6 +21,8 @@ import { PatternDefs } from "./patterns";
 import { Scalability } from "./scalability/Scalability";
 import { Sites } from "./sites/Sites";
 import { announcement, drawer, meta, runMeta, selection, split, tab, type Tab } from "./store";
+import { Sql } from "./sql/Sql";
+import { Statistics } from "./statistics/Statistics";
 import { Summary } from "./summary/Summary";
 import { Explained } from "./terms/Term";
 import { dark } from "./theme/theme";
@@ -44,6 +47,9 @@ const VIEWS: Record<Tab, () => ComponentChildren> = {
   sites: () => <Sites />,
   whatif: () => <WhatIf />,
   compare: () => <Compare />,
+  flame: () => <Flame />,
+  statistics: () => <Statistics />,
+  sql: () => <Sql />,
 };
 
 export function App() {

@@ -111,6 +111,10 @@ describe.each([
     ).toBeGreaterThan(11);
     expect(closest([t.work, t.delay, t.sched, t.appBg])).toBeGreaterThan(18);
   });
+  test("the first three codes are far apart for every colour vision", () => {
+    const first = [0, 1, 2].map((code) => colour("code", { code }, dark).fill);
+    expect(closest(first)).toBeGreaterThan(24);
+  });
   test("what looks the same by colour differs by pattern, up to 32", () => {
     const key = (c: Colour) => c.fill + c.texture;
     for (const mode of ["code", "worker"] as const)

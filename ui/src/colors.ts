@@ -146,12 +146,15 @@ export interface Item {
 
 export type Activity = "work" | "delay" | "sched" | "app" | "descheduled" | "blocked";
 
-/** Codes and sites, most time first. */
+/**
+ * Codes and sites, most time first. The first three are far apart for every colour vision: most
+ * pictures have no more that matter.
+ */
 const CODE = [
   "#cc6677",
-  "#44aa99",
   "#88ccee",
   "#ddcc77",
+  "#44aa99",
   "#332288",
   "#999933",
   "#117733",
@@ -183,8 +186,8 @@ const INK = { dark: "#12161d", light: "#ffffff" };
 export function runColour(id: string, dark: boolean): string {
   const t = tokens(dark);
   const all = dark
-    ? [t.fg, t.accent, "#dd9a35", "#44aa99", "#cc6677", "#999933"]
-    : [t.fg, t.accent, "#a34700", "#117733", "#882255", "#332288"];
+    ? [t.fg, t.accent, "#dd9a35", "#44aa99", "#cc6677", "#999933", "#d77fce", "#b4bdc9"]
+    : [t.fg, t.accent, "#a34700", "#117733", "#882255", "#332288", "#6b6500", "#616b7a"];
   return all[Math.max(0, id.charCodeAt(0) - 97) % all.length]!;
 }
 

@@ -7,16 +7,19 @@ import { batch, signal } from "@preact/signals";
 import type { Meta, RunId, RunMeta } from "./data/contract";
 import type { DataSource } from "./data/source";
 
-export type Tab = "summary" | "timeline" | "dag" | "scalability" | "sites" | "whatif" | "compare";
-export const TABS: Tab[] = [
+export const TABS = [
   "summary",
   "timeline",
   "dag",
+  "flame",
   "scalability",
   "sites",
   "whatif",
   "compare",
-];
+  "statistics",
+  "sql",
+] as const;
+export type Tab = (typeof TABS)[number];
 
 /** What is selected; `task`, `strand`, `site`, `code` are indices of the contract. */
 export type Selection =

@@ -71,15 +71,17 @@ fn what(text: &str) -> Result<FlameOf, String> {
 }
 
 /// What the picture is headed by.
-fn title(of: &FlameOf) -> String {
-    match of {
+fn title(dag: &Dag, of: &FlameOf) -> String {
+    let name = dag.meta.name.as_deref().unwrap_or("run");
+    let shown = match of {
         FlameOf::All => "CPU time".to_owned(),
         FlameOf::CriticalPath => "Critical path".to_owned(),
         FlameOf::ReadyPath => "Ready path".to_owned(),
         FlameOf::NoWorkApp => "Idle workers, by what ran meanwhile".to_owned(),
         FlameOf::Site(site) => format!("Tasks of {site}"),
         FlameOf::Stretch(_) => "Longer than in the serial run".to_owned(),
-    }
+    };
+    format!("{name}: {shown}")
 }
 
 /// `workspan flame`.
@@ -103,7 +105,7 @@ pub fn run(args: &FlameArgs) -> anyhow::Result<()> {
             let name = || format!("{}: can't be written", path.display());
             let mut out = BufWriter::new(File::create(path).with_context(name)?);
             if is_svg(path) {
-                svg(&stacks, &title(&args.of), &subtitle, &mut out).with_context(name)?;
+                svg(&stacks, &title(&dag, &args.of), &subtitle, &mut out).with_context(name)?;
             } else {
                 folded(&stacks, &mut out).with_context(name)?;
             }
@@ -169,11 +171,12 @@ fn of(dag: &Dag, args: &FlameArgs) -> anyhow::Result<FlameOf> {
 
 fn subtitle(dag: &Dag, stacks: &[FlameStack]) -> String {
     let total: u64 = stacks.iter().map(|stack| stack.ns).sum();
-    let name = dag.meta.name.as_deref().unwrap_or("run");
-    format!(
-        "{name}: {:.1} ms, {} samples at {} Hz",
-        total as f64 / 1e6,
-        dag.samples.len(),
-        dag.samples.hertz
-    )
+    let facts = dag.meta.facts.iter();
+    let mut parts = vec![
+        format!("{:.1} ms", total as f64 / 1e6),
+        format!("{} samples at {} Hz", dag.samples.len(), dag.samples.hertz),
+        format!("{} workers", dag.meta.workers),
+    ];
+    parts.extend(facts.filter(|f| f.0 == "recorded").map(|f| f.1.clone()));
+    parts.join(" · ")
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use workspan_analysis::{Options, Report};
 use workspan_dag::Dag;
-use workspan_export::plot::{self, Figure, PlotRun};
+use workspan_export::plot::{self, Figure, Page, PlotRun};
 use workspan_reader::packed::is_recorded;
 
 use crate::compare::names;
@@ -44,6 +44,7 @@ pub enum Format {
 #[command(after_help = "\
 Examples:
   workspan plot --kind breakdown one.wspan two.wspan four.wspan -o breakdown.svg
+  workspan plot --kind breakdown --percent one.wspan two.wspan --size column -o breakdown.svg
   workspan plot --kind profile run.wspan -o profile.png
   workspan plot --kind speedup one.wspan two.wspan four.wspan -o speedup.svg
   workspan plot --kind sites run.wspan --format csv")]
@@ -63,9 +64,13 @@ pub struct PlotArgs {
     /// Names of the traces, in their order (default: the files' names)
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     name: Vec<String>,
-    /// Width and height in points
-    #[arg(long, value_name = "WxH", default_value = "640x400", value_parser = size)]
-    size: (f64, f64),
+    /// Width and height in points; `column` of a paper (252x180, text of 7 points) or `slide`
+    /// (960x540, text of 18)
+    #[arg(long, value_name = "WxH|column|slide", default_value = "640x400", value_parser = page)]
+    size: Page,
+    /// In --kind breakdown, draw parts of each run's own time instead of times
+    #[arg(long)]
+    percent: bool,
     /// Most spawn sites drawn
     #[arg(long, value_name = "N", default_value_t = 12)]
     rows: usize,
@@ -108,31 +113,31 @@ pub fn run(args: &PlotArgs) -> anyhow::Result<()> {
         .map(|((dag, report), name)| PlotRun { name, dag, report })
         .collect();
     let figure = match args.kind {
-        Kind::Breakdown => plot::breakdown(&runs),
+        Kind::Breakdown => plot::breakdown(&runs, args.percent),
         Kind::Profile => plot::profile(&runs[0]),
         Kind::Speedup => plot::speedup(&runs),
         Kind::Sites => plot::sites(&runs[0], args.rows.max(1)),
     };
     drop(progress);
-    write(args.output.as_deref(), args.size, &figure, format)
+    write(args.output.as_deref(), &args.size, &figure, format)
 }
 
-/// Writes a figure of so many points in width and height to a file, or to stdout.
+/// Writes a figure to a file, or to stdout.
 ///
 /// # Errors
 /// The picture can't be made, is no text for stdout, or the file is a trace or can't be written.
 pub fn write(
     output: Option<&Path>,
-    (width, height): (f64, f64),
+    page: &Page,
     figure: &Figure,
     format: Format,
 ) -> anyhow::Result<()> {
     let bytes = match format {
-        Format::Svg => plot::svg(figure, width, height).into_bytes(),
+        Format::Svg => plot::svg(figure, page).into_bytes(),
         Format::Csv => plot::csv(figure).into_bytes(),
         Format::Gnuplot => plot::gnuplot(figure).into_bytes(),
         // Two pixels a point are sharp on paper and on today's screens.
-        Format::Png => plot::png(figure, width, height, 2.0)
+        Format::Png => plot::png(figure, page, 2.0)
             .context("the picture could not be made; try another --size")?,
     };
     match (output, String::from_utf8(bytes)) {
@@ -192,7 +197,12 @@ pub fn format_of(path: &Path) -> anyhow::Result<Format> {
     }
 }
 
-fn size(text: &str) -> Result<(f64, f64), String> {
+fn page(text: &str) -> Result<Page, String> {
+    match text {
+        "column" => return Ok(Page::COLUMN),
+        "slide" => return Ok(Page::SLIDE),
+        _ => {}
+    }
     let parsed = text.split_once('x').and_then(|(w, h)| {
         let side = |v: &str| {
             v.trim()
@@ -200,7 +210,9 @@ fn size(text: &str) -> Result<(f64, f64), String> {
                 .ok()
                 .filter(|v| (100.0..=5000.0).contains(v))
         };
-        Some((side(w)?, side(h)?))
+        Some(Page::of(side(w)?, side(h)?))
     });
-    parsed.ok_or_else(|| format!("`{text}` is no size; expected 100x100 to 5000x5000"))
+    parsed.ok_or_else(|| {
+        format!("`{text}` is not a size; expected column, slide or 100x100 to 5000x5000")
+    })
 }

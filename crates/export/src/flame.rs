@@ -1,7 +1,10 @@
 //! Flame graphs: as folded text, one stack a line, and as SVG.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use inferno::flamegraph::TextTruncateDirection;
+use inferno::flamegraph::color::{BackgroundColor, Color, PaletteMap};
 use workspan_analysis::FlameStack;
 
 /// `frame;frame;… nanoseconds`, a line a stack, as flame graph tools read it.
@@ -25,19 +28,96 @@ pub fn svg(
     subtitle: &str,
     out: &mut impl Write,
 ) -> io::Result<()> {
+    let stacks: Vec<FlameStack> = stacks.iter().map(without_folders).collect();
+    let mut colors = colors(&stacks);
     let mut options = inferno::flamegraph::Options::default();
     options.title = title.to_owned();
     options.subtitle = Some(subtitle.to_owned());
     // Widths are milliseconds for people; the text keeps nanoseconds.
     options.count_name = "ms".to_owned();
     options.factor = 1e-6;
-    options.font_type = "ui-sans-serif, system-ui, sans-serif".to_owned();
+    options.font_type = "DejaVu Sans, Verdana, sans-serif".to_owned();
     options.min_width = 0.05;
     options.deterministic = true;
-    let lines = lines(stacks);
+    // A function's name stands first in a frame.
+    options.text_truncate_direction = TextTruncateDirection::Right;
+    options.bgcolors = Some(BackgroundColor::Flat(rgb(0xFFFFFF)));
+    options.palette_map = Some(&mut colors);
+    let lines = lines(&stacks);
     let lines = lines.iter().map(String::as_str);
     inferno::flamegraph::from_lines(&mut options, lines, out)
         .map_err(|error| io::Error::other(error.to_string()))
+}
+
+/// The page's colours of code, most time first (ui/src/colors.ts).
+const CODE: [u32; 8] = [
+    0xCC6677, 0x88CCEE, 0xDDCC77, 0x44AA99, 0x332288, 0x999933, 0x117733, 0x882255,
+];
+const ROOT: u32 = 0xC3C7CD;
+
+fn rgb(color: u32) -> Color {
+    let [_, red, green, blue] = color.to_be_bytes();
+    Color::new(red, green, blue)
+}
+
+/// The colour with as much white in it that it stays behind the full ones.
+fn tint(color: u32) -> Color {
+    let full = rgb(color);
+    let mix = |v: u8| (f64::from(v) * 0.45 + 255.0 * 0.55) as u8;
+    Color::new(mix(full.r), mix(full.g), mix(full.b))
+}
+
+/// A colour for each frame that has time of its own, the most time first, and a tint of the colour
+/// that has most of its time for each other frame.
+fn colors(stacks: &[FlameStack]) -> PaletteMap {
+    let mut own: BTreeMap<&str, u64> = BTreeMap::new();
+    for stack in stacks {
+        if let Some(leaf) = stack.frames.last() {
+            *own.entry(leaf).or_default() += stack.ns;
+        }
+    }
+    let mut ranked: Vec<(&str, u64)> = own.into_iter().collect();
+    ranked.sort_by_key(|&(_, ns)| std::cmp::Reverse(ns));
+    let color_of = |rank: usize| CODE.get(rank).copied().unwrap_or(ROOT);
+    let ranks: BTreeMap<&str, usize> = ranked.iter().enumerate().map(|(i, r)| (r.0, i)).collect();
+    // By frame and by the leaf below it, as many of the others as there are colours.
+    let mut within: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+    for stack in stacks {
+        let Some((leaf, above)) = stack.frames.split_last() else {
+            continue;
+        };
+        let rank = ranks.get(leaf.as_str()).copied().unwrap_or(usize::MAX);
+        for frame in above {
+            let sums = within
+                .entry(frame)
+                .or_insert_with(|| vec![0; CODE.len() + 1]);
+            sums[rank.min(CODE.len())] += stack.ns;
+        }
+    }
+    let mut map = PaletteMap::default();
+    for (frame, sums) in within {
+        let most = (0..sums.len()).max_by_key(|&i| (sums[i], std::cmp::Reverse(i)));
+        map.insert(plain(frame), tint(color_of(most.unwrap_or(usize::MAX))));
+    }
+    for (rank, (leaf, _)) in ranked.iter().enumerate() {
+        map.insert(plain(leaf), rgb(color_of(rank)));
+    }
+    map
+}
+
+/// `merge (src/sort.rs:43)` as `merge (sort.rs:43)`, which has room in a narrow frame.
+fn without_folders(stack: &FlameStack) -> FlameStack {
+    let short = |frame: &String| match frame.rsplit_once('(') {
+        Some((name, place)) if place.ends_with(')') && !place.contains(' ') => {
+            let file = place.rsplit(['/', '\\']).next().unwrap_or(place);
+            format!("{name}({file}")
+        }
+        _ => frame.clone(),
+    };
+    FlameStack {
+        frames: stack.frames.iter().map(short).collect(),
+        ns: stack.ns,
+    }
 }
 
 fn lines(stacks: &[FlameStack]) -> Vec<String> {
@@ -105,6 +185,41 @@ mod tests {
         let mut again = Vec::new();
         svg(&stacks(), "CPU time <all>", "run", &mut again).unwrap();
         assert_eq!(text.as_bytes(), again, "the same run, the same picture");
+    }
+
+    #[test]
+    fn code_has_the_pages_colours_and_files_no_folders() {
+        let place = "sort (deep/er/sort.rs:4)";
+        let of = |frames: &[&str], ns| FlameStack {
+            frames: frames.iter().map(|f| (*f).to_owned()).collect(),
+            ns,
+        };
+        let stacks = [
+            of(&["root", place, "merge"], 9_000_000),
+            of(&["root", "fill"], 1_000_000),
+        ];
+        let mut out = Vec::new();
+        svg(&stacks, "t", "s", &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(
+            text.contains("sort (sort.rs:4)") && !text.contains("deep/er"),
+            "{text}"
+        );
+        let fill = |name: &str| {
+            let frame = text.split("<g>").find(|g| g.contains(name)).unwrap();
+            frame
+                .split("fill=\"")
+                .nth(1)
+                .unwrap()
+                .split('"')
+                .next()
+                .unwrap()
+                .to_owned()
+        };
+        assert_eq!(fill("<title>merge ("), "rgb(204,102,119)");
+        assert_eq!(fill("<title>fill ("), "rgb(136,204,238)");
+        // What is above merge is a tint of its colour.
+        assert_eq!(fill("<title>sort ("), "rgb(232,186,193)");
     }
 
     #[test]

@@ -8,11 +8,14 @@ mod data;
 mod draw;
 mod figure;
 mod figures;
+mod fill;
+mod page;
 mod png;
 mod svg;
 
 pub use data::{csv, csv_field, gnuplot};
 pub use figure::Figure;
 pub use figures::{PlotRun, breakdown, profile, scale, sites, speedup};
+pub use page::Page;
 pub use png::png;
 pub use svg::{svg, xml_text};

@@ -118,6 +118,15 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, ApiError> {
         "inside_task" => inside::task(session, run()?, query.text("id")?),
         "task" => detail::task(run()?, query.number("id")?),
         "sites" => answers::sites::answer(session, run()?),
+        "flame" => {
+            let part = match query.has("t0") {
+                true => Some((query.number("t0")?, query.number("t1")?)),
+                false => None,
+            };
+            answers::flame::answer(run()?, query.text("of")?, part, query.has("recursion"))
+        }
+        "sql" => answers::sql::answer(run()?, query.text("query")?),
+        "queries" => answers::sql::queries(),
         "source" => answers::source::answer(session, run()?, query.text("file")?),
         "scalability" => answers::scalability::answer(session),
         "compare" => {

@@ -1,10 +1,12 @@
 //! Answers that are words and tables, a module a request.
 
 pub(crate) mod compare;
+pub(crate) mod flame;
 pub(crate) mod meta;
 pub(crate) mod report;
 pub(crate) mod scalability;
 pub(crate) mod sites;
 pub(crate) mod source;
+pub(crate) mod sql;
 pub(crate) mod summary;
 pub(crate) mod whatif;

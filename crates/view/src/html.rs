@@ -201,6 +201,7 @@ mod tests {
             "api/v1/report?run=a",
             "api/v1/summary?run=a",
             "api/v1/sites?run=a",
+            "api/v1/flame?run=a&of=free&recursion=1",
             "api/v1/scalability",
             "api/v1/whatif?run=a&what=site%3A0&factors=2%2C4%2C8%2C16%2C50%2C100%2C200%2C400",
             "api/v1/whatif?run=a&what=site%3A0&factors=400",

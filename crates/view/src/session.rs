@@ -128,17 +128,20 @@ impl Session {
     }
 
     /// The first run on one worker of the program that `run` is of, as far as their names tell:
-    /// what its other runs are measured against.
+    /// what its other runs are measured against. Simulated runs have simulated ones, as a model's
+    /// time over a machine's is nobody's speedup.
     ///
     /// # Errors
     /// A run is loading, or can't be read.
     pub(crate) fn serial_of(&self, run: &Run) -> Result<Option<&Run>, ApiError> {
-        let name = &run.picture()?.dag.meta.name;
+        let own = &run.picture()?.dag.meta;
+        let name = &own.name;
         let mut found = None;
         for other in &self.runs {
             let meta = &other.picture()?.dag.meta;
             let foreign = name.is_some() && meta.name.is_some() && *name != meta.name;
-            if meta.workers == 1 && !foreign && found.is_none() {
+            let alike = is_simulated(meta) == is_simulated(own);
+            if meta.workers == 1 && !foreign && alike && found.is_none() {
                 found = Some(other);
             }
         }
@@ -263,4 +266,10 @@ pub fn picture(dag: Dag, measured: &Options) -> Result<Picture, workspan_analysi
         measured: measured.clone(),
         dag: Arc::new(dag),
     })
+}
+
+/// The run's times were computed by `workspan simulate`, not measured.
+pub(crate) fn is_simulated(meta: &workspan_dag::Meta) -> bool {
+    let runtime = meta.runtime.as_deref();
+    runtime.is_some_and(|runtime| runtime.starts_with("simulated"))
 }

@@ -285,6 +285,7 @@ fn answers_are_of_the_types_of_the_contract() {
     session.load();
     let meta = checked(&session, "meta", "Meta");
     checked(&session, "scalability", "Scalability");
+    checked(&session, "queries", "Queries");
     checked(&session, "compare?a=a&b=b", "Compare");
     for run in meta["runs"].as_array().unwrap() {
         let id = run["id"].as_str().unwrap();
@@ -294,6 +295,15 @@ fn answers_are_of_the_types_of_the_contract() {
         of_run("critical", "CriticalPath");
         of_run("regions", "RegionSpan[]");
         of_run("sites", "SiteExtra[]");
+        for of in ["all", "critical", "free"] {
+            checked(&session, &format!("flame?run={id}&of={of}"), "Flame");
+        }
+        let query = "select%20strand,%20start%20from%20strands";
+        checked(
+            &session,
+            &format!("sql?run={id}&query={query}"),
+            "SqlAnswer",
+        );
         checked(&session, &format!("dag?run={id}&ids=r,t0"), "DagAnswer");
         for number in 0..run["strands"].as_u64().unwrap().min(100) {
             checked(

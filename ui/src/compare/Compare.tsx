@@ -7,7 +7,7 @@ import { useEffect } from "preact/hooks";
 import { useJson, valueOf } from "../ask";
 import { runColour } from "../colors";
 import { register } from "../commands";
-import type { Compare as Answer, Scalability as Bounds } from "../data/contract";
+import type { Compare as Answer, Scalability as Bounds, SiteExtra } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
 import { area, many, time, units } from "../format";
@@ -89,10 +89,15 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
   const by = useSignal<"code" | "site">("code");
   const [one, two] = [runMeta(a)!, runMeta(b)!];
   const quantities = quantityRows(c.table);
-  const rows = by.value === "code" ? blockRows(c.table, one, two) : siteRows(c.table);
+  const inA = valueOf(useJson<SiteExtra[]>(requests.sites(a))) ?? null;
+  const inB = valueOf(useJson<SiteExtra[]>(requests.sites(b))) ?? null;
+  const rows =
+    by.value === "code"
+      ? blockRows(c.table, { run: one, extras: inA }, { run: two, extras: inB })
+      : siteRows(c.table);
   useEffect(
     () => registerExport({ tab: "compare", csv: () => compareCsv(quantities, rows) }),
-    [c, by.value],
+    [c, by.value, inA, inB],
   );
   useEffect(() => {
     status.value = `${a.toUpperCase()} ${one.file} · ${b.toUpperCase()} ${two.file}${one.host && one.host === two.host ? " · same machine" : ""}`;

@@ -1,7 +1,7 @@
 /** Rows of `workspan compare --json` (times in nanoseconds) as the tables show them. */
 
 import { fileName } from "../format";
-import type { CodeName, RunMeta } from "../data/contract";
+import type { CodeName, RunMeta, SiteExtra } from "../data/contract";
 import { csv, type Column } from "../ui/Table";
 
 export interface Change {
@@ -24,7 +24,8 @@ export interface Changed {
   id: string;
   name: string;
   place: string;
-  code: number | null;
+  /** The code and the run whose number it is: the first run's where it has the code. */
+  code: { run: string; code: number } | null;
   file: string | null;
   line: number | null;
   critical: [number, number];
@@ -74,30 +75,59 @@ export function quantityRows(table: Record<string, any>): Quantity[] {
     .filter((q) => q.a !== 0 || q.b !== 0);
 }
 
-/** Code is known by its number in `run`, what only the `other` run has by its name there. */
-export function blockRows(
-  table: Record<string, any>,
-  run: RunMeta,
-  other: RunMeta | null = null,
-): Changed[] {
-  const list = ((table.blocks ?? []) as any[]).map((b, i): Changed => {
-    const { from, to, from_kind, to_kind } = b.block ?? {};
-    const at = from ?? to ?? b.site;
+/** A run with what the table of sites has beside its report. */
+export interface Side {
+  run: RunMeta;
+  extras: readonly SiteExtra[] | null;
+}
+
+/**
+ * The code that a block ran: at the block's site, the one whose strands have exactly the block's
+ * work. The table of a comparison knows positions alone, the other tabs code by its samples.
+ */
+export function codeOf(site: string | null, workNs: number, side: Side): number | null {
+  if (!(workNs > 0) || !side.extras) return null;
+  const at = side.run.sites.findIndex((s) => s.label === (site ?? "root"));
+  const near = (ticks: number) =>
+    Math.abs((ticks * 1e9) / side.run.ticks_per_second - workNs) <= Math.max(2, workNs * 1e-6);
+  return side.extras[at]?.blocks.find((b) => near(b.work))?.code ?? null;
+}
+
+/** Code is named and coloured as `a` has it; what only `b` has, as that has it. */
+export function blockRows(table: Record<string, any>, a: Side, b: Side | null = null): Changed[] {
+  const [run, other] = [a.run, b?.run ?? null];
+  const list = ((table.blocks ?? []) as any[]).map((row, i): Changed => {
+    const { from, to, from_kind, to_kind } = row.block ?? {};
+    const at = from ?? to ?? row.site;
     const is = (c: CodeName) =>
       at &&
       c.file === at.file &&
       (c.line === at.line || (c.function !== null && c.function === at.function));
-    const code = run.codes.findIndex(is);
-    const known = code >= 0 ? run.codes[code] : other?.codes.find(is);
+    const numbers = values(row);
+    const site = row.site?.at ?? null;
+    const inA = codeOf(site, numbers.work[0], a);
+    const inB = b ? codeOf(site, numbers.work[1], b) : null;
+    const label =
+      inA !== null ? run.codes[inA]?.label : inB !== null ? other?.codes[inB]?.label : null;
+    const first = label ? run.codes.findIndex((c) => c.label === label) : run.codes.findIndex(is);
+    const second = label
+      ? (other?.codes.findIndex((c) => c.label === label) ?? -1)
+      : (other?.codes.findIndex(is) ?? -1);
+    const known = first >= 0 ? run.codes[first] : other?.codes[second];
     const place = `${from ? fileName(from.at) : from_kind === "begin" ? "start" : String(from_kind ?? "").replace("_", " ")}→${to ? (from && from.file === to.file && to.line != null ? to.line : fileName(to.at)) : String(to_kind ?? "end")}`;
     return {
       id: `b${i}`,
       name: known?.label ?? at?.function ?? (at?.at ? fileName(at.at) : "root"),
       place,
-      code: code < 0 ? null : code,
+      code:
+        first >= 0
+          ? { run: run.id, code: first }
+          : second >= 0 && other
+            ? { run: other.id, code: second }
+            : null,
       file: at?.file ?? null,
       line: at?.line ?? null,
-      ...values(b),
+      ...numbers,
     };
   });
   return list.sort(mostChanged);

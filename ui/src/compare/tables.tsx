@@ -6,6 +6,7 @@ import { change, count, plain, time, times } from "../format";
 import { runMeta } from "../store";
 import { colours, dark } from "../theme/theme";
 import { Place, RunBadge, Swatch } from "../ui/parts";
+import { sharedColour } from "../timeline/stacked";
 import type { Change, Changed, Quantity } from "./changes";
 
 /** `−46 %`, `21.4×` where it is a multiple, with whether that is good. */
@@ -32,6 +33,8 @@ function ChangeCell({
       : of.relative > 2
         ? times(1 + of.relative)
         : change(of.relative);
+  // One run a side: a change that may be noise is neither good nor bad.
+  if (of.noise === "unknown") return <span class="unsure">{text}</span>;
   if (of.noise === "within") return <span class="noise">{text} noise</span>;
   const good = better === null ? null : of.absolute < 0 === (better === "less");
   return <span class={good === null ? "dim" : good ? "better" : "worse"}>{text}</span>;
@@ -78,7 +81,13 @@ export function ChangesTable({ rows, a, b }: { rows: Changed[]; a: string; b: st
   const all = useSignal(false);
   const t = colours.value;
   const most = Math.max(...rows.map((r) => Math.abs(r.onSpan.absolute)), 1);
-  const codes = runMeta(a)?.codes ?? [];
+  const colourOf = (of: { run: string; code: number }) => {
+    const [one, two] = [runMeta(a), runMeta(b)];
+    const code = runMeta(of.run)?.codes[of.code];
+    return one && two && code
+      ? sharedColour(one, two, code, dark.value)
+      : codeColour([], null, dark.value);
+  };
   const shown = all.value ? rows.slice(0, 400) : rows.slice(0, FIRST);
   return (
     <>
@@ -92,7 +101,9 @@ export function ChangesTable({ rows, a, b }: { rows: Changed[]; a: string; b: st
             <th>
               critical <RunBadge id={b} />
             </th>
-            <th style={{ width: "96px" }} aria-label="change on the span, drawn" />
+            <th style={{ width: "96px" }}>
+              <span class="unseen">change on the span, drawn</span>
+            </th>
             <th>change on the span</th>
             <th>
               work <RunBadge id={a} />
@@ -112,7 +123,7 @@ export function ChangesTable({ rows, a, b }: { rows: Changed[]; a: string; b: st
               <tr key={r.id}>
                 <td>
                   <span class="changed">
-                    {r.code !== null && <Swatch of={codeColour(codes, r.code, dark.value)} />}
+                    {r.code && <Swatch of={colourOf(r.code)} />}
                     <span class="fn">{r.name}</span>{" "}
                     {r.place && <Place label={r.place} file={r.file} line={r.line} />}
                   </span>
@@ -127,7 +138,7 @@ export function ChangesTable({ rows, a, b }: { rows: Changed[]; a: string; b: st
                         y="2"
                         width={w}
                         height="8"
-                        fill={less ? t.good : t.bad}
+                        fill={r.onSpan.noise === "unknown" ? t.fg3 : less ? t.good : t.bad}
                         rx="1.5"
                       />
                     )}

@@ -25,7 +25,7 @@ import { drawStrip } from "./axis";
 import { nameOf, sentence } from "./boxes";
 import { pan } from "./camera";
 import { registerExport } from "../export/export";
-import { csvOf, pngOf, svgOf } from "./picture";
+import { csvOf, svgOf } from "./picture";
 import { commandsOf } from "./keys";
 import { hit, frameAt } from "./hit";
 import { drawMinimap, minimapCamera, minimapRoom } from "./minimap";
@@ -98,7 +98,6 @@ function Shown({ scene }: { scene: Scene }) {
       tab: "dag",
       csv: () => csvOf(scene),
       svg: () => svgOf(scene),
-      png: () => pngOf(scene),
     });
     return () => {
       // Another run has other nodes; this one finds its own again.

@@ -1,6 +1,6 @@
 /** Beside the picture: the critical path, what is selected, how to read it. */
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { InsideDetail, StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
@@ -37,6 +37,16 @@ function Swatch({ scene, code }: { scene: Scene; code: number }) {
 
 function Critical({ scene }: { scene: Scene }) {
   const path = scene.critical.value;
+  const box = useRef<HTMLDivElement>(null);
+  // The heaviest strand is what the list is for: it is in sight from the start.
+  useEffect(() => {
+    const list = box.current;
+    const row = list?.querySelector<HTMLElement>(".dag-most");
+    if (!list || !row) return;
+    const foot = list.querySelector("tfoot")?.clientHeight ?? 0;
+    const below = row.offsetTop + row.offsetHeight + foot - list.clientHeight;
+    list.scrollTop = Math.max(0, below + row.offsetHeight);
+  }, [path]);
   if (!path) return null;
   const most = Math.max(1, ...path.rows.map((r) => r.weight));
   const selected = selection.value;
@@ -49,7 +59,13 @@ function Critical({ scene }: { scene: Scene }) {
       <h2>
         Critical path <span>{ticks(path.span)} of strands, root first</span>
       </h2>
-      <div class="dag-scroll">
+      <div
+        class="dag-scroll"
+        ref={box}
+        tabIndex={0}
+        role="group"
+        aria-label="Critical path, root first"
+      >
         <table class="dag-critical" aria-label="Critical path">
           <thead>
             <tr>
@@ -82,7 +98,7 @@ function Critical({ scene }: { scene: Scene }) {
                   <td class="dag-code" title={`${name}, ${siteLabel(scene.run, r.site)}`}>
                     <button
                       aria-pressed={on}
-                      aria-label={`${name}, ${ticks(r.weight)} on ${rowLabel(scene.run, r.row)}, ${plain(r.busy)} workers busy`}
+                      aria-label={`${name}${r.strands > 1 ? ` ${count(r.strands)}` : ""}, ${ticks(r.weight)} on ${rowLabel(scene.run, r.row)}, ${plain(r.busy)} workers busy`}
                     >
                       <Swatch scene={scene} code={r.code} />
                       {name}

@@ -48,8 +48,8 @@ export function paint(pen: Pen, p: Picture): Where {
   pen.clip(p.view.x, p.view.y, p.view.w, p.view.h, () => {
     const seen = visible(p, where);
     const marked = new Set<number>();
-    groups(pen, p, where, seen);
-    links(pen, p, where, seen);
+    const titles = groups(pen, p, where, seen);
+    const thick = links(pen, p, where, seen);
     for (const n of p.model.boxes) {
       if (!inView(p, n, seen)) continue;
       const b = where(n);
@@ -87,7 +87,8 @@ export function paint(pen: Pen, p: Picture): Where {
         criticalOf(f) && p.look.critical ? p.look.t.path : colourOf(f, p.look).fill,
       );
     }
-    names(pen, p, where, seen);
+    for (const title of titles) title();
+    names(pen, p, where, seen, thick);
     callout(pen, p, where);
     if (p.hovered && p.hovered !== p.selected)
       ring(pen, p, p.hovered, where, 2.5, { colour: p.look.t.accentLine, width: 2 });
@@ -122,8 +123,10 @@ const inView = (_p: Picture, n: Shown, seen: Map<Shown, Seen>): boolean =>
  * Frames of expanded groups, and a faint one around what is expanded and selected or under the
  * pointer.
  */
-function groups(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void {
+function groups(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): (() => void)[] {
   const { t } = p.look;
+  // Written once the links are drawn, which else would strike them.
+  const titles: (() => void)[] = [];
   for (const f of p.model.frames) {
     if (!framed(f) || seen.get(f) !== 2) continue;
     const b = where(f);
@@ -133,16 +136,20 @@ function groups(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): voi
       dash: [4, 3],
     });
     const how: Letters = { size: 10.5, colour: t.fg3, halo: t.panel };
-    pen.text(
-      cut(pen, [nameOf(f, p.look.meta), stepsOf(f)].filter(Boolean).join(", "), b.w, how),
-      b.x + 2,
-      b.y - 4,
-      how,
+    titles.push(() =>
+      pen.text(
+        cut(pen, [nameOf(f, p.look.meta), stepsOf(f)].filter(Boolean).join(", "), b.w, how),
+        b.x + 2,
+        b.y - 4,
+        how,
+      ),
     );
   }
+  return titles;
 }
 
-function links(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void {
+/** Draws the links, and gives the thick ones, which nothing is to be written over. */
+function links(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): Route[] {
   const { t } = p.look;
   const thin: Stroke = { colour: t.fg3, width: 1 };
   // Where hundreds go to one place the lines matter less than what they join.
@@ -199,6 +206,7 @@ function links(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void
       pen.line(r.points, { colour: t.path, width: 2, dash: [2, 3] }, 6);
     }
   }
+  return later.map(([, r]) => r);
 }
 
 /** One side of a join that ended early: its wait is dotted, with its time along it. */
@@ -254,7 +262,13 @@ function head(pen: Pen, points: readonly number[], colour: string, size: number)
 }
 
 /** Names beside the forks that begin expanded tasks, where there is room. */
-function names(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void {
+function names(
+  pen: Pen,
+  p: Picture,
+  where: Where,
+  seen: Map<Shown, Seen>,
+  thick: readonly Route[],
+): void {
   const { t, meta } = p.look;
   const how: Letters = { size: 11, weight: 600, colour: t.fg, halo: t.panel, align: "right" };
   const sub: Letters = { size: 10.5, colour: t.fg3, halo: t.panel };
@@ -293,16 +307,50 @@ function names(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void
       written.every((other) => apart(room, other)) &&
       isFree(p, where, room, first);
     const words = cut(pen, name, beyond ? 150 : Math.min(150, right - frame.x - 3), how);
-    // Between the bar that leads to the fork, above it, and the one to its children, which is at
-    // the fork's own height where heights are times.
-    if (words && frame.h > 30) {
-      pen.text(words, right, b.y + b.h / 2 + (p.timed ? -4 : 1), how);
-      written.push(room);
-    }
+    if (!words || frame.h <= 30) continue;
+    // Above the bar to the fork's children, which is at the fork's own height where heights are
+    // times, unless a thick line lies there; else beside the fork, or below the bar.
+    const w = pen.measure(words, how);
+    const y = b.y + b.h / 2;
+    const spots: [number, number][] = [
+      [right, y + (p.timed ? -4 : 1)],
+      [right, y + (p.timed ? -7 : -3)],
+      [b.cx + 9 + w, y - 5],
+      [right, y + 14],
+      [b.cx + 9 + w, y + 14],
+    ];
+    const at = ([x, y]: [number, number]): Room => ({ x: x - w, y: y - 9, w, h: 11 });
+    const free = spots.find(
+      (spot, i) =>
+        !crossed(at(spot), thick) &&
+        (i < 2 || (isFree(p, where, at(spot), first) && written.every((o) => apart(at(spot), o)))),
+    );
+    const [x, line] = free ?? spots[0]!;
+    pen.text(words, x, line, how);
+    written.push(free ? at(free) : room);
   }
 }
 
 type Room = Omit<Rect, "spine">;
+
+/** Whether a line runs through a rectangle; routes have level and upright parts alone. */
+export function crossed(room: Room, lines: readonly Pick<Route, "points">[]): boolean {
+  const half = 2;
+  return lines.some(({ points: v }) => {
+    for (let i = 2; i < v.length; i += 2) {
+      const [x0, x1] = [Math.min(v[i - 2]!, v[i]!), Math.max(v[i - 2]!, v[i]!)];
+      const [y0, y1] = [Math.min(v[i - 1]!, v[i + 1]!), Math.max(v[i - 1]!, v[i + 1]!)];
+      if (
+        x0 - half < room.x + room.w &&
+        x1 + half > room.x &&
+        y0 - half < room.y + room.h &&
+        y1 + half > room.y
+      )
+        return true;
+    }
+    return false;
+  });
+}
 
 const apart = (a: Room, b: Room): boolean =>
   a.x >= b.x + b.w || a.x + a.w <= b.x || a.y >= b.y + b.h || a.y + a.h <= b.y;

@@ -1,6 +1,5 @@
 /** The DAG as a file: the picture that is on the screen as PNG or SVG, its nodes as CSV. */
 
-import { toPng } from "../export/picture";
 import { renderToSvgDefs } from "./defs";
 import { drawStrip } from "./axis";
 import { layout } from "../store";
@@ -50,11 +49,6 @@ export function svgOf(scene: Scene): string {
     renderToSvgDefs(colours.peek()),
     `DAG of ${scene.run.name}`,
   );
-}
-
-/** The same as PNG, at twice the size. */
-export async function pngOf(scene: Scene): Promise<Blob> {
-  return toPng({ svg: svgOf(scene), width: scene.width, height: scene.height });
 }
 
 /** The nodes shown, one a line; times in seconds. */

@@ -25,3 +25,4 @@ export * from "./contract/dag";
 export * from "./contract/detail";
 export * from "./contract/sites";
 export * from "./contract/predictions";
+export * from "./contract/flame";

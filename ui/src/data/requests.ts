@@ -1,6 +1,6 @@
 /** Writes request URLs; the text is also the key in a single-file report (contract.ts). */
 
-import type { RunId } from "./contract";
+import type { FlameOf, RunId } from "./contract";
 
 const at = (name: string, ...parameters: [string, string | number][]) =>
   `api/v1/${name}` +
@@ -41,6 +41,21 @@ export const requests = {
   insideStrand: (run: RunId, id: number, t: number) =>
     at("inside_strand", ["run", run], ["id", id], ["at", Math.max(0, Math.round(t))]),
   task: (run: RunId, id: number) => at("task", ["run", run], ["id", id]),
+  flame: (run: RunId, of: FlameOf, part: { t0: number; t1: number } | null, recursion: boolean) =>
+    at(
+      "flame",
+      ["run", run],
+      ["of", of],
+      ...(part
+        ? ([
+            ["t0", Math.floor(part.t0)],
+            ["t1", Math.ceil(part.t1)],
+          ] satisfies [string, number][])
+        : []),
+      ...(recursion ? ([["recursion", 1]] satisfies [string, number][]) : []),
+    ),
+  queries: () => at("queries"),
+  sql: (run: RunId, query: string) => at("sql", ["run", run], ["query", query]),
   sites: (run: RunId) => at("sites", ["run", run]),
   source: (run: RunId, file: string) => at("source", ["run", run], ["file", file]),
   scalability: () => at("scalability"),

@@ -6,7 +6,7 @@
 import { signal } from "@preact/signals";
 import { say } from "../frame/overlay";
 import { runMeta, tab, type Tab } from "../store";
-import { picture, toPng } from "./picture";
+import { framed, picture, toPng, type Picture } from "./picture";
 
 export type ExportKind = "png" | "svg" | "csv";
 
@@ -16,7 +16,6 @@ export interface Exporter {
   csv?: () => string;
   /** A whole SVG document, better than a copy of what is on the page. */
   svg?: () => string | Promise<string>;
-  png?: () => Blob | Promise<Blob>;
 }
 
 const exporters = signal<Exporter[]>([]);
@@ -58,12 +57,16 @@ async function make(kind: ExportKind, own: Exporter[]): Promise<Blob | null> {
   }
   const view = document.querySelector<HTMLElement>("main .view, main .halves");
   if (!view) return null;
-  if (kind === "svg") {
-    const svg = await (own.find((e) => e.svg)?.svg?.() ?? picture(view).svg);
-    return new Blob([svg], { type: "image/svg+xml" });
-  }
-  const png = own.find((e) => e.png)?.png;
-  return png ? await png() : await toPng(picture(view));
+  const drawn = own.find((e) => e.svg)?.svg;
+  const what = framed(drawn ? sizeOf(await drawn()) : picture(view));
+  return kind === "svg" ? new Blob([what.svg], { type: "image/svg+xml" }) : await toPng(what);
+}
+
+/** A document with the size that it says it has. */
+function sizeOf(svg: string): Picture {
+  const of = (name: string) =>
+    Number(new RegExp(`<svg[^>]* ${name}="([\\d.]+)"`).exec(svg)?.[1] ?? 0);
+  return { svg, width: of("width"), height: of("height") };
 }
 
 export function save(blob: Blob, name: string): void {

@@ -3,7 +3,15 @@
  * images inside. Nothing is fetched for it.
  */
 
-import { colours } from "../theme/theme";
+import { codeColour } from "../codes";
+import type { Colour } from "../colors";
+import type { Report, RunMeta } from "../data/contract";
+import { requests } from "../data/requests";
+import { count, many, plain, ticks } from "../format";
+import { TITLES } from "../frame/Tabs";
+import { colorBy, runMeta, source, tab, type Tab } from "../store";
+import { colours, dark } from "../theme/theme";
+import { textWidth } from "../ui/size";
 
 /**
  * Pixels that a picture is higher than the view at most, so that what is scrolled away is on it.
@@ -78,6 +86,83 @@ function more(of: HTMLElement, copy: HTMLElement): number {
   });
   return Math.min(MOST_MORE, most);
 }
+
+const HEAD = 46;
+const LEGEND = 22;
+
+/**
+ * A picture with what it is of above it: run, workers, time, verdict; below it, which colour is
+ * which code where the view has such colours.
+ */
+export function framed(p: Picture): Picture {
+  const r = runMeta();
+  if (!r) return p;
+  const t = colours.value;
+  const said = verdictOf(r).join(" · ");
+  const key = KEYED.has(tab.value) && colorBy.value === "code" ? legend(r, p.width) : "";
+  const height = p.height + HEAD + (key ? LEGEND : 0);
+  const text = (x: number, y: number, size: number, ink: string, words: string, weight = 400) =>
+    `<text x="${x}" y="${y}" font-size="${size}" font-weight="${weight}" fill="${ink}">${escaped(words)}</text>`;
+  const inner = p.svg.replace("<svg ", `<svg x="0" y="${HEAD}" `);
+  return {
+    svg:
+      `<svg xmlns="http://www.w3.org/2000/svg" width="${p.width}" height="${height}" viewBox="0 0 ${p.width} ${height}" font-family="system-ui, sans-serif">` +
+      `<rect width="100%" height="100%" fill="${t.panel}"/>` +
+      text(16, 19, 14, t.fg, `${r.name}: ${TITLES[tab.value]}`, 600) +
+      text(16, 36, 11.5, t.fg2, said) +
+      inner +
+      (key ? `<g transform="translate(16 ${p.height + HEAD})">${key}</g>` : "") +
+      "</svg>",
+    width: p.width,
+    height,
+  };
+}
+
+const KEYED = new Set<Tab>(["timeline", "dag"]);
+
+/** `8 workers · 1.90 s · 3.9 of 8 workers busy · recorded 2026-11-26`. */
+function verdictOf(r: RunMeta): string[] {
+  const report = source.have(requests.report(r.id)) as Report | undefined;
+  return [
+    r.file,
+    many(r.workers, "worker"),
+    ticks(r.elapsed, r.ticks_per_second),
+    report ? `${plain(report.mean_busy)} of ${count(r.workers)} workers busy` : "",
+    report ? `at most ${plain(report.parallelism)}×` : "",
+    r.runtime ?? "",
+    r.recorded ? `recorded ${r.recorded}` : "",
+  ].filter(Boolean);
+}
+
+/** As many codes, most time first, as fit on a line. */
+function legend(r: RunMeta, width: number): string {
+  let x = 0;
+  const out: string[] = [];
+  for (const [code, { label }] of r.codes.entries()) {
+    const needs = 26 + textWidth(label, 11);
+    if (x + needs > width - 32) break;
+    const c = codeColour(r.codes, code, dark.value);
+    out.push(
+      `<rect x="${x}" y="2" width="11" height="11" rx="2" fill="${c.fill}"/>` +
+        mark(c, x) +
+        `<text x="${x + 16}" y="12" font-size="11" fill="${colours.value.fg2}">${escaped(label)}</text>`,
+    );
+    x += needs + 8;
+  }
+  return out.join("");
+}
+
+/** A texture's marks on a swatch. */
+function mark(c: Colour, x: number): string {
+  const stroke = `stroke="${c.ink}" stroke-width="1" opacity=".6" fill="none"`;
+  if (c.texture === "diagonal") return `<path d="M${x} 13L${x + 11} 2" ${stroke}/>`;
+  if (c.texture === "lines") return `<path d="M${x} 6h11M${x} 10h11" ${stroke}/>`;
+  if (c.texture === "dots") return `<path d="M${x + 3} 5h2M${x + 7} 9h2" ${stroke}/>`;
+  return "";
+}
+
+const escaped = (s: string): string =>
+  s.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`).replace(/\p{Cc}/gu, " ");
 
 /** At twice the size, so that it can be printed. */
 export async function toPng(p: Picture, scale = 2): Promise<Blob> {

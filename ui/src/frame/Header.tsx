@@ -127,8 +127,12 @@ function RunChip({
     );
   return (
     <Menu
-      label={`Run ${of.id.toUpperCase()}: ${of.file}`}
-      chip={<>{content} ▾</>}
+      chip={
+        <>
+          <span class="unseen">Choose a run: </span>
+          {content} ▾
+        </>
+      }
       className="chip run"
       items={all.map((r) => ({
         label: (
@@ -218,7 +222,7 @@ interface Entry {
 
 /** A button with a list under it. */
 function Menu(p: {
-  label: string;
+  label?: string;
   chip: ComponentChildren;
   className: string;
   items: Entry[];

@@ -5,20 +5,51 @@ import { bytes } from "../format";
 import { meta, runMeta, status, tab } from "../store";
 import { Key } from "../ui/parts";
 
-/** Views may put their own here, by command id; the first four with keys are shown. */
-const SHOWN: Partial<Record<string, string[]>> = {
-  timeline: ["timeline.zoom-in", "timeline.pan-left", "timeline.focus", "timeline.next", "drawer"],
+/**
+ * Views may put their own here, by command id; two ids are two keys of one hint, with a word for
+ * both.
+ */
+const SHOWN: Partial<Record<string, (string | [string, string, string])[]>> = {
+  timeline: [
+    ["timeline.zoom-in", "timeline.zoom-out", "Zoom"],
+    ["timeline.pan-left", "timeline.pan-right", "Move"],
+    "timeline.focus",
+    ["timeline.previous", "timeline.next", "Along the path"],
+    "drawer",
+  ],
   dag: ["dag.expand", "dag.collapse", "dag.fit", "split"],
 };
+
+interface Hint {
+  id: string;
+  keys: string[];
+  title: string;
+}
+
+/** The hints of a tab, of the commands that there are. */
+function hintsOf(at: string): Hint[] {
+  const hint = (id: string, title?: string): Hint[] => {
+    const c = commands.value.find((c) => c.id === id);
+    return c ? [{ id, keys: c.keys.slice(0, 1), title: title ?? shortTitle(c.title) }] : [];
+  };
+  return (SHOWN[at] ?? []).flatMap((wanted) => {
+    if (typeof wanted === "string") return hint(wanted);
+    const [first] = hint(wanted[0], wanted[2]);
+    const [second] = hint(wanted[1]);
+    return first ? [{ ...first, keys: [...first.keys, ...(second?.keys ?? [])] }] : [];
+  });
+}
 
 export function StatusLine() {
   const r = runMeta();
   const here = commands.value.filter((c) => c.keys.length && c.tabs?.includes(tab.value));
-  const wanted =
-    SHOWN[tab.value]
-      ?.map((id) => commands.value.find((c) => c.id === id))
-      .filter((c) => c !== undefined) ?? [];
-  const keys = (wanted.length >= 3 ? wanted : here).slice(0, 5);
+  const wanted = hintsOf(tab.value);
+  const usual = here.map((c) => ({
+    id: c.id,
+    keys: c.keys.slice(0, 1),
+    title: shortTitle(c.title),
+  }));
+  const keys = (wanted.length >= 3 ? wanted : usual).slice(0, 5);
   const own =
     r &&
     [
@@ -42,7 +73,10 @@ export function StatusLine() {
         )}
         {keys.map((c) => (
           <span key={c.id}>
-            <Key of={c.keys[0]!} /> {shortTitle(c.title)}
+            {c.keys.map((k) => (
+              <Key key={k} of={k} />
+            ))}{" "}
+            {c.title}
           </span>
         ))}
         <span>

@@ -13,10 +13,13 @@ export const TITLES: Record<Tab, string> = {
   summary: "Summary",
   timeline: "Timeline",
   dag: "DAG",
+  flame: "Flame",
   scalability: "Scalability",
   sites: "Sites",
   whatif: "What-if",
   compare: "Compare",
+  statistics: "Statistics",
+  sql: "SQL",
 };
 
 export function Tabs() {
@@ -44,7 +47,7 @@ export function Tabs() {
             onClick={() => (tab.value = t)}
           >
             {TITLES[t]}
-            <i aria-hidden="true">{i + 1}</i>
+            {i < 9 && <i aria-hidden="true">{i + 1}</i>}
           </button>
         ))}
       </div>

@@ -24,7 +24,7 @@ export function startCommands(): void {
     ...TABS.map((t, i) => ({
       id: `tab.${t}`,
       title: TITLES[t],
-      keys: [String(i + 1)],
+      keys: i < 9 ? [String(i + 1)] : [],
       group: "View",
       run: () => {
         tab.value = t;

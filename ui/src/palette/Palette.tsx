@@ -94,6 +94,7 @@ export function Palette() {
               role="option"
               aria-selected={i === at.value}
               class={`row ${i === at.value ? "at" : ""}`}
+              onPointerMove={() => (at.value = i)}
               onClick={() => go(c)}
             >
               {c.title}

@@ -14,7 +14,7 @@ import { registerExport } from "../export/export";
 import { count, many, percent, plain, ticks, times } from "../format";
 import { meta, run, runMeta, status } from "../store";
 import { colours, dark } from "../theme/theme";
-import { BoundsChart, type BoundsRun, type Measured } from "../ui/Bounds";
+import { BoundsChart, pointPath, type BoundsRun, type Measured } from "../ui/Bounds";
 import { spanBetween, useEstimated } from "../ui/estimated";
 import { Choice, RunBadge, Toggle } from "../ui/parts";
 import { useWidth } from "../ui/size";
@@ -30,13 +30,25 @@ export function Scalability() {
   );
 }
 
-function Loaded({ bounds: b }: { bounds: Bounds }) {
+/** Bounds and points of the runs of one program alone. */
+export function ofProgram(b: Bounds, name: string, nameOf: (id: string) => string): Bounds {
+  const same = (x: { run: string }) => nameOf(x.run) === name;
+  return { runs: b.runs.filter(same), measured: b.measured.filter(same) };
+}
+
+function Loaded({ bounds: all }: { bounds: Bounds }) {
   const log = useSignal(true),
     table = useSignal(false),
     most = useSignal<"64" | "128">("64");
+  const everything = useSignal(false);
   const estimate = useEstimated();
   const [ref, width] = useWidth<HTMLDivElement>(900);
   const height = Math.max(320, Math.min(620, innerHeight - 300));
+  // Runs of other programs say nothing about this one.
+  const sameProgram = ofProgram(all, runMeta()?.name ?? "", (id) => runMeta(id)?.name ?? "");
+  const others = all.runs.length - sameProgram.runs.length;
+  const b = everything.value ? all : sameProgram;
+  const warnings = [...new Set(b.measured.flatMap((m) => m.warning ?? []))];
   const order = [...b.runs].sort(
     (x, y) => Number(y.run === run.value) - Number(x.run === run.value),
   );
@@ -108,6 +120,11 @@ function Loaded({ bounds: b }: { bounds: Bounds }) {
       <div class="scroll main">
         <h1>{headline(...told(b, own))}</h1>
         {own.note && <p class="note">{own.note}</p>}
+        {warnings.map((w) => (
+          <p class="note worse" key={w}>
+            {w}
+          </p>
+        ))}
         <div class="toolbar plain">
           <Choice
             label="Scale"
@@ -135,6 +152,13 @@ function Loaded({ bounds: b }: { bounds: Bounds }) {
             label="View as table"
             shortcut="t"
           />
+          {others > 0 && (
+            <Toggle
+              on={everything.value}
+              onChange={(v) => (everything.value = v)}
+              label={`${many(others, "run")} of other programs`}
+            />
+          )}
           <span class="legend apart">
             <span>
               <Dash kind="solid" />
@@ -154,21 +178,8 @@ function Loaded({ bounds: b }: { bounds: Bounds }) {
               <Dash kind="linear" />
               one more worker, one more ×
             </span>
-            {measured.length > 0 && (
-              <span>
-                <svg width="10" height="10" aria-hidden="true">
-                  <circle
-                    cx="5"
-                    cy="5"
-                    r="3.5"
-                    fill="none"
-                    stroke={colours.value.fg}
-                    stroke-width="2"
-                  />
-                </svg>
-                measured
-              </span>
-            )}
+            {measured.some((m) => !m.simulated) && <PointKey simulated={false} />}
+            {measured.some((m) => m.simulated) && <PointKey simulated />}
           </span>
         </div>
         <div ref={ref}>
@@ -240,7 +251,7 @@ function Loaded({ bounds: b }: { bounds: Bounds }) {
                 {b.measured
                   .filter((x) => x.run === r.run)
                   .map((x, i) => [
-                    <dt key={`${i}t`}>measured</dt>,
+                    <dt key={`${i}t`}>{x.simulated ? "simulated" : "measured"}</dt>,
                     <dd key={`${i}d`}>
                       {times(x.speedup)} on {many(x.workers, "worker")}{" "}
                       <span class="faint">
@@ -293,7 +304,24 @@ function headline(r: Bounds["runs"][number], m: Bounds["measured"][number] | und
   const most = `At most ${times(parallelism)} on any number of workers`;
   if (!m) return `${most}.`;
   const here = Math.min(m.workers, parallelism);
-  return `${most}; ${times(m.speedup)} of ${times(here)} reached on ${m.workers}.`;
+  const how = m.simulated ? "in a simulation" : "reached";
+  return `${most}; ${times(m.speedup)} of ${times(here)} ${how} on ${m.workers}.`;
+}
+
+function PointKey({ simulated }: { simulated: boolean }) {
+  return (
+    <span>
+      <svg width="12" height="12" aria-hidden="true">
+        <path
+          d={pointPath(6, 6, 3.5, simulated)}
+          fill="none"
+          stroke={colours.value.fg}
+          stroke-width="2"
+        />
+      </svg>
+      {simulated ? "simulated" : "measured"}
+    </span>
+  );
 }
 
 function Dash({ kind }: { kind: "solid" | "dash" | "dots" | "linear" }) {
@@ -332,7 +360,9 @@ function BoundsTable({ bounds: b }: { bounds: Bounds }) {
               <RunBadge id={r.run} /> at least
             </th>,
             <th key={`${r.run}u`}>at most</th>,
-            <th key={`${r.run}m`}>measured</th>,
+            <th key={`${r.run}m`}>
+              {b.measured.some((m) => m.run === r.run && m.simulated) ? "simulated" : "measured"}
+            </th>,
           ])}
         </tr>
       </thead>
@@ -357,17 +387,12 @@ function BoundsTable({ bounds: b }: { bounds: Bounds }) {
 }
 
 function toCsv(b: Bounds): string {
-  const lines = ["run,workers,at_least,at_most,measured"];
+  const lines = ["run,workers,at_least,at_most,measured,how"];
   for (const r of b.runs)
-    for (const p of r.points)
-      lines.push(
-        [
-          r.run,
-          p.workers,
-          p.lower,
-          p.upper,
-          b.measured.find((m) => m.run === r.run && m.workers === p.workers)?.speedup ?? "",
-        ].join(","),
-      );
+    for (const p of r.points) {
+      const m = b.measured.find((m) => m.run === r.run && m.workers === p.workers);
+      const how = m ? (m.simulated ? "simulated" : "measured") : "";
+      lines.push([r.run, p.workers, p.lower, p.upper, m?.speedup ?? "", how].join(","));
+    }
   return lines.join("\n") + "\n";
 }

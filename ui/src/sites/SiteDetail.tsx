@@ -7,6 +7,7 @@ import type { Report, RunMeta, SiteExtra } from "../data/contract";
 import { count, many, ticks } from "../format";
 import { show } from "../store";
 import { colours } from "../theme/theme";
+import { BySize } from "./BySize";
 import type { Row } from "./rows";
 
 export function SiteDetail({
@@ -27,16 +28,19 @@ export function SiteDetail({
   );
   const histogram = (statistics?.task_lengths?.histogram ?? []) as number[];
   if (!extra) return null;
+  const block = row.kind === "block" ? extra.blocks.find((b) => b.code === row.code) : undefined;
+  // Of a site, the code that ran longest there.
+  const of = block ?? extra.blocks[0];
+  const code = of ? r.codes[of.code] : undefined;
   const l = extra.lengths;
   return (
-    <section class="detail" aria-label={`Details of ${name}`}>
+    <section class="detail" aria-label={`Details of ${row.kind === "block" ? row.name : name}`}>
+      {of && code && of.sizes.length > 0 && (
+        <BySize block={of} label={code.label} site={row.site} run={r} />
+      )}
       <div class="head">
         <h2>
-          <span class="fn">{name}</span>{" "}
-          <span>
-            lengths of its strands
-            {extra.buried > 0 && `, ${ticks(extra.buried, tps)} buried under other tasks`}
-          </span>
+          <span class="fn">{name}</span> <span>lengths of its strands, on the CPU and off it</span>
         </h2>
         <span class="end">
           <button
@@ -46,7 +50,7 @@ export function SiteDetail({
           >
             {row.count === 1
               ? "Show it in the timeline"
-              : `Show these ${count(r.sites[row.site] ? (report.sites[row.site]?.count ?? row.count) : row.count)} in the timeline`}{" "}
+              : `Show these ${count(report.sites[row.site]?.count ?? row.count)} in the timeline`}{" "}
             →
           </button>
         </span>
@@ -71,7 +75,9 @@ export function SiteDetail({
       </div>
       {extra.longest.length > 0 && (
         <>
-          <h2 style={{ marginTop: "14px" }}>Longest instances</h2>
+          <h2 class="below">
+            Longest tasks <span>from first start to last end</span>
+          </h2>
           <div class="longest">
             {extra.longest.slice(0, 8).map((i, n) => (
               <button

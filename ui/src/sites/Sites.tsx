@@ -24,6 +24,12 @@ import "./sites.css";
 
 const KNOWN = ["work", "critical", "count", "span", "parallelism", "delay", "stretch"] as const;
 
+/** The code with most of the critical path: what is told of until a row is selected. */
+const heaviest = (rows: Row[]): Row =>
+  rows.reduce((a, b) =>
+    b.kind === "block" && b.critical > (a.kind === "block" ? a.critical : -1) ? b : a,
+  );
+
 export function Sites() {
   const meta = runMeta();
   const report = useJson<Report>(requests.report(run.value));
@@ -198,6 +204,29 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
           },
         ]
       : []),
+    {
+      id: "buried",
+      title: "join wait",
+      hint: "Joins were ready to go on while their thread was inside an unrelated task",
+      sort: (w) => w.buried ?? NaN,
+      unit: "s",
+      csv: (w) => seconds(w.buried),
+      cell: (w) =>
+        w.kind === "site" && w.buried !== null ? (
+          <span class={w.buried > 0 ? "" : "faint"}>{ticks(w.buried, tps)}</span>
+        ) : null,
+    },
+    {
+      id: "steals",
+      title: "steals",
+      hint: "Strands of its tasks that another thread took",
+      sort: (w) => w.steals ?? NaN,
+      csv: (w) => w.steals,
+      cell: (w) =>
+        w.kind === "site" && w.steals !== null ? (
+          <span class={w.steals > 0 ? "" : "faint"}>{count(w.steals)}</span>
+        ) : null,
+    },
     ...(stretched
       ? [
           {
@@ -425,15 +454,17 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
             The root task keeps its own strands, so work that follows its last wait counts for root;
             the code row says which lines.{stretched && " Stretch: against the run on one worker."}
           </p>
-          {(current ?? shown[0]) && (
+        </div>
+        {(current ?? shown[0]) && (
+          <div class="scroll docked" tabIndex={0} role="group" aria-label="The selected row">
             <SiteDetail
-              row={current ?? shown.find((w) => w.kind === "site")!}
-              extra={extras[(current ?? shown[0]!).site] ?? null}
+              row={current ?? heaviest(shown)}
+              extra={extras[(current ?? heaviest(shown)).site] ?? null}
               report={report}
               run={r}
             />
-          )}
-        </div>
+          </div>
+        )}
       </div>
       <SourcePane run={r} row={current} first={groups} />
     </div>

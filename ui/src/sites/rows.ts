@@ -23,6 +23,10 @@ export interface Row {
   share: number;
   count: number;
   delay: number | null;
+  /** Time that joins were ready to go on while their thread was inside an unrelated task. */
+  buried: number | null;
+  /** Strands that a thread stole; null where nothing says so. */
+  steals: number | null;
   stretch: number | null;
   spark: number[];
   /** Blocks that are not shown. */
@@ -69,6 +73,8 @@ const NOTHING = {
   span: null,
   parallelism: null,
   delay: null,
+  buried: null,
+  steals: null,
   stretch: null,
   spark: [] as number[],
   hidden: 0,
@@ -101,6 +107,8 @@ export function rows(
       share: span > 0 ? s.critical_work / span : 0,
       count: s.count,
       delay: extra?.delay ?? null,
+      buried: extra?.buried ?? null,
+      steals: stealsOf(report, s.site),
       stretch: extra?.stretch ?? null,
       spark: extra?.spark ?? [],
       hidden: 0,
@@ -169,6 +177,12 @@ export function rows(
         }));
     return { site, blocks };
   });
+}
+
+/** Steals of a site's strands, from the report's statistics. */
+function stealsOf(report: Report, site: string): number | null {
+  const all = (report.statistics?.sites ?? []) as { site: string; ready?: { steals: number } }[];
+  return all.find((s) => s.site === site)?.ready?.steals ?? null;
 }
 
 /**

@@ -3,13 +3,24 @@
  * to copy it.
  */
 
-import { count } from "../format";
+import { count, fileName, ticks } from "../format";
 import { selection } from "../store";
 import { choose, chooseStrand } from "./choose";
 import { LANE_HEADER, strandRows } from "./inview";
 import type { TimelineView } from "./view";
 
 const MOST = 500;
+
+/** Columns that are times, which a file has in seconds and a reader in a unit that fits. */
+const TIMES = new Set(LANE_HEADER.flatMap((h, i) => (h.endsWith("(s)") ? [i] : [])));
+const SITE = LANE_HEADER.indexOf("spawn site");
+
+function cellText(cell: string | number, column: number, view: TimelineView): string {
+  if (typeof cell === "string") return column === SITE ? fileName(cell) : cell;
+  if (TIMES.has(column))
+    return ticks(cell * view.meta.ticks_per_second, view.meta.ticks_per_second);
+  return count(cell);
+}
 
 /** `drawn` grows with each frame, so that the table follows the window. */
 export function StrandTable({ view, drawn }: { view: TimelineView; drawn: number }) {
@@ -28,7 +39,7 @@ export function StrandTable({ view, drawn }: { view: TimelineView; drawn: number
           <tr>
             {LANE_HEADER.map((h) => (
               <th key={h} scope="col">
-                {h}
+                {h.replace(" (s)", "")}
               </th>
             ))}
           </tr>
@@ -61,7 +72,7 @@ export function StrandTable({ view, drawn }: { view: TimelineView; drawn: number
               >
                 {r.cells.map((cell, i) => (
                   <td key={i} class={typeof cell === "number" ? "n" : ""}>
-                    {typeof cell === "number" && i < 2 ? count(cell) : cell}
+                    {cellText(cell, i, view)}
                   </td>
                 ))}
               </tr>

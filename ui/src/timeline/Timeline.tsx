@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { count, ticks as timeOf } from "../format";
 import { registerExport } from "../export/export";
 import { runMeta, selection, source } from "../store";
-import { csvText, png, svgText } from "./export";
+import { csvText, svgText } from "./export";
 import { gestures } from "./gestures";
 import { registerKeys } from "./keys";
 import { StrandTable } from "./Table";
@@ -58,7 +58,6 @@ function Loaded({ meta }: { meta: RunMeta }) {
         tab: "timeline",
         csv: () => csvText(made),
         svg: () => svgText(made),
-        png: () => png(made),
       }),
       registerKeys(
         () => view.current,

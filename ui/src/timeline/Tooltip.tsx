@@ -2,6 +2,7 @@
  * What is under the pointer, in words. Nothing is said here alone: a click says it in the drawer.
  */
 
+import { KINDS } from "./strip";
 import type { Signal } from "@preact/signals";
 import { count, many, percent, three, ticks as timeOf } from "../format";
 import { FLAG } from "./boxes";
@@ -138,9 +139,11 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
       const v = c && s && view.pointer ? at(c, s.scale, view.pointer.x) : null;
       if (!v) return null;
       const lines: Line[] = [["running", three(v.running!)]];
-      for (const [name, value] of Object.entries(v))
-        if (name.startsWith("ready_") && value > 0.005)
-          lines.push([`ready (${name.slice(6).replace(/_/g, " ")})`, three(value)]);
+      // The legend's words, and its sums.
+      for (const kind of KINDS) {
+        const ready = kind.of.reduce((sum, k) => sum + (v[`ready_${k}`] || 0), 0);
+        if (ready > 0.005) lines.push([kind.name, three(ready)]);
+      }
       for (const [name, key] of [
         ["delay", "delay"],
         ["no work, scheduler", "no_work_sched"],

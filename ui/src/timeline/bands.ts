@@ -46,6 +46,10 @@ const ABOVE = 5;
 /** Height of a lane: at least, as it usually is, and where few rows leave room. */
 const LANE = { least: 11, usual: 32, most: 52 };
 
+/** The highest lane of a run of few rows, which else leaves a third of the window empty. */
+const MOST_OF_FEW = 110;
+const FEW_ROWS = 4;
+
 /** The same of compact rows, with a pixel between two. */
 const COMPACT_LANE = { least: 5, usual: 8, most: 10 };
 
@@ -85,7 +89,11 @@ export function bands(w: Wanted): Bands {
   const usual = w.height > 420 ? 118 : w.height > 300 ? 84 : 54;
   const spare =
     w.height - (62 + 8 + usual + 14 + (w.regionLanes ? w.regionLanes * 14 + 2 : 0) + usualRows);
-  const strip = usual + Math.round(Math.min(90, Math.max(0, spare)));
+  const few = !compact && count <= FEW_ROWS;
+  // Few rows do not fill a window however high they are: the strip takes half of the rest.
+  const most = few ? MOST_OF_FEW : lanes.most;
+  const rest = few ? Math.max(0, spare - 90 - count * (most - lanes.usual)) : 0;
+  const strip = usual + Math.round(Math.min(90, Math.max(0, spare)) + rest / 2);
   const minimap = { y: 8, h: w.height > 300 ? 30 : 18 };
   const axis = minimap.y + minimap.h + 24;
   const stripY = axis + 8;
@@ -97,7 +105,7 @@ export function bands(w: Wanted): Bands {
   };
   const y = regionsY + regions.h + 6;
   const h = Math.max(24, w.height - y - 4);
-  const pitch = Math.floor(Math.min(extra + lanes.most, Math.max(extra + lanes.least, h / count)));
+  const pitch = Math.floor(Math.min(extra + most, Math.max(extra + lanes.least, h / count)));
   const lane = pitch - extra;
   const overflow = Math.max(0, pitch * count - h);
   return {

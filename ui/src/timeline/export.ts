@@ -1,20 +1,10 @@
-/** The view for files: PNG, SVG, or the strands in it as CSV (export/export.ts saves them). */
+/** The view for files: a picture, or the strands in it as CSV (export/export.ts saves them). */
 
 import { LANE_HEADER, strandRows } from "./inview";
 import { CanvasPen } from "./pen";
 import { SvgPen } from "./svg";
 import { dark } from "../theme/theme";
 import type { TimelineView } from "./view";
-
-/** The picture as it stands, at the screen's density. */
-export function png(view: TimelineView): Promise<Blob> {
-  return new Promise((done, fail) =>
-    view.canvas.toBlob(
-      (blob) => (blob ? done(blob) : fail(new Error("The browser made no picture."))),
-      "image/png",
-    ),
-  );
-}
 
 export function svgText(view: TimelineView): string {
   const scratch = document.createElement("canvas");

@@ -7,6 +7,7 @@ import { announcement, selection } from "../store";
 import type { Layer } from "../store";
 import { ticks as timeOf } from "../format";
 import { moveRow, nextSteal, parent, step } from "./choose";
+import { alongPath } from "./walk";
 import { hide, hideLessBusy, showAll, togglePin, toggleSort } from "./order";
 import { time } from "./scale";
 import { LAYER_NAMES, layerThere, toggle } from "./layers";
@@ -42,8 +43,10 @@ export function commandsOf(view: () => TimelineView | null, table: () => void): 
     command("fit", "Show the whole run", ["0"], (v) => v.show({ t0: 0, t1: v.meta.elapsed }, true)),
     command("focus", "Fit the selection", ["f"], focus),
     command("zoom-range", "Zoom to the selected range", ["r"], focusRange),
-    command("next", "Next strand on the row", ["."], (v) => step(v, 1)),
-    command("previous", "Previous strand on the row", [","], (v) => step(v, -1)),
+    command("next", "Next strand of the critical path", ["."], (v) => alongPath(v, 1)),
+    command("previous", "Previous strand of the critical path", [","], (v) => alongPath(v, -1)),
+    command("row-next", "Next strand on the row", [">"], (v) => step(v, 1)),
+    command("row-previous", "Previous strand on the row", ["<"], (v) => step(v, -1)),
     command("parent", "Parent task, or pin the selected row", ["p"], (v) =>
       withRow(v, (row, label) => togglePin(row, label), parent),
     ),

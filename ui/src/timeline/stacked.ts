@@ -4,7 +4,7 @@
  */
 
 import { greyCode } from "../codes";
-import { colour } from "../colors";
+import { type Colour, colour } from "../colors";
 import type { Tokens } from "../colors";
 import type { RunMeta } from "../data/contract";
 import { axis as labelAt, percent, time as seconds } from "../format";
@@ -54,16 +54,29 @@ export function ticksOf(meta: RunMeta, by: By, w: Span): Span {
   return { t0: w.t0 * unit, t1: w.t1 * unit };
 }
 
+type Named = { label: string; file: string | null };
+
+/** Numbers of the codes of both runs, by name: a's first. */
+function sharedCodes(a: RunMeta, b: RunMeta) {
+  const name = (c: Named) => `${c.label}\u0000${c.file ?? ""}`;
+  const place = new Map<string, number>();
+  for (const c of [...a.codes, ...b.codes]) if (!place.has(name(c))) place.set(name(c), place.size);
+  const [first] = [a, b].flatMap((meta) => meta.codes.filter((_, i) => i === greyCode(meta.codes)));
+  return { name, place, grey: first && name(first) };
+}
+
+/** The colour of a code of either run, as both pictures have it. */
+export function sharedColour(a: RunMeta, b: RunMeta, code: Named, dark: boolean): Colour {
+  const { name, place, grey } = sharedCodes(a, b);
+  return colour("code", { code: place.get(name(code)) ?? null, root: name(code) === grey }, dark);
+}
+
 /**
  * Looks for both runs in which the same code has the same colour: b's codes take the colours of a's
  * of the same name and file.
  */
 export function looks(a: RunMeta, b: RunMeta, t: Tokens, dark: boolean): [Look, Look] {
-  const name = (c: { label: string; file: string | null }) => `${c.label}\u0000${c.file ?? ""}`;
-  const place = new Map<string, number>();
-  for (const c of [...a.codes, ...b.codes]) if (!place.has(name(c))) place.set(name(c), place.size);
-  const [first] = [a, b].flatMap((meta) => meta.codes.filter((_, i) => i === greyCode(meta.codes)));
-  const grey = first && name(first);
+  const { name, place, grey } = sharedCodes(a, b);
   const table = (meta: RunMeta) =>
     Uint32Array.from(
       [

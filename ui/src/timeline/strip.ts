@@ -38,7 +38,7 @@ export function height(s: Scene, most: number): Height {
 /**
  * Shown as one: what is ready since it was created, and what is ready after a wait or a dependence.
  */
-const KINDS: {
+export const KINDS: {
   name: string;
   of: readonly (typeof READY)[number][];
   paint: (dark: boolean) => Paint;
@@ -81,7 +81,7 @@ export function strip(s: Scene, pen: Pen): Columns {
     if (v.running![i]! > p) most = Math.max(most, v.running![i]!);
   }
   const h = height(s, most);
-  legend(s, pen);
+  legend(s, pen, c);
   const t = s.tokens;
   pen.clip(x0, band.y, plot, band.h + 1, () => {
     const from = Math.max(x0, pixel(s.scale, 0));
@@ -168,20 +168,49 @@ export function strip(s: Scene, pen: Pen): Columns {
   return c;
 }
 
-function legend(s: Scene, pen: Pen): void {
+type Entry = [Paint, string];
+
+/** Something in sight was ready by a dependence or a signal. */
+const hasDepends = (c: Columns): boolean =>
+  [c.values.ready_depend, c.values.ready_signal].some((v) => v?.some((n) => n > 0.01));
+
+function legend(s: Scene, pen: Pen, c: Columns): void {
   const { strip: band } = s.bands;
   const t = s.tokens;
   pen.text("Parallelism", 16, band.y + 13, { size: 11.5, weight: 600, colour: t.fg });
-  const entries: [Paint, Paint, string][] = [
-    [{ ground: "delay", strong: true }, { ground: "delay", strong: true }, "ready, join"],
-    [readyCreate(s.dark), readyCreate(s.dark), "ready, spawn"],
-    [t.work, t.work, "running"],
-    [{ ground: "descheduled", strong: true }, { ground: "blocked", strong: true }, "off the CPU"],
-    // One word for both, as in the toolbar: by the scheduler's fault and by the program's.
-    [{ ground: "sched", strong: true }, { ground: "app", strong: true }, "no work"],
+  const off: Entry[] = [
+    [{ ground: "descheduled", strong: true }, "descheduled"],
+    [{ ground: "blocked", strong: true }, "blocked"],
   ];
-  const room = Math.floor((band.h - 24) / 16);
-  entries.slice(0, Math.max(0, room)).forEach(([left, right, label], i) => {
+  const none: Entry[] = [
+    [{ ground: "sched", strong: true }, "no work, scheduler"],
+    [{ ground: "app", strong: true }, "no work, program"],
+  ];
+  const entries: Entry[] = [
+    ...KINDS.map((k): Entry => [k.paint(s.dark), k.name]).filter(
+      ([, name]) => name !== "ready, depend" || hasDepends(c),
+    ),
+    [t.work, "running"],
+    ...off,
+    ...none,
+  ];
+  const room = Math.max(0, Math.floor((band.h - 24) / 16));
+  // Where there is no room for each, two of a kind share a line: half a swatch for either.
+  const lines: [Paint, Paint, string][] = [];
+  for (const [i, [paint, name]] of entries.entries()) {
+    const pair =
+      entries.length > room
+        ? paint === off[0]![0]
+          ? "off the CPU"
+          : paint === none[0]![0]
+            ? "no work"
+            : null
+        : null;
+    if (pair) lines.push([paint, entries[i + 1]![0], pair]);
+    else if (entries.length <= room || (name !== "blocked" && name !== "no work, program"))
+      lines.push([paint, paint, name]);
+  }
+  lines.slice(0, room).forEach(([left, right, label], i) => {
     pen.rect(16, band.y + 24 + i * 16, 5, 9, left);
     pen.rect(21, band.y + 24 + i * 16, 5, 9, right);
     pen.text(label, 31, band.y + 32 + i * 16, { colour: t.fg2 });

@@ -26,6 +26,9 @@ export interface Measured {
   how: string;
   colour: string;
   strong?: boolean;
+  /** A diamond, not a circle. */
+  simulated: boolean;
+  against_serial: boolean;
 }
 
 export function BoundsChart(p: {
@@ -88,9 +91,11 @@ export function BoundsChart(p: {
   const shown = p.measured
     .filter((m) => m.workers <= most && m.speedup > 0)
     .sort((a, b) => a.workers - b.workers);
+  const serialPoints = shown.filter((m) => m.against_serial && !m.simulated);
   const curve =
-    new Set(shown.map((m) => m.workers)).size === shown.length && shown[0]?.workers === 1
-      ? shown
+    new Set(serialPoints.map((m) => m.workers)).size === serialPoints.length &&
+    serialPoints[0]?.workers === 1
+      ? serialPoints
       : [];
   const diagonal = fine(most)
     .filter((n) => n <= high)
@@ -221,16 +226,14 @@ export function BoundsChart(p: {
         .filter((m) => m.workers <= most && m.speedup > 0)
         .map((m, i) => (
           <g key={i}>
-            <circle
-              cx={X(m.workers)}
-              cy={Y(m.speedup)}
-              r={m.strong ? 5 : 4}
+            <path
+              d={pointPath(X(m.workers), Y(m.speedup), m.strong ? 5 : 4, m.simulated)}
               fill={m.strong ? m.colour : t.panel}
               stroke={m.strong ? t.panel : m.colour}
               stroke-width={m.strong ? 1.5 : 2}
             >
-              <title>{`${times(m.speedup)} on ${m.workers}: ${m.how}`}</title>
-            </circle>
+              <title>{`${times(m.speedup)} on ${m.workers}, ${m.simulated ? "simulated" : "measured"}: ${m.how}`}</title>
+            </path>
             {m.strong &&
               p.compact &&
               (() => {
@@ -253,6 +256,14 @@ export function BoundsChart(p: {
         ))}
     </svg>
   );
+}
+
+/** A circle for what was measured, a diamond for what a model computed. */
+export function pointPath(x: number, y: number, r: number, simulated: boolean): string {
+  const d = r * 1.25;
+  return simulated
+    ? `M${x} ${y - d}L${x + d} ${y}L${x} ${y + d}L${x - d} ${y}Z`
+    : `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`;
 }
 
 function Halo(p: {

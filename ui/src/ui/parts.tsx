@@ -87,8 +87,8 @@ export function Choice<T extends string>(p: {
   );
 }
 
-/** A colour with its texture, as a square. */
-export function Swatch({ of, size = 10 }: { of: Colour; size?: number }) {
+/** A texture's marks as a CSS image. */
+export function textureImage(texture: Colour["texture"]): string {
   const light = "rgba(255,255,255,.6)";
   const image: Record<Colour["texture"], string> = {
     none: "none",
@@ -97,6 +97,11 @@ export function Swatch({ of, size = 10 }: { of: Colour; size?: number }) {
     lines: `repeating-linear-gradient(0deg, ${light} 0 1.2px, transparent 1.2px 4px)`,
     cross: `repeating-linear-gradient(135deg, ${light} 0 1px, transparent 1px 4px), repeating-linear-gradient(45deg, ${light} 0 1px, transparent 1px 4px)`,
   };
+  return image[texture];
+}
+
+/** A colour with its texture, as a square. */
+export function Swatch({ of, size = 10 }: { of: Colour; size?: number }) {
   return (
     <i
       class="swatch"
@@ -104,7 +109,7 @@ export function Swatch({ of, size = 10 }: { of: Colour; size?: number }) {
         width: `${size}px`,
         height: `${size}px`,
         background: of.fill,
-        backgroundImage: image[of.texture],
+        backgroundImage: textureImage(of.texture),
         backgroundSize: of.texture === "dots" ? "4px 4px" : undefined,
       }}
     />

@@ -377,7 +377,7 @@ fn save(file: &Path, program: &str, found: &Scale) -> anyhow::Result<()> {
         Format::Csv => put(file, scale_csv(found)),
         format => write(
             Some(file),
-            (640.0, 400.0),
+            &plot::Page::of(640.0, 400.0),
             &plot::scale(program, found),
             format,
         ),

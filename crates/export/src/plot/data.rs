@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::figure::{Across, Figure, Mark};
+use super::figure::{Across, Figure, Mark, Scale};
 
 /// `series,x,y` with a heading; x of a bar is its name.
 pub fn csv(figure: &Figure) -> String {
@@ -70,7 +70,7 @@ pub fn gnuplot(figure: &Figure) -> String {
             );
         }
     }
-    if figure.up_log2 {
+    if figure.scale == Scale::Log2 {
         out.push_str("set logscale y 2\n");
     } else {
         out.push_str("set yrange [0:*]\n");
@@ -99,7 +99,7 @@ fn blocks(figure: &Figure, out: &mut String) {
                 "$data using {}{ticks} title {} lc rgb \"#{:06x}\"",
                 i + 2,
                 quoted(&s.name),
-                s.color.0
+                s.fill.color.0
             )
         });
         let _ = writeln!(out, "{}", series.collect::<Vec<_>>().join(", \\\n  "));
@@ -124,13 +124,14 @@ fn blocks(figure: &Figure, out: &mut String) {
         let style = match series.mark {
             Mark::Area => "using 1:2:3 with filledcurves",
             Mark::Points => "with points pt 7",
+            Mark::Rings => "with points pt 6",
             Mark::Dashed => "with lines dt 2 lw 2",
             Mark::Line | Mark::Bars => "with lines lw 2",
         };
         plots.push(format!(
             "$data{i} {style} title {} lc rgb \"#{:06x}\"",
             quoted(&series.name),
-            series.color.0
+            series.fill.color.0
         ));
     }
     let _ = writeln!(out, "plot {}", plots.join(", \\\n  "));

@@ -1,19 +1,6 @@
 //! What a figure shows, in data units.
 
-/// A colour, 0xRRGGBB. The palette is Okabe and Ito's, which people with any colour vision can tell
-/// apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Color(pub u32);
-
-pub(crate) const BLUE: Color = Color(0x0072B2);
-pub(crate) const ORANGE: Color = Color(0xE69F00);
-pub(crate) const RED: Color = Color(0xD55E00);
-pub(crate) const GREEN: Color = Color(0x009E73);
-pub(crate) const PINK: Color = Color(0xCC79A7);
-pub(crate) const SKY: Color = Color(0x56B4E9);
-pub(crate) const YELLOW: Color = Color(0xF0E442);
-pub(crate) const GREY: Color = Color(0x999999);
-pub(crate) const BLACK: Color = Color(0x000000);
+use super::fill::Fill;
 
 /// How a series is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,18 +13,22 @@ pub(crate) enum Mark {
     Line,
     /// A dashed line.
     Dashed,
-    /// Dots.
+    /// Dots: what was measured.
     Points,
+    /// Rings: what was not measured but computed.
+    Rings,
 }
 
 /// A row of numbers with a name.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
     pub name: String,
-    pub color: Color,
+    pub fill: Fill,
     pub mark: Mark,
     /// (x, y); for bars x is the index of the category.
     pub points: Vec<(f64, f64)>,
+    /// What stands beside the points, in their order; may be shorter.
+    pub labels: Vec<String>,
 }
 
 /// The horizontal axis.
@@ -54,17 +45,30 @@ pub(crate) enum Across {
     },
 }
 
+/// How values become heights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Scale {
+    Linear,
+    /// Powers of two.
+    Log2,
+    /// Linear up to a value, and powers of two of it above, in the upper 40 %.
+    LogAbove(f64),
+}
+
 /// A figure: series over one pair of axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
     pub(crate) title: String,
+    /// Which run it is, when it was, and how busy; may be empty.
+    pub(crate) subtitle: String,
     pub(crate) across: Across,
     /// The title of the axis of values.
     pub(crate) up: String,
     /// The values' axis ends at least here.
     pub(crate) at_least: f64,
-    /// As the across axis: powers of two.
-    pub(crate) up_log2: bool,
+    pub(crate) scale: Scale,
+    /// A dashed line across at a value, and what it is.
+    pub(crate) level: Option<(f64, String)>,
     pub(crate) series: Vec<Series>,
 }
 
@@ -72,7 +76,7 @@ impl Figure {
     /// Where the axis upwards begins: 0, or on a logarithmic one the power of two at or below the
     /// least value, at most 1 and at least 1/1024.
     pub(crate) fn bottom(&self) -> f64 {
-        if !self.up_log2 {
+        if self.scale != Scale::Log2 {
             return 0.0;
         }
         let values = self
@@ -92,11 +96,7 @@ impl Figure {
         for series in &self.series {
             for (i, &(x, y)) in series.points.iter().enumerate() {
                 let at = match series.mark {
-                    Mark::Bars if lying => {
-                        top = top.max(y);
-                        continue;
-                    }
-                    Mark::Bars => x as usize,
+                    Mark::Bars if !lying => x as usize,
                     Mark::Area => i,
                     _ => {
                         top = top.max(y);
@@ -115,5 +115,22 @@ impl Figure {
         } else {
             1.0
         }
+    }
+
+    /// Where the axis upwards ends: a little above the largest value, so that nothing touches the
+    /// frame and a value fits above a bar.
+    pub(crate) fn ceiling(&self) -> f64 {
+        let top = self.top();
+        match self.scale {
+            Scale::Linear if self.has_bars() => top * 1.12,
+            Scale::Linear => top * 1.04,
+            Scale::Log2 => top * 1.1,
+            Scale::LogAbove(p) if top <= p => p * 1.06,
+            Scale::LogAbove(p) => p * 2f64.powf((top / p).log2().ceil().max(1.0)),
+        }
+    }
+
+    pub(crate) fn has_bars(&self) -> bool {
+        matches!(&self.across, Across::Categories { .. })
     }
 }

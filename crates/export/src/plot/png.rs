@@ -1,20 +1,23 @@
 //! A figure as PNG, with the letters' outlines taken from a font that comes with the program.
 
 use tiny_skia::{
-    FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash,
-    Transform,
+    FillRule, FilterQuality, LineCap, LineJoin, Paint, Path, PathBuilder, Pattern, Pixmap, Rect,
+    SpreadMode, Stroke, StrokeDash, Transform,
 };
 use ttf_parser::{Face, OutlineBuilder};
 
 use super::draw::{Anchor, Shape, draw, text_width};
-use super::figure::{BLACK, Color, Figure};
+use super::figure::Figure;
+use super::fill::{Color, Fill, Texture, WHITE};
+use super::page::Page;
 
-/// The figure as a file of `width` x `height` points, each `scale` pixels large. `None` when that
-/// is no size for a picture.
-pub fn png(figure: &Figure, width: f64, height: f64, scale: f64) -> Option<Vec<u8>> {
-    let drawing = draw(figure, width, height);
+/// The figure as a file, each point `scale` pixels large. `None` when that is no size for a
+/// picture.
+pub fn png(figure: &Figure, page: &Page, scale: f64) -> Option<Vec<u8>> {
+    let drawing = draw(figure, page);
     let size = |v: f64| (v * scale).round().clamp(1.0, 20_000.0) as u32;
-    let mut pixels = Pixmap::new(size(width), size(height))?;
+    let mut pixels = Pixmap::new(size(page.width), size(page.height))?;
+    let scale = scale * drawing.unit;
     let face = Face::parse(dejavu::sans::regular(), 0).ok()?;
     let zoom = Transform::from_scale(scale as f32, scale as f32);
     for shape in &drawing.shapes {
@@ -52,16 +55,16 @@ fn paint(pixels: &mut Pixmap, face: &Face, zoom: Transform, shape: &Shape) {
             y,
             width,
             height,
-            color,
+            fill,
         } => {
             let rect = Rect::from_xywh(*x as f32, *y as f32, *width as f32, *height as f32);
-            if let Some(rect) = rect {
-                pixels.fill_rect(rect, &ink(*color), zoom, None);
+            if let Some(path) = rect.map(PathBuilder::from_rect) {
+                filled(pixels, &path, *fill, zoom);
             }
         }
-        Shape::Area { points, color } => {
+        Shape::Area { points, fill } => {
             if let Some(path) = polygon(points, true) {
-                pixels.fill_path(&path, &ink(*color), FillRule::Winding, zoom, None);
+                filled(pixels, &path, *fill, zoom);
             }
         }
         Shape::Line {
@@ -90,9 +93,16 @@ fn paint(pixels: &mut Pixmap, face: &Face, zoom: Transform, shape: &Shape) {
             y,
             radius,
             color,
+            hollow,
         } => {
             if let Some(path) = PathBuilder::from_circle(*x as f32, *y as f32, *radius as f32) {
-                pixels.fill_path(&path, &ink(*color), FillRule::Winding, zoom, None);
+                let inside = if *hollow { WHITE } else { *color };
+                pixels.fill_path(&path, &ink(inside), FillRule::Winding, zoom, None);
+                let rim = Stroke {
+                    width: 1.6,
+                    ..Stroke::default()
+                };
+                pixels.stroke_path(&path, &ink(*color), &rim, zoom, None);
             }
         }
         Shape::Text {
@@ -101,6 +111,7 @@ fn paint(pixels: &mut Pixmap, face: &Face, zoom: Transform, shape: &Shape) {
             size,
             text,
             anchor,
+            color,
             turned,
         } => {
             let width = text_width(text, *size);
@@ -115,10 +126,73 @@ fn paint(pixels: &mut Pixmap, face: &Face, zoom: Transform, shape: &Shape) {
             }
             if let Some(path) = letters(face, text, *size) {
                 let place = place.pre_translate(-back as f32, 0.0);
-                pixels.fill_path(&path, &ink(BLACK), FillRule::Winding, place, None);
+                pixels.fill_path(&path, &ink(*color), FillRule::Winding, place, None);
             }
         }
     }
+}
+
+/// Fills a path with a colour and the marks of its texture.
+fn filled(pixels: &mut Pixmap, path: &Path, fill: Fill, zoom: Transform) {
+    pixels.fill_path(path, &ink(fill.color), FillRule::Winding, zoom, None);
+    let Some(tile) = tile(fill, zoom.sx) else {
+        return;
+    };
+    let back = Transform::from_scale(1.0 / zoom.sx, 1.0 / zoom.sy);
+    let paint = Paint {
+        shader: Pattern::new(
+            tile.as_ref(),
+            SpreadMode::Repeat,
+            FilterQuality::Nearest,
+            1.0,
+            back,
+        ),
+        ..Paint::default()
+    };
+    pixels.fill_path(path, &paint, FillRule::Winding, zoom, None);
+}
+
+/// The marks of a texture on a square that repeats.
+fn tile(fill: Fill, zoom: f32) -> Option<Pixmap> {
+    const SIDE: f32 = 6.0;
+    let pixels = (SIDE * zoom).round().clamp(4.0, 200.0);
+    let mut tile = Pixmap::new(pixels as u32, pixels as u32)?;
+    let scale = Transform::from_scale(pixels / SIDE, pixels / SIDE);
+    let mut path = PathBuilder::new();
+    let mut stroke = |from: (f32, f32), to: (f32, f32)| {
+        path.move_to(from.0, from.1);
+        path.line_to(to.0, to.1);
+    };
+    let width = match fill.texture {
+        Texture::None => return None,
+        Texture::Diagonal => {
+            for shift in [-SIDE, 0.0, SIDE] {
+                stroke((shift - 1.0, 7.0), (shift + 7.0, -1.0));
+            }
+            1.4
+        }
+        Texture::Cross => {
+            stroke((0.0, 0.0), (SIDE, SIDE));
+            stroke((SIDE, 0.0), (0.0, SIDE));
+            1.0
+        }
+        Texture::Lines => {
+            stroke((0.0, 0.6), (SIDE, 0.6));
+            stroke((0.0, 3.6), (SIDE, 3.6));
+            1.2
+        }
+        Texture::Dots => {
+            stroke((0.6, 1.5), (2.4, 1.5));
+            stroke((3.6, 4.5), (5.4, 4.5));
+            1.8
+        }
+    };
+    let width = Stroke {
+        width,
+        ..Stroke::default()
+    };
+    tile.stroke_path(&path.finish()?, &ink(fill.marks), &width, scale, None);
+    Some(tile)
 }
 
 /// The outlines of a line of text that begins at 0, 0.

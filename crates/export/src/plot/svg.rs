@@ -4,21 +4,85 @@ use std::fmt::Write;
 
 use super::draw::{Anchor, Shape, draw};
 use super::figure::Figure;
+use super::fill::{BLACK, Fill, Texture};
+use super::page::Page;
 
-/// The figure as a file of `width` x `height` points.
-pub fn svg(figure: &Figure, width: f64, height: f64) -> String {
-    let drawing = draw(figure, width, height);
+/// The figure as a file.
+pub fn svg(figure: &Figure, page: &Page) -> String {
+    let drawing = draw(figure, page);
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" \
-         font-family=\"DejaVu Sans, Verdana, sans-serif\">\n",
-        drawing.width, drawing.height
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\" \
+         font-family=\"DejaVu Sans, Verdana, sans-serif\" fill=\"#12161d\">\n",
+        n(drawing.width),
+        n(drawing.height),
+        n(drawing.width / drawing.unit),
+        n(drawing.height / drawing.unit),
     );
     let _ = writeln!(out, "<title>{}</title>", xml_text(&figure.title));
+    patterns(&drawing.shapes, &mut out);
     for shape in &drawing.shapes {
         let _ = writeln!(out, "{}", element(shape));
     }
     out.push_str("</svg>\n");
     out
+}
+
+/// The textures that are used, each once.
+fn patterns(shapes: &[Shape], out: &mut String) {
+    let mut used: Vec<Fill> = Vec::new();
+    for shape in shapes {
+        let (Shape::Box { fill, .. } | Shape::Area { fill, .. }) = shape else {
+            continue;
+        };
+        if fill.texture != Texture::None && !used.contains(fill) {
+            used.push(*fill);
+        }
+    }
+    for fill in used {
+        let marks = format!("{:06x}", fill.marks.0);
+        let marks = match fill.texture {
+            Texture::None => continue,
+            Texture::Diagonal => {
+                format!(
+                    "<path d=\"M-1,7 7,-1M-1,1 1,-1M5,7 7,5\" stroke=\"#{marks}\" stroke-width=\"1.4\"/>"
+                )
+            }
+            Texture::Cross => format!("<path d=\"M0,0 6,6M6,0 0,6\" stroke=\"#{marks}\"/>"),
+            Texture::Lines => format!(
+                "<rect width=\"6\" height=\"1.2\" fill=\"#{marks}\"/>\
+                <rect y=\"3\" width=\"6\" height=\"1.2\" fill=\"#{marks}\"/>"
+            ),
+            Texture::Dots => format!(
+                "<circle cx=\"1.5\" cy=\"1.5\" r=\"0.9\" fill=\"#{marks}\"/>\
+                <circle cx=\"4.5\" cy=\"4.5\" r=\"0.9\" fill=\"#{marks}\"/>"
+            ),
+        };
+        let _ = writeln!(
+            out,
+            "<pattern id=\"{}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">\
+             <rect width=\"6\" height=\"6\" fill=\"#{:06x}\"/>{marks}</pattern>",
+            pattern_id(fill),
+            fill.color.0
+        );
+    }
+}
+
+fn pattern_id(fill: Fill) -> String {
+    let name = match fill.texture {
+        Texture::None => "plain",
+        Texture::Diagonal => "diagonal",
+        Texture::Dots => "dots",
+        Texture::Lines => "lines",
+        Texture::Cross => "cross",
+    };
+    format!("{name}-{:06x}-{:06x}", fill.color.0, fill.marks.0)
+}
+
+fn paint(fill: Fill) -> String {
+    match fill.texture {
+        Texture::None => format!("#{:06x}", fill.color.0),
+        _ => format!("url(#{})", pattern_id(fill)),
+    }
 }
 
 /// Coordinates to a hundredth of a point.
@@ -42,19 +106,19 @@ fn element(shape: &Shape) -> String {
             y,
             width,
             height,
-            color,
+            fill,
         } => format!(
-            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#{:06x}\"/>",
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
             n(*x),
             n(*y),
             n(*width),
             n(*height),
-            color.0
+            paint(*fill)
         ),
-        Shape::Area { points, color } => format!(
-            "<polygon points=\"{}\" fill=\"#{:06x}\"/>",
+        Shape::Area { points, fill } => format!(
+            "<polygon points=\"{}\" fill=\"{}\"/>",
             path(points),
-            color.0
+            paint(*fill)
         ),
         Shape::Line {
             points,
@@ -77,19 +141,28 @@ fn element(shape: &Shape) -> String {
             y,
             radius,
             color,
-        } => format!(
-            "<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"#{:06x}\"/>",
-            n(*x),
-            n(*y),
-            n(*radius),
-            color.0
-        ),
+            hollow,
+        } => {
+            let (inside, rim) = if *hollow {
+                ("#ffffff".into(), " stroke-width=\"1.6\"")
+            } else {
+                (format!("#{:06x}", color.0), "")
+            };
+            format!(
+                "<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"{inside}\" stroke=\"#{:06x}\"{rim}/>",
+                n(*x),
+                n(*y),
+                n(*radius),
+                color.0
+            )
+        }
         Shape::Text {
             x,
             y,
             size,
             text,
             anchor,
+            color,
             turned,
         } => {
             let anchor = match anchor {
@@ -103,8 +176,13 @@ fn element(shape: &Shape) -> String {
             } else {
                 String::new()
             };
+            let ink = if *color == BLACK {
+                String::new()
+            } else {
+                format!(" fill=\"#{:06x}\"", color.0)
+            };
             format!(
-                "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\" text-anchor=\"{anchor}\"{turn}>{}</text>",
+                "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\" text-anchor=\"{anchor}\"{ink}{turn}>{}</text>",
                 n(*size),
                 xml_text(text)
             )

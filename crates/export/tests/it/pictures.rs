@@ -5,7 +5,7 @@ use std::path::Path;
 
 use workspan_analysis::{Options, Report, binned_timeline, report};
 use workspan_dag::Dag;
-use workspan_export::plot::{self, Figure, PlotRun};
+use workspan_export::plot::{self, Figure, Page, PlotRun};
 use workspan_export::{Cells, Charset, TimelineOptions, timeline_bins, timeline_text};
 use workspan_reader::OpenOptions;
 
@@ -41,7 +41,7 @@ fn run<'a>(name: &str, (dag, report): &'a (Dag, Report)) -> PlotRun<'a> {
 fn figures(read: &(Dag, Report)) -> [Figure; 4] {
     let runs = [run("first", read), run("second", read)];
     [
-        plot::breakdown(&runs),
+        plot::breakdown(&runs, false),
         plot::profile(&runs[0]),
         plot::speedup(&runs),
         plot::sites(&runs[0], 12),
@@ -127,7 +127,7 @@ fn figures_are_whole_for_every_trace() {
     for name in TRACES {
         let read = read(name);
         for figure in figures(&read) {
-            let svg = plot::svg(&figure, 640.0, 400.0);
+            let svg = plot::svg(&figure, &Page::of(640.0, 400.0));
             for (open, close) in [("<text", "</text>"), ("<svg", "</svg>")] {
                 assert_eq!(
                     svg.matches(open).count(),
@@ -140,7 +140,7 @@ fn figures_are_whole_for_every_trace() {
                 "{name}: {svg}"
             );
             assert!(!svg.chars().any(|c| c.is_control() && c != '\n'), "{name}");
-            let png = plot::png(&figure, 300.0, 200.0, 1.0).unwrap();
+            let png = plot::png(&figure, &Page::of(300.0, 200.0), 1.0).unwrap();
             assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n", "{name}");
             assert!(plot::csv(&figure).starts_with("series,x,y\r\n"), "{name}");
             assert!(plot::gnuplot(&figure).contains("plot "), "{name}");
@@ -151,13 +151,13 @@ fn figures_are_whole_for_every_trace() {
 #[test]
 fn a_bar_is_the_breakdown() {
     let read = read("example_a");
-    let figure = plot::breakdown(&[run("a", &read)]);
+    let figure = plot::breakdown(&[run("a", &read)], false);
     assert_eq!(
         plot::csv(&figure),
         "series,x,y\r\nwork,a,175\r\ndelay,a,2\r\n\"no work, program\",a,113\r\n"
     );
     // 175 of 290 ns, in a bar whose scale is its own top.
-    let svg = plot::svg(&figure, 640.0, 400.0);
+    let svg = plot::svg(&figure, &Page::of(640.0, 400.0));
     let heights: Vec<f64> = svg
         .lines()
         .filter(|l| l.starts_with("<rect") && l.contains("width=\"70\""))
@@ -182,7 +182,8 @@ fn a_bar_is_the_breakdown() {
 
 #[test]
 fn the_speedup_figure_takes_a_serial_run_as_the_measure() {
-    let (one, many) = (read("one_task"), read("serial_merge"));
+    let (one, mut many) = (read("one_task"), read("serial_merge"));
+    many.0.meta.name = one.0.meta.name.clone();
     let csv = plot::csv(&plot::speedup(&[run("many", &many)]));
     assert!(csv.contains("workers busy,4,"), "{csv}");
     let elapsed = |r: &(Dag, Report)| {
@@ -202,7 +203,7 @@ fn svg_of_the_profile_is_as_it_was() {
     let read = read("example_a");
     snapshot(
         "profile_svg",
-        &plot::svg(&plot::profile(&run("a", &read)), 400.0, 240.0),
+        &plot::svg(&plot::profile(&run("a", &read)), &Page::of(400.0, 240.0)),
     );
     snapshot(
         "sites_gnuplot",
@@ -214,7 +215,7 @@ fn svg_of_the_profile_is_as_it_was() {
 fn a_name_cannot_leave_its_text() {
     let read = read("hostile_names");
     for figure in figures(&read) {
-        let svg = plot::svg(&figure, 640.0, 400.0);
+        let svg = plot::svg(&figure, &Page::of(640.0, 400.0));
         assert!(
             !svg.contains("<script") && !svg.contains("onload="),
             "{svg}"
@@ -222,4 +223,43 @@ fn a_name_cannot_leave_its_text() {
         let script = plot::gnuplot(&figure);
         assert!(!script.contains('`'), "{script}");
     }
+}
+
+/// What a textured figure is in SVG and PNG, and what it says of its run.
+#[test]
+fn a_figure_has_the_pages_textures_and_says_its_run() {
+    let read = read("serial_merge");
+    let svg = plot::svg(&plot::profile(&run("a", &read)), &Page::of(640.0, 400.0));
+    assert!(
+        svg.contains("fill=\"url(#diagonal-eceef2-b9bfc8)\""),
+        "{svg}"
+    );
+    assert!(svg.contains(">P = 4</text>"), "{svg}");
+    assert!(svg.contains(" of 4 workers busy"), "{svg}");
+    let (width, column) = (Page::COLUMN.width, Page::COLUMN);
+    let small = plot::svg(&plot::breakdown(&[run("a", &read)], true), &column);
+    assert!(small.contains(&format!("width=\"{width}\"")), "{small}");
+    // Seven points of text: the page has 252 * 11 / 7 units.
+    assert!(small.contains("viewBox=\"0 0 396 "), "{small}");
+}
+
+/// A long title loses its end, not its beginning.
+#[test]
+fn a_title_begins_with_its_first_word() {
+    let mut read = read("serial_merge");
+    read.0.meta.name = Some("long ".repeat(80));
+    let svg = plot::svg(&plot::profile(&run("a", &read)), &Page::of(300.0, 200.0));
+    assert!(svg.contains(">long long"), "{svg}");
+    assert!(svg.contains("…</text>"), "{svg}");
+}
+
+/// A run that a model made is a ring, and is not measured against a machine's serial run.
+#[test]
+fn simulated_runs_are_told_from_measured_ones() {
+    let (one, mut many) = (read("one_task"), read("serial_merge"));
+    many.0.meta.runtime = Some("simulated, help-first".into());
+    many.0.meta.name = one.0.meta.name.clone();
+    let csv = plot::csv(&plot::speedup(&[run("many", &many), run("one", &one)]));
+    assert!(csv.contains("\"workers busy, simulated\",4,"), "{csv}");
+    assert!(!csv.contains("measured,4,"), "{csv}");
 }

@@ -166,7 +166,7 @@ fn the_figure_and_the_table_hold_what_was_measured_and_predicted() {
     ] {
         assert!(drawn.contains(&format!("{line}\r\n")), "{line} in {drawn}");
     }
-    let svg = plot::svg(&figure, 640.0, 400.0);
+    let svg = plot::svg(&figure, &plot::Page::of(640.0, 400.0));
     for word in ["measured", "simulated", "at least", "at most"] {
         assert!(svg.contains(word), "{word}");
     }

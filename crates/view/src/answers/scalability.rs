@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::run::Run;
-use crate::session::Session;
+use crate::session::{Session, is_simulated};
 
 /// Numbers of workers that bounds are told for.
 pub(crate) const WORKERS: [u32; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
@@ -40,7 +40,16 @@ struct Measured<'a> {
     workers: u32,
     speedup: f64,
     how: String,
+    /// Computed by a model of a scheduler.
+    simulated: bool,
+    /// Against a run on one worker, else against the run's own work.
+    against_serial: bool,
+    /// A base that was off the CPU for a while, in words.
+    warning: Option<String>,
 }
+
+/// A base that was off the CPU for a larger part of its time is warned of.
+const MAX_OFF_CPU: f64 = 0.05;
 
 pub(crate) fn answer(session: &Session) -> Result<Reply, ApiError> {
     let runs = session.runs.iter().map(bounds);
@@ -102,6 +111,9 @@ fn measured(session: &Session) -> Result<Vec<Measured<'_>>, ApiError> {
             workers: b.workers,
             speedup,
             how,
+            simulated: is_simulated(&run.picture()?.dag.meta),
+            against_serial: serial.is_some(),
+            warning: serial.map(off_cpu).transpose()?.flatten(),
         });
     }
     Ok(points)
@@ -111,4 +123,17 @@ fn seconds(run: &Run) -> Result<f64, ApiError> {
     let picture = run.picture()?;
     let rate = picture.dag.meta.ticks_per_second.max(1);
     Ok(picture.elapsed() as f64 / rate as f64)
+}
+
+/// Says that the run that others are measured against had not the machine for itself.
+fn off_cpu(base: &Run) -> Result<Option<String>, ApiError> {
+    let b = &base.rest()?.report.breakdown;
+    let share = b.descheduled as f64 / b.total().max(1) as f64;
+    Ok((share > MAX_OFF_CPU).then(|| {
+        let (id, percent) = (base.id.to_uppercase(), 100.0 * share);
+        format!(
+            "Run {id}, which the others are measured against, was off the CPU for {percent:.0} % \
+             of its time: their speedups are too high."
+        )
+    }))
 }

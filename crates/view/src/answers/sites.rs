@@ -1,5 +1,7 @@
 //! `sites`: what the table has beside the report.
 
+mod free_time;
+mod sizes;
 mod stretched;
 
 use std::collections::BTreeMap;
@@ -13,6 +15,8 @@ use crate::api_error::ApiError;
 use crate::run::sites::MOST;
 use crate::run::{Picture, Rest, Run};
 use crate::session::Session;
+pub(in crate::answers) use free_time::FreeTime;
+use sizes::{Size, Sizes};
 use stretched::Stretched;
 
 /// Bins of a spark.
@@ -56,6 +60,8 @@ struct BlockExtra {
     count: u64,
     spark: Vec<f32>,
     stretch: Option<f64>,
+    /// Its strands by their weight, the lightest first.
+    sizes: Vec<Size>,
 }
 
 pub(crate) fn answer(session: &Session, run: &Run) -> Result<Reply, ApiError> {
@@ -84,7 +90,8 @@ fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExt
     let dag = &*picture.dag;
     let delays = site_delays(dag);
     let mut by_code: Vec<OfCode> = Vec::new();
-    let (sparks, blocks) = sparks(picture, &mut by_code);
+    let free = FreeTime::new(picture);
+    let (sparks, blocks) = sparks(picture, free.as_ref(), &mut by_code);
     let statistics = rest.statistics(picture).ok();
     let stretched = serial.and_then(|serial| Stretched::new(serial, picture, &rest.report));
     let stretched = stretched.as_ref();
@@ -120,6 +127,7 @@ fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExt
                     count: by_code[i].count,
                     spark: by_code[i].spark.mean(picture),
                     stretch: stretched.and_then(|s| s.code(site.site, by_code[i].code)),
+                    sizes: by_code[i].sizes.rows(picture),
                 })
                 .collect(),
         }
@@ -165,10 +173,15 @@ struct OfCode {
     critical: u64,
     count: u64,
     spark: Spark,
+    sizes: Sizes,
 }
 
 /// By site, and for each site its codes, most time first, as indices into `by_code`.
-fn sparks(picture: &Picture, by_code: &mut Vec<OfCode>) -> (Vec<Spark>, Vec<Vec<usize>>) {
+fn sparks(
+    picture: &Picture,
+    free: Option<&FreeTime>,
+    by_code: &mut Vec<OfCode>,
+) -> (Vec<Spark>, Vec<Vec<usize>>) {
     let dag = &*picture.dag;
     let mut sites = vec![Spark([0; BINS]); picture.sites.places.len()];
     let mut blocks: Vec<Vec<usize>> = vec![Vec::new(); sites.len()];
@@ -192,6 +205,7 @@ fn sparks(picture: &Picture, by_code: &mut Vec<OfCode>) -> (Vec<Spark>, Vec<Vec<
                 critical: 0,
                 count: 0,
                 spark: Spark([0; BINS]),
+                sizes: Sizes::default(),
             });
             blocks[site].push(by_code.len() - 1);
             by_code.len() - 1
@@ -204,6 +218,9 @@ fn sparks(picture: &Picture, by_code: &mut Vec<OfCode>) -> (Vec<Spark>, Vec<Vec<
             of.critical = of.critical.saturating_add(weight);
         }
         of.spark.add(picture, start, end);
+        if let Some(free) = free {
+            of.sizes.add(picture, weight, (start, end), free);
+        }
     }
     for list in &mut blocks {
         list.sort_by_key(|&i| {

@@ -99,6 +99,9 @@ impl Choice<'_> {
             for name in ["report", "summary", "sites", "critical", "regions"] {
                 keys.push(format!("api/v1/{name}?run={a}"));
             }
+            for of in ["all", "critical", "free"] {
+                keys.push(format!("api/v1/flame?run={a}&of={of}&recursion=1"));
+            }
             // Of many runs, the first is what others are compared with.
             for b in ids.iter().filter(|b| *b != a) {
                 if ids.len() <= 4 || *a == ids[0] || **b == *ids[0] {

@@ -15,7 +15,18 @@ export interface Scalability {
     points: { workers: number; lower: number; upper: number }[];
     note: string | null;
   }[];
-  measured: { run: RunId; workers: number; speedup: number; how: string }[];
+  measured: {
+    run: RunId;
+    workers: number;
+    speedup: number;
+    how: string;
+    /** Computed by a model of a scheduler, not measured. */
+    simulated: boolean;
+    /** Against a run of the same program on one worker, else against the run's own work. */
+    against_serial: boolean;
+    /** The run it is measured against had not the machine for itself: a full sentence. */
+    warning: string | null;
+  }[];
 }
 
 /** `compare?a&b` is the object of `workspan compare --json`; `words` are its sentences. */

@@ -24,6 +24,12 @@ export interface SiteExtra {
     count: number;
     spark: number[];
     stretch: number | null;
+    /**
+     * Its strands by weight (nearest power of two), the lightest first: how many, the sum of their
+     * weights, mean running strands while they ran, and ticks of free workers meanwhile, shared
+     * equally among what ran.
+     */
+    sizes: { strands: number; total: number; spark: number[]; busy: number; free: number }[];
   }[];
 }
 

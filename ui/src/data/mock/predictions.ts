@@ -25,6 +25,9 @@ export function scalability(): Scalability {
         workers: r.workers,
         speedup: r.work / r.elapsed,
         how: "workers busy on average",
+        simulated: false,
+        against_serial: false,
+        warning: null,
       };
     }),
   };

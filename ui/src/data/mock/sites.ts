@@ -48,6 +48,15 @@ export function sites(id: string): SiteExtra[] {
           count: of.length,
           spark: spark(r, (s) => s.site === place && s.code === code),
           stretch: code === 1 ? 0.08 : null,
+          sizes: [
+            {
+              strands: of.length,
+              total: sum(of),
+              spark: spark(r, (s) => s.site === place && s.code === code),
+              busy: 1,
+              free: sum(of) * (r.workers - 1),
+            },
+          ],
         };
       }),
     };

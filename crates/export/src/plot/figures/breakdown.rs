@@ -1,0 +1,66 @@
+//! Where workers x elapsed went.
+
+use workspan_analysis::Breakdown;
+
+use super::super::figure::{Across, Figure, Mark, Scale};
+use super::super::fill::{BLOCKED, DELAY, DESCHEDULED, Fill, PROGRAM, RECORDING, SCHEDULER, WORK};
+use super::{PlotRun, programs, series, verdict};
+use crate::quantity::{TimeScale, percent};
+
+type Part = (&'static str, Fill, fn(&Breakdown) -> u128);
+
+/// In the page's order.
+const PARTS: [Part; 7] = [
+    ("work", WORK, |b| b.work),
+    ("recording", RECORDING, |b| b.recording),
+    ("descheduled", DESCHEDULED, |b| b.descheduled),
+    ("blocked", BLOCKED, |b| b.blocked),
+    ("delay", DELAY, |b| b.delay),
+    ("no work, scheduler", SCHEDULER, |b| b.no_work_sched),
+    ("no work, program", PROGRAM, |b| b.no_work_app),
+];
+
+/// Where workers x elapsed went, a bar a run; in time, or in per cent of each run's own.
+pub fn breakdown(runs: &[PlotRun], in_percent: bool) -> Figure {
+    let total = |r: &PlotRun| r.report.breakdown.total().max(1) as f64;
+    let largest = runs.iter().map(|r| r.seconds(total(r))).fold(0.0, f64::max);
+    let scale = TimeScale::of(largest);
+    let mut all = Vec::new();
+    for (name, fill, of) in PARTS {
+        let mut points = Vec::new();
+        let mut labels = Vec::new();
+        for (i, run) in runs.iter().enumerate() {
+            let ticks = of(&run.report.breakdown) as f64;
+            let share = 100.0 * ticks / total(run);
+            let value = if in_percent {
+                share
+            } else {
+                scale.of_seconds(run.seconds(ticks))
+            };
+            points.push((i as f64, value));
+            labels.push(percent(share));
+        }
+        if points.iter().any(|p| p.1 > 0.0) {
+            let mut of = series(name, fill, Mark::Bars, points);
+            of.labels = labels;
+            all.push(of);
+        }
+    }
+    Figure {
+        title: format!("{}: where the workers' time went", programs(runs)),
+        subtitle: verdict(runs),
+        across: Across::Categories {
+            names: runs.iter().map(|r| r.name.clone()).collect(),
+            lying: false,
+        },
+        up: if in_percent {
+            "per cent of workers × elapsed".into()
+        } else {
+            format!("worker-{}", scale.name)
+        },
+        at_least: 0.0,
+        scale: Scale::Linear,
+        level: None,
+        series: all,
+    }
+}

@@ -1,0 +1,59 @@
+//! How many strands ran and were ready over time.
+
+use super::super::figure::{Across, Figure, Mark, Scale};
+use super::super::fill::{DELAY, DESCHEDULED, PROGRAM, READY_DEPEND, READY_SPAWN, WORK};
+use super::{PlotRun, series};
+use crate::quantity::TimeScale;
+
+/// What is shown as one, as in the page: edge kinds by their numbers in `Profile::ready`.
+const READY: [(&str, super::Fill, &[usize]); 3] = [
+    ("ready, join", DELAY, &[1, 2, 3, 4]),
+    ("ready, depend", READY_DEPEND, &[5, 6]),
+    ("ready, spawn", READY_SPAWN, &[0]),
+];
+
+/// Busy workers, on top strands that run off the CPU and those that are ready, over the time of a
+/// run. Workers for whom neither was there have no work. Above the number of workers the scale is
+/// logarithmic.
+pub fn profile(run: &PlotRun) -> Figure {
+    let p = &run.report.profile;
+    let n = p.running.len();
+    let scale = TimeScale::of(run.elapsed());
+    let length = scale.of_seconds(run.elapsed());
+    let x = |i: usize| length * i as f64 / n.max(1) as f64;
+    let of =
+        |f: &dyn Fn(usize) -> f64| -> Vec<(f64, f64)> { (0..n).map(|i| (x(i), f(i))).collect() };
+    let mut all = vec![series("busy", WORK, Mark::Area, of(&|i| p.busy[i]))];
+    // What recording took is in it: next to nothing where there is nothing else.
+    let off = |i: usize| (p.running[i] - p.busy[i]).max(0.0);
+    if (0..n).map(off).sum::<f64>() > 0.01 * p.running.iter().sum::<f64>() {
+        all.push(series("off the CPU", DESCHEDULED, Mark::Area, of(&off)));
+    }
+    for (name, fill, kinds) in READY {
+        let points = of(&|i| kinds.iter().map(|&kind| p.ready[i][kind]).sum());
+        if points.iter().any(|point| point.1 > 0.0) {
+            all.push(series(name, fill, Mark::Area, points));
+        }
+    }
+    let workers = f64::from(run.report.breakdown.workers);
+    let there = |i: usize| all.iter().map(|s| s.points[i].1).sum::<f64>();
+    let without = of(&|i| (workers - there(i)).max(0.0));
+    if without.iter().any(|point| point.1 > 0.0) {
+        all.push(series("no work", PROGRAM, Mark::Area, without));
+    }
+    Figure {
+        title: format!("{}: parallelism over time", run.program()),
+        subtitle: run.verdict(),
+        across: Across::Numbers {
+            title: scale.name.to_owned(),
+            from: 0.0,
+            to: length,
+            log2: false,
+        },
+        up: "strands".into(),
+        at_least: workers,
+        scale: Scale::LogAbove(workers.max(1.0)),
+        level: Some((workers, format!("P = {workers}"))),
+        series: all,
+    }
+}

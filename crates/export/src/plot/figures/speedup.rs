@@ -1,0 +1,135 @@
+//! How far the program can go, and what its runs reached.
+
+use super::super::figure::{Across, Figure, Mark, Scale, Series};
+use super::super::fill::{BLUE, Fill, GREY, WINE};
+use super::{PlotRun, empty, programs, series};
+use crate::quantity::percent;
+
+/// A base of comparison that was off the CPU for a larger part of its time is said.
+const MAX_OFF_CPU: f64 = 0.05;
+
+/// Bounds of the speedup by the first run, and what the runs reached: elapsed against that of a run
+/// of the same program on one worker when there is one, else the mean number of workers at work.
+pub fn speedup(runs: &[PlotRun]) -> Figure {
+    let Some(first) = runs.first() else {
+        return empty("speedup");
+    };
+    let most = runs.iter().map(|r| r.report.breakdown.workers).max();
+    let most = most.unwrap_or(1).next_power_of_two().clamp(16, 1 << 16) * 2;
+    let mut all = bounds(first, most);
+    let mut warned = Vec::new();
+    let mut kinds = [
+        series("measured", Fill::plain(BLUE), Mark::Points, Vec::new()),
+        series("simulated", Fill::plain(BLUE), Mark::Rings, Vec::new()),
+        series("workers busy", Fill::plain(WINE), Mark::Points, Vec::new()),
+        series(
+            "workers busy, simulated",
+            Fill::plain(WINE),
+            Mark::Rings,
+            Vec::new(),
+        ),
+    ];
+    for run in runs.iter().filter(|r| r.elapsed() > 0.0) {
+        let b = &run.report.breakdown;
+        let base = base_of(run, runs);
+        let times = match base {
+            Some(base) => base.elapsed() / run.elapsed(),
+            None => b.work as f64 / b.elapsed().max(1) as f64,
+        };
+        let kind = usize::from(run.is_simulated()) + 2 * usize::from(base.is_none());
+        kinds[kind].points.push((f64::from(b.workers), times));
+        kinds[kind].labels.push(run.name.clone());
+        warned.extend(base.and_then(off_cpu));
+    }
+    all.extend(kinds.into_iter().filter(|s| !s.points.is_empty()));
+    warned.dedup();
+    Figure {
+        title: format!("{}: speedup", programs(runs)),
+        subtitle: warned.join(" · "),
+        across: Across::Numbers {
+            title: "workers".into(),
+            from: 1.0,
+            to: most.into(),
+            log2: true,
+        },
+        up: "speedup".into(),
+        at_least: 2.0,
+        scale: Scale::Log2,
+        level: None,
+        series: all,
+    }
+}
+
+/// The run on one worker that `run` is measured against: of the same program, and simulated where
+/// `run` is, as a model's time over a machine's is neither's speedup.
+fn base_of<'a>(run: &PlotRun, runs: &'a [PlotRun]) -> Option<&'a PlotRun<'a>> {
+    runs.iter().find(|base| {
+        base.report.breakdown.workers == 1
+            && base.elapsed() > 0.0
+            && base.program() == run.program()
+            && base.is_simulated() == run.is_simulated()
+    })
+}
+
+/// Says that a base of comparison had not the machine for itself.
+fn off_cpu(base: &PlotRun) -> Option<String> {
+    let b = &base.report.breakdown;
+    let share = b.descheduled as f64 / b.total().max(1) as f64;
+    (share > MAX_OFF_CPU).then(|| {
+        let share = percent(100.0 * share);
+        format!("{} on one worker was off the CPU for {share}", base.name)
+    })
+}
+
+fn bounds(first: &PlotRun, most: u32) -> Vec<Series> {
+    let ws = &first.report.work_span;
+    let workers: Vec<u32> = (0..)
+        .map(|k| 1u32 << k)
+        .take_while(|&p| p <= most)
+        .collect();
+    let of = |f: &dyn Fn(u32) -> f64| -> Vec<(f64, f64)> {
+        workers.iter().map(|&p| (p.into(), f(p))).collect()
+    };
+    vec![
+        series("linear", Fill::plain(GREY), Mark::Dashed, of(&|p| p.into())),
+        series(
+            "at most",
+            Fill::plain(BLUE),
+            Mark::Line,
+            with_bend(of(&|p| ws.speedup(p).1)),
+        ),
+        series(
+            "at least",
+            Fill::plain(BLUE),
+            Mark::Dashed,
+            of(&|p| ws.speedup(p).0),
+        ),
+    ]
+}
+
+/// The upper bound grows with the workers up to its limit and stays there; between two numbers of
+/// workers it bends, and a straight line would be below it.
+pub(super) fn with_bend(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    let bend = points.iter().position(|&(p, v)| v < p * 0.999_999);
+    if let Some(i) = bend.filter(|&i| i > 0) {
+        let (before, limit) = (points[i - 1].0, points[i].1);
+        if limit > before {
+            points.insert(i, (limit, limit));
+        }
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_bend;
+
+    #[test]
+    fn the_upper_bound_bends_at_the_parallelism() {
+        let bound = |p: f64| (p, p.min(5.37));
+        let drawn = with_bend([1.0, 2.0, 4.0, 8.0, 16.0].map(bound).to_vec());
+        assert!(drawn.contains(&(5.37, 5.37)), "{drawn:?}");
+        let linear: Vec<_> = [1.0, 2.0, 4.0].map(bound).to_vec();
+        assert_eq!(with_bend(linear.clone()), linear);
+    }
+}

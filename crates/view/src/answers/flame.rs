@@ -1,0 +1,266 @@
+//! `flame`: logical stacks, from the root through the spawn sites of a task's ancestors to the
+//! code, wherever tasks were stolen to.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use workspan_dag::{NONE, StrandId, TaskId};
+
+use super::sites::FreeTime;
+use crate::answer::Reply;
+use crate::api_error::ApiError;
+use crate::run::{Picture, Run};
+
+/// Frames told at most; the lightest are left out, which `left_out` says.
+const MAX_FRAMES: usize = 4_000;
+const ROOT: u32 = 0;
+
+/// What the widths are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// Weight: time on the CPU.
+    All,
+    /// Weight of strands on the critical path.
+    Critical,
+    /// Time of free workers, shared among what ran meanwhile.
+    Free,
+}
+
+#[derive(Serialize)]
+struct Flame {
+    /// Parents stand before their children; the first is the root.
+    frames: Vec<Frame>,
+    /// Ticks of all frames.
+    total: u64,
+    /// Ticks of frames that are not told.
+    left_out: u64,
+}
+
+/// Tasks of a site, or, with a code, what these run themselves.
+#[derive(Serialize)]
+struct Frame {
+    parent: Option<u32>,
+    site: u16,
+    code: Option<u16>,
+    /// Own ticks, without those of frames above it.
+    ticks: u64,
+    strands: u64,
+    /// Ticks of strands that a thread stole.
+    stolen: u64,
+}
+
+/// Deeper stacks are folded where a site stands in them already, also with recursion.
+const MAX_DEPTH: u32 = 48;
+
+/// `part` is in ticks from the run's begin. With `recursion`, a site that stands in a stack already
+/// is put onto it again.
+pub(crate) fn answer(
+    run: &Run,
+    of: &str,
+    part: Option<(u64, u64)>,
+    recursion: bool,
+) -> Result<Reply, ApiError> {
+    let of = match of {
+        "all" => Of::All,
+        "critical" => Of::Critical,
+        "free" => Of::Free,
+        _ => {
+            let why = "A flame graph is of `all`, `critical` or `free`.";
+            return Err(ApiError::bad_request(why));
+        }
+    };
+    let picture = run.picture()?;
+    let end = picture.elapsed();
+    let (t0, t1) = part.unwrap_or((0, end));
+    if t0 >= t1 && end > 0 {
+        return Err(ApiError::bad_request("The part has no length."));
+    }
+    let part = (
+        picture.begin.saturating_add(t0),
+        picture.begin.saturating_add(t1.min(end)),
+    );
+    Reply::json(&flame(picture, of, part, recursion)?)
+}
+
+fn flame(picture: &Picture, of: Of, part: (u64, u64), recursion: bool) -> Result<Flame, ApiError> {
+    let free = match of {
+        Of::Free => {
+            let too_many = || ApiError::bad_request("The run has too many strands for that.");
+            Some(FreeTime::new(picture).ok_or_else(too_many)?)
+        }
+        _ => None,
+    };
+    let mut tree = Tree::new(picture, recursion);
+    let strands = &picture.dag.strands;
+    for s in 0..strands.len() {
+        let ticks = ticks(picture, of, free.as_ref(), s as StrandId, part);
+        if ticks > 0 {
+            tree.add(picture, s as StrandId, ticks);
+        }
+    }
+    Ok(tree.finish())
+}
+
+/// What strand `s` adds within `part`, absolute ticks.
+fn ticks(picture: &Picture, of: Of, free: Option<&FreeTime>, s: StrandId, part: (u64, u64)) -> u64 {
+    let strands = &picture.dag.strands;
+    let (start, end) = (strands.start[s as usize], strands.end[s as usize]);
+    let (from, to) = (start.max(part.0), end.min(part.1));
+    if from >= to || of == Of::Critical && !picture.critical(s) {
+        return 0;
+    }
+    match free {
+        Some(free) => free.between(from, to).1 as u64,
+        // Of a strand that the part cuts, its share.
+        None => {
+            let weight = u128::from(picture.weight(s));
+            (weight * u128::from(to - from) / u128::from(end - start)) as u64
+        }
+    }
+}
+
+/// Frames while they are added up.
+struct Tree {
+    frames: Vec<Frame>,
+    children: HashMap<(u32, u16, Option<u16>), u32>,
+    /// The frame of each task's site; [`NONE`] until it is asked for.
+    tasks: Vec<u32>,
+    /// Of each frame.
+    depths: Vec<u32>,
+    recursion: bool,
+}
+
+impl Tree {
+    fn new(picture: &Picture, recursion: bool) -> Tree {
+        let dag = &picture.dag;
+        let root = Frame {
+            parent: None,
+            site: 0,
+            code: None,
+            ticks: 0,
+            strands: 0,
+            stolen: 0,
+        };
+        Tree {
+            frames: vec![root],
+            children: HashMap::new(),
+            tasks: vec![NONE; dag.tasks.len()],
+            depths: vec![0],
+            recursion,
+        }
+    }
+
+    fn child(&mut self, parent: u32, site: u16, code: Option<u16>) -> u32 {
+        let next = self.frames.len() as u32;
+        let id = *self.children.entry((parent, site, code)).or_insert(next);
+        if id == next {
+            self.depths.push(self.depths[parent as usize] + 1);
+            self.frames.push(Frame {
+                parent: Some(parent),
+                site,
+                code,
+                ticks: 0,
+                strands: 0,
+                stolen: 0,
+            });
+        }
+        id
+    }
+
+    /// The frame of a task. Where recursion is not to be shown it is one frame: a site that stands
+    /// in the stack already is not put onto it again.
+    fn of_task(&mut self, picture: &Picture, task: TaskId) -> u32 {
+        let tasks = &picture.dag.tasks;
+        let mut unknown = Vec::new();
+        let mut at = task;
+        let mut frame = loop {
+            if at == NONE {
+                break ROOT;
+            }
+            let known = self.tasks[at as usize];
+            if known != NONE {
+                break known;
+            }
+            unknown.push(at);
+            at = tasks.parent[at as usize];
+        };
+        for &task in unknown.iter().rev() {
+            let parent = tasks.parent[task as usize];
+            if parent != NONE {
+                let site = picture.sites.of(tasks.site[task as usize]);
+                frame = self
+                    .standing(frame, site)
+                    .unwrap_or_else(|| self.child(frame, site, None));
+            }
+            self.tasks[task as usize] = frame;
+        }
+        frame
+    }
+
+    /// The frame of `site` at or below `frame` in its stack, where that is to be used again.
+    fn standing(&self, frame: u32, site: u16) -> Option<u32> {
+        if self.recursion && self.depths[frame as usize] < MAX_DEPTH {
+            return None;
+        }
+        let mut at = Some(frame);
+        while let Some(frame) = at.filter(|&f| f != ROOT) {
+            if self.frames[frame as usize].site == site {
+                return Some(frame);
+            }
+            at = self.frames[frame as usize].parent;
+        }
+        None
+    }
+
+    fn add(&mut self, picture: &Picture, s: StrandId, ticks: u64) {
+        let task = picture.dag.strands.task[s as usize];
+        let above = self.of_task(picture, task);
+        let site = self.frames[above as usize].site;
+        let leaf = self.child(above, site, Some(picture.codes.of(s)));
+        let frame = &mut self.frames[leaf as usize];
+        frame.ticks += ticks;
+        frame.strands += 1;
+        if is_stolen(picture, task) {
+            frame.stolen += ticks;
+        }
+    }
+
+    fn finish(self) -> Flame {
+        let mut sums: Vec<u64> = self.frames.iter().map(|f| f.ticks).collect();
+        for i in (1..sums.len()).rev() {
+            if let Some(parent) = self.frames[i].parent {
+                sums[parent as usize] += sums[i];
+            }
+        }
+        let total = sums[0];
+        let mut ranked: Vec<u64> = sums.clone();
+        ranked.sort_unstable_by(|a, b| b.cmp(a));
+        // A parent has at least what its child has, so what is kept is a tree.
+        let least = ranked.get(MAX_FRAMES).map_or(0, |&v| v + 1);
+        let mut numbers = vec![NONE; self.frames.len()];
+        let mut frames = Vec::new();
+        let mut told = 0;
+        for (i, mut frame) in self.frames.into_iter().enumerate() {
+            if i > 0 && sums[i] < least {
+                continue;
+            }
+            frame.parent = frame.parent.map(|p| numbers[p as usize]);
+            numbers[i] = frames.len() as u32;
+            told += frame.ticks;
+            frames.push(frame);
+        }
+        Flame {
+            frames,
+            total,
+            left_out: total - told,
+        }
+    }
+}
+
+/// The task's first strand ran on another thread than the strand that created it.
+fn is_stolen(picture: &Picture, task: TaskId) -> bool {
+    let (tasks, strands) = (&picture.dag.tasks, &picture.dag.strands);
+    let creator = tasks.creator[task as usize];
+    let first = tasks.first[task as usize];
+    creator != NONE && strands.thread[creator as usize] != strands.thread[first as usize]
+}

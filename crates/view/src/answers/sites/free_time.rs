@@ -1,0 +1,69 @@
+//! How many strands ran at any time, and how many workers were free beside each.
+
+use crate::run::Picture;
+
+/// A run with more strands has no such sums: they take 64 bytes a strand.
+const MAX_STRANDS: usize = 2_000_000;
+
+/// Sums over time, from the run's begin on.
+pub(in crate::answers) struct FreeTime {
+    /// Ascending, absolute ticks.
+    times: Vec<u64>,
+    /// From the same time to the next: strands that ran, and free workers for each of them.
+    steps: Vec<(f64, f64)>,
+    /// Integrals of the steps up to the same time.
+    sums: Vec<(f64, f64)>,
+}
+
+impl FreeTime {
+    /// O(n log n). `None` for a run with too many strands.
+    pub(in crate::answers) fn new(picture: &Picture) -> Option<FreeTime> {
+        let strands = &picture.dag.strands;
+        if strands.len() > MAX_STRANDS {
+            return None;
+        }
+        let ran = |&s: &usize| strands.end[s] > strands.start[s];
+        let of = |s: usize| [(strands.start[s], 1i64), (strands.end[s], -1)];
+        let mut events: Vec<(u64, i64)> = (0..strands.len()).filter(ran).flat_map(of).collect();
+        events.sort_unstable();
+        let workers = f64::from(picture.dag.meta.workers);
+        let mut free = FreeTime {
+            times: Vec::new(),
+            steps: Vec::new(),
+            sums: Vec::new(),
+        };
+        let (mut running, mut sum) = (0i64, (0.0, 0.0));
+        for (i, &(at, change)) in events.iter().enumerate() {
+            running += change;
+            let next = events.get(i + 1).map_or(at, |e| e.0);
+            if next == at && i + 1 < events.len() {
+                continue;
+            }
+            let running = running.max(0) as f64;
+            let step = (running, (workers - running).max(0.0) / running.max(1.0));
+            free.times.push(at);
+            free.steps.push(step);
+            free.sums.push(sum);
+            let length = (next - at) as f64;
+            sum = (sum.0 + step.0 * length, sum.1 + step.1 * length);
+        }
+        Some(free)
+    }
+
+    /// Over `[from, to)`, absolute ticks, while something runs: ticks of strands that ran, and
+    /// ticks of free workers, of which each running strand has an equal share.
+    pub(in crate::answers) fn between(&self, from: u64, to: u64) -> (f64, f64) {
+        let (a, b) = (self.until(from), self.until(to));
+        (b.0 - a.0, b.1 - a.1)
+    }
+
+    fn until(&self, time: u64) -> (f64, f64) {
+        let after = self.times.partition_point(|&t| t <= time);
+        let Some(i) = after.checked_sub(1) else {
+            return (0.0, 0.0);
+        };
+        let length = (time - self.times[i]) as f64;
+        let (sum, step) = (self.sums[i], self.steps[i]);
+        (sum.0 + step.0 * length, sum.1 + step.1 * length)
+    }
+}

@@ -1,0 +1,80 @@
+//! Strands of one code by size: how many there were, when, and who worked meanwhile.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::Spark;
+use super::free_time::FreeTime;
+use crate::run::Picture;
+
+/// Sizes told of one code: those with most time.
+const MAX_SIZES: usize = 10;
+
+/// Strands whose weights are nearest to the same power of two.
+#[derive(Serialize)]
+pub(super) struct Size {
+    strands: u64,
+    /// Sum of their weights.
+    total: u64,
+    spark: Vec<f32>,
+    /// Mean number of strands that ran while one of them did.
+    busy: f64,
+    /// Ticks of free workers while they ran, shared equally among what ran.
+    free: u64,
+}
+
+#[derive(Default)]
+pub(super) struct Sizes(BTreeMap<i32, OfSize>);
+
+struct OfSize {
+    strands: u64,
+    total: u64,
+    spark: Spark,
+    length: u64,
+    running: f64,
+    free: f64,
+}
+
+impl Sizes {
+    pub(super) fn add(
+        &mut self,
+        picture: &Picture,
+        weight: u64,
+        (start, end): (u64, u64),
+        free: &FreeTime,
+    ) {
+        let size = (weight.max(1) as f64).log2().round() as i32;
+        let of = self.0.entry(size).or_insert_with(|| OfSize {
+            strands: 0,
+            total: 0,
+            spark: Spark([0; super::BINS]),
+            length: 0,
+            running: 0.0,
+            free: 0.0,
+        });
+        let (running, idle) = free.between(start, end);
+        of.strands += 1;
+        of.total = of.total.saturating_add(weight);
+        of.spark.add(picture, start, end);
+        of.length = of.length.saturating_add(end - start);
+        of.running += running;
+        of.free += idle;
+    }
+
+    /// The sizes with most time, the smallest first.
+    pub(super) fn rows(&self, picture: &Picture) -> Vec<Size> {
+        let mut all: Vec<(&i32, &OfSize)> = self.0.iter().collect();
+        all.sort_by_key(|(_, of)| std::cmp::Reverse(of.total));
+        all.truncate(MAX_SIZES);
+        all.sort_by_key(|(size, _)| **size);
+        let row = |(_, of): (&i32, &OfSize)| Size {
+            strands: of.strands,
+            total: of.total,
+            spark: of.spark.mean(picture),
+            busy: of.running / of.length.max(1) as f64,
+            free: of.free as u64,
+        };
+        all.into_iter().map(row).collect()
+    }
+}

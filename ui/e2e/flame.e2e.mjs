@@ -1,0 +1,70 @@
+/** Flame graph and call tree: sums, modes, ways into the other tabs. */
+
+import { check, until } from "./harness.mjs";
+
+const report = (t) => t.page.evaluate(async () => (await fetch("api/v1/report?run=a")).json());
+const answer = (t, query) =>
+  t.page.evaluate(async (q) => (await fetch(`api/v1/flame?run=a&${q}`)).json(), query);
+
+export default function (suite) {
+  suite.test("its widths add up to the work, and to the span on the critical path", async (t) => {
+    await t.open("tab=flame");
+    const r = await report(t);
+    for (const [of, sum] of [
+      ["all", r.work],
+      ["critical", r.span],
+    ])
+      for (const recursion of ["", "&recursion=1"]) {
+        const flame = await answer(t, `of=${of}${recursion}`);
+        const frames = flame.frames.reduce((n, f) => n + f.ticks, 0) + flame.left_out;
+        check(frames === flame.total, `${of}: ${frames} in frames, ${flame.total} in all`);
+        const off = Math.abs(flame.total / sum - 1);
+        check(off < 0.001, `${of}: ${flame.total}, the report says ${sum}`);
+      }
+  });
+
+  suite.test("two halves of the run add up to the run", async (t) => {
+    await t.open("tab=flame");
+    const { runs } = await t.page.evaluate(async () => (await fetch("api/v1/meta")).json());
+    const half = Math.round(runs[0].elapsed / 2);
+    const [whole, first, second] = [
+      await answer(t, "of=all"),
+      await answer(t, `of=all&t0=0&t1=${half}`),
+      await answer(t, `of=all&t0=${half}&t1=${runs[0].elapsed}`),
+    ];
+    const off = Math.abs((first.total + second.total) / whole.total - 1);
+    check(off < 0.001, `${first.total} and ${second.total} of ${whole.total}`);
+  });
+
+  suite.both("frames are walked by keys, zoomed, and lead to the timeline", async (t) => {
+    await t.open("tab=flame");
+    const frames = t.page.locator(".frame-box");
+    await frames.nth(1).waitFor();
+    await frames.first().focus();
+    await t.page.keyboard.press("ArrowDown");
+    await until(
+      async () => (await frames.nth(1).getAttribute("aria-pressed")) === "true",
+      "the frame below to be selected",
+    );
+    const name = await frames.nth(1).getAttribute("aria-label");
+    check((await t.text(".facts-card h2")).length > 0, "no facts");
+    await t.page.keyboard.press("Enter");
+    await until(async () => {
+      const [a, b] = [await frames.first().boundingBox(), await frames.nth(1).boundingBox()];
+      return Math.abs(a.width - b.width) < 2;
+    }, `${name} to be as wide as the root`);
+    await t.page.getByRole("button", { name: "Show in timeline" }).click();
+    await t.hashHas(/tab=timeline.*sel=(site|code)/, "the timeline");
+  });
+
+  suite.both("the call tree has the same stacks", async (t) => {
+    await t.open("tab=flame");
+    await t.page.locator(".frame-box").first().waitFor();
+    await t.page.getByRole("button", { name: "Call tree" }).click();
+    const rows = t.page.locator(".flame tbody tr[data-row]");
+    await rows.nth(2).waitFor();
+    const all = await rows.count();
+    await t.page.locator(".flame .fold[aria-expanded=true]").nth(1).click();
+    await until(async () => (await rows.count()) < all, "fewer rows");
+  });
+}

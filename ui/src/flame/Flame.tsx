@@ -1,0 +1,245 @@
+/**
+ * Where time went by logical stack: through the spawn sites of a task's ancestors to the code,
+ * wherever tasks were stolen to. As a flame graph or as a call tree; of the run or of a range, of
+ * the CPU time, of the critical path, or of the time that workers were free meanwhile.
+ */
+
+import { signal, useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { useJson } from "../ask";
+import type { Flame as Answer, FlameOf, RunMeta } from "../data/contract";
+import { requests } from "../data/requests";
+import { registerExport } from "../export/export";
+import { count, many, percent, ticks } from "../format";
+import { range, runMeta, selection, show, status } from "../store";
+import { Term } from "../terms/Term";
+import { Choice, Toggle } from "../ui/parts";
+import { Answered, Empty } from "../ui/states";
+import { CallTree, csvOf } from "./CallTree";
+import { Graph } from "./Graph";
+import { nameOf, placeOf } from "./names";
+import { find, keyOf, treeOf, type FlameNode } from "./tree";
+import "./flame.css";
+
+/** What is looked at stays so while other tabs are. */
+const of = signal<FlameOf>("all");
+const inPart = signal(false);
+const asTable = signal(false);
+const recursion = signal(true);
+
+const WHAT: Record<FlameOf, string> = {
+  all: "CPU time",
+  critical: "time on the critical path",
+  free: "time of free workers, shared by what ran meanwhile",
+};
+
+/** The selected range, else the window of the timeline where it is not the whole run. */
+function partOf(r: RunMeta): { t0: number; t1: number } | null {
+  const s = selection.value;
+  if (s?.kind === "range" && s.run === r.id) return { t0: s.t0, t1: s.t1 };
+  const w = range.value;
+  return w && (w.t0 > 0 || w.t1 < r.elapsed)
+    ? { t0: Math.max(0, w.t0), t1: Math.min(r.elapsed, w.t1) }
+    : null;
+}
+
+export function Flame() {
+  const r = runMeta();
+  if (!r) return null;
+  return <OfRun run={r} />;
+}
+
+function OfRun({ run: r }: { run: RunMeta }) {
+  const there = partOf(r);
+  const part = inPart.value ? there : null;
+  const asked = useJson<Answer>(requests.flame(r.id, of.value, part, recursion.value));
+  const whole = part ? `${ticks(part.t0)} to ${ticks(part.t1)}` : "the whole run";
+  return (
+    <div class="flame">
+      <div class="toolbar">
+        <Choice
+          label="What the widths are"
+          value={of.value}
+          of={[
+            { value: "all", label: "CPU time" },
+            { value: "critical", label: "Critical path" },
+            { value: "free", label: "Free workers" },
+          ]}
+          onChange={(v) => (of.value = v)}
+        />
+        <span class="rule" />
+        <Choice
+          label="Of which part"
+          value={inPart.value && there ? "part" : "run"}
+          of={[
+            { value: "run", label: "Whole run" },
+            ...(there
+              ? [
+                  {
+                    value: "part" as const,
+                    label:
+                      selection.value?.kind === "range" ? "Selected range" : "Timeline's window",
+                  },
+                ]
+              : []),
+          ]}
+          onChange={(v) => (inPart.value = v === "part")}
+        />
+        <span class="rule" />
+        <Toggle
+          on={recursion.value}
+          onChange={(v) => (recursion.value = v)}
+          label="Recursion"
+          title="Off: a site that stands in a stack already is not put onto it again"
+        />
+        <Toggle
+          on={asTable.value}
+          onChange={(v) => (asTable.value = v)}
+          label="Call tree"
+          title="As a table, a stack a row"
+        />
+      </div>
+      <Answered asked={asked} what="the stacks" height={420}>
+        {(answer) => <Shown answer={answer} run={r} of={of.value} where={whole} />}
+      </Answered>
+    </div>
+  );
+}
+
+function Shown(p: { answer: Answer; run: RunMeta; of: FlameOf; where: string }) {
+  const { run: r } = p;
+  const root = useMemo(() => treeOf(p.answer), [p.answer]);
+  const zoomed = useSignal<string | null>(null);
+  const chosen = useSignal<string | null>(null);
+  useEffect(
+    () => registerExport({ tab: "flame", csv: () => (root ? csvOf(root, r) : "") }),
+    [root, r],
+  );
+  useEffect(() => {
+    status.value = `${many(p.answer.frames.length, "frame")} of ${p.where}, ${ticks(p.answer.total)} of ${WHAT[p.of]}${
+      p.answer.left_out > 0 ? `; ${ticks(p.answer.left_out)} in lighter ones` : ""
+    }`;
+    return () => {
+      status.value = "";
+    };
+  }, [p.answer, p.where, p.of]);
+  if (!root)
+    return (
+      <Empty title="Nothing to show">
+        {p.of === "free"
+          ? "No worker was free while something ran there."
+          : p.of === "critical"
+            ? "The critical path has no strand there."
+            : "No strand ran there."}
+      </Empty>
+    );
+  const at = find(root, zoomed.value) ?? root;
+  const selected = find(root, chosen.value);
+  const select = (n: FlameNode) => (chosen.value = keyOf(n));
+  const zoom = (n: FlameNode) => (zoomed.value = n === root || n === at ? null : keyOf(n));
+  return (
+    <div class="scroll main">
+      <div class="head">
+        <h1>
+          Logical stacks, across steals{" "}
+          <span>
+            each frame as wide as its {WHAT[p.of]} in {p.where}; {ticks(root.total)} in all
+          </span>
+        </h1>
+        {at !== root && (
+          <span class="end">
+            <button type="button" class="link" onClick={() => (zoomed.value = null)}>
+              Show all
+            </button>
+          </span>
+        )}
+      </div>
+      {asTable.value ? (
+        <CallTree root={root} run={r} selected={selected} onSelect={select} />
+      ) : (
+        <Graph
+          root={root}
+          zoomed={at}
+          run={r}
+          selected={selected}
+          onSelect={select}
+          onZoom={zoom}
+        />
+      )}
+      <Facts of={selected ?? root} root={root} run={r} what={p.of} onZoom={zoom} />
+      <p class="hint">
+        {!recursion.value &&
+          "A site that stands in a stack already is not put onto it again, so a recursion is one frame. "}
+        <i class="stolen-key" /> The part of a frame that ran in tasks that another thread{" "}
+        <Term of="steal">stole</Term>.
+      </p>
+    </div>
+  );
+}
+
+/** What is known of the selected frame, and where it leads. */
+function Facts(p: {
+  of: FlameNode;
+  root: FlameNode;
+  run: RunMeta;
+  what: FlameOf;
+  onZoom: (n: FlameNode) => void;
+}) {
+  const { of: n, run: r } = p;
+  const code = n.code;
+  const facts: [string, string][] = [
+    [ticks(n.total), WHAT[p.what].split(",")[0]!],
+    [percent(n.total / p.root.total, 1), "of all that is shown"],
+    [ticks(n.own || ownOf(n)), "of its own"],
+    [count(n.strands), n.strands === 1 ? "strand" : "strands"],
+    [percent(n.total > 0 ? n.stolen / n.total : 0), "in stolen tasks"],
+  ];
+  return (
+    <section class="facts-card" aria-label="The selected frame">
+      <h2>
+        <span class="fn">{nameOf(n, r)}</span> <span>{placeOf(n, r)}</span>
+      </h2>
+      <div class="figures">
+        {facts.map(([value, word]) => (
+          <div key={word}>
+            <b>{value}</b>
+            {word}
+          </div>
+        ))}
+      </div>
+      <div class="buttons">
+        <button
+          type="button"
+          class="button"
+          onClick={() =>
+            show(
+              "timeline",
+              null,
+              code !== null
+                ? { kind: "code", run: r.id, code }
+                : { kind: "site", run: r.id, site: n.site },
+            )
+          }
+        >
+          Show in timeline
+        </button>
+        <button
+          type="button"
+          class="button"
+          onClick={() => show("sites", null, { kind: "site", run: r.id, site: n.site })}
+        >
+          Show in Sites
+        </button>
+        {n !== p.root && (
+          <button type="button" class="button" onClick={() => p.onZoom(n)}>
+            Zoom
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** What the tasks of a site run themselves: its frames of code. */
+const ownOf = (n: FlameNode): number =>
+  n.children.reduce((sum, c) => sum + (c.code === null ? 0 : c.own), 0);

@@ -1,0 +1,120 @@
+/**
+ * Strands of one code by size: while the small ones ran, all workers had something to do; while the
+ * largest ran, most had not.
+ */
+
+import { codeColour } from "../codes";
+import type { RunMeta, SiteExtra } from "../data/contract";
+import { count, many, plain, ticks } from "../format";
+import { show } from "../store";
+import { dark } from "../theme/theme";
+import { Swatch } from "../ui/parts";
+import { Spark } from "../ui/Spark";
+
+type Block = SiteExtra["blocks"][number];
+type Size = Block["sizes"][number];
+
+/** Squares of the busy column: one a worker, or one for several. */
+const MOST_SQUARES = 8;
+
+export function BySize({
+  block,
+  label,
+  site,
+  run: r,
+}: {
+  block: Block;
+  label: string;
+  site: number;
+  run: RunMeta;
+}) {
+  const tps = r.ticks_per_second;
+  const colour = codeColour(r.codes, block.code, dark.value);
+  const mostFree = Math.max(1, ...block.sizes.map((s) => s.free));
+  const worst = block.sizes.reduce((a, b) => (b.free > a.free ? b : a), block.sizes[0]!);
+  return (
+    <div class="by-size">
+      <div class="head">
+        <h2>
+          <Swatch of={colour} /> <span class="fn">{label}</span> by size{" "}
+          <span>
+            {many(block.count, "strand")}, {ticks(block.work, tps)} of work,{" "}
+            {ticks(block.critical, tps)} on the critical path
+          </span>
+        </h2>
+        <span class="end">
+          <button
+            type="button"
+            class="link"
+            title={`Tasks of ${r.sites[site]?.label ?? "the site"} stay in the table`}
+            onClick={() => show("timeline", null, { kind: "code", run: r.id, code: block.code })}
+          >
+            Show {block.count === 1 ? "it" : `these ${count(block.count)}`} in the timeline →
+          </button>
+        </span>
+      </div>
+      <table class="table" aria-label={`${label} by size`}>
+        <thead>
+          <tr>
+            <th scope="col">each</th>
+            <th scope="col">strands</th>
+            <th scope="col">total</th>
+            <th scope="col" class="left">
+              when
+            </th>
+            <th scope="col" class="left">
+              running meanwhile
+            </th>
+            <th
+              scope="col"
+              class="left"
+              title="Worker time without anything to run while they ran, shared among what ran"
+            >
+              free workers meanwhile
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {block.sizes.map((s) => (
+            <tr key={s.total} class={s === worst && s.free > 0 ? "worst" : ""}>
+              <td>{ticks(s.total / s.strands, tps)}</td>
+              <td>{count(s.strands)}</td>
+              <td>{ticks(s.total, tps)}</td>
+              <td class="left">
+                <Spark values={s.spark} top={r.workers} fill={colour.fill} title="when they ran" />
+              </td>
+              <td class="left">
+                <Squares of={s} workers={r.workers} /> {plain(s.busy)}
+              </td>
+              <td class="left">
+                <span class="cell-bar">
+                  <i
+                    style={{
+                      width: `${s.free > 0 ? Math.max(1.5, (90 * s.free) / mostFree) : 0}px`,
+                      background: colour.fill,
+                    }}
+                  />
+                  {ticks(s.free, tps)}
+                </span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Squares({ of, workers }: { of: Size; workers: number }) {
+  const n = Math.min(MOST_SQUARES, workers);
+  const filled = (of.busy / Math.max(1, workers)) * n;
+  return (
+    <span class="squares" aria-hidden="true">
+      {Array.from({ length: n }, (_, i) => (
+        <i key={i}>
+          <b style={{ width: `${100 * Math.max(0, Math.min(1, filled - i))}%` }} />
+        </i>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,196 @@
+/** Questions to the run in SQL: ready ones, or the reader's own. Rows lead into the timeline. */
+
+import { signal, useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { useJson, valueOf } from "../ask";
+import type { Queries, RunMeta, SqlAnswer } from "../data/contract";
+import { requests } from "../data/requests";
+import { registerExport } from "../export/export";
+import { many } from "../format";
+import { drawer, meta, runMeta, show, status } from "../store";
+import { csv, sorted, Table, type Column, type Order } from "../ui/Table";
+import { Answered, Empty } from "../ui/states";
+import { linkOf } from "./links";
+import "./sql.css";
+
+/** What is written and what was asked stay so while other tabs are looked at. */
+const text = signal("");
+const asked = signal<string | null>(null);
+
+export function Sql() {
+  const r = runMeta();
+  if (!r) return null;
+  // A file has the page alone, no database.
+  if (meta.value?.mode === "report")
+    return (
+      <Empty title="SQL needs the trace" command="workspan view run.wspan">
+        This report is a file that answers nothing new.
+      </Empty>
+    );
+  return <Asking run={r} />;
+}
+
+function Asking({ run: r }: { run: RunMeta }) {
+  const ready = valueOf(useJson<Queries>(requests.queries()));
+  const schema = useSignal(false);
+  useEffect(() => {
+    const first = ready?.queries.find((q) => q.name === "critical-path") ?? ready?.queries[0];
+    if (first && !text.value) text.value = asked.value = first.sql;
+  }, [ready]);
+  const answer = useJson<SqlAnswer>(asked.value ? requests.sql(r.id, asked.value) : null);
+  const ask = () => (asked.value = text.value.trim() || null);
+  return (
+    <div class="sql">
+      <aside class="scroll" aria-label="Ready queries" tabIndex={0}>
+        <h2>Ready queries</h2>
+        {ready?.queries.map((q) => (
+          <button
+            key={q.name}
+            type="button"
+            class={`ready ${q.sql === asked.value ? "on" : ""}`}
+            aria-pressed={q.sql === asked.value}
+            onClick={() => (text.value = asked.value = q.sql)}
+          >
+            <b>{q.name}</b>
+            <span>{q.about}</span>
+          </button>
+        ))}
+      </aside>
+      <div class="right">
+        <form
+          class="query"
+          onSubmit={(e) => {
+            e.preventDefault();
+            ask();
+          }}
+        >
+          <textarea
+            aria-label="Query in SQL"
+            rows={6}
+            spellcheck={false}
+            value={text.value}
+            onInput={(e) => (text.value = e.currentTarget.value)}
+            onKeyDown={(e) => {
+              e.stopPropagation();
+              if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) {
+                e.preventDefault();
+                ask();
+              }
+              if (e.key === "Escape") e.currentTarget.blur();
+            }}
+          />
+          <div class="toolbar plain">
+            <button type="submit" class="button">
+              Run <kbd>Ctrl</kbd> <kbd>Enter</kbd>
+            </button>
+            <button
+              type="button"
+              class="toggle"
+              aria-pressed={schema.value}
+              onClick={() => (schema.value = !schema.value)}
+            >
+              Tables
+            </button>
+            <span class="faint">Times are whole nanoseconds. A query may only read.</span>
+          </div>
+        </form>
+        {schema.value && ready && (
+          <pre
+            class="schema scroll"
+            tabIndex={0}
+            role="group"
+            aria-label="Tables and their columns"
+          >
+            {ready.schema}
+          </pre>
+        )}
+        <div class="scroll answer" tabIndex={0} role="group" aria-label="Answer">
+          {asked.value !== null && (
+            <Answered asked={answer} what="the answer" height={240}>
+              {(a) => <Rows answer={a} run={r} />}
+            </Answered>
+          )}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+type Row = { id: number; cells: SqlAnswer["rows"][number] };
+
+function Rows({ answer: a, run: r }: { answer: SqlAnswer; run: RunMeta }) {
+  const order = useSignal<Order | null>(null);
+  const rows = useMemo(() => a.rows.map((cells, id): Row => ({ id, cells })), [a]);
+  const columns = useMemo(() => columnsOf(a, r), [a, r]);
+  useEffect(() => {
+    order.value = null;
+    const more = a.more ? " or more; the first are shown" : "";
+    status.value = [`${many(a.rows.length, "row")}${more}`, a.note].filter(Boolean).join(" · ");
+    return () => {
+      status.value = "";
+    };
+  }, [a]);
+  useEffect(
+    () => registerExport({ tab: "sql", csv: () => csv(columns.slice(1), rows) }),
+    [columns, rows],
+  );
+  if (rows.length === 0) return <Empty small title="No row" />;
+  return (
+    <Table
+      label="Answer"
+      columns={columns}
+      rows={sorted(rows, columns, order.value)}
+      id={(w) => String(w.id)}
+      order={order.value}
+      onOrder={(o) => (order.value = o)}
+    />
+  );
+}
+
+function columnsOf(a: SqlAnswer, r: RunMeta): Column<Row>[] {
+  const numeric = a.columns.map((_, i) =>
+    a.rows.every((row) => row[i] === null || typeof row[i] === "number"),
+  );
+  const link: Column<Row> = {
+    id: "link",
+    title: "in the timeline",
+    left: true,
+    cell: (w) => {
+      const to = linkOf(a.columns, w.cells, r);
+      return to ? (
+        <button
+          type="button"
+          class="link"
+          aria-label={`Show row ${w.id + 1} in the timeline`}
+          onClick={() => {
+            drawer.value = true;
+            show("timeline", to.at, to.selection);
+          }}
+        >
+          Show →
+        </button>
+      ) : null;
+    },
+  };
+  const linked = a.rows.some((row) => linkOf(a.columns, row, r));
+  return [
+    ...(linked ? [link] : [{ ...link, title: "", cell: () => null }]),
+    ...a.columns.map((title, i): Column<Row> => ({
+      id: `c${i}`,
+      title,
+      left: !numeric[i],
+      sort: (w) => w.cells[i] ?? (numeric[i] ? NaN : ""),
+      csv: (w) => w.cells[i] ?? null,
+      cell: (w) => {
+        const v = w.cells[i];
+        return v === null || v === undefined ? (
+          <span class="faint">–</span>
+        ) : typeof v === "number" ? (
+          v.toLocaleString("en", { maximumFractionDigits: 6 })
+        ) : (
+          <span class="mono">{v}</span>
+        );
+      },
+    })),
+  ];
+}

@@ -1,0 +1,288 @@
+/**
+ * Distributions of the run: how long tasks and strands are, how long what was ready waited, how
+ * many waited at once, and which worker took from which, by the kind of edge.
+ */
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { useJson } from "../ask";
+import type { Report, RunMeta } from "../data/contract";
+import { requests } from "../data/requests";
+import { registerExport } from "../export/export";
+import { count, fileName, percent, plain, ticks } from "../format";
+import { runMeta, show, status } from "../store";
+import { Term } from "../terms/Term";
+import { Choice } from "../ui/parts";
+import { csv, Table, type Column } from "../ui/Table";
+import { Answered, Empty } from "../ui/states";
+import { Distribution } from "./Distribution";
+import { Matrix } from "./Matrix";
+import { EDGES, matricesOf, siteRows, type Numbers, type SiteLengths } from "./numbers";
+import "./statistics.css";
+
+export function Statistics() {
+  const r = runMeta();
+  const asked = useJson<Report>(r ? requests.report(r.id) : null);
+  if (!r) return null;
+  return (
+    <Answered asked={asked} what="the statistics" height={420}>
+      {(report) => <Shown report={report} run={r} />}
+    </Answered>
+  );
+}
+
+function Shown({ report, run: r }: { report: Report; run: RunMeta }) {
+  const s = report.statistics as Numbers | null | undefined;
+  const rows = useMemo(() => (s ? siteRows(s) : []), [s]);
+  const columns = columnsOf(r);
+  useEffect(() => registerExport({ tab: "statistics", csv: () => csv(columns, rows) }), [rows, r]);
+  useEffect(() => {
+    status.value = s
+      ? `Lengths are on the CPU and off it; ${count(s.folded_strands)} folded strands stand for others`
+      : "";
+    return () => {
+      status.value = "";
+    };
+  }, [s]);
+  if (!s)
+    return (
+      <Empty title="No statistics">
+        This run has none: <code>workspan report --statistics</code> says why.
+      </Empty>
+    );
+  return (
+    <div class="statistics scroll">
+      <section aria-label="Lengths by spawn site">
+        <h2>
+          Lengths by spawn site{" "}
+          <span>tasks from first start to last end, without their children</span>
+        </h2>
+        <Table
+          label="Lengths by spawn site"
+          columns={columns}
+          rows={rows}
+          id={(w) => String(w.id)}
+          onSelect={(w) => select(w, r)}
+        />
+        {s.more_sites > 0 && <p class="hint">{count(s.more_sites)} further sites are not told.</p>}
+      </section>
+      <ReadyTimes of={s} run={r} />
+      <Waiting of={s} run={r} />
+      <Steals of={s} run={r} />
+    </div>
+  );
+}
+
+function select(w: SiteLengths, r: RunMeta): void {
+  const site = r.sites.findIndex((x) => x.place === w.id);
+  if (site >= 0) show("sites", null, { kind: "site", run: r.id, site });
+}
+
+function columnsOf(r: RunMeta): Column<SiteLengths>[] {
+  const t = (n: number) => ticks(n, r.ticks_per_second);
+  const seconds = (n: number) => Number((n / r.ticks_per_second).toPrecision(9));
+  const of = (
+    id: "min" | "median" | "p90" | "p99" | "max",
+    title: string,
+  ): Column<SiteLengths> => ({
+    id,
+    title,
+    unit: "s",
+    csv: (w) => seconds(w.task_lengths[id]),
+    cell: (w) => t(w.task_lengths[id]),
+  });
+  return [
+    {
+      id: "site",
+      title: "spawn site",
+      left: true,
+      csv: (w) => w.site,
+      cell: (w) => {
+        const known = r.sites.find((x) => x.place === w.id);
+        return (
+          <span>
+            {known?.function && <b class="fn">{known.function} </b>}
+            <span class="mono faint">{fileName(w.site)}</span>
+          </span>
+        );
+      },
+    },
+    { id: "tasks", title: "tasks", csv: (w) => w.tasks, cell: (w) => count(w.tasks) },
+    of("min", "shortest"),
+    of("median", "median"),
+    of("p90", "90 % below"),
+    of("p99", "99 % below"),
+    of("max", "longest"),
+    {
+      id: "spread",
+      title: "tasks by length",
+      left: true,
+      cell: (w) => <Distribution of={w.task_lengths} run={r} what="tasks" small />,
+    },
+    {
+      id: "ready",
+      title: "ready before start, median",
+      unit: "s",
+      csv: (w) => seconds(w.ready.times.median),
+      cell: (w) => t(w.ready.times.median),
+    },
+    {
+      id: "steals",
+      title: "stolen",
+      csv: (w) => w.ready.steals,
+      cell: (w) =>
+        w.ready.starts > 0 ? `${count(w.ready.steals)} of ${count(w.ready.starts)}` : null,
+    },
+  ];
+}
+
+function ReadyTimes({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
+  const t = (n: number) => ticks(n, r.ticks_per_second);
+  if (s.ready_by_edge.length === 0) return null;
+  return (
+    <section aria-label="Ready times">
+      <h2>
+        Ready times{" "}
+        <span>from the moment a strand could start to its start, by what made it ready</span>
+      </h2>
+      <table class="table" aria-label="Ready times by edge">
+        <thead>
+          <tr>
+            <th class="left" scope="col">
+              edge
+            </th>
+            <th scope="col">starts</th>
+            <th scope="col">stolen</th>
+            <th scope="col">sum</th>
+            <th scope="col">median</th>
+            <th scope="col">90 % below</th>
+            <th scope="col">longest</th>
+            <th class="left" scope="col">
+              starts by time
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {s.ready_by_edge.map((e) => (
+            <tr key={e.edge}>
+              <td class="left">{EDGES[e.edge] ?? e.edge}</td>
+              <td>{count(e.starts)}</td>
+              <td>
+                {count(e.steals)}{" "}
+                <span class="faint">{percent(e.steals / Math.max(1, e.starts))}</span>
+              </td>
+              <td>{t(e.times.sum)}</td>
+              <td>{t(e.times.median)}</td>
+              <td>{t(e.times.p90)}</td>
+              <td>{t(e.times.max)}</td>
+              <td class="left">
+                <Distribution of={e.times} run={r} what="starts" small />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** How many strands were ready and waited, over the run. */
+function Waiting({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
+  const { bin_mean: means, max, mean } = s.ready;
+  const top = Math.max(1, ...means);
+  return (
+    <section aria-label="Strands that waited">
+      <h2>
+        Strands that were ready and waited{" "}
+        <span>
+          {plain(mean)} on average, {count(max)} at most
+        </span>
+      </h2>
+      <svg
+        class="queue"
+        viewBox={`0 0 ${means.length} 60`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`Ready strands over ${ticks(r.elapsed, r.ticks_per_second)}, from 0 to ${plain(top)}`}
+      >
+        {means.map((n, i) => (
+          <rect
+            key={i}
+            x={i}
+            width="1.02"
+            y={60 - (58 * n) / top}
+            height={(58 * n) / top}
+            fill="var(--delay)"
+          />
+        ))}
+      </svg>
+      <div class="queue-axis">
+        <span>0</span>
+        <span>{ticks(r.elapsed, r.ticks_per_second)}</span>
+      </div>
+    </section>
+  );
+}
+
+function Steals({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
+  const matrices = useMemo(() => matricesOf(s), [s]);
+  const edge = useSignal(matrices[0]?.edge ?? "all");
+  const m = matrices.find((x) => x.edge === edge.value) ?? matrices[0];
+  const t = (n: number) => ticks(n, r.ticks_per_second);
+  if (!m) return null;
+  return (
+    <section aria-label="Steals">
+      <h2>
+        Who took from whom{" "}
+        <span>
+          {count(s.steals.count)} <Term of="steal">steals</Term>, {plain(s.steals.per_second)} a
+          second, {count(s.steals.leapfrogs)} while waiting in a join, {count(s.steals.failed)}{" "}
+          attempts without one
+        </span>
+      </h2>
+      {matrices.length > 1 && (
+        <div class="toolbar plain">
+          <Choice
+            label="Edge"
+            value={m.edge}
+            of={matrices.map((x) => ({ value: x.edge, label: EDGES[x.edge] ?? x.edge }))}
+            onChange={(v) => (edge.value = v)}
+          />
+        </div>
+      )}
+      <div class="steals">
+        <Matrix of={m} run={r} />
+        <table class="table" aria-label="Steals by worker">
+          <thead>
+            <tr>
+              <th class="left" scope="col">
+                worker
+              </th>
+              <th scope="col">steals</th>
+              <th scope="col">in joins</th>
+              <th scope="col">stolen from</th>
+              <th scope="col">first steal</th>
+              <th scope="col">failed attempts</th>
+              <th scope="col">asleep</th>
+            </tr>
+          </thead>
+          <tbody>
+            {s.steals.workers.map((w) => (
+              <tr key={w.worker}>
+                <td class="left">
+                  {r.threads.find((x) => x.thread === w.worker)?.label ?? `W${w.worker}`}
+                </td>
+                <td>{count(w.steals)}</td>
+                <td>{count(w.leapfrogs)}</td>
+                <td>{count(w.stolen)}</td>
+                <td>{w.first_steal === null ? "never" : t(w.first_steal)}</td>
+                <td>{count(w.failed)}</td>
+                <td>{t(w.asleep)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,93 @@
+/** The report's statistics (docs/REPORT: `statistics`), as the page reads them. */
+
+export interface Spread {
+  count: number;
+  sum: number;
+  mean: number;
+  min: number;
+  median: number;
+  p90: number;
+  p99: number;
+  max: number;
+  /** By powers of two of ticks. */
+  histogram: number[];
+}
+
+export interface SiteLengths {
+  id: number;
+  site: string;
+  tasks: number;
+  strand_lengths: Spread;
+  task_lengths: Spread;
+  ready: { starts: number; steals: number; times: Spread };
+}
+
+export interface Numbers {
+  sites: SiteLengths[];
+  more_sites: number;
+  folded_strands: number;
+  ready_by_edge: { edge: string; starts: number; steals: number; times: Spread }[];
+  ready: { mean: number; max: number; bin_mean: number[] };
+  steals: {
+    count: number;
+    per_second: number;
+    leapfrogs: number;
+    failed: number;
+    workers: {
+      worker: number;
+      steals: number;
+      leapfrogs: number;
+      stolen: number;
+      first_steal: number | null;
+      failed: number;
+      asleep: number;
+    }[];
+    /** Thief, victim. */
+    matrix: number[][];
+  };
+  /** From worker, to worker. */
+  dag: { edges: { edge: string; matrix: number[][] }[] } | null;
+}
+
+/** Words for the kinds of edges. */
+export const EDGES: Record<string, string> = {
+  all: "steals",
+  create: "spawn",
+  create_continuation: "after a spawn",
+  wait_continuation: "after a wait",
+  yield_continuation: "after a yield",
+  end: "a child's end",
+  depend: "dependence",
+  signal: "signal",
+};
+
+/** Who took from whom: rows are thieves, columns victims; of a kind of edge or of all. */
+export interface Pairs {
+  edge: string;
+  thieves: number[][];
+}
+
+/**
+ * The matrix of all steals, and for each kind of edge that led to another worker its own. An edge
+ * goes from the worker that made a strand ready to the one that ran it, so its matrix is turned:
+ * who ran it is the thief. What stayed on its worker is not a steal.
+ */
+export function matricesOf(s: Pick<Numbers, "steals" | "dag">): Pairs[] {
+  const n = s.steals.matrix.length;
+  const all: Pairs[] = n ? [{ edge: "all", thieves: s.steals.matrix }] : [];
+  for (const { edge, matrix } of s.dag?.edges ?? []) {
+    const turned = Array.from({ length: n }, (_, thief) =>
+      Array.from({ length: n }, (_, victim) =>
+        thief === victim ? 0 : (matrix[victim]?.[thief] ?? 0),
+      ),
+    );
+    if (turned.some((row) => row.some((v) => v > 0))) all.push({ edge, thieves: turned });
+  }
+  return all;
+}
+
+/** Sites with tasks, most time first. */
+export const siteRows = (s: Pick<Numbers, "sites">): SiteLengths[] =>
+  s.sites
+    .filter((w) => w.task_lengths.count > 0)
+    .sort((a, b) => b.task_lengths.sum - a.task_lengths.sum);
