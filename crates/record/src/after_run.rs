@@ -383,11 +383,10 @@ fn below_roots(dag: &Dag) -> Inside {
 fn without_serial(recorded: Vec<Recorded>, main: usize) -> (Vec<Recorded>, usize, usize) {
     let mut kept = Vec::new();
     let (mut place, mut serial) = (0, 0);
-    let tasks = recorded.iter().any(|one| one.trace.tasks > 0);
     for (at, one) in recorded.into_iter().enumerate() {
         if at == main {
             place = kept.len();
-        } else if one.trace.tasks == 0 && (tasks || !one.trace.threads) {
+        } else if one.trace.tasks == 0 {
             serial += 1;
             // A file that stays is one more trace, nothing worse.
             let _ = std::fs::remove_file(&one.half);
