@@ -75,6 +75,8 @@ pub enum ChunkKind {
     CpuTimes = 15,
     /// CPU clocks of threads, in spool files alone ([`crate::entry::CpuReading`]).
     CpuReadings = 16,
+    /// Names that threads got later ([`crate::entry::ThreadName`]).
+    ThreadNames = 18,
 }
 
 impl ChunkKind {
@@ -97,6 +99,7 @@ impl ChunkKind {
             14 => ChunkKind::Stops,
             15 => ChunkKind::CpuTimes,
             16 => ChunkKind::CpuReadings,
+            18 => ChunkKind::ThreadNames,
             _ => return None,
         })
     }

@@ -38,6 +38,7 @@ mod runtimes;
 mod sandbox;
 mod site_cache;
 mod tbb;
+mod threads;
 mod unrecorded;
 mod watch;
 
@@ -101,6 +102,7 @@ extern "C" fn loaded() {
     }
     free_list::give_back_at_thread_ends();
     fork::look();
+    threads::look();
     workspan_recorder::start(
         &PathBuf::from(folder),
         &spool_name(&exe),

@@ -30,13 +30,15 @@ pub enum Cause {
     OtherThreads,
     /// The workers that were free were those of another pool.
     OtherPool,
+    /// A thread that the program started had not begun to run.
+    ThreadStart,
     /// None of these.
     None,
 }
 
 impl Cause {
     /// All of them, in the order of `Cause as usize`.
-    pub const ALL: [Cause; 14] = [
+    pub const ALL: [Cause; 15] = [
         Cause::SerialStrand,
         Cause::SpawnLoop,
         Cause::GrainFine,
@@ -50,6 +52,7 @@ impl Cause {
         Cause::Blocked,
         Cause::OtherThreads,
         Cause::OtherPool,
+        Cause::ThreadStart,
         Cause::None,
     ];
 
@@ -74,6 +77,7 @@ impl Cause {
             Cause::Blocked => "blocked",
             Cause::OtherThreads => "other-threads",
             Cause::OtherPool => "other-pool",
+            Cause::ThreadStart => "thread-start",
             Cause::None => "none",
         }
     }

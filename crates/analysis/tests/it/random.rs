@@ -142,6 +142,7 @@ fn everything_occurs() {
                 | Cause::Oversubscribed
                 | Cause::OtherThreads
                 | Cause::OtherPool
+                | Cause::ThreadStart
         );
         let occurs = seen.contains(&format!("cause {}", cause.id()));
         assert!(elsewhere || occurs, "{} never occurs", cause.id());

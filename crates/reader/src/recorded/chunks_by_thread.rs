@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use workspan_trace::chunk::CHUNK_HEADER_SIZE;
 use workspan_trace::entry::{
     ClockPair, CpuTime, Finished, FrameEntry, Label, Note, OffCpu, PlaceEntry, SamplesEntry, Site,
-    StackEntry, StopsEntry, entries,
+    StackEntry, StopsEntry, ThreadEntry, ThreadName, entries,
 };
 use workspan_trace::event::{Event, Events};
 use workspan_trace::off_cpu::is_off_cpu;
@@ -38,6 +38,8 @@ pub(super) struct TraceChunks<'a> {
     pub stacks: BTreeMap<u32, StackEntry>,
     pub samples: Vec<SamplesEntry>,
     pub cpu_times: Vec<CpuTime>,
+    /// Names of threads, by their numbers in the trace.
+    pub names: BTreeMap<u32, String>,
     pub stops: Vec<StopsEntry>,
     pub finished: Option<Finished>,
     pub warnings: Vec<String>,
@@ -162,7 +164,17 @@ pub(super) fn read_content<'a>(
                 .extend(bodies().filter_map(CpuTime::decode)),
             ChunkKind::Stops => sorted.stops.extend(bodies().filter_map(StopsEntry::decode)),
             // Of a spool file; the finished trace has times off the CPU instead.
-            ChunkKind::Maps | ChunkKind::Threads | ChunkKind::CpuReadings => {}
+            ChunkKind::Threads => {
+                for thread in bodies().filter_map(ThreadEntry::decode) {
+                    sorted.names.entry(thread.thread).or_insert(thread.name);
+                }
+            }
+            ChunkKind::ThreadNames => sorted.names.extend(
+                bodies()
+                    .filter_map(ThreadName::decode)
+                    .map(|named| (named.thread, named.name)),
+            ),
+            ChunkKind::Maps | ChunkKind::CpuReadings => {}
         }
     }
     sorted.warnings.extend(damage_told(&chunks));
