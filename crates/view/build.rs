@@ -1,9 +1,10 @@
-//! Embeds the built page. In order of preference:
+//! Embeds the built page:
 //!
-//! 1. `ui/dist/index.html`, which `cargo xtask ui` builds in a checkout;
-//! 2. `page/index.html` beside this file, which the published package carries;
-//! 3. an optimised build in a checkout without either (`cargo install --path` or `--git`) builds
-//!    the page with npm, in a copy of `ui/` inside cargo's target folder.
+//! * in a checkout `ui/dist/index.html`, which `cargo xtask ui` builds; an optimised build without
+//!   it (`cargo install --path` or `--git`) builds the page with npm, in a copy of `ui/` inside
+//!   cargo's target folder;
+//! * elsewhere `page/index.html` beside this file, which the published package carries. A checkout
+//!   has one only while it is packaged, or after that was interrupted: of what page nobody knows.
 //!
 //! An optimised build that gets no page stops with the one command that is missing, so that nobody
 //! installs a tool whose `view` and `html` do nothing. `WORKSPAN_PAGE=none` builds without a page
@@ -16,6 +17,9 @@ use std::{env, fs, io};
 
 /// Vite's own minimum.
 const MIN_NODE: (u32, u32) = (20, 19);
+
+const REMEDY: &str = "the viewer's page is not built, and an installed workspan needs it: install Node 20.19 or \
+     later with npm and repeat this command (WORKSPAN_PAGE=none builds without the page)";
 
 fn main() {
     println!("cargo::rerun-if-env-changed=WORKSPAN_PAGE");
@@ -34,31 +38,27 @@ fn main() {
 }
 
 fn page(here: &Path, out: &Path) -> Result<Vec<u8>, String> {
-    let built = [
-        here.join("../../ui/dist/index.html"),
-        here.join("page/index.html"),
-    ];
-    let found = built.iter().find(|path| path.is_file());
-    // A listed file that does not exist would make every build run this script again. In debug
-    // builds that is what notices a page that is built later.
-    for path in built.iter().filter(|&path| found.is_none_or(|f| f == path)) {
-        println!("cargo::rerun-if-changed={}", path.display());
-    }
-    if let Some(path) = found {
-        return fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
+    let ui = here.join("../../ui");
+    let built = match ui.join("package.json").is_file() {
+        true => ui.join("dist/index.html"),
+        false => here.join("page/index.html"),
+    };
+    // A file that does not exist makes every build run this script again: that is what notices a
+    // page that is built later.
+    println!("cargo::rerun-if-changed={}", built.display());
+    if built.is_file() {
+        return fs::read(&built).map_err(|error| format!("{}: {error}", built.display()));
     }
     let wanted = env::var_os("WORKSPAN_PAGE").is_none_or(|value| value != "none");
     let optimised = env::var_os("PROFILE").is_some_and(|profile| profile == "release");
     if !optimised || !wanted {
         return Ok(Vec::new());
     }
-    build_page(&here.join("../../ui"), &out.join("ui"))
+    build_page(&ui, &out.join("ui"))
 }
 
 /// Builds the page from a copy of `sources`: cargo's own checkouts are not written to.
 fn build_page(sources: &Path, copy: &Path) -> Result<Vec<u8>, String> {
-    const REMEDY: &str = "the viewer's page is not built, and an installed workspan needs it: install Node 20.19 or \
-         later with npm and repeat this command (WORKSPAN_PAGE=none builds without the page)";
     if !sources.join("package.json").is_file() {
         return Err(format!(
             "{}: the sources of the page are missing; {REMEDY}",
@@ -89,7 +89,7 @@ fn npm(folder: &Path, arguments: &[&str]) -> Result<(), String> {
         .args(arguments)
         .current_dir(folder)
         .output();
-    let done = done.map_err(|error| format!("{what}: {error}; is npm installed?"))?;
+    let done = done.map_err(|error| format!("{what}: {error}; {REMEDY}"))?;
     if done.status.success() {
         return Ok(());
     }

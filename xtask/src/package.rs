@@ -72,7 +72,7 @@ pub fn run(verify: bool) -> Result<()> {
         package.args(["--quiet", "--no-verify"]);
     }
     let packaged = succeed(&mut package);
-    // A page that stays behind would be embedded by builds of later pages.
+    // Packages alone carry it: builds in a checkout take ui/dist.
     fs::remove_dir_all(&page)?;
     packaged?;
     for (name, files) in CARRIED {

@@ -36,7 +36,7 @@ fn of_line(workspace: &Workspace, text: &str, placed: &Placed<'_>) -> Vec<Diagno
             code: Some(NumberOrString::String(finding.cause.to_owned())),
             source: Some("workspan".to_owned()),
             message: format!(
-                "{} {}{}",
+                "{}: {}{}",
                 finding.what,
                 finding.loss_and_remedy,
                 placed.state.note()

@@ -42,7 +42,7 @@ fn said(placed: &Placed<'_>) -> Vec<String> {
     let before = parts.len();
     for finding in &line.findings {
         parts.push(format!(
-            "**{}**: {} {}",
+            "**{}**: {}: {}",
             finding.cause,
             plain(&finding.what),
             plain(&finding.loss_and_remedy)

@@ -124,6 +124,7 @@ fn its_steps_record_check_and_write_the_results() {
     let (output, text) = run("--min-parallelism 1e6 --max-work-growth 100000%");
     assert_eq!(output.status.code(), Some(3), "{text}{}", said(&output));
     assert!(text.contains("::error file=src/"), "{text}");
+    assert!(text.contains("Where to look: "), "{text}");
     let read = |name: &str| fs::read_to_string(results.join(name)).unwrap();
     let comment = read("comment.md");
     assert!(

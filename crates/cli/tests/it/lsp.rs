@@ -136,6 +136,13 @@ fn an_editor_shows_the_report_at_its_lines() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0]["code"], "serial-strand");
     assert_eq!(found[0]["source"], "workspan");
+    // The loss is a part of its own, not the end of the sentence before.
+    let message = found[0]["message"].as_str().unwrap();
+    let (what, loss) = message.split_once(": ").expect(message);
+    assert!(
+        what.contains("ran alone") && loss.contains("of the lost time"),
+        "{message}"
+    );
     assert_eq!(
         found[0]["range"]["start"],
         json!({"line": 2, "character": 4})

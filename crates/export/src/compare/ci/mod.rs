@@ -33,7 +33,7 @@ fn message(one: &Checked) -> String {
     match &one.place {
         Some(place) => {
             let words = plain_text(&place_words(place));
-            format!("{}. Look at {words}.", limit_text(one))
+            format!("{}. Where to look: {words}.", limit_text(one))
         }
         None => format!("{}.", limit_text(one)),
     }
