@@ -75,6 +75,10 @@ pub enum ChunkKind {
     CpuTimes = 15,
     /// CPU clocks of threads, in spool files alone ([`crate::entry::CpuReading`]).
     CpuReadings = 16,
+    /// Waits as the process saw them ([`crate::entry::LoggedWait`]), in spool files alone.
+    WaitLog = 17,
+    /// What threads waited for ([`crate::entry::WaitsEntry`]).
+    Waits = 18,
 }
 
 impl ChunkKind {
@@ -97,6 +101,8 @@ impl ChunkKind {
             14 => ChunkKind::Stops,
             15 => ChunkKind::CpuTimes,
             16 => ChunkKind::CpuReadings,
+            17 => ChunkKind::WaitLog,
+            18 => ChunkKind::Waits,
             _ => return None,
         })
     }

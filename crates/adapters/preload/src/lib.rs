@@ -39,6 +39,8 @@ mod sandbox;
 mod site_cache;
 mod tbb;
 mod unrecorded;
+#[cfg(target_arch = "x86_64")]
+mod waits;
 mod watch;
 
 use std::ffi::{OsStr, OsString};
@@ -101,6 +103,8 @@ extern "C" fn loaded() {
     }
     free_list::give_back_at_thread_ends();
     fork::look();
+    #[cfg(target_arch = "x86_64")]
+    waits::look();
     workspan_recorder::start(
         &PathBuf::from(folder),
         &spool_name(&exe),

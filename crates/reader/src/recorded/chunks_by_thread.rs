@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use workspan_trace::chunk::CHUNK_HEADER_SIZE;
 use workspan_trace::entry::{
     ClockPair, CpuTime, Finished, FrameEntry, Label, Note, OffCpu, PlaceEntry, SamplesEntry, Site,
-    StackEntry, StopsEntry, entries,
+    StackEntry, StopsEntry, WaitsEntry, entries,
 };
 use workspan_trace::event::{Event, Events};
 use workspan_trace::off_cpu::is_off_cpu;
@@ -39,6 +39,7 @@ pub(super) struct TraceChunks<'a> {
     pub samples: Vec<SamplesEntry>,
     pub cpu_times: Vec<CpuTime>,
     pub stops: Vec<StopsEntry>,
+    pub waits: Vec<WaitsEntry>,
     pub finished: Option<Finished>,
     pub warnings: Vec<String>,
     /// Damaged places that were passed over.
@@ -161,8 +162,12 @@ pub(super) fn read_content<'a>(
                 .cpu_times
                 .extend(bodies().filter_map(CpuTime::decode)),
             ChunkKind::Stops => sorted.stops.extend(bodies().filter_map(StopsEntry::decode)),
+            ChunkKind::Waits => sorted.waits.extend(bodies().filter_map(WaitsEntry::decode)),
             // Of a spool file; the finished trace has times off the CPU instead.
-            ChunkKind::Maps | ChunkKind::Threads | ChunkKind::CpuReadings => {}
+            ChunkKind::Maps
+            | ChunkKind::Threads
+            | ChunkKind::CpuReadings
+            | ChunkKind::WaitLog => {}
         }
     }
     sorted.warnings.extend(damage_told(&chunks));
