@@ -1,7 +1,8 @@
 //! Where threads were in their code: samples taken by a clock, joined to strands by thread and
 //! time.
 
-use workspan_trace::entry::{RECORDING, WaitKind};
+use workspan_trace::entry::RECORDING;
+pub use workspan_trace::entry::WaitKind as WaitedFor;
 
 use crate::dag::{Lists, NONE, StrandId, Strands, ThreadId};
 
@@ -75,7 +76,7 @@ pub struct Stop {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Waited {
     /// What for.
-    pub kind: WaitKind,
+    pub kind: WaitedFor,
     /// Which lock, condition variable, …: equal numbers are one object; 0 for none.
     pub object: u64,
     /// The thread that ended the wait; [`NONE`] for unknown.

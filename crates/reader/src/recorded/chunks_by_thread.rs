@@ -164,10 +164,7 @@ pub(super) fn read_content<'a>(
             ChunkKind::Stops => sorted.stops.extend(bodies().filter_map(StopsEntry::decode)),
             ChunkKind::Waits => sorted.waits.extend(bodies().filter_map(WaitsEntry::decode)),
             // Of a spool file; the finished trace has times off the CPU instead.
-            ChunkKind::Maps
-            | ChunkKind::Threads
-            | ChunkKind::CpuReadings
-            | ChunkKind::WaitLog => {}
+            ChunkKind::Maps | ChunkKind::Threads | ChunkKind::CpuReadings | ChunkKind::WaitLog => {}
         }
     }
     sorted.warnings.extend(damage_told(&chunks));

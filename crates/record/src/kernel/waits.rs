@@ -66,7 +66,12 @@ impl Waits {
 
     fn add(&mut self, logged: LoggedWait) {
         match logged {
-            LoggedWait::Chain { id, addresses } => {
+            LoggedWait::Chain { id, mut addresses } => {
+                // The innermost of a chain is taken for where its thread was, which of a return
+                // address is the call before it.
+                if let Some(first) = addresses.first_mut() {
+                    *first = first.saturating_sub(1);
+                }
                 self.chains.insert(id, addresses);
             }
             LoggedWait::Wait {

@@ -3,8 +3,8 @@
 use super::Events;
 use crate::text::line::Line;
 use workspan_dag::Error;
-use workspan_dag::pools::{Member, Pool};
 use workspan_dag::NONE;
+use workspan_dag::pools::{Member, Pool};
 use workspan_dag::samples::{Frame, RawSample, RawStop, Waited};
 use workspan_trace::entry::WaitKind;
 
