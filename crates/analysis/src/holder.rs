@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use workspan_dag::{Dag, Frame, NONE, Stop};
+use workspan_dag::{Dag, Frame, NONE, Stop, Waited};
 
 use crate::blocked::program_line;
 use crate::sample_profile::{FrameOfStack, attributed_frame};
@@ -29,7 +29,7 @@ pub struct Holder {
     pub ticks: u64,
     /// Ticks of all waits of which it is known who ended them.
     pub of: u64,
-    /// Threads that ended them.
+    /// Threads that ended them; those without records count as one.
     pub threads: u32,
     /// What these ran while others waited for them: the place with most samples.
     pub ran: Option<CodePlace>,
@@ -56,7 +56,9 @@ pub(crate) fn holder(dag: &Dag, stops: &[&Stop]) -> Option<Holder> {
     let mut frames = FrameOfStack::new(|stack| program_line(dag, stack));
     let mut of = 0u64;
     for stop in stops {
-        let Some(wait) = stop.wait.as_ref().filter(|wait| wait.by != NONE) else {
+        // A thread that the trace has no records of has a stack all the same.
+        let is_known = |wait: &&Waited| wait.by != NONE || wait.released_at != NONE;
+        let Some(wait) = stop.wait.as_ref().filter(is_known) else {
             continue;
         };
         of = of.saturating_add(stop.ticks);
@@ -90,10 +92,7 @@ pub(crate) fn holder(dag: &Dag, stops: &[&Stop]) -> Option<Holder> {
 }
 
 /// What the threads ran most in these times, the samples there, and all.
-fn ran(
-    dag: &Dag,
-    mut threads: BTreeMap<u32, Vec<(u64, u64)>>,
-) -> (Option<CodePlace>, u64, u64) {
+fn ran(dag: &Dag, mut threads: BTreeMap<u32, Vec<(u64, u64)>>) -> (Option<CodePlace>, u64, u64) {
     for times in threads.values_mut() {
         times.sort_unstable();
         // The latest end so far, so that one search finds whether a moment lies in any of them.

@@ -83,6 +83,9 @@ pub struct Waited {
     pub by: ThreadId,
     /// The stack of that thread when it released the object; [`NONE`] for unknown.
     pub released_at: u32,
+    /// How long the object was held after the thread gave up the CPU, in ticks. The rest went by
+    /// until it was back.
+    pub held: u64,
 }
 
 impl Frame {

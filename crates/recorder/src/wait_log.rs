@@ -55,6 +55,8 @@ pub struct Wait {
     pub by: u32,
     /// Where that thread did so: a number of [`chain`].
     pub released_at: u32,
+    /// When that was, in ticks; `end` where it is not known.
+    pub released: u64,
 }
 
 struct Log {
@@ -154,6 +156,7 @@ pub fn wait(wait: &Wait) {
         u64::from(wait.chain),
         u64::from(wait.by),
         u64::from(wait.released_at),
+        wait.released.saturating_sub(wait.begin).min(ticks),
     ] {
         body.push(field);
     }

@@ -14,6 +14,7 @@ mod stack;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+use workspan_recorder::wait_log::{self, Wait};
 use workspan_trace::entry::WaitKind;
 
 /// What an interposed function does with its arguments.
@@ -100,6 +101,26 @@ impl Entry {
 extern "C" fn missing() -> c_int {
     const ENOSYS: c_int = 38;
     ENOSYS
+}
+
+/// A runtime's own function made its caller, which returns there, wait for a lock: what an adapter
+/// saw of it, since a time in ticks.
+pub(crate) fn waited_for_lock(object: usize, begin: u64, returns_to: usize) {
+    let end = wait_log::now();
+    let tid = stack::tid();
+    if tid != 0 && begin != 0 && wait_log::is_long(begin, end) {
+        wait_log::wait(&Wait {
+            tid,
+            kind: WaitKind::Mutex,
+            begin,
+            end,
+            object,
+            chain: wait_log::chain(&[returns_to]),
+            by: 0,
+            released_at: 0,
+            released: end,
+        });
+    }
 }
 
 /// Looks all functions up: later a thread may hold the loader's lock. Called at the start.

@@ -202,12 +202,12 @@ fn place_json<'a>(dag: &'a Dag, finding: &Finding) -> PlaceJson<'a> {
     let is_block = matches!(
         finding.cause,
         Cause::SerialStrand
-        | Cause::Lock
-        | Cause::Channel
-        | Cause::Io
-        | Cause::Sleep
-        | Cause::Blocked
-        | Cause::OtherThreads
+            | Cause::Lock
+            | Cause::Channel
+            | Cause::Io
+            | Cause::Sleep
+            | Cause::Blocked
+            | Cause::OtherThreads
     );
     block_json(dag, &finding.block, finding.strand, is_block)
 }

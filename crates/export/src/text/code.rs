@@ -155,9 +155,7 @@ fn held(holder: &Holder, kind: WaitKind) -> Vec<Piece> {
     }
     if let Some(at) = holder.ran.as_ref().filter(|_| holder.of_samples >= 5) {
         let share = share(of(holder.samples, holder.of_samples));
-        words.push(plain(format!(
-            " Meanwhile {who} was in "
-        )));
+        words.push(plain(format!(" Meanwhile {who} was in ")));
         words.extend(place(at));
         words.push(plain(format!(
             " ({share} of {} samples).",

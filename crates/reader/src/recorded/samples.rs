@@ -85,6 +85,7 @@ pub(super) fn samples(chunks: &TraceChunks<'_>, extent: Extent, raw: &mut RawTra
                     object: wait.object,
                     by: by.map_or(NONE, |by| by as u32),
                     released_at: released_at.copied().unwrap_or(NONE),
+                    held: wait.held,
                 }),
             });
         }

@@ -293,6 +293,7 @@ fn wait_entry<'a>(
         object: wait.object,
         by: waits.ended_by(wait),
         released_at: released_at.map(|chain| number(chains, chain)),
+        held: wait.released.saturating_sub(begin).min(ticks),
     }
 }
 

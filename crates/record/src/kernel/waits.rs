@@ -28,6 +28,8 @@ pub struct Wait {
     by: u32,
     /// Number of that thread's call stack then.
     released_at: Option<u32>,
+    /// When the object was released.
+    pub released: u64,
 }
 
 /// The waits of a process.
@@ -83,6 +85,7 @@ impl Waits {
                 chain,
                 by,
                 released_at,
+                held,
             } => self.by_tid.entry(tid).or_default().push(Wait {
                 begin,
                 end: begin.saturating_add(ticks),
@@ -91,6 +94,7 @@ impl Waits {
                 chain: chain.checked_sub(1),
                 by,
                 released_at: released_at.checked_sub(1),
+                released: begin.saturating_add(held),
             }),
         }
     }
@@ -166,6 +170,7 @@ mod tests {
                 chain: 1,
                 by: 6,
                 released_at: 0,
+                held: 1,
             });
         }
         waits

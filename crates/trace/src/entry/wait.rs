@@ -86,6 +86,9 @@ pub enum LoggedWait {
         by: u32,
         /// Where that thread released the object: a chain's number + 1, 0 for unknown.
         released_at: u32,
+        /// How long the object was held from `begin` on, in ticks; the length of the wait where
+        /// that is not known.
+        held: u64,
     },
 }
 
@@ -111,6 +114,7 @@ impl LoggedWait {
                 chain: f.number32()?,
                 by: f.number32()?,
                 released_at: f.number32()?,
+                held: f.number()?,
             },
             _ => return None,
         })
@@ -134,6 +138,9 @@ pub struct WaitEntry {
     pub by: Option<u32>,
     /// Number of that thread's stack when it released the object.
     pub released_at: Option<u32>,
+    /// How long the object was held from `begin` on, in ticks: at most `ticks`. The rest went by
+    /// until the thread that waited was back.
+    pub held: u64,
 }
 
 /// Waits of one thread, by time.
@@ -161,6 +168,7 @@ impl WaitsEntry {
             push_varint(&mut body, wait.object);
             push_varint(&mut body, or_none(wait.by));
             push_varint(&mut body, or_none(wait.released_at));
+            push_varint(&mut body, wait.held);
             last = last.max(wait.begin);
         }
         push_entry(out, &body);
@@ -188,6 +196,7 @@ impl WaitsEntry {
             };
             wait.by = f.number32()?.checked_sub(1);
             wait.released_at = f.number32()?.checked_sub(1);
+            wait.held = f.number()?.min(wait.ticks);
             waits.push(wait);
         }
         Some(WaitsEntry { thread, waits })
@@ -212,6 +221,7 @@ mod tests {
                     object: 0x7fff_0000_1234,
                     by: Some(0),
                     released_at: None,
+                    held: 880,
                 },
                 WaitEntry {
                     begin: (1 << 40) + 1000,

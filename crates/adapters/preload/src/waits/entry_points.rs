@@ -93,13 +93,22 @@ macro_rules! waits {
     )+ };
 }
 
-/// A free lock is taken without a hook.
+/// A free lock is taken without a hook. The first word of glibc's mutexes and reader-writer locks is
+/// 0 when they are free: then the call goes on by a jump. If another thread takes the lock in
+/// between, that wait is not logged. If not free, the lock may be the thread's own, or shared.
 macro_rules! waits_after_a_try {
     ($($name:ident, $entry:ident, $try:ident;)+) => { $(
         wait! {
             $name,
             $entry,
             (
+                "mov r11, [rip + {entry}]",
+                "test r11, r11",
+                "jz 2f",
+                "cmp dword ptr [rdi], 0",
+                "jne 4f",
+                "jmp r11",
+                "4:",
                 "mov rax, [rip + {try_entry}]",
                 "test rax, rax",
                 "jz 2f",

@@ -161,6 +161,7 @@ fn log(kind: WaitKind, object: usize, (begin, end): (u64, u64), frame: Frame) {
         chain: frame.chain(),
         by: release.map_or(0, |release| release.by),
         released_at: release.map_or(0, |release| release.chain),
+        released: release.map_or(end, |release| release.at),
     });
 }
 
@@ -183,8 +184,9 @@ fn note_release(object: usize, now: u64, frame: Frame) {
     let release = Release {
         by: stack::tid(),
         chain: frame.chain(),
+        at: now,
     };
-    release::note(object, now, release);
+    release::note(object, release);
 }
 
 #[cfg(test)]

@@ -23,6 +23,8 @@ pub(super) struct Release {
     pub(super) by: u32,
     /// Its call stack: a number of the log's.
     pub(super) chain: u32,
+    /// When, in ticks.
+    pub(super) at: u64,
 }
 
 /// The last release of an object of this place. Odd while it is written.
@@ -64,7 +66,7 @@ pub(super) fn is_awaited(object: usize) -> bool {
 }
 
 /// Notes a release. Of two at one moment one is kept.
-pub(super) fn note(object: usize, at: u64, release: Release) {
+pub(super) fn note(object: usize, release: Release) {
     let place = &RELEASES[place(object)];
     let version = place.version.load(Ordering::Relaxed);
     let is_mine = version.is_multiple_of(2)
@@ -77,7 +79,7 @@ pub(super) fn note(object: usize, at: u64, release: Release) {
     }
     core::sync::atomic::fence(Ordering::Release);
     place.object.store(object as u64, Ordering::Relaxed);
-    place.at.store(at, Ordering::Relaxed);
+    place.at.store(release.at, Ordering::Relaxed);
     let who = u64::from(release.by) << 32 | u64::from(release.chain);
     place.who.store(who, Ordering::Relaxed);
     place.version.store(version + 2, Ordering::Release);
@@ -95,6 +97,7 @@ pub(super) fn last(object: usize, from: u64, to: u64) -> Option<Release> {
     (is_whole && is_of && (from..=to).contains(&at)).then_some(Release {
         by: (who >> 32) as u32,
         chain: who as u32,
+        at,
     })
 }
 
@@ -105,12 +108,23 @@ mod tests {
     #[test]
     fn the_last_release_of_an_object_is_found_in_its_time() {
         let (one, same_place) = (0x1_0000_5540, 0x1_0000_5540 + (PLACES << SHIFT));
-        let release = Release { by: 7, chain: 3 };
-        note(one, 50, release);
+        let release = Release {
+            by: 7,
+            chain: 3,
+            at: 50,
+        };
+        note(one, release);
         assert_eq!(last(one, 40, 60), Some(release));
         assert_eq!(last(one, 51, 60), None);
         assert_eq!(last(same_place, 40, 60), None);
-        note(same_place, 55, Release { by: 8, chain: 0 });
+        note(
+            same_place,
+            Release {
+                by: 8,
+                chain: 0,
+                at: 55,
+            },
+        );
         assert_eq!(last(one, 40, 60), None);
         assert_eq!(last(same_place, 40, 60).map(|r| r.by), Some(8));
     }

@@ -81,13 +81,13 @@ impl Events {
             thread,
             stack,
             ticks,
-            wait: self.waited(line)?,
+            wait: self.waited(line, ticks)?,
         });
         Ok(())
     }
 
     /// What a stop was for.
-    fn waited(&self, line: &Line<'_>) -> Result<Option<Waited>, Error> {
+    fn waited(&self, line: &Line<'_>, ticks: u64) -> Result<Option<Waited>, Error> {
         if line.given("on").is_none() {
             return Ok(None);
         }
@@ -104,6 +104,7 @@ impl Events {
             object: line.whole_or("object", 0)?,
             by,
             released_at,
+            held: line.whole_or("held", ticks)?.min(ticks),
         }))
     }
 

@@ -64,6 +64,7 @@ impl Writer<'_> {
                 "released",
                 (wait.released_at != NONE).then_some(u64::from(wait.released_at)),
             ),
+            ("held", Some(wait.held)),
         ];
         for (key, number) in numbers {
             if let Some(number) = number {
