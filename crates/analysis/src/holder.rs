@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use workspan_dag::{Dag, Frame, NONE, Stop, Waited};
 
 use crate::blocked::program_line;
-use crate::sample_profile::{FrameOfStack, attributed_frame};
+use crate::sample_profile::{FrameOfStack, attributed_frame, is_program};
 
 /// A place of the program's code.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,12 +31,22 @@ pub struct Holder {
     pub of: u64,
     /// Threads that ended them; those without records count as one.
     pub threads: u32,
-    /// What these ran while others waited for them: the place with most samples.
-    pub ran: Option<CodePlace>,
+    /// What these ran meanwhile.
+    pub ran: Option<HolderCode>,
+}
+
+/// What threads ran while others waited for them: the function with most samples.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HolderCode {
+    /// The function and the line of it with most samples.
+    pub at: CodePlace,
+    /// The program's outermost function under the task, and its line: where it was called from.
+    /// `None` where that is the same function.
+    pub called_at: Option<CodePlace>,
     /// Samples there.
     pub samples: u64,
     /// All samples of these threads during the waits.
-    pub of_samples: u64,
+    pub of: u64,
 }
 
 impl CodePlace {
@@ -79,20 +89,17 @@ pub(crate) fn holder(dag: &Dag, stops: &[&Stop]) -> Option<Holder> {
         .max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(&a.0)));
     let (released_at, ticks) = released.map_or((None, 0), |(place, ticks)| (Some(place), ticks));
     let count = threads.len() as u32;
-    let (ran, samples, of_samples) = ran(dag, threads);
     Some(Holder {
         released_at,
         ticks,
         of,
         threads: count,
-        ran,
-        samples,
-        of_samples,
+        ran: ran(dag, threads),
     })
 }
 
-/// What the threads ran most in these times, the samples there, and all.
-fn ran(dag: &Dag, mut threads: BTreeMap<u32, Vec<(u64, u64)>>) -> (Option<CodePlace>, u64, u64) {
+/// What the threads ran most in these times.
+fn ran(dag: &Dag, mut threads: BTreeMap<u32, Vec<(u64, u64)>>) -> Option<HolderCode> {
     for times in threads.values_mut() {
         times.sort_unstable();
         // The latest end so far, so that one search finds whether a moment lies in any of them.
@@ -103,8 +110,15 @@ fn ran(dag: &Dag, mut threads: BTreeMap<u32, Vec<(u64, u64)>>) -> (Option<CodePl
         }
     }
     let samples = &dag.samples;
-    let mut places: BTreeMap<CodePlace, u64> = BTreeMap::new();
+    // By function and caller: samples, and those by line.
+    type Lines = BTreeMap<Option<u32>, u64>;
+    let mut places: BTreeMap<(&str, Option<&str>, Option<CodePlace>), (u64, Lines)> =
+        BTreeMap::new();
     let mut frames = FrameOfStack::new(|stack| attributed_frame(dag, stack));
+    let mut callers = FrameOfStack::new(|stack| {
+        let own = samples.own_frames(stack);
+        own.filter(|frame| is_program(frame)).last()
+    });
     let mut all = 0;
     for ((&t, thread), &stack) in samples.t.iter().zip(&samples.thread).zip(&samples.stack) {
         let Some(times) = threads.get(thread) else {
@@ -112,16 +126,32 @@ fn ran(dag: &Dag, mut threads: BTreeMap<u32, Vec<(u64, u64)>>) -> (Option<CodePl
         };
         let begun = times.partition_point(|time| time.0 <= t);
         let is_during = begun.checked_sub(1).is_some_and(|i| t < times[i].1);
-        if let Some(frame) = frames.of(stack).filter(|_| is_during) {
-            all += 1;
-            *places.entry(CodePlace::of(frame)).or_default() += 1;
-        }
+        let Some(frame) = frames.of(stack).filter(|_| is_during) else {
+            continue;
+        };
+        all += 1;
+        let is_other = |caller: &&Frame| caller.function != frame.function;
+        let caller = callers.of(stack).filter(is_other).map(CodePlace::of);
+        let key = (frame.function.as_str(), frame.file.as_deref(), caller);
+        let place = places.entry(key).or_default();
+        place.0 += 1;
+        *place.1.entry(frame.line).or_default() += 1;
     }
     let most = places
         .into_iter()
+        .max_by(|a, b| a.1.0.cmp(&b.1.0).then_with(|| b.0.cmp(&a.0)));
+    let ((function, file, called_at), (samples, lines)) = most?;
+    let line = lines
+        .into_iter()
         .max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(&a.0)));
-    match most {
-        Some((place, samples)) => (Some(place), samples, all),
-        None => (None, 0, 0),
-    }
+    Some(HolderCode {
+        at: CodePlace {
+            function: function.to_owned(),
+            file: file.map(str::to_owned),
+            line: line.and_then(|(line, _)| line),
+        },
+        called_at,
+        samples,
+        of: all,
+    })
 }

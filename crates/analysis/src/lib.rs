@@ -75,7 +75,7 @@ pub use flame::{
     FlameOf, FlameOptions, FlameStack, LogicalFrame, LogicalSamples, Stretched, flame,
     logical_samples, stretched,
 };
-pub use holder::{CodePlace, Holder};
+pub use holder::{CodePlace, Holder, HolderCode};
 pub use limits::{Blocked, Limits, RegionShares, limits};
 pub use low_parallelism::{LowParallelism, LowStrand};
 pub use options::{Error, Metric, Options};

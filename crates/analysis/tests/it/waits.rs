@@ -102,7 +102,10 @@ fn a_lock_around_the_work_is_named_with_its_holder() {
         .filter_map(|at| at.holder.as_ref()?.ran.as_ref())
         .collect();
     assert_eq!(ran.len(), 1);
-    assert_eq!((ran[0].function.as_str(), ran[0].line), ("fill", Some(20)));
+    let at = &ran[0].at;
+    assert_eq!((at.function.as_str(), at.line), ("fill", Some(20)));
+    let called = ran[0].called_at.as_ref().unwrap();
+    assert_eq!((called.function.as_str(), called.line), ("work", Some(9)));
 }
 
 #[test]

@@ -61,9 +61,15 @@ struct HolderJson {
     ticks: u64,
     of: u64,
     threads: u32,
-    ran: Option<CodePlaceJson>,
+    ran: Option<HolderCodeJson>,
+}
+
+#[derive(Serialize)]
+struct HolderCodeJson {
+    at: CodePlaceJson,
+    called_at: Option<CodePlaceJson>,
     samples: u64,
-    of_samples: u64,
+    of: u64,
 }
 
 #[derive(Serialize)]
@@ -136,9 +142,12 @@ fn holder(at: Holder) -> HolderJson {
         ticks: at.ticks,
         of: at.of,
         threads: at.threads,
-        ran: at.ran.map(place),
-        samples: at.samples,
-        of_samples: at.of_samples,
+        ran: at.ran.map(|ran| HolderCodeJson {
+            at: place(ran.at),
+            called_at: ran.called_at.map(place),
+            samples: ran.samples,
+            of: ran.of,
+        }),
     }
 }
 

@@ -153,13 +153,17 @@ fn held(holder: &Holder, kind: WaitKind) -> Vec<Piece> {
         }
         words.push(plain("."));
     }
-    if let Some(at) = holder.ran.as_ref().filter(|_| holder.of_samples >= 5) {
-        let share = share(of(holder.samples, holder.of_samples));
+    if let Some(ran) = holder.ran.as_ref().filter(|ran| ran.of >= MIN_SAMPLES) {
         words.push(plain(format!(" Meanwhile {who} was in ")));
-        words.extend(place(at));
+        words.extend(place(&ran.at));
+        if let Some(called) = &ran.called_at {
+            words.push(plain(", called by "));
+            words.extend(place(called));
+        }
         words.push(plain(format!(
-            " ({share} of {} samples).",
-            thousands(holder.of_samples.into())
+            " ({} of {} samples).",
+            share(of(ran.samples, ran.of)),
+            thousands(ran.of.into())
         )));
     }
     words

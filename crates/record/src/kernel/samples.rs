@@ -10,7 +10,7 @@ use workspan_symbols::{CodeFrame, Mapping, Workspace, stacks};
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{
     self, FrameEntry, Note, OTHER_THREADS, SamplesEntry, StackEntry, StopsEntry, ThreadEntry,
-    WaitEntry, WaitsEntry,
+    WaitEntry, WaitKind, WaitsEntry,
 };
 use workspan_trace::note_keys::{SAMPLE_HZ, STOPS, WARNING};
 use workspan_trace::reader::Tolerance;
@@ -77,7 +77,7 @@ impl Samples {
         (inside, waits): (impl Fn(u64) -> bool, &'a Waits),
         chains: &mut BTreeMap<&'a [u64], u32>,
     ) -> (Vec<WaitEntry>, Vec<(u64, u32, u64)>) {
-        let (mut waited, mut stopped) = (Vec::new(), Vec::new());
+        let (mut waited, mut stopped, mut used) = (Vec::new(), Vec::new(), Vec::new());
         for off in off.iter().filter(|off| !off.preempted) {
             let begin = clock.ticks(off.begin_ns);
             let end = clock.ticks(off.end_ns).min(clock.end);
@@ -86,6 +86,7 @@ impl Samples {
             }
             let (wait, stop) = (waits.during(tid, (begin, end)), self.stop(off));
             if let Some(wait) = wait {
+                used.push(wait.begin);
                 let chain = Some(waits.chain(wait)).filter(|chain| !chain.is_empty());
                 let Some(chain) = chain.or(stop) else {
                     continue;
@@ -100,6 +101,23 @@ impl Samples {
                 stopped.push((begin, number(chains, stop), end - begin));
             }
         }
+        // What an adapter told of a lock counts as blocked also where its thread spun.
+        for wait in waits.of_thread(tid) {
+            let is_spun = wait.kind == WaitKind::Mutex && used.binary_search(&wait.begin).is_err();
+            let chain = waits.chain(wait);
+            if is_spun && inside(wait.begin) && !chain.is_empty() {
+                waited.push(wait_entry(
+                    (
+                        wait.begin,
+                        wait.end.min(clock.end).saturating_sub(wait.begin),
+                    ),
+                    number(chains, chain),
+                    (wait, waits),
+                    chains,
+                ));
+            }
+        }
+        waited.sort_unstable();
         (waited, stopped)
     }
 

@@ -104,6 +104,11 @@ impl Waits {
         self.by_tid.is_empty()
     }
 
+    /// The waits of a thread, by time.
+    pub fn of_thread(&self, tid: u32) -> &[Wait] {
+        self.by_tid.get(&tid).map_or(&[], Vec::as_slice)
+    }
+
     /// The wait of a thread that has most in common with this time, in ticks. A thread is in one
     /// wait at a time.
     pub fn during(&self, tid: u32, (begin, end): (u64, u64)) -> Option<&Wait> {
