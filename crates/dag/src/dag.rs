@@ -41,7 +41,15 @@ pub struct Place {
     pub source: Option<String>,
 }
 
+/// [`Place::primitive`] of a place where the program starts a thread of its own.
+pub const THREAD_PRIMITIVE: &str = "thread";
+
 impl Place {
+    /// Whether the tasks created here are threads (MODEL.md §1).
+    pub fn is_thread(&self) -> bool {
+        self.primitive.as_deref() == Some(THREAD_PRIMITIVE)
+    }
+
     /// The lines as people are shown them: `12`, or `10-12` of a chain that begins at line 10.
     pub fn lines(&self) -> Option<&str> {
         let file = self.file.as_deref()?;

@@ -129,13 +129,19 @@ pub(crate) fn owner_words(dag: &Dag, site: PlaceId, many: bool) -> Vec<Piece> {
         return vec![plain("the root task")];
     }
     vec![
-        plain(if many {
-            "tasks created at "
-        } else {
-            "the task created at "
+        plain(match (is_thread(dag, site), many) {
+            (false, true) => "tasks created at ",
+            (false, false) => "the task created at ",
+            (true, true) => "threads started at ",
+            (true, false) => "the thread started at ",
         }),
         (Tone::Path, label(dag, site).to_string()),
     ]
+}
+
+/// Whether the tasks of a site are threads that the program started.
+pub(crate) fn is_thread(dag: &Dag, site: PlaceId) -> bool {
+    dag.places.get(site as usize).is_some_and(Place::is_thread)
 }
 
 /// The site in a table's cell of `width` columns: label, and the function it is in. Folders are

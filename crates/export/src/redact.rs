@@ -92,6 +92,7 @@ fn redact_meta(dag: &mut Dag, names: &mut Names) {
     let meta = &mut dag.meta;
     meta.name = meta.name.is_some().then(|| "program".to_owned());
     meta.command = meta.command.is_some().then(|| "program".to_owned());
+    meta.thread_names.clear();
     meta.host = meta.host.is_some().then(|| "host".to_owned());
     meta.facts
         .retain(|(key, _)| KEPT_FACTS.contains(&key.as_str()));

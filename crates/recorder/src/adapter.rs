@@ -29,6 +29,17 @@ pub fn at_thread_ends(call: fn()) {
     thread::at_ends(call);
 }
 
+/// The calling thread may have got another name.
+pub fn note_thread_name() {
+    thread::note_name();
+}
+
+/// Whether the threads that the calling thread starts are a runtime's workers, by what a front end
+/// said ([`crate::front::Table::starts_workers`]).
+pub fn is_starting_workers() -> bool {
+    thread::is_starting_workers()
+}
+
 /// Whether the calling thread is recorded. Gives it a handle if it can have one.
 pub fn is_recorded() -> bool {
     !thread::of_thread().is_null()

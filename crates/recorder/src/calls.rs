@@ -306,7 +306,10 @@ pub(crate) extern "C" fn pool_end(pool: u32) {
 pub(crate) extern "C" fn worker_begin(pool: u32, index: u32) {
     with(|h| {
         // SAFETY: the handle is the calling thread's.
-        unsafe { (*h).flags |= IS_WORKER };
+        unsafe {
+            thread::end_thread_task(h);
+            (*h).flags |= IS_WORKER;
+        }
         event(h, Kind::Worker, [u64::from(pool), u64::from(index)]);
     });
 }

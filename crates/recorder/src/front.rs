@@ -25,6 +25,9 @@ pub const HAS_ROOT: u32 = 2;
 /// [`Handle::flags`]: this thread is a pool's worker (set by the front end together with
 /// [`Kind::Worker`]).
 pub const IS_WORKER: u32 = 4;
+/// [`Handle::flags`], with [`HAS_ROOT`]: the task at the bottom of this thread's stack is not a root
+/// but the one that the thread was started for.
+pub const IS_THREAD_TASK: u32 = 8;
 
 /// What marks the last entry of a call stack ([`Table::site_stack`]) as the calling task's site: no
 /// code lies there.
@@ -190,6 +193,9 @@ pub struct Table {
     pub budget: unsafe extern "C" fn(*mut Settings),
     /// More than [`LONG_TICKS`] have passed since the thread's last record.
     pub long_strand: extern "C" fn(*mut Handle),
+    /// From now on (1) the threads that the calling thread starts are a runtime's workers and no
+    /// tasks of their own, or no longer (0). Calls nest.
+    pub starts_workers: extern "C" fn(u32),
 }
 
 /// How the general path numbers tasks, scopes and yields.

@@ -61,6 +61,7 @@ pub static TABLE: Table = Table {
     worker_end: calls::worker_end,
     budget,
     long_strand: thread::long_strand,
+    starts_workers: thread::starts_workers,
 };
 
 /// Names are interned while the process records, as long as there is memory.

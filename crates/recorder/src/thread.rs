@@ -9,6 +9,7 @@ mod chunks;
 mod end;
 mod folding;
 mod kept;
+mod name;
 mod probe;
 mod readings;
 
@@ -21,7 +22,7 @@ use crate::counters::Open;
 use crate::cpu_clock;
 use crate::folder::{Before, Folder};
 use crate::fork;
-use crate::front::{CLOCK_TSC, HAS_ROOT, Handle};
+use crate::front::{CLOCK_TSC, HAS_ROOT, Handle, IS_THREAD_TASK, id};
 use crate::process::{self, Ended};
 use crate::reserve;
 use crate::spool::Mapped;
@@ -33,6 +34,7 @@ use workspan_trace::entry::ThreadEntry;
 
 pub(crate) use chunks::{long_record, refill};
 pub(crate) use end::{abandon, at_ends, thread_ends};
+pub(crate) use name::note_name;
 pub(crate) use probe::probe_cost;
 pub(crate) use readings::last_counts;
 
@@ -60,6 +62,8 @@ pub(crate) struct Owner {
     /// It can't be folded any more.
     unfolded: bool,
     rounds: u8,
+    /// The thread's name as the trace has it.
+    name: name::Name,
     /// Tasks on top of the root that the general path began (front ends that write themselves are
     /// not counted).
     depth: u32,
@@ -97,6 +101,7 @@ impl Owner {
             folder: None,
             unfolded: false,
             rounds: 0,
+            name: name::Name::default(),
             depth: 0,
             scratch_committed: AtomicU64::new(0),
             scratch: [0; SCRATCH],
@@ -107,6 +112,8 @@ impl Owner {
 crate::thread_word!(Own: Handle, "workspan_thread_handle");
 // Not null once the thread gave its handle back.
 crate::thread_word!(Gone: u8, "workspan_thread_gone");
+// How many callers of `starts_workers` have not taken it back, as an address.
+crate::thread_word!(StartsWorkers: u8, "workspan_starts_workers");
 
 /// The owner of a handle, whose first field that is. ([`Handle::owner`] is null in a child that
 /// found it emptied.)
@@ -208,15 +215,14 @@ fn new_handle() -> *mut Handle {
     if let Some(readings) = &recording.readings {
         readings.begin(number);
     }
-    let mut name = [0u8; 16];
-    // SAFETY: PR_GET_NAME writes up to 16 bytes, ended by 0.
-    unsafe { system::prctl(system::PR_GET_NAME, name.as_mut_ptr()) };
-    let length = name.iter().position(|&b| b == 0).unwrap_or(name.len());
+    let name = name::Name::now();
+    // SAFETY: the owner is this thread's.
+    unsafe { (*owner).name = name };
     let entry = ThreadEntry {
         thread: number,
         tid: system::thread_id(),
         start_ticks: now,
-        name: String::from_utf8_lossy(&name[..length]).into_owned(),
+        name: name.text(),
     };
     let mut bytes = Vec::new();
     entry.encode(&mut bytes);
@@ -255,6 +261,50 @@ pub(crate) unsafe fn ensure_root(handle: *mut Handle) {
             Handle::event(handle, Kind::Root);
         }
     }
+}
+
+/// Begins the task that the calling thread was started for: it takes the place of a root.
+///
+/// # Safety
+/// `handle` is the calling thread's, which has no root yet.
+pub(crate) unsafe fn begin_thread_task(handle: *mut Handle, task: u64) {
+    // SAFETY: the caller's handle.
+    unsafe {
+        if let Some((thread, count)) = id::split(task) {
+            (*handle).flags |= HAS_ROOT | IS_THREAD_TASK;
+            Handle::event_with(handle, Kind::Begin, [u64::from(thread), count]);
+        }
+    }
+}
+
+/// Ends the task that the calling thread was started for, as the thread turns out to be a runtime's
+/// worker: what it runs from now on are that runtime's tasks.
+///
+/// # Safety
+/// `handle` is the calling thread's.
+pub(crate) unsafe fn end_thread_task(handle: *mut Handle) {
+    // SAFETY: the caller's handle.
+    unsafe {
+        if (*handle).flags & IS_THREAD_TASK != 0 && depth(handle) == 0 {
+            (*handle).flags &= !(HAS_ROOT | IS_THREAD_TASK);
+            Handle::event(handle, Kind::End);
+        }
+    }
+}
+
+/// [`crate::front::Table::starts_workers`].
+pub(crate) extern "C" fn starts_workers(begins: u32) {
+    let count = StartsWorkers::get() as usize;
+    let count = match begins {
+        0 => count.saturating_sub(1),
+        _ => count.saturating_add(1),
+    };
+    StartsWorkers::set(ptr::without_provenance_mut(count));
+}
+
+/// Whether the threads that the calling thread starts are a runtime's workers.
+pub(crate) fn is_starting_workers() -> bool {
+    !StartsWorkers::get().is_null()
 }
 
 /// How many tasks the general path began on this thread that have not ended.

@@ -75,6 +75,7 @@ pub static TABLES: &[Table] = &[
         columns: columns! {
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
             "thread" INTEGER "Its number" |_, i| Cell::whole(i as u128);
+            "name" TEXT "Its name, where known" |r, i| Cell::text(r.dag.meta.thread_names.get(i).map(String::as_str).filter(|name| !name.is_empty()));
             "worker" INTEGER "1 if it belongs to a pool" |r, i| Cell::flag(r.dag.is_worker(i as u32));
             "strands" INTEGER "Strands it ran" |r, i| Cell::whole(r.threads()[i].strands.into());
             "work" INTEGER "Weight of these strands" |r, i| Cell::whole(r.ns(r.threads()[i].work));

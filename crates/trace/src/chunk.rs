@@ -77,8 +77,10 @@ pub enum ChunkKind {
     CpuReadings = 16,
     /// Waits as the process saw them ([`crate::entry::LoggedWait`]), in spool files alone.
     WaitLog = 17,
+    /// Names that threads got later ([`crate::entry::ThreadName`]).
+    ThreadNames = 18,
     /// What threads waited for ([`crate::entry::WaitsEntry`]).
-    Waits = 18,
+    Waits = 19,
 }
 
 impl ChunkKind {
@@ -102,7 +104,8 @@ impl ChunkKind {
             15 => ChunkKind::CpuTimes,
             16 => ChunkKind::CpuReadings,
             17 => ChunkKind::WaitLog,
-            18 => ChunkKind::Waits,
+            18 => ChunkKind::ThreadNames,
+            19 => ChunkKind::Waits,
             _ => return None,
         })
     }

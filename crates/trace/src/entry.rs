@@ -222,7 +222,7 @@ pub struct ThreadEntry {
     pub tid: u32,
     /// When recording began on it.
     pub start_ticks: u64,
-    /// Its name then.
+    /// Its name then ([`ThreadName`] has a later one).
     pub name: String,
 }
 
@@ -243,6 +243,33 @@ impl ThreadEntry {
             thread: f.number32()?,
             tid: f.number32()?,
             start_ticks: f.number()?,
+            name: f.text()?,
+        })
+    }
+}
+
+/// A thread's name, from when it got it on; of several the last counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreadName {
+    /// Its number in the trace.
+    pub thread: u32,
+    /// The name, as the kernel has it: at most 15 bytes.
+    pub name: String,
+}
+
+impl ThreadName {
+    /// Appends the entry.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut body = Vec::new();
+        push_varint(&mut body, u64::from(self.thread));
+        push_bytes(&mut body, self.name.as_bytes());
+        push_entry(out, &body);
+    }
+    /// Reads an entry's body.
+    pub fn decode(body: &[u8]) -> Option<ThreadName> {
+        let mut f = Fields::new(body);
+        Some(ThreadName {
+            thread: f.number32()?,
             name: f.text()?,
         })
     }

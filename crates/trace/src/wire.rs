@@ -292,7 +292,7 @@ pub mod dependence {
 /// Primitives a site can be a call of, as stored with the site.
 pub mod primitive {
     /// Names by code; code 0 is unknown.
-    pub const NAMES: [&str; 31] = [
+    pub const NAMES: [&str; 32] = [
         "?",
         "join",
         "scope",
@@ -324,6 +324,7 @@ pub mod primitive {
         "enqueue",
         "execute",
         "suspend",
+        "thread",
     ];
     /// Unknown.
     pub const UNKNOWN: u8 = 0;
@@ -387,6 +388,8 @@ pub mod primitive {
     pub const EXECUTE: u8 = 29;
     /// oneTBB's `suspend`.
     pub const SUSPEND: u8 = 30;
+    /// The program starts a thread of its own.
+    pub const THREAD: u8 = 31;
 }
 
 /// Bytes needed for `v` as little-endian without leading zeros: 0 to 8.

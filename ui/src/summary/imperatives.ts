@@ -84,6 +84,8 @@ function command(f: FindingWords, place: FindingPlace | undefined, run: RunMeta)
       return [word("Shorten what other threads do during "), ...here()];
     case "other-pool":
       return [word("Use one pool for both")];
+    case "thread-start":
+      return [word("Start fewer threads at "), ...here()];
     default:
       return null;
   }

@@ -186,6 +186,7 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
             lines: [
               ["busy", thread.busy === null ? "not known yet" : percent(thread.busy)],
               ["thread", `${thread.thread}${thread.worker ? "" : ", outside of the pool"}`],
+              ...(thread.name === null ? [] : [["name", thread.name] as Line]),
             ],
           }
         : null;

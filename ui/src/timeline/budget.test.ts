@@ -176,6 +176,7 @@ function crowded(rows: number, pitch: number): Scene {
       thread: i,
       label: `W${i}`,
       worker: true,
+      name: null,
       busy: 0.5,
     })),
     codes: Array.from({ length: 12 }, (_, i) => ({

@@ -38,6 +38,7 @@ mod runtimes;
 mod sandbox;
 mod site_cache;
 mod tbb;
+mod threads;
 mod unrecorded;
 #[cfg(target_arch = "x86_64")]
 mod waits;
@@ -105,6 +106,7 @@ extern "C" fn loaded() {
     fork::look();
     #[cfg(target_arch = "x86_64")]
     waits::look();
+    threads::look();
     workspan_recorder::start(
         &PathBuf::from(folder),
         &spool_name(&exe),

@@ -4,7 +4,7 @@
 
 use crate::pool::ThreadPool;
 use crate::recording::recorded_thread;
-use crate::worker::{worker_ends, worker_starts, InHandler, Pool};
+use crate::worker::{worker_ends, worker_starts, InHandler, Pool, StartingWorkers};
 use rayon_core_real as real;
 use rayon_core_real::{ThreadBuilder, ThreadPoolBuildError};
 use std::any::Any;
@@ -132,7 +132,10 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         built: &'static Location<'static>,
     ) -> Result<ThreadPool, ThreadPoolBuildError> {
         let (pool, builder, spawn, on_this_thread) = self.prepared();
-        let real = spawn.build(builder)?;
+        let real = {
+            let _starting = StartingWorkers::begin();
+            spawn.build(builder)?
+        };
         announce_current_thread(&pool, on_this_thread);
         Ok(ThreadPool::new_recorded(real, pool.map(|pool| pool.number), built))
     }
@@ -142,7 +145,10 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
         let built = Location::caller();
         let (pool, builder, spawn, on_this_thread) = self.prepared();
-        spawn.build_global(builder)?;
+        {
+            let _starting = StartingWorkers::begin();
+            spawn.build_global(builder)?;
+        }
         announce_current_thread(&pool, on_this_thread);
         if let (Some(pool), Some(thread)) = (pool, recorded_thread()) {
             thread.announce_pool(pool.number, real::current_num_threads(), Some(built));

@@ -320,6 +320,11 @@ impl RecordedThread {
         unsafe { &*task }
     }
 
+    /// Whether a flag of the handle is set.
+    pub(crate) fn has_flag(&self, flag: u32) -> bool {
+        self.handle().flags & flag != 0
+    }
+
     /// Sets or clears flags of the handle.
     pub(crate) fn set_flags(&self, flags: u32, on: bool) {
         // SAFETY: only this thread touches its handle.

@@ -1,6 +1,6 @@
 //! Workers and their pools: how they start and end, and what the user's handlers do on them.
 
-use crate::front::{HAS_ROOT, IS_WORKER};
+use crate::front::{HAS_ROOT, IS_THREAD_TASK, IS_WORKER};
 use crate::recording::{recorded_thread, RecordedThread};
 use crate::task::ROOT;
 use crate::wire::{primitive, Kind};
@@ -59,6 +59,15 @@ impl RecordedThread {
         }
     }
 
+    /// Ends the task that the thread was started for, if it is one.
+    fn end_thread_task(&self) {
+        if self.has_flag(IS_THREAD_TASK) {
+            self.event(Kind::End, []);
+            self.state().task.set(ptr::null());
+            self.set_flags(HAS_ROOT | IS_THREAD_TASK, false);
+        }
+    }
+
     /// Ends this thread's time as a worker.
     fn leave_pool(&self) {
         self.forget_budget();
@@ -112,6 +121,7 @@ pub(crate) fn ensure_global_pool(thread: RecordedThread) {
     STARTED.call_once(|| {
         let pool = Pool::new((thread.table().pool)());
         let number = pool.number;
+        let _starting = StartingWorkers::begin();
         let built = real::ThreadPoolBuilder::new()
             .start_handler(move |index| worker_starts(&pool, index))
             .exit_handler(|_| worker_ends())
@@ -123,9 +133,32 @@ pub(crate) fn ensure_global_pool(thread: RecordedThread) {
     });
 }
 
+/// Exists while Rayon starts the workers of a pool: the threads that start are no tasks.
+pub(crate) struct StartingWorkers(Option<RecordedThread>);
+
+impl StartingWorkers {
+    pub(crate) fn begin() -> Self {
+        let thread = recorded_thread();
+        if let Some(thread) = thread {
+            (thread.table().starts_workers)(1);
+        }
+        StartingWorkers(thread)
+    }
+}
+
+impl Drop for StartingWorkers {
+    fn drop(&mut self) {
+        if let Some(thread) = self.0 {
+            (thread.table().starts_workers)(0);
+        }
+    }
+}
+
 /// Called first on a new worker.
 pub(crate) fn worker_starts(pool: &Arc<Pool>, index: usize) {
     if let Some(thread) = recorded_thread() {
+        // A thread that the user's spawn handler started.
+        thread.end_thread_task();
         thread.become_worker(pool, index);
     }
 }

@@ -36,6 +36,7 @@ pub(super) fn is_elsewhere(cause: Cause) -> bool {
         | Cause::Blocked
         | Cause::OtherThreads
         | Cause::OtherPool
+        | Cause::ThreadStart
         | Cause::None => true,
     }
 }

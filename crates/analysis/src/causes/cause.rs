@@ -38,13 +38,15 @@ pub enum Cause {
     OtherThreads,
     /// The workers that were free were those of another pool.
     OtherPool,
+    /// A thread that the program started had not begun to run.
+    ThreadStart,
     /// None of these.
     None,
 }
 
 impl Cause {
     /// All of them, in the order of `Cause as usize`.
-    pub const ALL: [Cause; 18] = [
+    pub const ALL: [Cause; 19] = [
         Cause::SerialStrand,
         Cause::SpawnLoop,
         Cause::GrainFine,
@@ -62,6 +64,7 @@ impl Cause {
         Cause::Blocked,
         Cause::OtherThreads,
         Cause::OtherPool,
+        Cause::ThreadStart,
         Cause::None,
     ];
 
@@ -98,6 +101,7 @@ impl Cause {
             Cause::Blocked => "blocked",
             Cause::OtherThreads => "other-threads",
             Cause::OtherPool => "other-pool",
+            Cause::ThreadStart => "thread-start",
             Cause::None => "none",
         }
     }

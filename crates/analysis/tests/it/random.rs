@@ -146,6 +146,7 @@ fn everything_occurs() {
                 | Cause::Channel
                 | Cause::Io
                 | Cause::Sleep
+                | Cause::ThreadStart
         );
         let occurs = seen.contains(&format!("cause {}", cause.id()));
         assert!(elsewhere || occurs, "{} never occurs", cause.id());

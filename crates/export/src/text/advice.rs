@@ -84,6 +84,9 @@ pub(super) fn advice(view: &View, finding: &Finding) -> &'static str {
         Cause::OtherPool => {
             "Use one pool for both, or give this one more threads: a worker takes tasks only from its own pool."
         }
+        Cause::ThreadStart => {
+            "Start threads once and hand them work, or use a pool: starting a thread takes tens of microseconds."
+        }
         Cause::None => "",
     }
 }

@@ -9,7 +9,9 @@ use workspan_dag::{NONE, ROOT_PLACE, StartKind};
 use super::advice::advice;
 use super::{View, code};
 use crate::page::{Page, Piece, Tone, plain, strong};
-use crate::position::{end_words, label, owner_words, place, short_function, start_words};
+use crate::position::{
+    end_words, is_thread, label, owner_words, place, short_function, start_words,
+};
 use crate::quantity::{ratio, share, thousands};
 use crate::what_if::command;
 
@@ -186,9 +188,16 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             let few = view.report.breakdown.workers;
             let too_few = e.tasks.is_some_and(|tasks| tasks < u64::from(few));
             let tasks = match (e.tasks, too_few) {
+                (Some(tasks), true) if is_thread(view.dag, at.site) => {
+                    format!("only {} threads started at ", thousands(tasks.into()))
+                }
                 (Some(tasks), true) => {
                     format!("only {} tasks created at ", thousands(tasks.into()))
                 }
+                _ if is_thread(view.dag, at.site) => match e.strands {
+                    1 => "the last thread started at ".into(),
+                    _ => "the last threads started at ".into(),
+                },
                 _ if e.strands == 1 => "the last task created at ".into(),
                 _ => "the last tasks created at ".into(),
             };
@@ -275,6 +284,13 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             words
         }
         Cause::OtherPool => other_pool(view, finding),
+        Cause::ThreadStart => {
+            let mut words = owner_words(view.dag, at.site, e.strands > 1);
+            words.push(plain(" took "));
+            words.push(together(e.ticks));
+            words.push(plain(" to begin to run while CPUs were free"));
+            words
+        }
         cause @ (Cause::Lock | Cause::Channel | Cause::Io | Cause::Sleep | Cause::Blocked) => {
             let mut words = block(view, at, e.strands > 1);
             let kind = blocked_in(view.dag, finding).map(|at| at.kind);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use workspan_trace::chunk::CHUNK_HEADER_SIZE;
 use workspan_trace::entry::{
     ClockPair, CpuTime, Finished, FrameEntry, Label, Note, OffCpu, PlaceEntry, SamplesEntry, Site,
-    StackEntry, StopsEntry, WaitsEntry, entries,
+    StackEntry, StopsEntry, ThreadEntry, ThreadName, WaitsEntry, entries,
 };
 use workspan_trace::event::{Event, Events};
 use workspan_trace::off_cpu::is_off_cpu;
@@ -38,6 +38,8 @@ pub(super) struct TraceChunks<'a> {
     pub stacks: BTreeMap<u32, StackEntry>,
     pub samples: Vec<SamplesEntry>,
     pub cpu_times: Vec<CpuTime>,
+    /// Names of threads, by their numbers in the trace.
+    pub names: BTreeMap<u32, String>,
     pub stops: Vec<StopsEntry>,
     pub waits: Vec<WaitsEntry>,
     pub finished: Option<Finished>,
@@ -164,7 +166,17 @@ pub(super) fn read_content<'a>(
             ChunkKind::Stops => sorted.stops.extend(bodies().filter_map(StopsEntry::decode)),
             ChunkKind::Waits => sorted.waits.extend(bodies().filter_map(WaitsEntry::decode)),
             // Of a spool file; the finished trace has times off the CPU instead.
-            ChunkKind::Maps | ChunkKind::Threads | ChunkKind::CpuReadings | ChunkKind::WaitLog => {}
+            ChunkKind::Threads => {
+                for thread in bodies().filter_map(ThreadEntry::decode) {
+                    sorted.names.entry(thread.thread).or_insert(thread.name);
+                }
+            }
+            ChunkKind::ThreadNames => sorted.names.extend(
+                bodies()
+                    .filter_map(ThreadName::decode)
+                    .map(|named| (named.thread, named.name)),
+            ),
+            ChunkKind::Maps | ChunkKind::CpuReadings | ChunkKind::WaitLog => {}
         }
     }
     sorted.warnings.extend(damage_told(&chunks));

@@ -80,6 +80,7 @@ pub(super) fn meta(
             ClockKind::Nanoseconds => TimeUnit::Ns,
         },
         ticks_per_second,
+        thread_names: thread_names(chunks, threads),
         steals: if note(key::STEALS).as_deref() == Some("continuation") {
             Steals::Continuation
         } else {
@@ -318,4 +319,27 @@ mod tests {
             "2026-11-20 23:59:59 UTC"
         );
     }
+}
+
+/// Longer names come from damage: the kernel keeps 15 bytes.
+const MAX_NAME_CHARS: usize = 32;
+
+/// The names of the threads by their numbers in the run; empty where none is known.
+fn thread_names(chunks: &TraceChunks<'_>, threads: &Threads) -> Vec<String> {
+    if chunks.names.is_empty() {
+        return Vec::new();
+    }
+    let mut names = vec![String::new(); threads.total as usize];
+    for (thread, &number) in chunks.threads.iter().zip(&threads.number) {
+        let (Some(slot), Some(name)) = (
+            names.get_mut(number as usize),
+            chunks.names.get(&thread.number),
+        ) else {
+            continue;
+        };
+        if slot.is_empty() {
+            *slot = name.chars().take(MAX_NAME_CHARS).collect();
+        }
+    }
+    names
 }

@@ -4,8 +4,8 @@
 //! its size from its announcement to its end, whether or not all its workers ever ran anything;
 //! workers of a pool that nobody announced count one by one. Threads that were workers get the
 //! numbers below W; two may share one when the times they ran tasks do not overlap (pools that come
-//! one after the other). All others are numbered from W. A run without any pool is one of hand-made
-//! tasks: every thread that runs some is a worker.
+//! one after the other). All others are numbered from W. Without any pool,
+//! [`super::plain_threads`] tells which threads are workers.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -47,7 +47,8 @@ pub(super) fn assign(told: &ReplayLog, last: u64) -> Threads {
     };
     let busy = |t: &ThreadLog| t.busy.map(|(from, to)| (from, to, t.index));
     if threads_of.workers == 0 {
-        let mut all: Vec<_> = threads.iter().filter_map(busy).collect();
+        let counted = threads.iter().filter(|thread| !thread.is_plain);
+        let mut all: Vec<_> = counted.filter_map(busy).collect();
         let slots = slots(&mut all, u32::MAX);
         threads_of.workers = slots.iter().map(|&(_, slot)| slot + 1).max().unwrap_or(1);
         threads_of.take(slots);

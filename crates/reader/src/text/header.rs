@@ -64,6 +64,7 @@ pub(super) fn read(line: &mut Line<'_>) -> Result<Meta, Error> {
         burden: cost("burden")?,
         probe_cost: cost("probe_cost")?,
         join_cost: cost("join_cost")?,
+        thread_names: texts(line, "thread_names")?,
         name: text("name")?,
         runtime: text("runtime")?,
         command: text("command")?,
@@ -75,7 +76,7 @@ pub(super) fn read(line: &mut Line<'_>) -> Result<Meta, Error> {
         },
         run: RunFacts::from_notes(&facts, ticks_per_second),
         facts,
-        warnings: warnings(line)?,
+        warnings: texts(line, "warnings")?,
         recorded: line.flag("recorded")?,
         cpu: None,
         shortened: None,
@@ -108,13 +109,13 @@ fn facts(line: &Line<'_>) -> Result<Vec<(String, String)>, Error> {
     line.list("facts")?.iter().map(fact).collect()
 }
 
-fn warnings(line: &Line<'_>) -> Result<Vec<String>, Error> {
-    if line.given("warnings").is_none() {
+fn texts(line: &Line<'_>, key: &str) -> Result<Vec<String>, Error> {
+    if line.given(key).is_none() {
         return Ok(Vec::new());
     }
     let text = |value: &super::value::Value<'_>| match value {
         super::value::Value::Text(t) => Ok(t.clone().into_owned()),
-        other => line.fail(format!("`warnings` holds {other}; expected texts")),
+        other => line.fail(format!("`{key}` holds {other}; expected texts")),
     };
-    line.list("warnings")?.iter().map(text).collect()
+    line.list(key)?.iter().map(text).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::line::Line;
 use workspan_dag::Error;
-use workspan_dag::{Dag, NONE, Place, ROOT_PLACE};
+use workspan_dag::{Dag, NONE, Place, ROOT_PLACE, THREAD_PRIMITIVE};
 
 /// The place of root tasks when the trace says nothing else of it.
 pub(super) fn root_place() -> Place {
@@ -37,6 +37,13 @@ pub(super) struct Places {
 }
 
 impl Places {
+    /// The tasks created at that place are threads.
+    pub fn is_of_threads(&mut self, place: u32) {
+        if let Some(place) = self.list.get_mut(place as usize) {
+            place.primitive = Some(THREAD_PRIMITIVE.to_owned());
+        }
+    }
+
     /// From the header's `places`, if there.
     pub(super) fn new(header: &Line<'_>) -> Result<Places, Error> {
         let mut out = Places {

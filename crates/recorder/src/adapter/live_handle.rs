@@ -103,6 +103,18 @@ impl LiveHandle {
         }
     }
 
+    /// Begins the task that the thread was started for, at the bottom of its stack.
+    pub fn begin_thread_task(self, task: u64) {
+        // SAFETY: the type's invariant.
+        unsafe { thread::begin_thread_task(self.as_ptr(), task) };
+    }
+
+    /// Ends that task, if nothing lies on top of it: the thread is a runtime's own.
+    pub fn end_thread_task(self) {
+        // SAFETY: the type's invariant.
+        unsafe { thread::end_thread_task(self.as_ptr()) };
+    }
+
     /// Makes the thread a worker of this pool (`TABLE.pool` gives the numbers).
     pub fn become_worker(self, pool: u32, index: u32) {
         self.update(|handle| handle.flags |= IS_WORKER);

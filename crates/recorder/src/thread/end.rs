@@ -5,7 +5,7 @@ use core::ptr;
 use std::sync::OnceLock;
 
 use super::chunks::{count_dropped, use_scratch};
-use super::{Gone, Own, Owner, folding, kept, owner_of, revive};
+use super::{Gone, Own, Owner, folding, kept, name, owner_of, revive};
 use crate::cpu_clock;
 use crate::front::{HAS_ROOT, Handle, IS_WORKER};
 use crate::process::{self, Ended};
@@ -45,6 +45,7 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
         if (*handle).flags & IS_WORKER != 0 {
             Handle::event(handle, Kind::WorkerEnd);
         }
+        name::update(recording, &mut *owner);
         if let Some(readings) = &recording.readings {
             readings.end(recording, (*handle).thread);
         }

@@ -34,7 +34,7 @@ struct RunMeta<'a> {
     recorded: Option<&'a str>,
     cpus: Option<u32>,
     workers: u32,
-    threads: Vec<ThreadMeta>,
+    threads: Vec<ThreadMeta<'a>>,
     more_threads: u64,
     begin: u64,
     elapsed: u64,
@@ -57,10 +57,11 @@ struct RunMeta<'a> {
 }
 
 #[derive(Serialize)]
-struct ThreadMeta {
+struct ThreadMeta<'a> {
     thread: ThreadId,
     label: String,
     worker: bool,
+    name: Option<&'a str>,
     /// Share of the elapsed time on the CPU; `None` while only an overview is known, which knows no
     /// times off it.
     busy: Option<f64>,
@@ -174,6 +175,7 @@ fn previewed<'a>(run: &'a Run, overview: &'a Overview) -> RunMeta<'a> {
                 false => format!("T{thread}"),
             },
             worker,
+            name: None,
             busy: None,
         }
     });
@@ -245,7 +247,7 @@ fn read<'a>(session: &Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError> {
     })
 }
 
-fn threads(picture: &Picture) -> Vec<ThreadMeta> {
+fn threads(picture: &Picture) -> Vec<ThreadMeta<'_>> {
     let dag = &*picture.dag;
     let mut busy = vec![0u64; picture.rows.len()];
     for s in 0..dag.strands.len() {
@@ -264,9 +266,17 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta> {
             false => format!("T{thread}"),
         },
         worker: dag.is_worker(thread),
+        name: name_of(dag, thread),
         busy: Some((busy as f64 / elapsed).min(1.0)),
     })
     .collect()
+}
+
+/// The thread's name, unless it is only the program's.
+fn name_of(dag: &Dag, thread: ThreadId) -> Option<&str> {
+    let name = dag.meta.thread_names.get(thread as usize)?.as_str();
+    let program = dag.meta.name.as_deref().unwrap_or_default();
+    (!name.is_empty() && !program.starts_with(name)).then_some(name)
 }
 
 /// The thread that the first root task began on.

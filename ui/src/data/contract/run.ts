@@ -91,6 +91,8 @@ export interface ThreadMeta {
   /** "W0", or what the row of a thread outside of the pool is called. */
   label: string;
   worker: boolean;
+  /** The name that the program gave it. */
+  name: string | null;
   /** Share of the elapsed time in which it ran a strand on the CPU. */
   busy: number | null;
 }

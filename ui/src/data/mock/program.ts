@@ -71,6 +71,7 @@ export function runMeta(id: string): RunMeta {
       thread: i + 1,
       label: `W${i}`,
       worker: true,
+      name: null,
       busy: b / r.elapsed,
     })),
     more_threads: 0,

@@ -139,8 +139,8 @@ fn the_six_calls_tell_spawns_and_plain_calls() {
     );
     assert_eq!(
         run.dag.waits.after.len(),
-        calls,
-        "a sync for each spawn, a wait for each plain call"
+        calls + 7,
+        "a sync for each spawn, a wait for each plain call, a join of each thread"
     );
     let deepest = (0..run.dag.tasks.len()).map(|mut task| {
         let mut level = 0;
@@ -170,8 +170,10 @@ fn a_task_that_pauses_goes_on_elsewhere() {
     let run = run(&out, &[], &[]);
     run.assert_same("pause.c");
     let dag = &run.dag;
-    assert_eq!((dag.tasks.len(), run.count(TaskKind::Deferred)), (3, 2));
-    assert_eq!(dag.tasks.parent[2], 1, "the child is the paused task's");
+    // The root, the paused task, the thread, and the child.
+    assert_eq!((dag.tasks.len(), run.count(TaskKind::Deferred)), (4, 2));
+    assert_eq!(dag.tasks.kind[2], TaskKind::Detached);
+    assert_eq!(dag.tasks.parent[3], 1, "the child is the paused task's");
     let thread = |strand: u32| dag.strands.thread[strand as usize];
     let (first, last) = (dag.tasks.first[1], dag.tasks.last[1]);
     assert_eq!(
@@ -181,7 +183,7 @@ fn a_task_that_pauses_goes_on_elsewhere() {
     );
     assert_ne!(thread(first), thread(last));
     assert_eq!(
-        thread(dag.tasks.first[2]),
+        thread(dag.tasks.first[3]),
         thread(first),
         "the child ran where it was spawned"
     );
@@ -191,5 +193,8 @@ fn a_task_that_pauses_goes_on_elsewhere() {
         .iter()
         .filter(|&&k| k == EndKind::Yield)
         .count();
-    assert_eq!(yields, 1, "the pause");
+    assert_eq!(
+        yields, 4,
+        "the pause, and whenever a task begins or goes on above the root or the thread's own"
+    );
 }

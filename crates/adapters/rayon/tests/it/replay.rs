@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use workspan_trace::entry::{Note, Site, SitePosition, entries};
 use workspan_trace::event::{Event, Events, WaitFor};
-use workspan_trace::wire::{TaskRef, create};
+use workspan_trace::wire::{TaskRef, create, primitive};
 use workspan_trace::{ChunkKind, Tolerance, Trace};
 
 /// A thread's chunk: its number in the thread, base time and records.
@@ -13,6 +13,7 @@ type EventChunk<'a> = (u32, u64, &'a [u8]);
 /// How a task came to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Made {
+    /// Of a thread, whether it began by itself or the program started it.
     Root,
     Deferred,
     Inline,
@@ -332,6 +333,13 @@ impl Thread {
             }
             Event::Create { kind, site, scope } => {
                 let parent = self.running(at).0;
+                let primitive = replay.sites.get(&site).map(|site| site.primitive);
+                if primitive == Some(primitive::THREAD) {
+                    assert_eq!(kind & create::KIND, create::DETACHED, "{at}");
+                    let name = self.task();
+                    add(name, Made::Root, None, site, None);
+                    return;
+                }
                 let made = match kind & create::KIND {
                     create::DEFERRED => Made::Deferred,
                     create::INLINE => Made::Inline,
@@ -349,6 +357,11 @@ impl Thread {
             }
             Event::Wait { site, what } => {
                 assert!(site.is_some(), "{at}");
+                // For a thread.
+                if matches!(what, WaitFor::Tasks(_)) {
+                    self.running(at).1 = State::Waiting;
+                    return;
+                }
                 let WaitFor::Scope(opener, count) = what else {
                     panic!("{at}")
                 };

@@ -55,6 +55,8 @@ pub(in crate::recorded) struct ThreadLog {
     pub index: u32,
     /// Start of the first and end of the last strand on it.
     pub busy: Option<(u64, u64)>,
+    /// It is no worker, though no pool says which threads are.
+    pub is_plain: bool,
     /// (pool, from, to) for the times it was a worker.
     pub worker: Vec<(u32, u64, Option<u64>)>,
 }

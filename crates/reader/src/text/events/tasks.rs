@@ -226,7 +226,8 @@ impl Events {
                     )),
                 };
             }
-            let (inline, detached) = (line.flag("inline")?, line.flag("detached")?);
+            let thread = line.flag("thread")?;
+            let (inline, detached) = (line.flag("inline")?, line.flag("detached")? || thread);
             let kind = match (inline, detached) {
                 (true, true) => return line.fail("both `inline` and `detached`; expected at most one of them"),
                 (true, false) => TaskKind::Inline,
@@ -237,6 +238,9 @@ impl Events {
                 Some(place) => place,
                 None => events.places.of("?"),
             };
+            if thread {
+                events.places.is_of_threads(site);
+            }
             let scope = match line.get("scope") {
                 None => events.innermost_scope(task),
                 Some(Value::Null) => NONE,

@@ -65,6 +65,7 @@ impl Writer<'_> {
             w.string("value", value);
             w.put("}");
         });
+        self.each("thread_names", &meta.thread_names, |w, name| w.quoted(name));
         self.each("warnings", &meta.warnings, |w, text| w.quoted(text));
         if !self.places_follow_from_labels() {
             self.each("places", &self.dag.places, |w, place| {

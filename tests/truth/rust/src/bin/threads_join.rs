@@ -11,5 +11,6 @@ fn main() {
             });
         }
     });
-    truth("work_us=90000 span_us=15000 tasks=18");
+    // Eighteen of the joins, and the three threads.
+    truth("work_us=90000 span_us=15000 tasks=21");
 }

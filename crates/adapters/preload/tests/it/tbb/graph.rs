@@ -27,6 +27,13 @@ pub fn canonical(dag: &Dag, task: u32) -> String {
     text
 }
 
+/// Whether the task is a root, or a thread that the program started.
+pub fn is_outermost(dag: &Dag, task: u32) -> bool {
+    dag.tasks.kind[task as usize] == TaskKind::Root
+        || dag.places[dag.tasks.site[task as usize] as usize].is_thread()
+}
+
+/// Leaves out threads and the waits for them.
 fn write(
     dag: &Dag,
     task: u32,
@@ -35,13 +42,18 @@ fn write(
     text: &mut String,
 ) {
     for &strand in &strands[task as usize] {
-        if let Some(wait) = dag.waits.index_of(strand) {
+        let waits_for_tasks = |wait: &usize| {
+            let mut tasks = dag.waits.tasks.get(*wait).iter();
+            tasks.len() == 0 || tasks.any(|&task| !is_outermost(dag, task))
+        };
+        if let Some(wait) = dag.waits.index_of(strand).filter(waits_for_tasks) {
             match dag.waits.signals.get(wait).len() {
                 0 => text.push_str(&format!("w{}", dag.waits.tasks.get(wait).len())),
                 _ => text.push('s'),
             }
         }
-        for &child in children.get(&strand).map_or(&[][..], |list| list) {
+        let list = children.get(&strand).map_or(&[][..], |list| list);
+        for &child in list.iter().filter(|&&child| !is_outermost(dag, child)) {
             text.push_str(match dag.tasks.kind[child as usize] {
                 TaskKind::Deferred => "D(",
                 TaskKind::Inline => "I(",
@@ -70,7 +82,7 @@ pub fn check(dag: &Dag, what: &str) {
         .collect();
     assert!(repaired.is_empty(), "{what}: {repaired:?}");
     let of_roots: BTreeSet<u32> = (0..dag.strands.len())
-        .filter(|&s| dag.tasks.kind[dag.strands.task[s] as usize] == TaskKind::Root)
+        .filter(|&s| is_outermost(dag, dag.strands.task[s]))
         .map(|s| dag.strands.thread[s])
         .collect();
     let mut ends = vec![0; dag.tasks.len()];

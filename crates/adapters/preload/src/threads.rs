@@ -1,0 +1,200 @@
+//! Plain threads as tasks: interposes `pthread_create` and `pthread_join`.
+//!
+//! A thread that the program starts is a detached task of the task that started it, and joining it
+//! is a wait for that task (MODEL.md §1). So the critical path runs through the program's own
+//! threads. C++'s and Rust's threads come here too: their libraries call these functions.
+//!
+//! The threads that a runtime starts are its workers, and no tasks: OpenMP's and oneTBB's are known
+//! by the library that starts them, Rayon's stand-in says so ([`adapter::is_starting_workers`]).
+
+mod call_stack;
+mod joins;
+mod start;
+
+use core::ffi::{CStr, c_int, c_void};
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+use workspan_recorder::adapter::{self, KeepErrno, LiveHandle};
+use workspan_recorder::front::id;
+use workspan_recorder::wire::{create, primitive};
+
+use call_stack::CallStack;
+use start::Start;
+
+/// `void *(*)(void *)`
+type Routine = *mut c_void;
+type Create = unsafe extern "C-unwind" fn(*mut usize, *const c_void, Routine, *mut c_void) -> c_int;
+type SetName = unsafe extern "C-unwind" fn(usize, *const core::ffi::c_char) -> c_int;
+type Join = unsafe extern "C-unwind" fn(usize, *mut *mut c_void) -> c_int;
+
+/// Lookup in the files after this library.
+const RTLD_NEXT: *mut c_void = usize::MAX as *mut c_void;
+/// What `pthread_create` returns where there is no such function to call.
+const EAGAIN: c_int = 11;
+/// What `pthread_join` returns likewise.
+const ESRCH: c_int = 3;
+
+static NEXT_CREATE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+static NEXT_JOIN: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+static NEXT_SET_NAME: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+
+unsafe extern "C" {
+    fn dlsym(scope: *mut c_void, name: *const core::ffi::c_char) -> *mut c_void;
+    fn pthread_self() -> usize;
+}
+
+/// The next symbol of that name, null if there is none. The C library's functions do not move.
+fn next(cache: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
+    let found = cache.load(Ordering::Acquire);
+    if !found.is_null() {
+        return found;
+    }
+    // SAFETY: the name is a C string.
+    let found = unsafe { dlsym(RTLD_NEXT, name.as_ptr()) };
+    cache.store(found, Ordering::Release);
+    found
+}
+
+/// Looks up the C library's functions at the start.
+pub(crate) fn look() {
+    next(&NEXT_CREATE, c"pthread_create");
+    next(&NEXT_JOIN, c"pthread_join");
+    next(&NEXT_SET_NAME, c"pthread_setname_np");
+}
+
+/// `int pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)`
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_create(
+    thread: *mut usize,
+    attributes: *const c_void,
+    routine: Routine,
+    argument: *mut c_void,
+) -> c_int {
+    let next = next(&NEXT_CREATE, c"pthread_create");
+    if next.is_null() {
+        return EAGAIN;
+    }
+    // SAFETY: the C library's function has this type.
+    let next: Create = unsafe { core::mem::transmute(next) };
+    // SAFETY: the caller's arguments; those of a thread that is to be a task are read by
+    // `start::thread_start` alone, which frees them.
+    unsafe {
+        let Some(task) = create_task() else {
+            let result = next(thread, attributes, routine, argument);
+            if result == 0 {
+                joins::forget(thread);
+            }
+            return result;
+        };
+        let start = Start::new(routine, argument, task);
+        let result = next(
+            thread,
+            attributes,
+            start::thread_start as Routine,
+            start.cast(),
+        );
+        match result {
+            0 => joins::remember(thread, task),
+            _ => Start::free(start),
+        }
+        result
+    }
+}
+
+/// The current task of the calling thread creates one for the thread that it is about to start.
+/// `None` for a runtime's worker, and where nothing is recorded.
+fn create_task() -> Option<u64> {
+    // SAFETY: the handle is used in this call alone, on its own thread.
+    let h = unsafe { LiveHandle::current() }?;
+    if adapter::is_starting_workers() {
+        return None;
+    }
+    let _errno = KeepErrno::new();
+    let calls = CallStack::capture();
+    if calls.is_in_runtime() {
+        return None;
+    }
+    let site = adapter::site_calls(calls.addresses(), "", primitive::THREAD);
+    let task = h.task_create(create::DETACHED, site, 0);
+    id::split(task).is_some().then_some(task)
+}
+
+/// `int pthread_join(pthread_t, void **)`
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_join(thread: usize, result: *mut *mut c_void) -> c_int {
+    let next = next(&NEXT_JOIN, c"pthread_join");
+    if next.is_null() {
+        return ESRCH;
+    }
+    // SAFETY: the C library's function has this type.
+    let next: Join = unsafe { core::mem::transmute(next) };
+    let wait = joins::take(thread).and_then(Wait::begin);
+    // SAFETY: the caller's arguments. The thread may be cancelled in this call: no value of this
+    // frame needs to be dropped.
+    let joined = unsafe { next(thread, result) };
+    if let Some(wait) = wait {
+        wait.end(joined == 0);
+    }
+    joined
+}
+
+/// `int pthread_setname_np(pthread_t, const char *)`: a name that the calling thread gives itself is
+/// noted at once. Others are when their threads end.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_setname_np(
+    thread: usize,
+    name: *const core::ffi::c_char,
+) -> c_int {
+    let next = next(&NEXT_SET_NAME, c"pthread_setname_np");
+    if next.is_null() {
+        return ESRCH;
+    }
+    // SAFETY: the C library's function has this type, and the arguments are the caller's.
+    let result = unsafe { core::mem::transmute::<*mut c_void, SetName>(next)(thread, name) };
+    // SAFETY: no preconditions.
+    if result == 0 && thread == unsafe { pthread_self() } {
+        adapter::note_thread_name();
+    }
+    result
+}
+
+/// A thread that waits for another one's end.
+#[derive(Clone, Copy)]
+struct Wait {
+    h: LiveHandle,
+    task: u64,
+    site: u32,
+    /// It waits as a worker of a pool: it is not free for the pool's tasks meanwhile, so its strand
+    /// goes on, and the time is off the CPU.
+    is_worker: bool,
+}
+
+impl Wait {
+    fn begin(task: u64) -> Option<Wait> {
+        // SAFETY: the handle is used until the join returns, on this thread.
+        let h = unsafe { LiveHandle::current() }?;
+        let _errno = KeepErrno::new();
+        let calls = CallStack::capture();
+        let site = adapter::site_calls(calls.addresses(), "", primitive::THREAD);
+        let wait = Wait {
+            h,
+            task,
+            site,
+            is_worker: h.is_worker(),
+        };
+        if !wait.is_worker {
+            h.wait_task(site, task);
+        }
+        Some(wait)
+    }
+
+    fn end(self, has_joined: bool) {
+        if self.is_worker && has_joined {
+            self.h.wait_task(self.site, self.task);
+            self.h.resume_at(self.h.last());
+        } else if !self.is_worker {
+            self.h.resume();
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Programs with threads of their own: each is a task, and a join an edge.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::native::compile;
+use crate::project::{WORKSPAN, bare, printed, read, said};
+use workspan_dag::{Dag, TaskKind};
+
+fn record(folder: &Path, program: &Path) -> (Dag, String) {
+    let trace = folder.join("run.wspan");
+    let mut command = bare(WORKSPAN);
+    command
+        .arg("record")
+        .arg("--no-report")
+        .arg("-o")
+        .arg(&trace);
+    let output = command.arg("--").arg(program).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    (read(&trace), printed(&output))
+}
+
+/// The label of each thread task's site.
+fn threads(dag: &Dag) -> Vec<&str> {
+    let tasks = 0..dag.tasks.len();
+    let places = tasks.map(|task| &dag.places[dag.tasks.site[task] as usize]);
+    let threads = places.filter(|place| place.is_thread());
+    threads.map(|place| place.label.as_str()).collect()
+}
+
+#[test]
+fn threads_of_c_are_tasks_however_they_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile("gcc", "plain_threads.c", folder.path(), &["-pthread"]);
+    let expected = printed(&Command::new(&program).output().unwrap());
+    assert_eq!(expected, "20000000 10000000 1 1\n");
+    let (dag, output) = record(folder.path(), &program);
+    assert_eq!(output, expected);
+    let lines: Vec<&str> = threads(&dag)
+        .iter()
+        .filter_map(|label| label.rsplit_once(':'))
+        .map(|(_, line)| line)
+        .collect();
+    assert_eq!(lines, ["35", "36", "39", "40", "46"], "{:?}", threads(&dag));
+    assert!(dag.tasks.kind[1..].iter().all(|&k| k == TaskKind::Detached));
+    let names = &dag.meta.thread_names;
+    assert!(names.iter().any(|name| name == "returns"), "{names:?}");
+    // No more than the two that compute run at one moment.
+    assert!(dag.meta.workers <= 2, "{}", dag.meta.workers);
+}
+
+#[test]
+fn the_critical_path_runs_through_a_joined_thread() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile("g++", "joined_threads.cpp", folder.path(), &["-pthread"]);
+    let trace = folder.path().join("run.wspan");
+    record(folder.path(), &program);
+    let mut command = bare(WORKSPAN);
+    let output = command.arg("report").arg("--json").arg(&trace).output();
+    let report: serde_json::Value = serde_json::from_str(&printed(&output.unwrap())).unwrap();
+    let sites = report["sites"].as_array().unwrap();
+    let long = sites.iter().find(|site| site["line"] == 14).unwrap();
+    // The longer thread has three quarters of what the path is, the shorter one nothing.
+    let percent = long["critical_percent"].as_f64().unwrap();
+    assert!((60.0..90.0).contains(&percent), "{report:#}");
+    let short = sites.iter().find(|site| site["line"] == 15).unwrap();
+    assert!(short["critical_percent"].as_f64().unwrap() < 5.0);
+}

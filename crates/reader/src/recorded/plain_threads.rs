@@ -1,0 +1,132 @@
+//! Runs whose threads belong to no pool: which of the threads count as workers.
+//!
+//! Where the program runs hand-made tasks, the threads that run some are the workers. Where it runs
+//! nothing but threads of its own, W is how many of them it keeps busy at one moment (MODEL.md §5).
+
+use std::cmp::Reverse;
+
+use super::places::Places;
+use super::replay::ReplayLog;
+use workspan_dag::raw::RawTrace;
+use workspan_dag::{OffWhy, TaskKind};
+
+/// More threads than W may run for this part of the elapsed time, one in so many: a thread that
+/// starts others, for example, runs beside them for a moment.
+const BRIEFLY: u64 = 100;
+
+/// Marks the threads that are no workers though no pool says so, before the threads get their
+/// numbers. `raw` still names threads by their places in the file.
+pub(super) fn mark(raw: &RawTrace, places: &Places, told: &mut ReplayLog) {
+    let is_thread: Vec<bool> = places.list.iter().map(|place| place.is_thread()).collect();
+    if !is_thread.contains(&true) {
+        return;
+    }
+    let mut runs = vec![Runs::default(); told.threads.len()];
+    for strand in raw.strands.iter() {
+        let task = &raw.tasks[strand.task as usize];
+        let Some(run) = runs.get_mut(strand.thread as usize) else {
+            continue;
+        };
+        match task.kind {
+            TaskKind::Root => run.root = true,
+            _ if is_thread[task.site as usize] => run.thread_task = true,
+            _ => run.others = true,
+        }
+        run.ticks += strand.end - strand.start;
+    }
+    if runs.iter().any(|run| run.others) {
+        for (thread, run) in told.threads.iter_mut().zip(&runs) {
+            thread.is_plain = run.thread_task && !run.others;
+        }
+        return;
+    }
+    let workers = running_at_once(raw, told.threads.len());
+    // Threads that share a number come one after the other, so each moment has W of them at most.
+    let mut by_time: Vec<usize> = (0..runs.len()).filter(|&t| runs[t].ticks > 0).collect();
+    by_time.sort_by_key(|&t| (runs[t].root, Reverse(runs[t].ticks), t));
+    let mut chosen: Vec<(u64, u64)> = Vec::new();
+    for thread in &mut told.threads {
+        thread.is_plain = true;
+    }
+    for thread in by_time {
+        let Some((from, to)) = told.threads[thread].busy else {
+            continue;
+        };
+        let overlapping = chosen.iter().filter(|other| other.0 < to && from < other.1);
+        if most_at_once(overlapping.copied()) < workers {
+            chosen.push((from, to));
+            told.threads[thread].is_plain = false;
+        }
+    }
+}
+
+/// What a thread ran.
+#[derive(Debug, Clone, Copy, Default)]
+struct Runs {
+    root: bool,
+    thread_task: bool,
+    others: bool,
+    ticks: u64,
+}
+
+/// The largest number of intervals that share a moment.
+fn most_at_once(intervals: impl Iterator<Item = (u64, u64)>) -> u64 {
+    let mut changes: Vec<(u64, i64)> = intervals
+        .flat_map(|(from, to)| [(from, 1), (to, -1)])
+        .collect();
+    changes.sort_unstable();
+    let (mut now, mut most) = (0i64, 0i64);
+    for (_, change) in changes {
+        now += change;
+        most = most.max(now);
+    }
+    most.unsigned_abs()
+}
+
+/// How many threads run strands at one moment, but for moments that are a hundredth of the time
+/// together. A thread that has given up its CPU does not run.
+fn running_at_once(raw: &RawTrace, threads: usize) -> u64 {
+    let mut changes: Vec<(u64, i64)> = Vec::new();
+    for strand in raw.strands.iter().filter(|s| s.start < s.end) {
+        changes.extend([(strand.start, 1), (strand.end, -1)]);
+    }
+    let mut by_thread: Vec<Vec<(u64, u64)>> = vec![Vec::new(); threads];
+    for strand in raw.strands.iter() {
+        if let Some(list) = by_thread.get_mut(strand.thread as usize) {
+            list.push((strand.start, strand.end));
+        }
+    }
+    for list in &mut by_thread {
+        list.sort_unstable();
+    }
+    for off in raw.offs.iter().filter(|off| off.why == OffWhy::Blocked) {
+        let Some(strands) = by_thread.get(off.thread as usize) else {
+            continue;
+        };
+        let first = strands.partition_point(|&(_, end)| end <= off.start);
+        let inside = strands[first..].iter();
+        for &(start, end) in inside.take_while(|&&(start, _)| start < off.end) {
+            let (from, to) = (start.max(off.start), end.min(off.end));
+            if from < to {
+                changes.extend([(from, -1), (to, 1)]);
+            }
+        }
+    }
+    changes.sort_unstable();
+    let mut at_level: Vec<u64> = vec![0; threads + 1];
+    let (mut now, mut since) = (0i64, 0);
+    for (time, change) in changes {
+        let level = (now.max(0) as usize).min(threads);
+        at_level[level] += time - since;
+        (now, since) = (now + change, time);
+    }
+    let elapsed: u64 = at_level.iter().sum();
+    let mut above = 0;
+    for (level, ticks) in at_level.iter().enumerate().rev() {
+        above += ticks;
+        if above > elapsed / BRIEFLY {
+            return (level as u64).max(1);
+        }
+    }
+    1
+}
