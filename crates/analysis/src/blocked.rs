@@ -1,11 +1,14 @@
-//! Where strands gave up the CPU, and what for, by the stacks that were taken as they did.
+//! Where strands gave up the CPU, what for and for whom, by the stacks that were taken as they did
+//! and by what the process told of its waits.
 
 use std::collections::BTreeMap;
 
-use workspan_dag::{Dag, Frame};
+use workspan_dag::{Dag, Frame, Stop};
 
 use crate::causes::{Cause, Finding};
+use crate::holder::{Holder, holder};
 use crate::sample_profile::{FrameOfStack, attributed_frame, is_in_block, is_program};
+use crate::wait_kind::{WaitKind, WaitKinds};
 
 /// Where strands gave up the CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,98 +31,20 @@ pub struct BlockedIn {
     pub of: u64,
     /// How many stops were looked at.
     pub stops: u64,
-}
-
-/// What a thread waits for, as the names of the functions tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum WaitKind {
-    /// A time.
-    Sleep,
-    /// A lock.
-    Lock,
-    /// The lock under which Rayon's `par_bridge` asks the iterator for the next item.
-    Bridge,
-    /// The other end of a channel.
-    Channel,
-    /// A file, a socket, a pipe.
-    Io,
-    /// Something else.
-    Other,
-}
-
-/// Names that tell what a wait is; the first that one of a stack's frames has, from the innermost
-/// on.
-const TELLING: [(&str, WaitKind); 19] = [
-    ("IterParallelProducer", WaitKind::Bridge),
-    ("mpmc", WaitKind::Channel),
-    ("mpsc", WaitKind::Channel),
-    ("Channel", WaitKind::Channel),
-    ("SyncSender", WaitKind::Channel),
-    ("nanosleep", WaitKind::Sleep),
-    ("sleep", WaitKind::Sleep),
-    ("mutex", WaitKind::Lock),
-    ("Mutex", WaitKind::Lock),
-    ("rwlock", WaitKind::Lock),
-    ("RwLock", WaitKind::Lock),
-    ("read", WaitKind::Io),
-    ("write", WaitKind::Io),
-    ("pread64", WaitKind::Io),
-    ("pwrite64", WaitKind::Io),
-    ("open64", WaitKind::Io),
-    ("statx", WaitKind::Io),
-    ("fsync", WaitKind::Io),
-    ("recv", WaitKind::Io),
-];
-
-/// What the wait on `stack` is: the outermost telling frame between the system and the program's
-/// own, so that a channel's lock is a channel's.
-fn wait_kind(dag: &Dag, stack: u32) -> WaitKind {
-    let frames = dag.samples.stacks.get(stack as usize);
-    let mut kind = WaitKind::Other;
-    for &frame in frames {
-        let frame = &dag.samples.frames[frame as usize];
-        if is_program(frame) {
-            break;
-        }
-        let file = frame.file.as_deref().unwrap_or("");
-        let tells = |&&(name, kind): &&(&str, WaitKind)| match kind {
-            // Whole names: `read` is a part of many.
-            WaitKind::Io | WaitKind::Sleep => {
-                short(&frame.function) == name || short(&frame.function).ends_with("_nanosleep")
-            }
-            _ => {
-                frame.function.contains(name)
-                    || (file.contains("library/std") && file.contains(name))
-            }
-        };
-        if let Some((_, told)) = TELLING.iter().find(tells) {
-            kind = *told;
-        }
-        if frame.runtime {
-            break;
-        }
-    }
-    kind
-}
-
-fn short(function: &str) -> &str {
-    function.rsplit("::").next().unwrap_or(function)
+    /// Who ended these waits, where that is known of some.
+    pub holder: Option<Holder>,
 }
 
 /// Where the strands of a finding about blocked time gave up the CPU: the place that took most of
 /// it. `None` for other causes, and without stacks of that.
 pub fn blocked_in(dag: &Dag, finding: &Finding) -> Option<BlockedIn> {
-    if !matches!(finding.cause, Cause::Blocked | Cause::OtherThreads) {
-        return None;
-    }
-    let is_in_block = is_in_block(dag, finding);
-    let stops = dag.samples.stops.iter().filter(|s| is_in_block(s.strand));
+    let stops = stops_of(dag, finding)?;
     type Key<'a> = (&'a str, Option<&'a str>, Option<u32>);
-    // Ticks, and those of the stack that took most of them.
-    let mut places: BTreeMap<Key<'_>, (u64, u64, u32)> = BTreeMap::new();
+    // Ticks, and those of the stop that took most of them.
+    let mut places: BTreeMap<Key<'_>, (u64, u64, Option<&Stop>)> = BTreeMap::new();
     let (mut of, mut count) = (0u64, 0);
     let mut frames = FrameOfStack::new(|stack| program_line(dag, stack));
-    for stop in stops {
+    for &stop in &stops {
         let Some(frame) = frames.of(stop.stack) else {
             continue;
         };
@@ -129,13 +54,14 @@ pub fn blocked_in(dag: &Dag, finding: &Finding) -> Option<BlockedIn> {
         let place = places.entry(key).or_default();
         place.0 = place.0.saturating_add(stop.ticks);
         if stop.ticks >= place.1 {
-            (place.1, place.2) = (stop.ticks, stop.stack);
+            (place.1, place.2) = (stop.ticks, Some(stop));
         }
     }
     let most = places
         .iter()
         .max_by_key(|(key, place)| (place.0, std::cmp::Reverse(*key)));
-    let (&(function, file, line), &(ticks, _, stack)) = most?;
+    let (&(function, file, line), &(ticks, _, longest)) = most?;
+    let longest = longest?;
     // Of a library without symbols there is nothing to tell.
     if function == "?" || (file.is_none() && function.contains("+0x")) {
         return None;
@@ -144,16 +70,36 @@ pub fn blocked_in(dag: &Dag, finding: &Finding) -> Option<BlockedIn> {
         function: function.to_owned(),
         file: file.map(str::to_owned),
         line,
-        waits_in: called_by(dag, stack),
-        kind: wait_kind(dag, stack),
+        waits_in: called_by(dag, longest.stack),
+        kind: WaitKinds::new(dag).of(longest),
         ticks,
         of,
         stops: count,
+        holder: holder(dag, &stops),
     })
 }
 
+/// The stops that a finding about blocked time is about.
+fn stops_of<'a>(dag: &'a Dag, finding: &Finding) -> Option<Vec<&'a Stop>> {
+    if !finding.cause.is_blocked() && finding.cause != Cause::OtherThreads {
+        return None;
+    }
+    let is_in_block = is_in_block(dag, finding);
+    let mut kinds = WaitKinds::new(dag);
+    let mut is_of_cause = |stop: &Stop| match finding.cause {
+        Cause::OtherThreads => true,
+        cause => kinds.of(stop).cause() == cause,
+    };
+    let stops = dag.samples.stops.iter();
+    Some(
+        stops
+            .filter(|stop| is_in_block(stop.strand) && is_of_cause(stop))
+            .collect(),
+    )
+}
+
 /// The innermost frame of the program's own; else the runtime's, which called what waits.
-fn program_line(dag: &Dag, stack: u32) -> Option<&Frame> {
+pub(crate) fn program_line(dag: &Dag, stack: u32) -> Option<&Frame> {
     let frames = || {
         let frames = dag.samples.stacks.get(stack as usize).iter();
         frames.map(|&frame| &dag.samples.frames[frame as usize])

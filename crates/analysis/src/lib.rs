@@ -17,9 +17,11 @@ pub mod checks;
 pub mod codes;
 mod column;
 pub mod compare;
+mod contended_lock;
 mod critical_block;
 mod flame;
 mod heaviest;
+mod holder;
 mod limits;
 mod low_parallelism;
 pub mod named_code;
@@ -56,21 +58,24 @@ mod suggestion;
 mod sweep;
 mod task_tree;
 mod timeline;
+mod wait_kind;
 mod warnings;
 mod weight;
 mod what_if;
 mod work_span;
 
 pub use binned_timeline::{BinnedTimeline, MAX_TRACKS, ThreadTrack, binned_timeline};
-pub use blocked::{BlockedIn, WaitKind, blocked_in};
+pub use blocked::{BlockedIn, blocked_in};
 pub use blocks::{BlockRow, BlockTable, CodeBlock, block_name, block_strands};
 pub use breakdown::Breakdown;
 pub use column::{Column, Marks};
+pub use contended_lock::ContendedLock;
 pub use critical_block::CriticalBlock;
 pub use flame::{
     FlameOf, FlameOptions, FlameStack, LogicalFrame, LogicalSamples, Stretched, flame,
     logical_samples, stretched,
 };
+pub use holder::{CodePlace, Holder, HolderCode};
 pub use limits::{Blocked, Limits, RegionShares, limits};
 pub use low_parallelism::{LowParallelism, LowStrand};
 pub use options::{Error, Metric, Options};
@@ -97,6 +102,7 @@ pub use subtrees::{Subtrees, subtrees};
 pub use suggestion::Suggestion;
 pub use sweep::Shares;
 pub use timeline::{Timeline, timeline};
+pub use wait_kind::WaitKind;
 pub use warnings::{About, Warning, percent};
 pub use weight::{OffCpu, UnsureFolds, off_between, path_weight};
 pub use what_if::{

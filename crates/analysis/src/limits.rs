@@ -8,6 +8,7 @@
 
 use workspan_dag::{Dag, NONE, PlaceId, ScopeKind, StrandId, TaskId, TaskKind};
 
+use crate::contended_lock::{ContendedLock, most_contended};
 use crate::heaviest::{Burden, Heaviest};
 use crate::options::{Error, Metric, Options};
 use crate::weight::Weights;
@@ -30,6 +31,9 @@ pub struct Limits {
     pub shares: Option<RegionShares>,
     /// The program blocked for a tenth or more of its time, or of what its critical path takes.
     pub blocked: Option<Blocked>,
+    /// The lock that was held for longest while others waited for it, where that is longer than the
+    /// span.
+    pub lock: Option<ContendedLock>,
 }
 
 /// Parallel regions on the critical path that were divided by the number of threads.
@@ -98,6 +102,10 @@ impl Limits {
         Limits {
             shares: shares(dag, weights, path, span),
             blocked: (counts && blocked.ticks > 0 && notable).then_some(blocked),
+            lock: (counts && notable)
+                .then(|| most_contended(dag))
+                .flatten()
+                .filter(|lock| lock.held > span),
         }
     }
 
@@ -106,7 +114,14 @@ impl Limits {
     /// only what is in no share bounds it.
     pub(crate) fn bounding_span(&self, span: u128, workers: u32) -> u128 {
         let divided = self.shares.filter(|s| workers > s.threads);
-        divided.map_or(span, |s| s.divided_span.min(span))
+        let divided = divided.map_or(span, |s| s.divided_span.min(span));
+        // Whoever held the lock did so after one another.
+        self.lock.map_or(divided, |lock| lock.held.max(divided))
+    }
+
+    /// The span that bounds a speedup however many workers there are.
+    pub fn bounding_span_of(&self, span: u128) -> u128 {
+        self.lock.map_or(span, |lock| lock.held.max(span))
     }
 }
 

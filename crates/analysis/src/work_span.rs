@@ -60,7 +60,8 @@ impl WorkSpan {
     pub fn speedup(&self, p: u32) -> (f64, f64) {
         let of = |span: u128| speedup_bounds(self.work, span, self.burdened_span, p);
         let bounding = self.limits.bounding_span(self.span, p);
-        (of(self.span).0, of(bounding).1)
+        let upper = of(bounding).1;
+        (of(self.span).0.min(upper), upper)
     }
 }
 

@@ -26,6 +26,6 @@ pub use facts::RunFacts;
 pub use folded::{Along, Folded, Folds};
 pub use meta::{Meta, Steals, TimeUnit};
 pub use pools::{Member, Pool, Pools};
-pub use samples::{Frame, Samples, Stop};
+pub use samples::{Frame, Samples, Stop, Waited};
 pub use unrecorded::Bounds;
 pub use workspan_trace::note_keys;

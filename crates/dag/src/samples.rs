@@ -2,6 +2,7 @@
 //! time.
 
 use workspan_trace::entry::RECORDING;
+pub use workspan_trace::entry::WaitKind as WaitedFor;
 
 use crate::dag::{Lists, NONE, StrandId, Strands, ThreadId};
 
@@ -67,6 +68,24 @@ pub struct Stop {
     pub strand: StrandId,
     /// For how long, in ticks.
     pub ticks: u64,
+    /// What for, where the process itself told.
+    pub wait: Option<Waited>,
+}
+
+/// What a thread waited for, and who ended the wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Waited {
+    /// What for.
+    pub kind: WaitedFor,
+    /// Which lock, condition variable, …: equal numbers are one object; 0 for none.
+    pub object: u64,
+    /// The thread that ended the wait; [`NONE`] for unknown.
+    pub by: ThreadId,
+    /// The stack of that thread when it released the object; [`NONE`] for unknown.
+    pub released_at: u32,
+    /// How long the object was held after the thread gave up the CPU, in ticks. The rest went by
+    /// until it was back.
+    pub held: u64,
 }
 
 impl Frame {
@@ -132,6 +151,8 @@ pub struct RawStop {
     pub stack: u32,
     /// How long it was.
     pub ticks: u64,
+    /// As [`Stop::wait`].
+    pub wait: Option<Waited>,
 }
 
 /// Samples as told, in any order.
@@ -188,6 +209,7 @@ pub(crate) fn place(mut raw: RawSamples, strands: &Strands, threads: u32) -> Sam
                 stack: stop.stack,
                 strand,
                 ticks: stop.ticks,
+                wait: stop.wait.map(|wait| known(wait, stacks, threads)),
             });
         }
     }
@@ -201,6 +223,16 @@ pub(crate) fn place(mut raw: RawSamples, strands: &Strands, threads: u32) -> Sam
         samples.strand.push(if inside { strand } else { NONE });
     }
     samples
+}
+
+/// The wait without what is no thread or stack.
+fn known(wait: Waited, stacks: u32, threads: u32) -> Waited {
+    let below = |number: u32, count: u32| if number < count { number } else { NONE };
+    Waited {
+        by: below(wait.by, threads),
+        released_at: below(wait.released_at, stacks),
+        ..wait
+    }
 }
 
 /// What threads run, asked by rising time.

@@ -14,11 +14,16 @@ pub(crate) fn assumed(limits: &Limits) -> String {
     let divided = limits
         .shares
         .map(|s| format!("divided among {} as it was", threads(&s)));
+    let blocked = match limits.lock {
+        // The bound has it in it.
+        Some(_) => "if its threads waited for nothing but the lock",
+        None => "if nothing blocked",
+    };
     match (limits.blocked, divided) {
         (None, None) => String::new(),
         (None, Some(divided)) => format!("{divided}, "),
-        (Some(_), None) => "if nothing blocked, ".into(),
-        (Some(_), Some(divided)) => format!("if nothing blocked, and {divided}, "),
+        (Some(_), None) => format!("{blocked}, "),
+        (Some(_), Some(divided)) => format!("{blocked}, and {divided}, "),
     }
 }
 
@@ -55,9 +60,12 @@ pub(crate) fn sentences(limits: &Limits, region: &str) -> Vec<Vec<Piece>> {
     }
     if let Some(blocked) = &limits.blocked {
         all.push(vec![plain(format!(
-            "Strands were blocked (I/O, locks, channels) for {} of their time. What they waited for was not recorded, so no bound \
-             includes blocked time.",
-            share(blocked.percent())
+            "Strands were blocked (I/O, locks, channels) for {} of their time. {}",
+            share(blocked.percent()),
+            match limits.lock {
+                Some(_) => "The bounds include how long the most contended lock was held while others waited for it, and no other blocked time.",
+                None => "What they waited for was not recorded, so no bound includes blocked time.",
+            }
         ))]);
     }
     all
@@ -91,7 +99,7 @@ pub(crate) fn limits_json(dag: &Dag, limits: &Limits) -> Json {
             "threads": s.threads, "critical_work": whole(s.critical), "divided_span": whole(s.divided_span),
         })
     });
-    json!({ "divided_by_threads": divided, "blocked": blocked(limits) })
+    json!({ "divided_by_threads": divided, "blocked": blocked(limits), "lock_held": lock_held(limits) })
 }
 
 /// Like [`limits_json`], without a run to look the label of the region up in.
@@ -101,7 +109,11 @@ pub(crate) fn limits_json_of(limits: &Limits, region: &str) -> Json {
             "region": region, "threads": s.threads, "critical_work": whole(s.critical), "divided_span": whole(s.divided_span),
         })
     });
-    json!({ "divided_by_threads": divided, "blocked": blocked(limits) })
+    json!({ "divided_by_threads": divided, "blocked": blocked(limits), "lock_held": lock_held(limits) })
+}
+
+fn lock_held(limits: &Limits) -> Option<Json> {
+    limits.lock.map(|lock| json!({ "ticks": whole(lock.held) }))
 }
 
 fn blocked(limits: &Limits) -> Option<Json> {

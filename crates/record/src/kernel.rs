@@ -6,3 +6,4 @@ pub mod cpu_clock;
 pub mod cpu_times;
 pub mod off_cpu;
 pub mod samples;
+pub mod waits;

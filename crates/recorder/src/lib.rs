@@ -34,6 +34,7 @@ mod system;
 mod table;
 mod thread;
 mod thread_word;
+pub mod wait_log;
 
 pub use clock::monotonic_raw_ns;
 pub use counters::{CounterEvent, MOST_COUNTERS};

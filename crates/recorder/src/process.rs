@@ -337,6 +337,11 @@ pub fn finish() {
     if let Some(readings) = &recording.readings {
         readings.end_all(recording);
     }
+    let left_out = crate::wait_log::left_out();
+    if left_out > 0 {
+        let note = (note_keys::WAITS_LEFT_OUT.into(), left_out.to_string());
+        crate::intern::note_all(recording, &[note]);
+    }
     let Some(chunk) = recording.finished else {
         return;
     };

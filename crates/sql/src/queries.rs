@@ -158,6 +158,12 @@ GROUP BY s.run, t.site ORDER BY steals DESC",
 GROUP BY run, thread, why, on_what ORDER BY run, total DESC",
     },
     Query {
+        name: "waits",
+        about: "What did strands wait for, where, and where did whoever they waited for release it?",
+        sql: "SELECT run, kind, function, file, line, released_file, released_line, count(*) AS times, sum(\"end\" - start) AS total FROM waits
+GROUP BY run, kind, function, file, line, released_file, released_line ORDER BY run, total DESC",
+    },
+    Query {
         name: "counters",
         about: "Counters by site, with the rate (TaskProf2)",
         sql: "SELECT c.run, c.counter, p.label AS site, sum(c.value) AS value, round(1e3 * sum(c.value) / max(sum(s.time), 1), 3) AS per_us

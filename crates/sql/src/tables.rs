@@ -1,6 +1,8 @@
 //! Defines every column of every table: name, type, meaning, and how its value is computed.
 
-use workspan_dag::{EdgeKind, OffWhy, Region, StartKind, TaskKind, ThreadEvent};
+use workspan_analysis::attributed_frame;
+use workspan_dag::samples::WaitedFor;
+use workspan_dag::{EdgeKind, Frame, NONE, OffWhy, Region, StartKind, TaskKind, ThreadEvent};
 
 use crate::cell::Cell;
 use crate::run::Run;
@@ -217,6 +219,28 @@ pub static TABLES: &[Table] = &[
         },
     },
     Table {
+        name: "waits",
+        about: "One row per time a strand gave up the CPU of which more is known: what it waited for, where, and who ended the wait.",
+        index: &["strand"],
+        rows: |r| r.dag.samples.stops.len(),
+        columns: columns! {
+            "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
+            "thread" INTEGER "The thread" |r, i| Cell::id(r.dag.samples.stops[i].thread);
+            "strand" INTEGER "The strand that waited" |r, i| Cell::id(r.dag.samples.stops[i].strand);
+            "start" INTEGER "Time it left the CPU" |r, i| Cell::Int(r.at(r.dag.samples.stops[i].t));
+            "end" INTEGER "Time it came back" |r, i| Cell::Int(r.at(r.dag.samples.stops[i].t + r.dag.samples.stops[i].ticks));
+            "kind" TEXT "mutex, rwlock, condition, barrier, semaphore, sleep, io or futex; NULL where only the stack is known" |r, i| r.dag.samples.stops[i].wait.map_or(Cell::Null, |w| Cell::Text(WaitedFor::NAMES[w.kind as usize]));
+            "object" INTEGER "What it waited for: equal numbers are one lock or condition" |r, i| r.dag.samples.stops[i].wait.filter(|w| w.object != 0).map_or(Cell::Null, |w| Cell::whole(w.object.into()));
+            "function" TEXT "Function of the program that waited" |r, i| Cell::text(wait_frame(r, i).map(|f| f.function.as_str()));
+            "file" TEXT "Source file of that function" |r, i| Cell::text(wait_frame(r, i).and_then(|f| f.file.as_deref()));
+            "line" INTEGER "Line of the wait" |r, i| wait_frame(r, i).and_then(|f| f.line).map_or(Cell::Null, |n| Cell::Int(n.into()));
+            "by_thread" INTEGER "The thread that ended the wait" |r, i| r.dag.samples.stops[i].wait.map_or(Cell::Null, |w| Cell::id(w.by));
+            "released_function" TEXT "Function in which that thread did so" |r, i| Cell::text(release_frame(r, i).map(|f| f.function.as_str()));
+            "released_file" TEXT "Source file of that function" |r, i| Cell::text(release_frame(r, i).and_then(|f| f.file.as_deref()));
+            "released_line" INTEGER "Line of the release" |r, i| release_frame(r, i).and_then(|f| f.line).map_or(Cell::Null, |n| Cell::Int(n.into()));
+        },
+    },
+    Table {
         name: "regions",
         about: "One row per interval in which a region or a labelled part was open.",
         index: &[],
@@ -306,4 +330,17 @@ fn region(run: &Run, i: usize) -> &Region {
 fn counter_value(run: &Run, i: usize) -> (u32, u64) {
     let (counter, value) = run.counters()[i];
     run.dag.counters[counter].values[value]
+}
+
+/// Where a strand waited.
+fn wait_frame(r: &Run, i: usize) -> Option<&Frame> {
+    attributed_frame(&r.dag, r.dag.samples.stops[i].stack)
+}
+
+/// Where the wait was ended.
+fn release_frame(r: &Run, i: usize) -> Option<&Frame> {
+    let wait = r.dag.samples.stops[i].wait?;
+    (wait.released_at != NONE)
+        .then(|| attributed_frame(&r.dag, wait.released_at))
+        .flatten()
 }

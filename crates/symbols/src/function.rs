@@ -177,8 +177,11 @@ const API_CRATES: [&str; 2] = ["workspan", "workspan_api"];
 /// Whether the name belongs to a task runtime's crates, or to what starts programs and threads.
 pub(crate) fn is_task_runtime(name: &str) -> bool {
     const THREADS: [&str; 3] = ["std::rt::", "std::thread::", "std::sys::thread"];
+    // What the program calls to wait, which lies there too.
+    const WAITS: [&str; 5] = ["sleep", "park", "::join", "::yield_now", "::scope"];
+    let of_threads = THREADS.iter().any(|start| name.starts_with(start));
     is_start(name)
-        || THREADS.iter().any(|start| name.starts_with(start))
+        || of_threads && !WAITS.iter().any(|wait| name.contains(wait))
         || (name.contains("::") && is_runtime_crate(crate_of(name)))
 }
 

@@ -75,8 +75,12 @@ pub enum ChunkKind {
     CpuTimes = 15,
     /// CPU clocks of threads, in spool files alone ([`crate::entry::CpuReading`]).
     CpuReadings = 16,
+    /// Waits as the process saw them ([`crate::entry::LoggedWait`]), in spool files alone.
+    WaitLog = 17,
     /// Names that threads got later ([`crate::entry::ThreadName`]).
     ThreadNames = 18,
+    /// What threads waited for ([`crate::entry::WaitsEntry`]).
+    Waits = 19,
 }
 
 impl ChunkKind {
@@ -99,7 +103,9 @@ impl ChunkKind {
             14 => ChunkKind::Stops,
             15 => ChunkKind::CpuTimes,
             16 => ChunkKind::CpuReadings,
+            17 => ChunkKind::WaitLog,
             18 => ChunkKind::ThreadNames,
+            19 => ChunkKind::Waits,
             _ => return None,
         })
     }

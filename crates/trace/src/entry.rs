@@ -10,6 +10,7 @@ mod fields;
 mod off_cpu;
 mod sample;
 mod site;
+mod wait;
 
 pub use cpu_reading::CpuReading;
 pub use cpu_time::CpuTime;
@@ -17,6 +18,7 @@ pub use fields::{Fields, entries, push_bytes, push_varint};
 pub use off_cpu::OffCpu;
 pub use sample::{FrameEntry, OTHER_THREADS, RECORDING, SamplesEntry, StackEntry, StopsEntry};
 pub use site::{Site, SitePosition};
+pub use wait::{LoggedWait, WaitEntry, WaitKind, WaitsEntry};
 
 use fields::push_entry;
 

@@ -62,3 +62,5 @@ pub const SKIPPED_TASK: &str = "left_out_task_ticks";
 /// What recording adds to the three strands of a task that is created and waited for, in ticks,
 /// with decimals. Taken out of them evenly, it leaves what the task takes bare.
 pub const RECORDED_TASK: &str = "recorded_task_ticks";
+/// Waits of threads, or call stacks of them, that the process did not log for want of room.
+pub const WAITS_LEFT_OUT: &str = "waits left out";

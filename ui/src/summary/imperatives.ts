@@ -73,6 +73,11 @@ function command(f: FindingWords, place: FindingPlace | undefined, run: RunMeta)
       return [word("Run it alone on the machine")];
     case "oversubscription":
       return [word("Use as many threads as CPUs")];
+    case "lock":
+      return [word("Hold the lock for less in "), ...here()];
+    case "io":
+    case "sleep":
+    case "channel":
     case "blocked":
       return [word("Wait less in "), ...here()];
     case "other-threads":

@@ -40,6 +40,8 @@ mod site_cache;
 mod tbb;
 mod threads;
 mod unrecorded;
+#[cfg(target_arch = "x86_64")]
+mod waits;
 mod watch;
 
 use std::ffi::{OsStr, OsString};
@@ -102,6 +104,8 @@ extern "C" fn loaded() {
     }
     free_list::give_back_at_thread_ends();
     fork::look();
+    #[cfg(target_arch = "x86_64")]
+    waits::look();
     threads::look();
     workspan_recorder::start(
         &PathBuf::from(folder),

@@ -29,6 +29,10 @@ pub(super) fn is_elsewhere(cause: Cause) -> bool {
         | Cause::Stretch
         | Cause::Descheduled
         | Cause::Oversubscribed
+        | Cause::Lock
+        | Cause::Channel
+        | Cause::Io
+        | Cause::Sleep
         | Cause::Blocked
         | Cause::OtherThreads
         | Cause::OtherPool

@@ -24,7 +24,15 @@ pub enum Cause {
     Descheduled,
     /// A strand could have run, but more threads of the program wanted to run than there are CPUs.
     Oversubscribed,
-    /// A strand gave up the CPU: I/O, a lock, a channel.
+    /// A strand waited for a lock that another one held.
+    Lock,
+    /// A strand waited for another thread's signal: the other end of a channel, a condition.
+    Channel,
+    /// A strand waited for a file, a socket, a pipe.
+    Io,
+    /// A strand slept for a time.
+    Sleep,
+    /// A strand gave up the CPU for something else, or for what is not known.
     Blocked,
     /// A thread waited for threads that the trace has no records of.
     OtherThreads,
@@ -38,7 +46,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them, in the order of `Cause as usize`.
-    pub const ALL: [Cause; 15] = [
+    pub const ALL: [Cause; 19] = [
         Cause::SerialStrand,
         Cause::SpawnLoop,
         Cause::GrainFine,
@@ -49,6 +57,10 @@ impl Cause {
         Cause::Stretch,
         Cause::Descheduled,
         Cause::Oversubscribed,
+        Cause::Lock,
+        Cause::Channel,
+        Cause::Io,
+        Cause::Sleep,
         Cause::Blocked,
         Cause::OtherThreads,
         Cause::OtherPool,
@@ -59,6 +71,14 @@ impl Cause {
     /// True for what the machine's load cost: who had the CPUs, not what the program did with them.
     pub fn is_load(self) -> bool {
         matches!(self, Cause::Descheduled | Cause::Oversubscribed)
+    }
+
+    /// True where a strand had given up the CPU, whatever for.
+    pub fn is_blocked(self) -> bool {
+        matches!(
+            self,
+            Cause::Lock | Cause::Channel | Cause::Io | Cause::Sleep | Cause::Blocked
+        )
     }
 
     /// The name that JSON and `workspan help` know it by.
@@ -74,6 +94,10 @@ impl Cause {
             Cause::Stretch => "stretch",
             Cause::Descheduled => "descheduled",
             Cause::Oversubscribed => "oversubscription",
+            Cause::Lock => "lock",
+            Cause::Channel => "channel",
+            Cause::Io => "io",
+            Cause::Sleep => "sleep",
             Cause::Blocked => "blocked",
             Cause::OtherThreads => "other-threads",
             Cause::OtherPool => "other-pool",

@@ -161,7 +161,7 @@ impl<'a> Ledger<'a> {
             let cause = if outside {
                 Cause::OtherThreads
             } else {
-                Cause::Blocked
+                self.off.blocked_on(thread, moment.begin)
             };
             return (Entry::new(cause, CodeBlock::from_strand(dag, s)), s);
         }
@@ -179,7 +179,8 @@ impl<'a> Ledger<'a> {
         let entry = match self.off.why(other) {
             Some(OffWhy::Preempted) => Entry::new(Cause::Descheduled, CodeBlock::whole_site(NONE)),
             Some(OffWhy::Blocked) => {
-                Entry::new(Cause::Blocked, CodeBlock::from_strand(dag, strand))
+                let cause = self.off.blocked_on(other, moment.begin);
+                Entry::new(cause, CodeBlock::from_strand(dag, strand))
             }
             None => Entry::new(Cause::SerialStrand, CodeBlock::from_strand(dag, strand)),
         };
@@ -198,7 +199,7 @@ impl<'a> Ledger<'a> {
                 tasks,
             } = open.entry;
             let thread = self.dag.strands.thread[open.strand as usize];
-            let off = matches!(cause, Cause::Descheduled | Cause::Blocked);
+            let off = cause == Cause::Descheduled || cause.is_blocked();
             if off && self.dag.is_worker(thread) {
                 return self
                     .book

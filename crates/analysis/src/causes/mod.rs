@@ -30,6 +30,7 @@ mod ready_strand;
 mod spawn_loop;
 mod stretch;
 mod task_size;
+mod wait_causes;
 
 pub use cause::Cause;
 pub use headline::{Headline, headline};

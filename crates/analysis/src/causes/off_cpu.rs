@@ -7,6 +7,7 @@ use workspan_dag::{NONE, OffWhy, StrandId};
 
 use super::Cause;
 use super::book::Book;
+use super::wait_causes::WaitCauses;
 use crate::blocks::CodeBlock;
 use workspan_dag::Dag;
 
@@ -23,6 +24,7 @@ struct Now {
 pub(super) struct OffCpu<'a> {
     dag: &'a Dag,
     now: Vec<Now>,
+    waits: WaitCauses,
     /// Ticks by place.
     pub(super) descheduled: Book,
     pub(super) blocked: Book,
@@ -38,6 +40,7 @@ impl<'a> OffCpu<'a> {
         OffCpu {
             dag,
             now: vec![idle; dag.meta.threads as usize],
+            waits: WaitCauses::new(dag),
             descheduled: Book::new(),
             blocked: Book::new(),
         }
@@ -46,6 +49,11 @@ impl<'a> OffCpu<'a> {
     /// Whether and why `thread` is off the CPU.
     pub(super) fn why(&self, thread: usize) -> Option<OffWhy> {
         self.now[thread].off
+    }
+
+    /// The cause of what `thread`, which has given up the CPU, does from `time` on.
+    pub(super) fn blocked_on(&self, thread: usize, time: u64) -> Cause {
+        self.waits.during(thread as u32, time, time + 1)
     }
 
     /// The strand that `thread` runs; [`NONE`] for none.
@@ -71,7 +79,7 @@ impl<'a> OffCpu<'a> {
 
     fn settle(&mut self, thread: usize, time: u64) {
         let now = &mut self.now[thread];
-        let ticks = time - now.since;
+        let (since, ticks) = (now.since, time - now.since);
         now.since = time;
         if now.strand == NONE || ticks == 0 {
             return;
@@ -87,7 +95,8 @@ impl<'a> OffCpu<'a> {
             Some(OffWhy::Blocked) if !self.dag.is_worker(thread as u32) => return,
             Some(OffWhy::Blocked) => {
                 let key = CodeBlock::from_strand(self.dag, now.strand);
-                (&mut self.blocked, Cause::Blocked, key)
+                let cause = self.waits.during(thread as u32, since, time);
+                (&mut self.blocked, cause, key)
             }
         };
         book.add(cause, key, u128::from(ticks), now.strand, ticks);

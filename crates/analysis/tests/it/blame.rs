@@ -220,13 +220,17 @@ fn blocked_time_is_where_the_stacks_of_its_switches_say() {
         .collect();
     let header = "\"workers\":1,\"time_unit\":\"ns\",\"sample_hz\":1000";
     let (dag, report) = measured(header, &(lines.to_owned() + &ran));
-    let found = finding(&report, Cause::Blocked);
+    let found = finding(&report, Cause::Lock);
     let at = blocked_in(&dag, found).unwrap();
     assert_eq!((at.function.as_str(), at.line), ("work", Some(6)));
     assert_eq!(at.waits_in.as_deref(), Some("lock_contended"));
     assert_eq!(
         (at.kind, at.ticks, at.of, at.stops),
-        (WaitKind::Lock, 700, 750, 2)
+        (WaitKind::Lock, 700, 700, 1)
+    );
+    assert_eq!(
+        (lost(&report, Cause::Lock), lost(&report, Cause::Blocked)),
+        (700, 50)
     );
     assert_eq!(workspan_analysis::hot_function_of(&dag, found), None);
 }

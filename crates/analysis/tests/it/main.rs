@@ -29,6 +29,7 @@ mod simulate;
 mod statistics;
 mod stretch;
 mod ten_million;
+mod waits;
 mod warnings;
 mod what_if;
 mod what_if_folded;

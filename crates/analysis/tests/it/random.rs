@@ -142,6 +142,10 @@ fn everything_occurs() {
                 | Cause::Oversubscribed
                 | Cause::OtherThreads
                 | Cause::OtherPool
+                | Cause::Lock
+                | Cause::Channel
+                | Cause::Io
+                | Cause::Sleep
                 | Cause::ThreadStart
         );
         let occurs = seen.contains(&format!("cause {}", cause.id()));

@@ -14,6 +14,7 @@ const CILKVIEW: Logical = Logical {
     spawns: 8_518_398,
     syncs: 8_518_398,
     limits: Limits {
+        lock: None,
         shares: None,
         blocked: None,
     },

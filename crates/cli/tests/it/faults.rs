@@ -75,14 +75,18 @@ fn line(what: &str) -> u64 {
 
 #[test]
 fn where_tasks_block_is_named_and_not_what_ran() {
-    for (fault, what) in [("sleepy", "std::thread::sleep"), ("mutex", "all.lock()")] {
+    for (fault, what, cause) in [
+        ("sleepy", "std::thread::sleep", "sleep"),
+        ("mutex", "all.lock()", "lock"),
+        ("channel", "sender.send", "channel"),
+    ] {
         let json = recorded(fault, &[]);
         // On a busy machine one task at a time may run all the same, and nobody waits for the lock.
-        if fault == "mutex" && share(&json, "blocked") < 10.0 {
+        if fault == "mutex" && share(&json, cause) < 10.0 {
             skipped("where_tasks_block", "nobody waited for the lock");
             continue;
         }
-        let found = finding(&json, "blocked");
+        let found = finding(&json, cause);
         assert!(found.get("inside").is_none(), "{found:#}");
         match found.get("blocked_in") {
             Some(at) => {
@@ -94,6 +98,53 @@ fn where_tasks_block_is_named_and_not_what_ran() {
                 "the kernel gives no stacks of switches here",
             ),
         }
+    }
+}
+
+#[test]
+fn a_lock_is_told_with_where_it_is_released_and_a_channel_with_its_other_end() {
+    if !cfg!(target_arch = "x86_64") {
+        return skipped("a_lock_is_told", "waits are logged on x86-64 alone");
+    }
+    let json = recorded("mutex", &[]);
+    match share(&json, "lock") < 10.0 {
+        true => skipped("a_lock_is_told", "nobody waited for the lock"),
+        false => {
+            let holder = &finding(&json, "lock")["blocked_in"]["holder"];
+            if let Some(called) = holder["ran"].get("called_at") {
+                assert_eq!(
+                    called["line"],
+                    line("all.wrapping_add(burn(200_000"),
+                    "{holder:#}"
+                );
+            }
+            let held = &json["limits"]["lock_held"]["ticks"];
+            assert!(held.as_u64() > json["span"].as_u64(), "{json:#}");
+        }
+    }
+    let json = recorded("channel", &[]);
+    let holder = &finding(&json, "channel")["blocked_in"]["holder"];
+    assert_eq!(
+        holder["released_at"]["line"],
+        line("receiver.recv()"),
+        "{holder:#}"
+    );
+    let json = recorded("bridge", &[]);
+    if share(&json, "lock") >= 10.0 {
+        let text = json["text"].as_str().unwrap();
+        assert!(text.contains("`par_bridge` hands out items"), "{text}");
+    }
+    // The twin that shares nothing.
+    let json = recorded("apart", &[]);
+    for cause in ["lock", "channel", "io", "sleep"] {
+        let lost = json["causes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|c| c["id"] == cause);
+        let lost = lost.map_or(0, |c| c["lost"].as_u64().unwrap());
+        let all = json["elapsed"].as_u64().unwrap() * json["workers"].as_u64().unwrap();
+        assert!(lost * 20 < all, "{}", json["text"]);
     }
 }
 

@@ -42,5 +42,6 @@ mod supervision;
 mod task_costs;
 mod trust;
 mod tutorial;
+mod waits;
 mod whatif;
 mod windows;

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 use workspan_analysis::causes::{Cause, Evidence, Finding, Headline, headline};
-use workspan_analysis::{BlockedIn, CodeBlock, Report, blocked_in, hot_function_of};
+use workspan_analysis::{
+    BlockedIn, CodeBlock, CodePlace, Holder, Report, blocked_in, hot_function_of,
+};
 use workspan_dag::{Dag, NONE, StartKind, StrandId};
 
 use super::{Position, Ratio, end, start};
@@ -48,6 +50,33 @@ struct BlockedInJson {
     ticks: u64,
     of: u64,
     stops: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    holder: Option<HolderJson>,
+}
+
+/// Who ended the waits.
+#[derive(Serialize)]
+struct HolderJson {
+    released_at: Option<CodePlaceJson>,
+    ticks: u64,
+    of: u64,
+    threads: u32,
+    ran: Option<HolderCodeJson>,
+}
+
+#[derive(Serialize)]
+struct HolderCodeJson {
+    at: CodePlaceJson,
+    called_at: Option<CodePlaceJson>,
+    samples: u64,
+    of: u64,
+}
+
+#[derive(Serialize)]
+struct CodePlaceJson {
+    function: String,
+    file: Option<String>,
+    line: Option<u32>,
 }
 
 /// What bounds the program where others had the CPUs.
@@ -98,6 +127,27 @@ fn blocked(at: BlockedIn) -> BlockedInJson {
         ticks: at.ticks,
         of: at.of,
         stops: at.stops,
+        holder: at.holder.map(holder),
+    }
+}
+
+fn holder(at: Holder) -> HolderJson {
+    let place = |at: CodePlace| CodePlaceJson {
+        function: at.function,
+        file: at.file,
+        line: at.line,
+    };
+    HolderJson {
+        released_at: at.released_at.map(place),
+        ticks: at.ticks,
+        of: at.of,
+        threads: at.threads,
+        ran: at.ran.map(|ran| HolderCodeJson {
+            at: place(ran.at),
+            called_at: ran.called_at.map(place),
+            samples: ran.samples,
+            of: ran.of,
+        }),
     }
 }
 
@@ -160,7 +210,13 @@ fn place_json<'a>(dag: &'a Dag, finding: &Finding) -> PlaceJson<'a> {
     // Other places are whole sites, or what follows a position.
     let is_block = matches!(
         finding.cause,
-        Cause::SerialStrand | Cause::Blocked | Cause::OtherThreads
+        Cause::SerialStrand
+            | Cause::Lock
+            | Cause::Channel
+            | Cause::Io
+            | Cause::Sleep
+            | Cause::Blocked
+            | Cause::OtherThreads
     );
     block_json(dag, &finding.block, finding.strand, is_block)
 }

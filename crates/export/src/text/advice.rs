@@ -75,7 +75,9 @@ pub(super) fn advice(view: &View, finding: &Finding) -> &'static str {
         Cause::Oversubscribed => {
             "Use as many threads as CPUs; more threads help only if tasks wait for I/O."
         }
-        Cause::Blocked => blocked(view, finding, runtime),
+        Cause::Lock | Cause::Channel | Cause::Io | Cause::Sleep | Cause::Blocked => {
+            blocked(view, finding, runtime)
+        }
         Cause::OtherThreads => {
             "Make the work of these threads parallel or shorter: it limits the program."
         }
@@ -113,8 +115,15 @@ fn slow_thief(view: &View, finding: &Finding, runtime: Runtime) -> &'static str 
 }
 
 fn blocked(view: &View, finding: &Finding, runtime: Runtime) -> &'static str {
+    let by_cause = match finding.cause {
+        Cause::Lock => Some(WaitKind::Lock),
+        Cause::Channel => Some(WaitKind::Channel),
+        Cause::Io => Some(WaitKind::Io),
+        Cause::Sleep => Some(WaitKind::Sleep),
+        _ => None,
+    };
     let kind = blocked_in(view.dag, finding).map(|at| at.kind);
-    match kind {
+    match kind.or(by_cause) {
         Some(WaitKind::Bridge) => {
             "Collect the items first and use `into_par_iter`, or make the iterator cheap: `par_bridge` hands out items one at a time under a lock."
         }
@@ -123,6 +132,12 @@ fn blocked(view: &View, finding: &Finding, runtime: Runtime) -> &'static str {
         }
         Some(WaitKind::Channel) => {
             "Look at what the channel's other end does, or let the tasks do it themselves."
+        }
+        Some(WaitKind::Condition) => {
+            "Look at what the thread does that signals it, or let the tasks do it themselves."
+        }
+        Some(WaitKind::Barrier) => {
+            "Divide the work before the barrier more evenly, or do without the barrier."
         }
         _ if finding.block.site == ROOT_PLACE => {
             "Start earlier what it waits for, or overlap it with other work."

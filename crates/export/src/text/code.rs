@@ -1,6 +1,6 @@
 //! What the samples of the CPU say: functions inside strands, and the hottest lines.
 
-use workspan_analysis::{BlockedIn, HotFunction, LineSamples};
+use workspan_analysis::{BlockedIn, CodePlace, Holder, HotFunction, LineSamples, WaitKind};
 
 use super::View;
 use crate::page::{Page, Piece, Tone, columns, plain, strong};
@@ -128,5 +128,43 @@ pub(super) fn blocked(at: &BlockedIn) -> Vec<Piece> {
         1 => " (one stack).".to_owned(),
         n => format!(" ({} stacks).", thousands(n.into())),
     }));
+    if let Some(holder) = &at.holder {
+        words.extend(held(holder, at.kind));
+    }
+    words
+}
+
+/// ` The lock was released at `f` (src/m.rs:9), and whoever held it was mostly in `burn` (…).`
+fn held(holder: &Holder, kind: WaitKind) -> Vec<Piece> {
+    let (what, who) = match kind {
+        WaitKind::Lock | WaitKind::Bridge => ("The lock was released at ", "its holder"),
+        _ => ("It was signalled at ", "whoever did that"),
+    };
+    let mut words = Vec::new();
+    let place = |at: &CodePlace| at_line(&at.function, at.file.as_deref(), at.line);
+    if let Some(at) = &holder.released_at {
+        words.push(plain(format!(" {what}")));
+        words.extend(place(at));
+        if 10 * holder.ticks < 9 * holder.of {
+            words.push(plain(format!(
+                " ({} of it)",
+                share(of(holder.ticks, holder.of))
+            )));
+        }
+        words.push(plain("."));
+    }
+    if let Some(ran) = holder.ran.as_ref().filter(|ran| ran.of >= MIN_SAMPLES) {
+        words.push(plain(format!(" Meanwhile {who} was in ")));
+        words.extend(place(&ran.at));
+        if let Some(called) = &ran.called_at {
+            words.push(plain(", called by "));
+            words.extend(place(called));
+        }
+        words.push(plain(format!(
+            " ({} of {} samples).",
+            share(of(ran.samples, ran.of)),
+            thousands(ran.of.into())
+        )));
+    }
     words
 }

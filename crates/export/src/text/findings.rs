@@ -38,7 +38,7 @@ pub(super) fn words(view: &View, finding: &Finding) -> FindingWords {
     };
     if let Some(at) = blocked_in(view.dag, finding) {
         code = code::blocked(&at);
-    } else if finding.cause == Cause::Blocked && view.dag.meta.recorded {
+    } else if finding.cause.is_blocked() && view.dag.meta.recorded {
         code = vec![plain(
             "What it waited for is not known: no stack was taken where it gave up the CPU.",
         )];
@@ -291,17 +291,18 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             words.push(plain(" to begin to run while CPUs were free"));
             words
         }
-        Cause::Blocked => {
+        cause @ (Cause::Lock | Cause::Channel | Cause::Io | Cause::Sleep | Cause::Blocked) => {
             let mut words = block(view, at, e.strands > 1);
-            words.push(plain(
-                match blocked_in(view.dag, finding).map(|at| at.kind) {
-                    Some(WaitKind::Sleep) => " slept for ",
-                    Some(WaitKind::Lock | WaitKind::Bridge) => " waited for a lock for ",
-                    Some(WaitKind::Channel) => " waited for a channel for ",
-                    Some(WaitKind::Io) => " waited for I/O for ",
-                    _ => " gave up the CPU (I/O, locks, channels) for ",
-                },
-            ));
+            let kind = blocked_in(view.dag, finding).map(|at| at.kind);
+            words.push(plain(match cause {
+                Cause::Lock => " waited for a lock for ",
+                Cause::Channel if kind == Some(WaitKind::Channel) => " waited for a channel for ",
+                Cause::Channel => " waited for another thread's signal for ",
+                Cause::Io => " waited for I/O for ",
+                Cause::Sleep => " slept for ",
+                _ if kind == Some(WaitKind::Barrier) => " waited at a barrier for ",
+                _ => " gave up the CPU (I/O, locks, channels) for ",
+            }));
             words.push(together(e.ticks));
             words
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use workspan_trace::chunk::CHUNK_HEADER_SIZE;
 use workspan_trace::entry::{
     ClockPair, CpuTime, Finished, FrameEntry, Label, Note, OffCpu, PlaceEntry, SamplesEntry, Site,
-    StackEntry, StopsEntry, ThreadEntry, ThreadName, entries,
+    StackEntry, StopsEntry, ThreadEntry, ThreadName, WaitsEntry, entries,
 };
 use workspan_trace::event::{Event, Events};
 use workspan_trace::off_cpu::is_off_cpu;
@@ -41,6 +41,7 @@ pub(super) struct TraceChunks<'a> {
     /// Names of threads, by their numbers in the trace.
     pub names: BTreeMap<u32, String>,
     pub stops: Vec<StopsEntry>,
+    pub waits: Vec<WaitsEntry>,
     pub finished: Option<Finished>,
     pub warnings: Vec<String>,
     /// Damaged places that were passed over.
@@ -163,6 +164,7 @@ pub(super) fn read_content<'a>(
                 .cpu_times
                 .extend(bodies().filter_map(CpuTime::decode)),
             ChunkKind::Stops => sorted.stops.extend(bodies().filter_map(StopsEntry::decode)),
+            ChunkKind::Waits => sorted.waits.extend(bodies().filter_map(WaitsEntry::decode)),
             // Of a spool file; the finished trace has times off the CPU instead.
             ChunkKind::Threads => {
                 for thread in bodies().filter_map(ThreadEntry::decode) {
@@ -174,7 +176,7 @@ pub(super) fn read_content<'a>(
                     .filter_map(ThreadName::decode)
                     .map(|named| (named.thread, named.name)),
             ),
-            ChunkKind::Maps | ChunkKind::CpuReadings => {}
+            ChunkKind::Maps | ChunkKind::CpuReadings | ChunkKind::WaitLog => {}
         }
     }
     sorted.warnings.extend(damage_told(&chunks));

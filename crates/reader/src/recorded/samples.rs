@@ -7,8 +7,9 @@ use workspan_trace::entry::OTHER_THREADS;
 use super::Extent;
 use super::chunks_by_thread::TraceChunks;
 use super::survey::{LATEST, slot};
+use workspan_dag::NONE;
 use workspan_dag::raw::RawTrace;
-use workspan_dag::samples::{Frame, RawSample, RawStop};
+use workspan_dag::samples::{Frame, RawSample, RawStop, Waited};
 
 /// Puts samples, stacks and frames into `raw`. A frame or stack that the file does not have is a
 /// "?"; stacks keep the order of their numbers.
@@ -59,8 +60,34 @@ pub(super) fn samples(chunks: &TraceChunks<'_>, extent: Extent, raw: &mut RawTra
                     thread: thread as u32,
                     stack,
                     ticks,
+                    wait: None,
                 });
             }
+        }
+    }
+    for entry in &chunks.waits {
+        let Some(thread) = slot(&chunks.threads, entry.thread) else {
+            continue;
+        };
+        for wait in entry.waits.iter().filter(|wait| inside(wait.begin)) {
+            let Some(&stack) = stacks.get(&wait.stack) else {
+                continue;
+            };
+            let by = wait.by.and_then(|by| slot(&chunks.threads, by));
+            let released_at = wait.released_at.and_then(|stack| stacks.get(&stack));
+            raw.samples.stops.push(RawStop {
+                t: (wait.begin - extent.first).min(LATEST),
+                thread: thread as u32,
+                stack,
+                ticks: wait.ticks,
+                wait: Some(Waited {
+                    kind: wait.kind,
+                    object: wait.object,
+                    by: by.map_or(NONE, |by| by as u32),
+                    released_at: released_at.copied().unwrap_or(NONE),
+                    held: wait.held,
+                }),
+            });
         }
     }
     for entry in &chunks.samples {

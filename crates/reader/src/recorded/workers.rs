@@ -244,6 +244,9 @@ pub(super) fn renumber(threads: &Threads, strands: &mut [u32], raw: &mut RawTrac
     }
     for stop in &mut raw.samples.stops {
         stop.thread = number(stop.thread);
+        if let Some(wait) = &mut stop.wait {
+            wait.by = number(wait.by);
+        }
     }
     for steal in &mut raw.steals {
         (steal.thief, steal.victim) = (number(steal.thief), number(steal.victim));

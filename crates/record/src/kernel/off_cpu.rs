@@ -141,6 +141,16 @@ impl OffCpu {
         all
     }
 
+    /// Adds the waits that a process logged, where nobody watched its switches.
+    pub fn add_waits(&mut self, process: u32, waits: impl Iterator<Item = OffInterval>) {
+        if self.on.contains_key(&process) {
+            return;
+        }
+        for wait in waits {
+            self.intervals.entry(wait.tid).or_default().push(wait);
+        }
+    }
+
     /// What `workspan info` says about it; `estimated` when the trace has the threads' own
     /// statistics.
     pub fn notes(&self, estimated: bool) -> Vec<Note> {

@@ -10,6 +10,7 @@ use workspan_symbols::{CodeFrame, Mapping, Workspace, stacks};
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{
     self, FrameEntry, Note, OTHER_THREADS, SamplesEntry, StackEntry, StopsEntry, ThreadEntry,
+    WaitEntry, WaitKind, WaitsEntry,
 };
 use workspan_trace::note_keys::{SAMPLE_HZ, STOPS, WARNING};
 use workspan_trace::reader::Tolerance;
@@ -18,6 +19,7 @@ use workspan_trace::{Trace, TraceWriter};
 
 use crate::kernel::clock::Clock;
 use crate::kernel::off_cpu::OffCpu;
+use crate::kernel::waits::{Wait, Waits};
 
 /// Samples of one entry; a few kilobytes.
 const BATCH: usize = 1024;
@@ -56,21 +58,67 @@ impl Samples {
         self.by_tid.get(&tid).map_or(&[], Vec::as_slice)
     }
 
-    /// The times that a thread gave up the CPU of which there is a stack, by time.
+    /// The stack that the kernel took as the thread gave up the CPU.
+    fn stop(&self, off: &OffInterval) -> Option<&[u64]> {
+        let stops = self.stops.get(&off.tid)?;
+        // The stack is taken just before the switch is told.
+        let after = stops.partition_point(|stop| stop.ns <= off.begin_ns);
+        let stop = &stops[after.checked_sub(1)?];
+        let near = off.begin_ns - stop.ns <= BEFORE_A_SWITCH_NS && !stop.addresses.is_empty();
+        near.then_some(stop.addresses.as_slice())
+    }
+
+    /// The times that a thread gave up the CPU of which more is known, by time: those in a wait
+    /// that the process logged, and others of which there is a stack.
     fn blocked<'a>(
         &'a self,
-        tid: u32,
-        off: &'a [OffInterval],
-    ) -> impl Iterator<Item = (&'a OffInterval, &'a Sample)> {
-        let stops = self.stops.get(&tid).map_or(&[][..], Vec::as_slice);
-        let of = |off: &'a OffInterval| {
-            // The stack is taken just before the switch is told.
-            let after = stops.partition_point(|stop| stop.ns <= off.begin_ns);
-            let stop = &stops[after.checked_sub(1)?];
-            let near = off.begin_ns - stop.ns <= BEFORE_A_SWITCH_NS && !stop.addresses.is_empty();
-            near.then_some((off, stop))
-        };
-        off.iter().filter(|off| !off.preempted).filter_map(of)
+        clock: &Clock,
+        (tid, off): (u32, &'a [OffInterval]),
+        (inside, waits): (impl Fn(u64) -> bool, &'a Waits),
+        chains: &mut BTreeMap<&'a [u64], u32>,
+    ) -> (Vec<WaitEntry>, Vec<(u64, u32, u64)>) {
+        let (mut waited, mut stopped, mut used) = (Vec::new(), Vec::new(), Vec::new());
+        for off in off.iter().filter(|off| !off.preempted) {
+            let begin = clock.ticks(off.begin_ns);
+            let end = clock.ticks(off.end_ns).min(clock.end);
+            if !inside(begin) || begin >= end {
+                continue;
+            }
+            let (wait, stop) = (waits.during(tid, (begin, end)), self.stop(off));
+            if let Some(wait) = wait {
+                used.push(wait.begin);
+                let chain = Some(waits.chain(wait)).filter(|chain| !chain.is_empty());
+                let Some(chain) = chain.or(stop) else {
+                    continue;
+                };
+                waited.push(wait_entry(
+                    (begin, end - begin),
+                    number(chains, chain),
+                    (wait, waits),
+                    chains,
+                ));
+            } else if let Some(stop) = stop {
+                stopped.push((begin, number(chains, stop), end - begin));
+            }
+        }
+        // What an adapter told of a lock counts as blocked also where its thread spun.
+        for wait in waits.of_thread(tid) {
+            let is_spun = wait.kind == WaitKind::Mutex && used.binary_search(&wait.begin).is_err();
+            let chain = waits.chain(wait);
+            if is_spun && inside(wait.begin) && !chain.is_empty() {
+                waited.push(wait_entry(
+                    (
+                        wait.begin,
+                        wait.end.min(clock.end).saturating_sub(wait.begin),
+                    ),
+                    number(chains, chain),
+                    (wait, waits),
+                    chains,
+                ));
+            }
+        }
+        waited.sort_unstable();
+        (waited, stopped)
     }
 
     /// The function, and its line where that is known, that most samples of a thread from one
@@ -153,10 +201,10 @@ impl Samples {
         trace: &Trace<'_>,
         window: Option<&Window>,
         (mappings, workspace): (&[Mapping], &Workspace),
-        off_cpu: &OffCpu,
+        (off_cpu, waits): (&OffCpu, &Waits),
         writer: &mut TraceWriter<W>,
     ) -> io::Result<()> {
-        if self.by_tid.is_empty() && self.stops.is_empty() {
+        if self.by_tid.is_empty() && self.stops.is_empty() && waits.is_empty() {
             return Ok(());
         }
         let clock = Clock::of(trace);
@@ -164,6 +212,7 @@ impl Samples {
         let mut chains: BTreeMap<&[u64], u32> = BTreeMap::new();
         let mut entries = Vec::new();
         let mut stops = Vec::new();
+        let mut all_waits = Vec::new();
         // When each thread's records begin.
         let mut begun: BTreeMap<u32, u64> = BTreeMap::new();
         for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
@@ -177,25 +226,20 @@ impl Samples {
                     (thread.start_ticks..=clock.end).contains(&ticks)
                         && (from..=to).contains(&ticks)
                 };
-                let told = numbered(&clock, self.of(thread.tid), inside, &mut chains);
+                let told = numbered(&clock, self.of(thread.tid), &inside, &mut chains);
                 entries.extend(told.chunks(BATCH).map(|batch| SamplesEntry {
                     thread: thread.thread,
                     samples: batch.to_vec(),
                 }));
-                let told: Vec<(u64, u32, u64)> = self
-                    .blocked(thread.tid, off_cpu.of_thread(thread.tid))
-                    .map(|(off, stop)| {
-                        let (begin, end) = (clock.ticks(off.begin_ns), clock.ticks(off.end_ns));
-                        (begin, end.min(clock.end).saturating_sub(begin), stop)
-                    })
-                    .filter(|&(begin, _, _)| inside(begin))
-                    .map(|(begin, ticks, stop)| {
-                        (begin, number(&mut chains, &stop.addresses), ticks)
-                    })
-                    .collect();
-                stops.extend(told.chunks(BATCH).map(|batch| StopsEntry {
+                let off = (thread.tid, off_cpu.of_thread(thread.tid));
+                let (waited, stopped) = self.blocked(&clock, off, (inside, waits), &mut chains);
+                stops.extend(stopped.chunks(BATCH).map(|batch| StopsEntry {
                     thread: thread.thread,
                     stops: batch.to_vec(),
+                }));
+                all_waits.extend(waited.chunks(BATCH).map(|batch| WaitsEntry {
+                    thread: thread.thread,
+                    waits: batch.to_vec(),
                 }));
             }
         }
@@ -246,7 +290,28 @@ impl Samples {
         writer.all_entries(ChunkKind::Frames, frames, FrameEntry::encode)?;
         writer.all_entries(ChunkKind::Stacks, resolved, StackEntry::encode)?;
         writer.all_entries(ChunkKind::Samples, entries, SamplesEntry::encode)?;
-        writer.all_entries(ChunkKind::Stops, stops, StopsEntry::encode)
+        writer.all_entries(ChunkKind::Stops, stops, StopsEntry::encode)?;
+        writer.all_entries(ChunkKind::Waits, all_waits, WaitsEntry::encode)
+    }
+}
+
+/// A wait in which its thread was off the CPU for so long.
+fn wait_entry<'a>(
+    (begin, ticks): (u64, u64),
+    stack: u32,
+    (wait, waits): (&Wait, &'a Waits),
+    chains: &mut BTreeMap<&'a [u64], u32>,
+) -> WaitEntry {
+    let released_at = Some(waits.released_at(wait)).filter(|chain| !chain.is_empty());
+    WaitEntry {
+        begin,
+        stack,
+        ticks,
+        kind: wait.kind,
+        object: wait.object,
+        by: waits.ended_by(wait),
+        released_at: released_at.map(|chain| number(chains, chain)),
+        held: wait.released.saturating_sub(begin).min(ticks),
     }
 }
 

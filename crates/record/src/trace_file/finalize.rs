@@ -26,6 +26,7 @@ use crate::costs::costs;
 use crate::kernel::clock::Clock;
 use crate::kernel::cpu_times::cpu_times;
 use crate::kernel::off_cpu::OffCpu;
+use crate::kernel::waits::Waits;
 use crate::options::keep_windows::{self, Windows};
 use crate::run_notes::EXIT_STATUS;
 use crate::trace_file::process_facts::Told;
@@ -96,6 +97,8 @@ pub fn finalize(
     let trace = Trace::open(&bytes).with_context(|| spool.display().to_string())?;
     let clock = Clock::of(&trace);
     let unseen_ns = off_cpu.add_unseen(&trace, &clock);
+    let waits = Waits::of(&trace);
+    off_cpu.add_waits(trace.header.pid, waits.intervals(&clock));
     let off_cpu = &*off_cpu;
     let parts = windows.of(&trace, &clock);
     let tails = tail_grain.map_or_else(Tails::default, |grain| tails(&trace, clock.length(grain)));
@@ -126,6 +129,7 @@ pub fn finalize(
         notes: &notes,
         workspace,
         off_cpu,
+        waits: &waits,
         tails: &tails,
     };
     let parts: Vec<Option<Window>> = match parts {
@@ -219,6 +223,7 @@ struct Found<'a> {
     notes: &'a [Note],
     workspace: &'a Workspace,
     off_cpu: &'a OffCpu,
+    waits: &'a Waits,
     tails: &'a Tails,
 }
 
@@ -278,6 +283,8 @@ impl Found<'_> {
             ChunkKind::Notes,
             // What they tell is among the times off the CPU now.
             ChunkKind::CpuReadings,
+            // Likewise.
+            ChunkKind::WaitLog,
         ];
         let mut told = self.told.notes.clone();
         match part {
@@ -311,7 +318,7 @@ impl Found<'_> {
         }
         let samples = &self.off_cpu.samples;
         let code = (self.told.mappings.as_slice(), self.workspace);
-        samples.write(trace, part, code, self.off_cpu, &mut writer)?;
+        samples.write(trace, part, code, (self.off_cpu, self.waits), &mut writer)?;
         self.write_notes(&told, warnings, &mut writer)?;
         writer.finish()
     }

@@ -147,7 +147,9 @@ pub(crate) fn show(picture: &Picture, finding: &Finding) -> Show {
         _ => start,
     };
     let code = match finding.cause {
-        Cause::SerialStrand | Cause::Blocked | Cause::OtherThreads => {
+        cause
+            if cause.is_blocked() || matches!(cause, Cause::SerialStrand | Cause::OtherThreads) =>
+        {
             picture.codes.of_block(&finding.block)
         }
         _ => strand.map(|s| picture.codes.of(s)),

@@ -16,18 +16,20 @@ const MIN_BLOCKED_TICKS: u64 = 1500;
 const FEW: u8 = 0;
 /// The function takes any number of arguments.
 const MANY: u8 = 1;
+/// Its one argument names the lock.
+const NAMED: u8 = 2;
 
 entries! { locks, acquire, by_return ANY_RUNTIME;
     GOMP_critical_start = FEW,
-    GOMP_critical_name_start = FEW,
+    GOMP_critical_name_start = NAMED,
     GOMP_atomic_start = FEW,
     GOMP_ordered_start = FEW,
     GOMP_doacross_wait = MANY,
     GOMP_doacross_ull_wait = MANY,
-    omp_set_lock = FEW,
-    omp_set_nest_lock = FEW,
-    omp_set_lock_ = FEW,
-    omp_set_nest_lock_ = FEW,
+    omp_set_lock = NAMED,
+    omp_set_nest_lock = NAMED,
+    omp_set_lock_ = NAMED,
+    omp_set_nest_lock_ = NAMED,
 }
 
 // These are only forwarded. A runtime that makes a lock may be new to us, and the waits come later.
@@ -54,12 +56,28 @@ unsafe extern "C-unwind" fn acquire(call: &mut Call, entry: &Entry) -> usize {
             }
         }
     };
+    let (object, returns_to) = (lock_of(call, entry), call.return_address());
     // SAFETY: this call alone uses the handle.
     let h = unsafe { LiveHandle::current() };
     // A thread without a task has no strand that could be blocked.
     match h.filter(|h| task_frame::is_inside() || h.has_root()) {
-        Some(h) => wait(h, go_on),
+        Some(h) => {
+            let since = h.now();
+            let result = wait(h, go_on);
+            #[cfg(target_arch = "x86_64")]
+            crate::waits::waited_for_lock(object, since, returns_to);
+            result
+        }
         None => go_on(),
+    }
+}
+
+/// What tells the locks apart: the address that the call names, or that of the function's entry
+/// where all calls of it share a lock.
+fn lock_of(call: &Call, entry: &Entry) -> usize {
+    match entry.form {
+        NAMED => call.argument(0),
+        _ => core::ptr::from_ref(entry) as usize,
     }
 }
 

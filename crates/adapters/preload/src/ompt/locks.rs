@@ -13,21 +13,24 @@ pub(super) extern "C" fn acquire(
     _hint: c_uint,
     _implementation: c_uint,
     _lock: u64,
-    _return_address: usize,
+    return_address: usize,
 ) {
     if let Some(thread) = thread_state::current() {
         thread.write_pending_begin();
         thread.lock_wait = thread.h.now();
+        thread.lock_site = return_address;
     }
 }
 
 /// `ompt_callback_mutex_t`, for `acquired`.
-pub(super) extern "C" fn acquired(_kind: c_int, _lock: u64, _return_address: usize) {
+pub(super) extern "C" fn acquired(_kind: c_int, lock: u64, _return_address: usize) {
     let Some(thread) = thread_state::current() else {
         return;
     };
     let since = core::mem::take(&mut thread.lock_wait);
     if since != 0 && thread.h.now().saturating_sub(since) >= MIN_BLOCKED_TICKS {
         thread.h.blocked(since);
+        #[cfg(target_arch = "x86_64")]
+        crate::waits::waited_for_lock(lock as usize, since, thread.lock_site);
     }
 }

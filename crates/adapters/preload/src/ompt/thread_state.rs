@@ -52,6 +52,12 @@ pub(super) struct ThreadState {
     pub(super) region_function: usize,
     /// When it began to wait for a lock.
     pub(super) lock_wait: u64,
+    /// Where the call for that lock returns to.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        allow(dead_code, reason = "waits are logged there")
+    )]
+    pub(super) lock_site: usize,
     /// Where the record after that of the last `taskwait` goes.
     pub(super) after_wait: *mut u8,
     /// Site of a `taskwait` with dependences, between its two events.
@@ -123,6 +129,7 @@ fn make() -> Option<&'static mut ThreadState> {
         taskloop_call: 0,
         region_function: 0,
         lock_wait: 0,
+        lock_site: 0,
         after_wait: ptr::null_mut(),
         dependence_wait: 0,
         untied: Vec::new(),

@@ -3,8 +3,10 @@
 use super::Events;
 use crate::text::line::Line;
 use workspan_dag::Error;
+use workspan_dag::NONE;
 use workspan_dag::pools::{Member, Pool};
-use workspan_dag::samples::{Frame, RawSample, RawStop};
+use workspan_dag::samples::{Frame, RawSample, RawStop, Waited};
+use workspan_trace::entry::WaitKind;
 
 /// Every sample of a stack is looked at frame by frame. Profilers cut stacks far below this.
 const MAX_STACK_DEPTH: usize = 10_000;
@@ -79,12 +81,39 @@ impl Events {
             thread,
             stack,
             ticks,
+            wait: self.waited(line, ticks)?,
         });
         Ok(())
     }
 
+    /// What a stop was for.
+    fn waited(&self, line: &Line<'_>, ticks: u64) -> Result<Option<Waited>, Error> {
+        if line.given("on").is_none() {
+            return Ok(None);
+        }
+        let by = match line.given("by") {
+            Some(_) => self.thread(line, "by")?,
+            None => NONE,
+        };
+        let released_at = match line.given("released") {
+            Some(_) => self.stack_of(line, "released")?,
+            None => NONE,
+        };
+        Ok(Some(Waited {
+            kind: WaitKind::ALL[line.word("on", &WaitKind::NAMES)?],
+            object: line.whole_or("object", 0)?,
+            by,
+            released_at,
+            held: line.whole_or("held", ticks)?.min(ticks),
+        }))
+    }
+
     fn known_stack(&self, line: &Line<'_>) -> Result<u32, Error> {
-        let id = line.whole("stack")?;
+        self.stack_of(line, "stack")
+    }
+
+    fn stack_of(&self, line: &Line<'_>, key: &str) -> Result<u32, Error> {
+        let id = line.whole(key)?;
         match self.stacks.get(&id) {
             Some(&stack) => Ok(stack),
             None => line.fail(format!(

@@ -1,6 +1,8 @@
 //! Samples of the code.
 
 use super::Writer;
+use workspan_dag::{NONE, Waited};
+use workspan_trace::entry::WaitKind;
 
 impl Writer<'_> {
     /// Frames, then stacks, then samples by time.
@@ -40,8 +42,34 @@ impl Writer<'_> {
         for stop in &samples.stops {
             let (t, w, stack, ticks) = (stop.t, stop.thread, stop.stack, stop.ticks);
             self.put(&format!(
-                "{{\"ev\":\"stop\",\"t\":{t},\"w\":{w},\"stack\":{stack},\"ticks\":{ticks}}}\n"
+                "{{\"ev\":\"stop\",\"t\":{t},\"w\":{w},\"stack\":{stack},\"ticks\":{ticks}"
             ));
+            if let Some(wait) = &stop.wait {
+                self.waited(wait);
+            }
+            self.close();
+        }
+    }
+
+    /// What a stop was for.
+    fn waited(&mut self, wait: &Waited) {
+        self.put(&format!(
+            ",\"on\":\"{}\"",
+            WaitKind::NAMES[wait.kind as usize]
+        ));
+        let numbers = [
+            ("object", (wait.object != 0).then_some(wait.object)),
+            ("by", (wait.by != NONE).then_some(u64::from(wait.by))),
+            (
+                "released",
+                (wait.released_at != NONE).then_some(u64::from(wait.released_at)),
+            ),
+            ("held", Some(wait.held)),
+        ];
+        for (key, number) in numbers {
+            if let Some(number) = number {
+                self.put(&format!(",\"{key}\":{number}"));
+            }
         }
     }
 

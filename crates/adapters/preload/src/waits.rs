@@ -1,0 +1,132 @@
+//! Waits of the program's threads for each other, for time and for files: stands in front of the
+//! C library's functions that wait or end a wait.
+//!
+//! `README.md` beside this file has the protocol. In short: an entry point in assembly calls
+//! [`hooks`] before and after the C library's function; what took long goes to the recorder's log
+//! with the call stack, and with who ended the wait ([`release`]). On other processors than x86-64
+//! nothing is interposed, and waits are known from the kernel's context switches alone.
+
+mod entry_points;
+mod hooks;
+mod release;
+mod stack;
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use workspan_recorder::wait_log::{self, Wait};
+use workspan_trace::entry::WaitKind;
+
+/// What an interposed function does with its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// It waits for the object of its first argument.
+    Acquire,
+    /// It releases the lock of its second argument, and waits for the object of its first.
+    Condition,
+    /// The last of several calls for one object ends the others' waits.
+    Barrier,
+    /// It waits for no object of the process.
+    Outside,
+    /// It ends waits for the object of its first argument.
+    Release,
+    /// The system call: the second and third argument say what it does, if it is `futex`.
+    Syscall,
+    /// It is called, and not interposed.
+    Called,
+}
+
+/// A function of the C library that is interposed.
+#[repr(C)]
+struct Entry {
+    /// The C library's function; 0 before it is looked up. The entry points read this word.
+    next: AtomicUsize,
+    name: &'static CStr,
+    role: Role,
+    kind: WaitKind,
+}
+
+/// Lookup in the files after this library.
+const RTLD_NEXT: *mut c_void = usize::MAX as *mut c_void;
+/// The version that the present condition variables have had since glibc 2.3.2. Without a version
+/// the lookup may find those of before.
+const CONDITION_VERSION: &CStr = c"GLIBC_2.3.2";
+
+unsafe extern "C" {
+    fn dlsym(scope: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn dlvsym(scope: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
+}
+
+impl Entry {
+    const fn new(name: &'static CStr, role: Role, kind: WaitKind) -> Entry {
+        Entry {
+            next: AtomicUsize::new(0),
+            name,
+            role,
+            kind,
+        }
+    }
+
+    /// The C library's function.
+    fn next(&self) -> usize {
+        match self.next.load(Ordering::Acquire) {
+            0 => self.find(),
+            next => next,
+        }
+    }
+
+    #[cold]
+    fn find(&self) -> usize {
+        let name = self.name.as_ptr();
+        // SAFETY: the names are C strings.
+        let mut found = unsafe {
+            let versioned = match self.kind {
+                WaitKind::Condition => dlvsym(RTLD_NEXT, name, CONDITION_VERSION.as_ptr()),
+                _ => core::ptr::null_mut(),
+            };
+            match versioned.is_null() {
+                true => dlsym(RTLD_NEXT, name),
+                false => versioned,
+            }
+        } as usize;
+        if found == 0 {
+            found = missing as *const () as usize;
+        }
+        self.next.store(found, Ordering::Release);
+        found
+    }
+}
+
+/// Stands for a function that this C library has not: its callers only test whether it is there.
+extern "C" fn missing() -> c_int {
+    const ENOSYS: c_int = 38;
+    ENOSYS
+}
+
+/// A runtime's own function made its caller, which returns there, wait for a lock: what an adapter
+/// saw of it, since a time in ticks.
+pub(crate) fn waited_for_lock(object: usize, begin: u64, returns_to: usize) {
+    let end = wait_log::now();
+    let tid = stack::tid();
+    if tid != 0 && begin != 0 && wait_log::is_long(begin, end) {
+        wait_log::wait(&Wait {
+            tid,
+            kind: WaitKind::Mutex,
+            begin,
+            end,
+            object,
+            chain: wait_log::chain(&[returns_to]),
+            by: 0,
+            released_at: 0,
+            released: end,
+        });
+    }
+}
+
+/// Looks all functions up: later a thread may hold the loader's lock. Called at the start.
+pub(crate) fn look() {
+    stack::look();
+    for entry in entry_points::all() {
+        entry.next();
+    }
+}

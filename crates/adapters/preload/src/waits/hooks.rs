@@ -1,0 +1,204 @@
+//! What happens before and after an interposed function. The entry points call these: they must not
+//! unwind, allocate, take a lock or change `errno`, as the program may hold any lock here.
+
+use core::sync::atomic::Ordering;
+
+use workspan_recorder::adapter::KeepErrno;
+use workspan_recorder::wait_log::{self, MAX_FRAMES, Wait};
+use workspan_trace::entry::WaitKind;
+
+use super::release::{self, Release};
+use super::{Entry, Role, stack};
+use crate::loaded_files::is_ours;
+
+/// The frame of an entry point: its frame pointer, below which its arguments lie.
+#[derive(Debug, Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct Frame(*const usize);
+
+impl Frame {
+    /// The i-th argument.
+    ///
+    /// # Safety
+    /// The entry point saved it.
+    unsafe fn argument(self, i: usize) -> usize {
+        // SAFETY: the caller's.
+        unsafe { *self.0.sub(1 + i) }
+    }
+
+    /// The address that the entry point returns to.
+    fn returns_to(self) -> usize {
+        // SAFETY: behind the saved frame pointer lies the return address.
+        unsafe { *self.0.add(1) }
+    }
+
+    /// The number of the call stack in the log.
+    fn chain(self) -> u32 {
+        let mut addresses = [0; MAX_FRAMES];
+        // SAFETY: an entry point's frame has both.
+        let count = unsafe { stack::walk(self.0, &mut addresses) };
+        wait_log::chain(addresses.get(..count).unwrap_or(&[]))
+    }
+}
+
+/// What an entry point goes on with.
+#[repr(C)]
+pub(super) struct Before {
+    /// The function to call.
+    next: usize,
+    /// When that was, in ticks; 0: nothing is to be logged.
+    begin: u64,
+}
+
+pub(super) const FUTEX: usize = 202;
+const FUTEX_COMMAND: usize = 0x7f;
+
+/// What a futex call does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Futex {
+    Wait,
+    Wake,
+    Other,
+}
+
+fn futex(number: usize, operation: usize) -> Futex {
+    match (number, operation & FUTEX_COMMAND) {
+        // Wait, wait by bits; wake, wake and requeue, wake by bits.
+        (FUTEX, 0 | 9) => Futex::Wait,
+        (FUTEX, 1 | 3 | 4 | 5 | 10) => Futex::Wake,
+        _ => Futex::Other,
+    }
+}
+
+/// The object that a call waits for, 0 for none of the process.
+fn awaited(entry: &Entry, frame: Frame) -> Option<usize> {
+    // SAFETY: entry points save as many arguments as their functions have.
+    unsafe {
+        match entry.role {
+            Role::Acquire | Role::Condition | Role::Barrier => Some(frame.argument(0)),
+            Role::Outside => Some(0),
+            Role::Syscall => {
+                let call = futex(frame.argument(0), frame.argument(2));
+                (call == Futex::Wait).then(|| frame.argument(1))
+            }
+            Role::Release | Role::Called => None,
+        }
+    }
+}
+
+/// The object that a call releases.
+fn released(entry: &Entry, frame: Frame) -> Option<usize> {
+    // SAFETY: as above.
+    unsafe {
+        match entry.role {
+            Role::Release | Role::Barrier => Some(frame.argument(0)),
+            Role::Condition => Some(frame.argument(1)),
+            Role::Syscall => {
+                let call = futex(frame.argument(0), frame.argument(2));
+                (call == Futex::Wake).then(|| frame.argument(1))
+            }
+            Role::Acquire | Role::Outside | Role::Called => None,
+        }
+    }
+}
+
+/// Before the C library's function.
+pub(super) extern "C" fn before(entry: &Entry, frame: Frame) -> Before {
+    let next = match entry.next.load(Ordering::Acquire) {
+        0 => entry.next(),
+        next => next,
+    };
+    let begin = wait_log::now();
+    let nothing = Before { next, begin: 0 };
+    if begin == 0 {
+        return nothing;
+    }
+    if let Some(object) = released(entry, frame) {
+        note_release(object, begin, frame);
+    }
+    match awaited(entry, frame) {
+        None => nothing,
+        Some(0) => Before { next, begin },
+        Some(object) => {
+            release::begin(object);
+            Before { next, begin }
+        }
+    }
+}
+
+/// After it, where `begin` is not 0.
+pub(super) extern "C" fn after(entry: &Entry, frame: Frame, begin: u64) {
+    let Some(object) = awaited(entry, frame) else {
+        return;
+    };
+    if object != 0 {
+        release::end(object);
+    }
+    let end = wait_log::now();
+    if wait_log::is_long(begin, end) && !is_ours(frame.returns_to()) {
+        log(entry.kind, object, (begin, end), frame);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn log(kind: WaitKind, object: usize, (begin, end): (u64, u64), frame: Frame) {
+    let tid = stack::tid();
+    if tid == 0 {
+        return;
+    }
+    let _errno = KeepErrno::new();
+    let release = match object {
+        0 => None,
+        _ => release::last(object, begin, end).filter(|release| release.by != tid),
+    };
+    wait_log::wait(&Wait {
+        tid,
+        kind,
+        begin,
+        end,
+        object,
+        chain: frame.chain(),
+        by: release.map_or(0, |release| release.by),
+        released_at: release.map_or(0, |release| release.chain),
+        released: release.map_or(end, |release| release.at),
+    });
+}
+
+/// Before a function that releases: notes who does, where a thread may wait. Returns the function.
+pub(super) extern "C" fn releases(entry: &Entry, frame: Frame) -> usize {
+    let now = wait_log::now();
+    if now != 0
+        && let Some(object) = released(entry, frame)
+    {
+        note_release(object, now, frame);
+    }
+    entry.next()
+}
+
+fn note_release(object: usize, now: u64, frame: Frame) {
+    if !release::is_awaited(object) || is_ours(frame.returns_to()) {
+        return;
+    }
+    let _errno = KeepErrno::new();
+    let release = Release {
+        by: stack::tid(),
+        chain: frame.chain(),
+        at: now,
+    };
+    release::note(object, release);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn private_and_clock_flags_do_not_hide_what_a_futex_call_does() {
+        assert_eq!(futex(FUTEX, 9 | 128 | 256), Futex::Wait);
+        assert_eq!(futex(FUTEX, 128), Futex::Wait);
+        assert_eq!(futex(FUTEX, 1 | 128), Futex::Wake);
+        assert_eq!(futex(FUTEX, 6), Futex::Other);
+        assert_eq!(futex(1, 0), Futex::Other);
+    }
+}

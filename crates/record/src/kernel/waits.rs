@@ -1,0 +1,205 @@
+//! What the recorded process logged of its threads' waits, joined to the times at which the kernel
+//! saw them off the CPU.
+
+use std::collections::BTreeMap;
+
+use workspan_perf::OffInterval;
+use workspan_trace::Trace;
+use workspan_trace::chunk::ChunkKind;
+use workspan_trace::entry::{self, LoggedWait, ThreadEntry, WaitKind};
+use workspan_trace::reader::Tolerance;
+
+use crate::kernel::clock::Clock;
+
+/// A wait as the process logged it, in ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Wait {
+    /// When it began.
+    pub begin: u64,
+    /// When it ended.
+    pub end: u64,
+    /// What for.
+    pub kind: WaitKind,
+    /// The object; 0 for none.
+    pub object: u64,
+    /// Number of the call stack.
+    chain: Option<u32>,
+    /// The kernel's number of the thread that ended it; 0 for unknown.
+    by: u32,
+    /// Number of that thread's call stack then.
+    released_at: Option<u32>,
+    /// When the object was released.
+    pub released: u64,
+}
+
+/// The waits of a process.
+#[derive(Debug, Default)]
+pub struct Waits {
+    chains: BTreeMap<u32, Vec<u64>>,
+    /// By the kernel's thread id, by time.
+    by_tid: BTreeMap<u32, Vec<Wait>>,
+    /// Threads of the trace by the kernel's thread id: when each began, and its number.
+    threads: BTreeMap<u32, Vec<(u64, u32)>>,
+}
+
+impl Waits {
+    /// Reads the log in a spool file.
+    pub fn of(trace: &Trace<'_>) -> Waits {
+        let mut waits = Waits::default();
+        for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
+            let bodies = entry::entries(chunk.payload);
+            match chunk.kind {
+                ChunkKind::WaitLog => bodies
+                    .filter_map(LoggedWait::decode)
+                    .for_each(|logged| waits.add(logged)),
+                ChunkKind::Threads => {
+                    for thread in bodies.filter_map(ThreadEntry::decode) {
+                        let of_tid = waits.threads.entry(thread.tid).or_default();
+                        of_tid.push((thread.start_ticks, thread.thread));
+                    }
+                }
+                _ => {}
+            }
+        }
+        waits.by_tid.values_mut().for_each(|w| w.sort_unstable());
+        waits.threads.values_mut().for_each(|t| t.sort_unstable());
+        waits
+    }
+
+    fn add(&mut self, logged: LoggedWait) {
+        match logged {
+            LoggedWait::Chain { id, mut addresses } => {
+                // The innermost of a chain is taken for where its thread was, which of a return
+                // address is the call before it.
+                if let Some(first) = addresses.first_mut() {
+                    *first = first.saturating_sub(1);
+                }
+                self.chains.insert(id, addresses);
+            }
+            LoggedWait::Wait {
+                tid,
+                kind,
+                begin,
+                ticks,
+                object,
+                chain,
+                by,
+                released_at,
+                held,
+            } => self.by_tid.entry(tid).or_default().push(Wait {
+                begin,
+                end: begin.saturating_add(ticks),
+                kind,
+                object,
+                chain: chain.checked_sub(1),
+                by,
+                released_at: released_at.checked_sub(1),
+                released: begin.saturating_add(held),
+            }),
+        }
+    }
+
+    /// True where nothing was logged.
+    pub fn is_empty(&self) -> bool {
+        self.by_tid.is_empty()
+    }
+
+    /// The waits of a thread, by time.
+    pub fn of_thread(&self, tid: u32) -> &[Wait] {
+        self.by_tid.get(&tid).map_or(&[], Vec::as_slice)
+    }
+
+    /// The wait of a thread that has most in common with this time, in ticks. A thread is in one
+    /// wait at a time.
+    pub fn during(&self, tid: u32, (begin, end): (u64, u64)) -> Option<&Wait> {
+        let waits = self.by_tid.get(&tid)?;
+        let first = waits.partition_point(|wait| wait.end <= begin);
+        let common = |wait: &&Wait| wait.end.min(end).saturating_sub(wait.begin.max(begin));
+        let there = waits[first..].iter().take_while(|wait| wait.begin < end);
+        // Of a longer time off the CPU that begins in a wait's last instant, the wait is no part.
+        there
+            .max_by_key(common)
+            .filter(|wait| common(wait).saturating_mul(2) >= (end - begin))
+    }
+
+    /// All waits as times off the CPU, for a process whose switches nobody watched.
+    pub fn intervals(&self, clock: &Clock) -> impl Iterator<Item = OffInterval> {
+        let all = self.by_tid.iter().flat_map(move |(&tid, waits)| {
+            waits.iter().map(move |wait| OffInterval {
+                tid,
+                begin_ns: clock.ns(wait.begin),
+                end_ns: clock.ns(wait.end),
+                preempted: false,
+            })
+        });
+        all.filter(|off| off.begin_ns < off.end_ns)
+    }
+
+    /// Return addresses of where the wait was, innermost first; empty where they are not known.
+    pub fn chain(&self, wait: &Wait) -> &[u64] {
+        self.addresses(wait.chain)
+    }
+
+    /// Return addresses of where the wait was ended.
+    pub fn released_at(&self, wait: &Wait) -> &[u64] {
+        self.addresses(wait.released_at)
+    }
+
+    fn addresses(&self, chain: Option<u32>) -> &[u64] {
+        let known = chain.and_then(|chain| self.chains.get(&chain));
+        known.map_or(&[], Vec::as_slice)
+    }
+
+    /// The thread of the trace that ended the wait: the last of that kernel's number that had begun
+    /// by then.
+    pub fn ended_by(&self, wait: &Wait) -> Option<u32> {
+        let of_tid = self.threads.get(&wait.by)?;
+        let begun = of_tid.partition_point(|&(start, _)| start <= wait.end);
+        Some(of_tid[begun.checked_sub(1)?].1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waits(times: &[(u64, u64)]) -> Waits {
+        let mut waits = Waits::default();
+        for &(begin, end) in times {
+            waits.add(LoggedWait::Wait {
+                tid: 5,
+                kind: WaitKind::Mutex,
+                begin,
+                ticks: end - begin,
+                object: 64,
+                chain: 1,
+                by: 6,
+                released_at: 0,
+                held: 1,
+            });
+        }
+        waits
+    }
+
+    #[test]
+    fn a_time_off_the_cpu_is_the_wait_that_it_lies_in() {
+        let waits = waits(&[(10, 100), (110, 200)]);
+        let begin = |time| waits.during(5, time).map(|wait| wait.begin);
+        assert_eq!(begin((12, 99)), Some(10));
+        assert_eq!(begin((90, 180)), Some(110));
+        assert_eq!(begin((100, 110)), None);
+        // Preempted right after the wait.
+        assert_eq!(begin((195, 400)), None);
+        assert_eq!(waits.during(4, (12, 99)), None);
+    }
+
+    #[test]
+    fn a_kernels_number_is_that_of_the_thread_that_had_it_then() {
+        let mut waits = waits(&[(10, 100)]);
+        waits.threads.insert(6, vec![(0, 1), (90, 4), (101, 7)]);
+        let wait = waits.during(5, (10, 100)).copied();
+        assert_eq!(wait.and_then(|wait| waits.ended_by(&wait)), Some(4));
+        waits.threads.remove(&6);
+        assert_eq!(wait.and_then(|wait| waits.ended_by(&wait)), None);
+    }
+}

@@ -1,0 +1,315 @@
+//! The log of the process's waits: which thread waited where, for what, and which thread ended the
+//! wait.
+//!
+//! Entries are written where a program may hold any lock, its allocator's among them. So nothing
+//! here allocates or waits: entries are made on the stack, call stacks are numbered in a table of
+//! atomics, and an entry that meets another thread's in the chunk is left out after a few tries.
+
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use workspan_trace::chunk::ChunkKind;
+use workspan_trace::entry::WaitKind;
+use workspan_trace::hand_off;
+use workspan_trace::wire::put_varint;
+
+use crate::clock;
+use crate::process::{self, Recording, entry_chunk};
+use crate::reserve;
+use crate::spool::Mapped;
+
+/// Most frames kept of a call stack.
+pub const MAX_FRAMES: usize = 16;
+/// Size of a chunk of the log.
+const CHUNK: usize = 64 << 10;
+/// From this size of the log on only longer waits are logged, and from each doubling on only those
+/// four times as long again.
+const LONG_LOG: u64 = 8 << 20;
+/// The log's largest size.
+const MAX_LOG: u64 = 64 << 20;
+/// A shorter wait is none: its thread hardly left its CPU. Some three microseconds.
+const MIN_TICKS: u64 = 8_000;
+/// Tries to get at the chunk.
+const TRIES: u32 = 500;
+/// Call stacks that can be told apart.
+const CHAINS: usize = 8192;
+/// Places of the table that a call stack can have.
+const PROBES: usize = 8;
+
+/// A thread's wait.
+#[derive(Debug, Clone, Copy)]
+pub struct Wait {
+    /// The kernel's number of the thread.
+    pub tid: u32,
+    /// What it waited for.
+    pub kind: WaitKind,
+    /// When it began, in ticks.
+    pub begin: u64,
+    /// When it ended.
+    pub end: u64,
+    /// The address of what it waited for.
+    pub object: usize,
+    /// Where it waited: a number of [`chain`].
+    pub chain: u32,
+    /// The kernel's number of the thread that ended the wait; 0 for unknown.
+    pub by: u32,
+    /// Where that thread did so: a number of [`chain`].
+    pub released_at: u32,
+    /// When that was, in ticks; `end` where it is not known.
+    pub released: u64,
+}
+
+struct Log {
+    busy: AtomicBool,
+    chunk: UnsafeCell<State>,
+}
+
+struct State {
+    chunk: Option<Mapped>,
+    used: usize,
+    seq: u32,
+}
+
+// SAFETY: the state is touched only by the thread that set `busy`.
+unsafe impl Sync for Log {}
+
+static LOG: Log = Log {
+    busy: AtomicBool::new(false),
+    chunk: UnsafeCell::new(State {
+        chunk: None,
+        used: 0,
+        seq: 0,
+    }),
+};
+/// Hashes of the call stacks that were written.
+static KNOWN: [AtomicU64; CHAINS] = [const { AtomicU64::new(0) }; CHAINS];
+/// Bytes of the log.
+static BYTES: AtomicU64 = AtomicU64::new(0);
+/// Entries that met another thread's, or did not fit.
+static LEFT_OUT: AtomicU32 = AtomicU32::new(0);
+
+/// The clock, in ticks; 0 while nothing is recorded.
+#[inline]
+pub fn now() -> u64 {
+    if process::is_on() { clock::now() } else { 0 }
+}
+
+/// Whether a wait from `begin` to `end` is worth a call of [`wait`].
+#[inline]
+pub fn is_long(begin: u64, end: u64) -> bool {
+    end.saturating_sub(begin) >= MIN_TICKS
+}
+
+/// The number of a call stack, plus 1; 0 for an empty one, and where the table is full.
+pub fn chain(addresses: &[usize]) -> u32 {
+    if addresses.is_empty() {
+        return 0;
+    }
+    let mut hash = addresses.len() as u64;
+    for &address in addresses {
+        hash = (hash.rotate_left(5) ^ address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+    let hash = hash | 1;
+    for probe in 0..PROBES {
+        let at = ((hash >> 40) as usize + probe) % CHAINS;
+        let Some(slot) = KNOWN.get(at) else { break };
+        let mut held = slot.load(Ordering::Relaxed);
+        if held == 0 {
+            match slot.compare_exchange(0, hash, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => {
+                    let is_written = write_chain(at as u32, addresses);
+                    if !is_written {
+                        slot.store(0, Ordering::Relaxed);
+                        return 0;
+                    }
+                    held = hash;
+                }
+                Err(other) => held = other,
+            }
+        }
+        if held == hash {
+            return at as u32 + 1;
+        }
+    }
+    0
+}
+
+/// Logs a wait.
+pub fn wait(wait: &Wait) {
+    let ticks = wait.end.saturating_sub(wait.begin);
+    let mut least = MIN_TICKS;
+    let mut size = BYTES.load(Ordering::Relaxed) / LONG_LOG;
+    while size > 0 {
+        (least, size) = (least.saturating_mul(4), size / 2);
+    }
+    if ticks < least {
+        return;
+    }
+    let mut body = Body::new();
+    for field in [
+        1,
+        u64::from(wait.tid),
+        wait.kind as u64,
+        wait.begin,
+        ticks,
+        wait.object as u64,
+        u64::from(wait.chain),
+        u64::from(wait.by),
+        u64::from(wait.released_at),
+        wait.released.saturating_sub(wait.begin).min(ticks),
+    ] {
+        body.push(field);
+    }
+    append(&body);
+}
+
+fn write_chain(number: u32, addresses: &[usize]) -> bool {
+    let addresses = addresses.get(..MAX_FRAMES).unwrap_or(addresses);
+    let mut body = Body::new();
+    for field in [0, u64::from(number), addresses.len() as u64] {
+        body.push(field);
+    }
+    for &address in addresses {
+        body.push(address as u64);
+    }
+    append(&body)
+}
+
+/// An entry's body, of at most [`MAX_FRAMES`] numbers and a few more.
+struct Body {
+    bytes: [u8; Body::ROOM],
+    length: usize,
+}
+
+impl Body {
+    /// Putting a varint touches 9 bytes.
+    const ROOM: usize = 9 * (MAX_FRAMES + 8);
+
+    fn new() -> Body {
+        Body {
+            bytes: [0; Body::ROOM],
+            length: 0,
+        }
+    }
+
+    fn push(&mut self, number: u64) {
+        if self.length + 9 > Body::ROOM {
+            return;
+        }
+        // SAFETY: 9 bytes are there.
+        unsafe {
+            let at = self.bytes.as_mut_ptr().add(self.length);
+            self.length += put_varint(at, number) as usize - at as usize;
+        }
+    }
+}
+
+/// Writes an entry; false where it is left out.
+fn append(body: &Body) -> bool {
+    let Some(recording) = process::recording().filter(|_| process::is_on()) else {
+        return false;
+    };
+    let mut tries = 0;
+    while LOG.busy.swap(true, Ordering::Acquire) {
+        tries += 1;
+        if tries == TRIES {
+            LEFT_OUT.fetch_add(1, Ordering::Relaxed);
+            return false;
+        }
+        core::hint::spin_loop();
+    }
+    // SAFETY: `busy` was false, so that the state is this thread's until it is false again.
+    let state = unsafe { &mut *LOG.chunk.get() };
+    let is_written = state.append(recording, body);
+    LOG.busy.store(false, Ordering::Release);
+    if !is_written {
+        LEFT_OUT.fetch_add(1, Ordering::Relaxed);
+    }
+    is_written
+}
+
+impl State {
+    fn append(&mut self, recording: &Recording, body: &Body) -> bool {
+        let mut head = [0u8; 16];
+        // SAFETY: more than 9 bytes are there.
+        let length = unsafe {
+            let at = head.as_mut_ptr();
+            put_varint(at, body.length as u64) as usize - at as usize
+        };
+        let mut entry = [0u8; Body::ROOM + 16];
+        entry[..length].copy_from_slice(&head[..length]);
+        entry[length..length + body.length].copy_from_slice(&body.bytes[..body.length]);
+        let entry = &entry[..length + body.length];
+        if let Some(chunk) = self.chunk
+            && self.used + entry.len() > chunk.capacity()
+        {
+            self.chunk = None;
+            // SAFETY: only the log uses the chunk, and lets go of it here.
+            unsafe { recording.spool.seal(chunk, true) };
+        }
+        let chunk = match self.chunk {
+            Some(chunk) => chunk,
+            None => {
+                if BYTES.load(Ordering::Relaxed) >= MAX_LOG || reserve::is_touched() {
+                    return false;
+                }
+                let header = entry_chunk(ChunkKind::WaitLog, self.seq);
+                let size = CHUNK.next_multiple_of(recording.page);
+                let Some(chunk) = recording.spool.chunk(size, header) else {
+                    return false;
+                };
+                (self.chunk, self.used, self.seq) = (Some(chunk), 0, self.seq + 1);
+                chunk
+            }
+        };
+        let is_written = hand_off::append(&chunk, self.used, entry);
+        if is_written {
+            self.used += entry.len();
+            BYTES.fetch_add(entry.len() as u64, Ordering::Relaxed);
+        }
+        is_written
+    }
+}
+
+/// Entries that were left out because two threads wrote at one moment, or for want of room.
+pub(crate) fn left_out() -> u32 {
+    LEFT_OUT.load(Ordering::Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workspan_trace::entry::LoggedWait;
+
+    #[test]
+    fn a_body_is_what_readers_know() {
+        let mut body = Body::new();
+        for field in [0, 9, 3, 0x7fff_ffff_f000, 1, u64::MAX] {
+            body.push(field);
+        }
+        let expected = LoggedWait::Chain {
+            id: 9,
+            addresses: vec![0x7fff_ffff_f000, 1, u64::MAX],
+        };
+        assert_eq!(
+            LoggedWait::decode(&body.bytes[..body.length]),
+            Some(expected)
+        );
+    }
+
+    #[test]
+    fn nothing_is_numbered_or_logged_while_nothing_is_recorded() {
+        assert_eq!(chain(&[]), 0);
+        assert_eq!(chain(&[1, 2, 3]), 0);
+        assert_eq!(now(), 0);
+    }
+
+    #[test]
+    fn a_body_takes_no_more_than_it_has_room_for() {
+        let mut body = Body::new();
+        for _ in 0..100 {
+            body.push(u64::MAX);
+        }
+        assert!(body.length <= Body::ROOM);
+    }
+}

@@ -1,0 +1,246 @@
+//! Waits of threads for each other, and for time and files: what the process saw of them.
+
+use super::fields::push_entry;
+use super::{Fields, push_varint};
+
+/// What a thread waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(u8)]
+pub enum WaitKind {
+    /// Another thread, by a futex: the names on the stack tell more.
+    #[default]
+    Futex = 0,
+    /// A mutex.
+    Mutex = 1,
+    /// A reader-writer lock.
+    RwLock = 2,
+    /// A condition variable, and so the other end of a channel.
+    Condition = 3,
+    /// The other threads at a barrier.
+    Barrier = 4,
+    /// A semaphore.
+    Semaphore = 5,
+    /// A time.
+    Sleep = 6,
+    /// A file, a socket, a pipe.
+    Io = 7,
+}
+
+impl WaitKind {
+    /// All of them, in the order of their codes.
+    pub const ALL: [WaitKind; 8] = [
+        WaitKind::Futex,
+        WaitKind::Mutex,
+        WaitKind::RwLock,
+        WaitKind::Condition,
+        WaitKind::Barrier,
+        WaitKind::Semaphore,
+        WaitKind::Sleep,
+        WaitKind::Io,
+    ];
+
+    /// Their names in text traces, in the order of their codes.
+    pub const NAMES: [&str; 8] = [
+        "futex",
+        "mutex",
+        "rwlock",
+        "condition",
+        "barrier",
+        "semaphore",
+        "sleep",
+        "io",
+    ];
+
+    /// The kind of this code; [`WaitKind::Futex`], which says the least, for an unknown one.
+    pub fn from_code(code: u64) -> WaitKind {
+        let known = usize::try_from(code).ok().and_then(|i| Self::ALL.get(i));
+        known.copied().unwrap_or_default()
+    }
+}
+
+/// An entry of a spool file's log of waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LoggedWait {
+    /// A call stack.
+    Chain {
+        /// Its number.
+        id: u32,
+        /// Return addresses, innermost first.
+        addresses: Vec<u64>,
+    },
+    /// A wait.
+    Wait {
+        /// The kernel's number of the thread that waited.
+        tid: u32,
+        /// What it waited for.
+        kind: WaitKind,
+        /// When it began, in ticks.
+        begin: u64,
+        /// For how long, in ticks.
+        ticks: u64,
+        /// The object: the address of a lock, a condition variable, a futex; 0 for none.
+        object: u64,
+        /// Where: a chain's number + 1, 0 for unknown.
+        chain: u32,
+        /// The kernel's number of the thread that ended the wait; 0 for unknown.
+        by: u32,
+        /// Where that thread released the object: a chain's number + 1, 0 for unknown.
+        released_at: u32,
+        /// How long the object was held from `begin` on, in ticks; the length of the wait where
+        /// that is not known.
+        held: u64,
+    },
+}
+
+impl LoggedWait {
+    /// Reads an entry's body.
+    pub fn decode(body: &[u8]) -> Option<LoggedWait> {
+        let mut f = Fields::new(body);
+        Some(match f.number()? {
+            0 => {
+                let (id, count) = (f.number32()?, f.number()?);
+                if count > f.left() as u64 {
+                    return None;
+                }
+                let addresses = (0..count).map(|_| f.number()).collect::<Option<_>>()?;
+                LoggedWait::Chain { id, addresses }
+            }
+            1 => LoggedWait::Wait {
+                tid: f.number32()?,
+                kind: WaitKind::from_code(f.number()?),
+                begin: f.number()?,
+                ticks: f.number()?,
+                object: f.number()?,
+                chain: f.number32()?,
+                by: f.number32()?,
+                released_at: f.number32()?,
+                held: f.number()?,
+            },
+            _ => return None,
+        })
+    }
+}
+
+/// A wait in which a thread left its CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct WaitEntry {
+    /// When it left the CPU, in ticks.
+    pub begin: u64,
+    /// Number of its stack.
+    pub stack: u32,
+    /// For how long it was off the CPU, in ticks.
+    pub ticks: u64,
+    /// What it waited for.
+    pub kind: WaitKind,
+    /// The object, so that waits for one lock can be told from those for another; 0 for none.
+    pub object: u64,
+    /// The thread of the trace that ended the wait.
+    pub by: Option<u32>,
+    /// Number of that thread's stack when it released the object.
+    pub released_at: Option<u32>,
+    /// How long the object was held from `begin` on, in ticks: at most `ticks`. The rest went by
+    /// until the thread that waited was back.
+    pub held: u64,
+}
+
+/// Waits of one thread, by time.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WaitsEntry {
+    /// The thread's number in the trace.
+    pub thread: u32,
+    /// The waits.
+    pub waits: Vec<WaitEntry>,
+}
+
+impl WaitsEntry {
+    /// Appends the entry.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut body = Vec::new();
+        push_varint(&mut body, u64::from(self.thread));
+        push_varint(&mut body, self.waits.len() as u64);
+        let or_none = |number: Option<u32>| number.map_or(0, |n| u64::from(n) + 1);
+        let mut last = 0;
+        for wait in &self.waits {
+            push_varint(&mut body, wait.begin.saturating_sub(last));
+            push_varint(&mut body, u64::from(wait.stack));
+            push_varint(&mut body, wait.ticks);
+            push_varint(&mut body, wait.kind as u64);
+            push_varint(&mut body, wait.object);
+            push_varint(&mut body, or_none(wait.by));
+            push_varint(&mut body, or_none(wait.released_at));
+            push_varint(&mut body, wait.held);
+            last = last.max(wait.begin);
+        }
+        push_entry(out, &body);
+    }
+
+    /// Reads an entry's body.
+    pub fn decode(body: &[u8]) -> Option<WaitsEntry> {
+        let mut f = Fields::new(body);
+        let thread = f.number32()?;
+        let count = f.number()?;
+        if count > f.left() as u64 {
+            return None;
+        }
+        let mut begin = 0u64;
+        let mut waits = Vec::with_capacity(count as usize);
+        for _ in 0..count {
+            begin = begin.checked_add(f.number()?)?;
+            let mut wait = WaitEntry {
+                begin,
+                stack: f.number32()?,
+                ticks: f.number()?,
+                kind: WaitKind::from_code(f.number()?),
+                object: f.number()?,
+                ..WaitEntry::default()
+            };
+            wait.by = f.number32()?.checked_sub(1);
+            wait.released_at = f.number32()?.checked_sub(1);
+            wait.held = f.number()?.min(wait.ticks);
+            waits.push(wait);
+        }
+        Some(WaitsEntry { thread, waits })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::entries;
+    use super::*;
+
+    #[test]
+    fn waits_read_back() {
+        let waits = WaitsEntry {
+            thread: 3,
+            waits: vec![
+                WaitEntry {
+                    begin: 1 << 40,
+                    stack: 7,
+                    ticks: 900,
+                    kind: WaitKind::Condition,
+                    object: 0x7fff_0000_1234,
+                    by: Some(0),
+                    released_at: None,
+                    held: 880,
+                },
+                WaitEntry {
+                    begin: (1 << 40) + 1000,
+                    released_at: Some(5),
+                    ..WaitEntry::default()
+                },
+            ],
+        };
+        let mut bytes = Vec::new();
+        waits.encode(&mut bytes);
+        assert_eq!(entries(&bytes).find_map(WaitsEntry::decode), Some(waits));
+    }
+
+    #[test]
+    fn kinds_have_their_codes() {
+        for (code, kind) in WaitKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, code);
+            assert_eq!(WaitKind::from_code(code as u64), kind);
+        }
+        assert_eq!(WaitKind::from_code(u64::MAX), WaitKind::Futex);
+    }
+}
