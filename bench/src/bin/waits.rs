@@ -76,10 +76,10 @@ fn play(player: u8, count: u32) {
         pthread_mutex_lock(MUTEX.at());
         let turn = TURN.at().cast::<u8>();
         for _ in 0..count {
-            while *turn != player {
+            while turn.read_volatile() != player {
                 pthread_cond_wait(CONDITION.at(), MUTEX.at());
             }
-            *turn = 1 - player;
+            turn.write_volatile(1 - player);
             pthread_cond_signal(CONDITION.at());
         }
         pthread_mutex_unlock(MUTEX.at());

@@ -112,8 +112,8 @@ fn ran(dag: &Dag, mut threads: BTreeMap<u32, Vec<(u64, u64)>>) -> Option<HolderC
     let samples = &dag.samples;
     // By function and caller: samples, and those by line.
     type Lines = BTreeMap<Option<u32>, u64>;
-    let mut places: BTreeMap<(&str, Option<&str>, Option<CodePlace>), (u64, Lines)> =
-        BTreeMap::new();
+    type Code<'a> = (&'a str, Option<&'a str>, Option<CodePlace>);
+    let mut places: BTreeMap<Code<'_>, (u64, Lines)> = BTreeMap::new();
     let mut frames = FrameOfStack::new(|stack| attributed_frame(dag, stack));
     let mut callers = FrameOfStack::new(|stack| {
         let own = samples.own_frames(stack);

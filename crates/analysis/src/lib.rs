@@ -102,7 +102,7 @@ pub use subtrees::{Subtrees, subtrees};
 pub use suggestion::Suggestion;
 pub use sweep::Shares;
 pub use timeline::{Timeline, timeline};
-pub use wait_kind::WaitKind;
+pub use wait_kind::{WaitKind, wait_kinds};
 pub use warnings::{About, Warning, percent};
 pub use weight::{OffCpu, UnsureFolds, off_between, path_weight};
 pub use what_if::{

@@ -106,6 +106,16 @@ impl WaitKind {
     }
 }
 
+/// What each of the stops waited for.
+pub fn wait_kinds(dag: &Dag) -> Vec<WaitKind> {
+    let mut kinds = WaitKinds::new(dag);
+    dag.samples
+        .stops
+        .iter()
+        .map(|stop| kinds.of(stop))
+        .collect()
+}
+
 /// The kinds of waits; each stack is looked at once.
 pub(crate) struct WaitKinds<'a> {
     dag: &'a Dag,

@@ -8,7 +8,9 @@
 
 use std::collections::BTreeMap;
 
-use workspan_dag::{Dag, ROOT_PLACE, Samples};
+use workspan_analysis::{WaitKind, wait_kinds};
+use workspan_dag::samples::{Waited, WaitedFor};
+use workspan_dag::{Dag, NONE, ROOT_PLACE, Samples};
 use workspan_trace::entry::RECORDING;
 use workspan_trace::note_keys as key;
 
@@ -63,11 +65,25 @@ const KEPT_COUNTERS: [&str; 22] = [
     "major-faults",
 ];
 
+/// What a thread can be said to have waited for.
+const KEPT_WAITS: [&str; 9] = [
+    "lock",
+    "mutex",
+    "rwlock",
+    "channel",
+    "condition",
+    "semaphore",
+    "io",
+    "I/O",
+    "sleep",
+];
+
 /// What a function is called of which nothing is known.
 const UNKNOWN: &str = "?";
 
 /// Replaces or removes every name of the program, its files, its machine and its user.
 pub fn redact(dag: &mut Dag) {
+    keep_wait_kinds(dag);
     let mut names = Names::default();
     redact_places(dag, &mut names);
     redact_samples(&mut dag.samples, &mut names);
@@ -75,7 +91,11 @@ pub fn redact(dag: &mut Dag) {
         *label = names.of("region", label);
     }
     for off in &mut dag.offs {
-        off.on = off.on.as_deref().map(|on| names.of("object", on));
+        let on = off.on.as_deref();
+        off.on = on.map(|on| match KEPT_WAITS.contains(&on) {
+            true => on.to_owned(),
+            false => names.of("object", on),
+        });
     }
     for counter in &mut dag.counters {
         if !KEPT_COUNTERS.contains(&counter.name.as_str()) {
@@ -86,6 +106,29 @@ pub fn redact(dag: &mut Dag) {
         pool.built = pool.built.as_deref().map(|label| names.label(label));
     }
     redact_meta(dag, &mut names);
+}
+
+/// Names of functions tell what some waits were for: that stays.
+fn keep_wait_kinds(dag: &mut Dag) {
+    let kinds = wait_kinds(dag);
+    for (stop, kind) in dag.samples.stops.iter_mut().zip(kinds) {
+        let kind = match kind {
+            WaitKind::Sleep => WaitedFor::Sleep,
+            WaitKind::Lock | WaitKind::Bridge => WaitedFor::Mutex,
+            WaitKind::Channel | WaitKind::Condition => WaitedFor::Condition,
+            WaitKind::Barrier => WaitedFor::Barrier,
+            WaitKind::Io => WaitedFor::Io,
+            WaitKind::Other => continue,
+        };
+        let unknown = Waited {
+            kind,
+            object: 0,
+            by: NONE,
+            released_at: NONE,
+            held: stop.ticks,
+        };
+        stop.wait.get_or_insert(unknown).kind = kind;
+    }
 }
 
 fn redact_meta(dag: &mut Dag, names: &mut Names) {

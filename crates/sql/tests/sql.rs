@@ -164,11 +164,12 @@ fn every_ready_query_runs_and_is_of_some_use() {
         .map(|q| q.name)
         .collect();
     // Nothing in these traces: no samples, no queue depths, no leapfrogs, no events of the
-    // scheduler.
+    // scheduler, no waits.
     let expected = [
         "leapfrogs",
         "queue-depth",
         "scheduler",
+        "waits",
         "hot-lines",
         "hot-critical-lines",
     ];

@@ -51,6 +51,8 @@ const RTLD_NEXT: *mut c_void = usize::MAX as *mut c_void;
 /// The version that the present condition variables have had since glibc 2.3.2. Without a version
 /// the lookup may find those of before.
 const CONDITION_VERSION: &CStr = c"GLIBC_2.3.2";
+/// The version of those of before, on x86-64.
+const FIRST_VERSION: &CStr = c"GLIBC_2.2.5";
 
 unsafe extern "C" {
     fn dlsym(scope: *mut c_void, name: *const c_char) -> *mut c_void;
@@ -80,13 +82,12 @@ impl Entry {
         let name = self.name.as_ptr();
         // SAFETY: the names are C strings.
         let mut found = unsafe {
-            let versioned = match self.kind {
-                WaitKind::Condition => dlvsym(RTLD_NEXT, name, CONDITION_VERSION.as_ptr()),
-                _ => core::ptr::null_mut(),
-            };
-            match versioned.is_null() {
-                true => dlsym(RTLD_NEXT, name),
-                false => versioned,
+            let next = dlsym(RTLD_NEXT, name);
+            let version = |version: &CStr| dlvsym(RTLD_NEXT, name, version.as_ptr());
+            match self.kind {
+                // Another library's, a sanitizer's for example, has no versions.
+                WaitKind::Condition if next == version(FIRST_VERSION) => version(CONDITION_VERSION),
+                _ => next,
             }
         } as usize;
         if found == 0 {

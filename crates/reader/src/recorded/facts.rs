@@ -305,22 +305,6 @@ fn date(realtime_ns: u64) -> String {
     )
 }
 
-#[cfg(test)]
-mod tests {
-    use super::date;
-
-    #[test]
-    fn dates_are_those_of_the_calendar() {
-        assert_eq!(date(0), "1970-01-01 00:00:00 UTC");
-        assert_eq!(date(951_782_399 * 1_000_000_000), "2000-02-28 23:59:59 UTC");
-        assert_eq!(date(951_782_400 * 1_000_000_000), "2000-02-29 00:00:00 UTC");
-        assert_eq!(
-            date(1_795_219_199 * 1_000_000_000),
-            "2026-11-20 23:59:59 UTC"
-        );
-    }
-}
-
 /// Longer names come from damage: the kernel keeps 15 bytes.
 const MAX_NAME_CHARS: usize = 32;
 
@@ -342,4 +326,20 @@ fn thread_names(chunks: &TraceChunks<'_>, threads: &Threads) -> Vec<String> {
         }
     }
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(date(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(date(951_782_399 * 1_000_000_000), "2000-02-28 23:59:59 UTC");
+        assert_eq!(date(951_782_400 * 1_000_000_000), "2000-02-29 00:00:00 UTC");
+        assert_eq!(
+            date(1_795_219_199 * 1_000_000_000),
+            "2026-11-20 23:59:59 UTC"
+        );
+    }
 }

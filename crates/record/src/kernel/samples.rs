@@ -226,7 +226,7 @@ impl Samples {
                     (thread.start_ticks..=clock.end).contains(&ticks)
                         && (from..=to).contains(&ticks)
                 };
-                let told = numbered(&clock, self.of(thread.tid), &inside, &mut chains);
+                let told = numbered(&clock, self.of(thread.tid), inside, &mut chains);
                 entries.extend(told.chunks(BATCH).map(|batch| SamplesEntry {
                     thread: thread.thread,
                     samples: batch.to_vec(),

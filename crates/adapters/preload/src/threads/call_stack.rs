@@ -21,7 +21,7 @@ const FRAMES_OF_CALLER: usize = 3;
 
 unsafe extern "C" {
     fn _Unwind_Backtrace(
-        visit: extern "C" fn(*mut c_void, *mut c_void) -> c_int,
+        visit: unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int,
         argument: *mut c_void,
     ) -> c_int;
     fn _Unwind_GetIP(context: *mut c_void) -> usize;
@@ -60,7 +60,7 @@ impl CallStack {
     }
 }
 
-extern "C" fn visit(context: *mut c_void, stack: *mut c_void) -> c_int {
+unsafe extern "C" fn visit(context: *mut c_void, stack: *mut c_void) -> c_int {
     // SAFETY: `stack` is the one that `capture` passed, and `context` is the unwinder's.
     let (stack, address) = unsafe { (&mut *stack.cast::<CallStack>(), _Unwind_GetIP(context)) };
     if is_ours(address) {
