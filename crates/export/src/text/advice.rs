@@ -160,9 +160,9 @@ fn blocked(view: &View, finding: &Finding, runtime: Runtime) -> &'static str {
 #[cfg(test)]
 mod tests {
     /// Verbs that a piece of advice may begin with.
-    const VERBS: [&str; 15] = [
+    const VERBS: [&str; 16] = [
         "Collect", "Create", "Give", "Hold", "Let", "Look", "Make", "Measure", "Merge", "Run",
-        "Set", "Shorten", "Split", "Start", "Use",
+        "Set", "Shorten", "Split", "Start", "Use", "Divide",
     ];
 
     #[test]
