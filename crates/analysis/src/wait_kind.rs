@@ -58,8 +58,8 @@ const TELLING: [(&str, WaitKind); 24] = [
     ("recv", WaitKind::Io),
 ];
 
-/// What the wait on `stack` is by its names: the outermost telling frame between the system and the program's
-/// own, so that a channel's lock is a channel's.
+/// What the wait on `stack` is by its names: the outermost telling frame between the system and
+/// the program's own, so that a channel's lock is a channel's.
 fn wait_kind(dag: &Dag, stack: u32) -> WaitKind {
     let frames = dag.samples.stacks.get(stack as usize);
     let mut kind = WaitKind::Other;

@@ -50,8 +50,8 @@ pub struct Meta {
     /// What a join that nobody steals takes its thread without the recorder, in ticks, where the
     /// runtime's own time lies inside of strands (Rayon); 0 when not calibrated.
     pub join_cost: u64,
-    /// Names of the threads, by number; empty where none is known. Where threads share a number, the
-    /// first one's.
+    /// Names of the threads, by number; empty where none is known. Where threads share a number,
+    /// the first one's.
     pub thread_names: Vec<String>,
     /// Short name of the program.
     pub name: Option<String>,

@@ -25,8 +25,8 @@ pub const HAS_ROOT: u32 = 2;
 /// [`Handle::flags`]: this thread is a pool's worker (set by the front end together with
 /// [`Kind::Worker`]).
 pub const IS_WORKER: u32 = 4;
-/// [`Handle::flags`], with [`HAS_ROOT`]: the task at the bottom of this thread's stack is not a root
-/// but the one that the thread was started for.
+/// [`Handle::flags`], with [`HAS_ROOT`]: the task at the bottom of this thread's stack is not a
+/// root but the one that the thread was started for.
 pub const IS_THREAD_TASK: u32 = 8;
 
 /// What marks the last entry of a call stack ([`Table::site_stack`]) as the calling task's site: no

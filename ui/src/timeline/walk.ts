@@ -1,4 +1,6 @@
-/** Along the critical path by keys, as in the DAG's list: the heaviest strand of each of its parts. */
+/**
+ * Along the critical path by keys, as in the DAG's list: the heaviest strand of each of its parts.
+ */
 
 import type { CriticalPath } from "../data/contract";
 import { requests } from "../data/requests";

@@ -139,8 +139,8 @@ unsafe extern "C-unwind" fn pthread_join(thread: usize, result: *mut *mut c_void
     joined
 }
 
-/// `int pthread_setname_np(pthread_t, const char *)`: a name that the calling thread gives itself is
-/// noted at once. Others are when their threads end.
+/// `int pthread_setname_np(pthread_t, const char *)`: a name that the calling thread gives itself
+/// is noted at once. Others are when their threads end.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_setname_np(
     thread: usize,

@@ -93,8 +93,8 @@ macro_rules! waits {
     )+ };
 }
 
-/// A free lock is taken without a hook. The first word of glibc's mutexes and reader-writer locks is
-/// 0 when they are free: then the call goes on by a jump. If another thread takes the lock in
+/// A free lock is taken without a hook. The first word of glibc's mutexes and reader-writer locks
+/// is 0 when they are free: then the call goes on by a jump. If another thread takes the lock in
 /// between, that wait is not logged. If not free, the lock may be the thread's own, or shared.
 macro_rules! waits_after_a_try {
     ($($name:ident, $entry:ident, $try:ident;)+) => { $(
@@ -278,8 +278,8 @@ releases! {
     sem_post, SEMAPHORE_POST;
 }
 
-// `long syscall(long, ...)`: calls other than `futex` go straight to the C library's function, which
-// matters to those that return twice.
+// `long syscall(long, ...)`: calls other than `futex` go straight to the C library's function,
+// which matters to those that return twice.
 wait! {
     syscall,
     SYSCALL,
