@@ -57,6 +57,8 @@ pub struct Blocked {
     pub ticks: u128,
     /// This and the work.
     pub of: u128,
+    /// What strands waited for is known, of some at least.
+    pub is_explained: bool,
 }
 
 /// What the bounds of `dag`, measured with `options`, say nothing about. O(n).
@@ -94,6 +96,7 @@ impl Limits {
         let blocked = Blocked {
             ticks: weights.blocked,
             of: weights.blocked + weights.total(),
+            is_explained: dag.samples.stops.iter().any(|stop| stop.wait.is_some()),
         };
         let counts = options.metric == Metric::Time && !options.count_blocked;
         let part = |of: u128| NOTABLE_BLOCKED * of as f64;

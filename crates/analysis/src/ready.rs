@@ -13,7 +13,7 @@
 //! was unrelated to the wait.
 
 use workspan_dag::cancel::checked;
-use workspan_dag::{Dag, EdgeKind, EndKind, NONE, StartKind, StrandId, TaskId, TaskKind, ThreadId};
+use workspan_dag::{Dag, EdgeKind, EndKind, NONE, StartKind, StrandId, TaskId, ThreadId};
 
 use crate::predecessors::{Chosen, Forward};
 use crate::saturated::SaturatedInterval;
@@ -167,7 +167,7 @@ fn judge(dag: &Dag, s: StrandId, last: Chosen<u64>) -> ReadyEvent {
     let prev = strands.prev[i];
     let stays = prev != NONE && strands.thread[prev as usize] == on;
     let put = match prev {
-        NONE => dag.tasks.kind[strands.task[i] as usize] == TaskKind::Inline,
+        NONE => dag.is_put(strands.task[i]),
         _ => strands.start_kind[i] == StartKind::AfterWait && strands.start[i] == strands.end[i],
     };
     let moved = by != on && !stays && !put;

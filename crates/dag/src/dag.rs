@@ -529,6 +529,22 @@ impl Dag {
         thread < self.meta.workers
     }
 
+    /// Whether the task is a thread that the program started (MODEL.md §1).
+    pub fn is_thread_task(&self, task: TaskId) -> bool {
+        let site = self.tasks.site[task as usize];
+        self.places.get(site as usize).is_some_and(Place::is_thread)
+    }
+
+    /// Whether nobody can steal the task: it begins where its creator, the runtime or the program
+    /// puts it (inline tasks and threads).
+    pub fn is_put(&self, task: TaskId) -> bool {
+        match self.tasks.kind[task as usize] {
+            TaskKind::Inline => true,
+            TaskKind::Detached => self.is_thread_task(task),
+            TaskKind::Root | TaskKind::Deferred => false,
+        }
+    }
+
     /// Where strand `s` started in the program: where the one before it ended; for a task's first
     /// the spawn site. [`NONE`] = unknown.
     #[inline]

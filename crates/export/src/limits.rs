@@ -64,6 +64,7 @@ pub(crate) fn sentences(limits: &Limits, region: &str) -> Vec<Vec<Piece>> {
             share(blocked.percent()),
             match limits.lock {
                 Some(_) => "The bounds include how long the most contended lock was held while others waited for it, and no other blocked time.",
+                None if blocked.is_explained => "No bound includes blocked time.",
                 None => "What they waited for was not recorded, so no bound includes blocked time.",
             }
         ))]);

@@ -72,7 +72,7 @@ impl<'a> ReadyStrands<'a> {
             }
         }
         let is_new = matches!(waiting.kind, EdgeKind::Create | EdgeKind::Depend);
-        if is_new && (dag.places.get(site as usize)).is_some_and(|place| place.is_thread()) {
+        if is_new && dag.is_thread_task(task) {
             return Entry::new(Cause::ThreadStart, CodeBlock::whole_site(site));
         }
         // Nobody steals an inline task: where another thread is to run it (a region's), its size is

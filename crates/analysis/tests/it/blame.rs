@@ -234,3 +234,25 @@ fn blocked_time_is_where_the_stacks_of_its_switches_say() {
     );
     assert_eq!(workspan_analysis::hot_function_of(&dag, found), None);
 }
+
+/// A thread begins on a thread of its own: nobody took it from its creator.
+#[test]
+fn a_thread_that_the_program_starts_is_not_stolen() {
+    let trace = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child"}
+{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"create","t":10,"w":0,"task":0,"child":1,"site":"a.rs:1","thread":true}
+{"ev":"resume","t":10,"w":0,"task":0}
+{"ev":"wait","t":20,"w":0,"task":0,"of":[1]}
+{"ev":"begin","t":15,"w":1,"task":1}
+{"ev":"end","t":50,"w":1,"task":1}
+{"ev":"resume","t":50,"w":0,"task":0}
+{"ev":"end","t":60,"w":0,"task":0}
+"#;
+    let stolen = |text: &str| {
+        let dag = workspan_reader::text::read(text.as_bytes()).unwrap();
+        workspan_analysis::stolen_strands(&dag).len()
+    };
+    assert_eq!(stolen(trace), 0);
+    // Any other task there is.
+    assert_eq!(stolen(&trace.replace(",\"thread\":true", "")), 1);
+}

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
+use workspan_analysis::ready_event;
 use workspan_dag::{NONE, StrandId, TaskId};
 
 use super::sites::FreeTime;
@@ -257,10 +258,8 @@ impl Tree {
     }
 }
 
-/// The task's first strand ran on another thread than the strand that created it.
+/// Whether another thread took the task from the one that created it.
 fn is_stolen(picture: &Picture, task: TaskId) -> bool {
-    let (tasks, strands) = (&picture.dag.tasks, &picture.dag.strands);
-    let creator = tasks.creator[task as usize];
-    let first = tasks.first[task as usize];
-    creator != NONE && strands.thread[creator as usize] != strands.thread[first as usize]
+    let first = picture.dag.tasks.first[task as usize];
+    ready_event(&picture.dag, first).is_some_and(|event| event.stolen_from.is_some())
 }
