@@ -28,7 +28,7 @@ const CHUNK: usize = 64 << 10;
 const LONG_LOG: u64 = 8 << 20;
 /// The log's largest size.
 const MAX_LOG: u64 = 64 << 20;
-/// A shorter wait is none: its thread hardly left its CPU. Some three microseconds.
+/// Shorter waits, below about three microseconds, are not logged: the thread hardly left its CPU.
 const MIN_TICKS: u64 = 8_000;
 /// Tries to get at the chunk.
 const TRIES: u32 = 500;

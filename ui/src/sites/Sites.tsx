@@ -24,7 +24,7 @@ import "./sites.css";
 
 const KNOWN = ["work", "critical", "count", "span", "parallelism", "delay", "stretch"] as const;
 
-/** The code with most of the critical path: what is told of until a row is selected. */
+/** The code with most of the critical path. It is shown until a row is selected. */
 const heaviest = (rows: Row[]): Row =>
   rows.reduce((a, b) =>
     b.kind === "block" && b.critical > (a.kind === "block" ? a.critical : -1) ? b : a,

@@ -32,7 +32,7 @@ type Join = unsafe extern "C-unwind" fn(usize, *mut *mut c_void) -> c_int;
 const RTLD_NEXT: *mut c_void = usize::MAX as *mut c_void;
 /// What `pthread_create` returns where there is no such function to call.
 const EAGAIN: c_int = 11;
-/// What `pthread_join` returns likewise.
+/// What `pthread_join` returns where there is no such function to call.
 const ESRCH: c_int = 3;
 
 static NEXT_CREATE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
@@ -44,7 +44,8 @@ unsafe extern "C" {
     fn pthread_self() -> usize;
 }
 
-/// The next symbol of that name, null if there is none. The C library's functions do not move.
+/// The C library's function of that name, or null if it has none. The address is looked up once and
+/// cached.
 fn next(cache: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
     let found = cache.load(Ordering::Acquire);
     if !found.is_null() {

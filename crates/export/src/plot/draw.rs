@@ -146,7 +146,7 @@ pub(super) fn draw(figure: &Figure, page: &Page) -> Drawing {
         Across::Numbers { .. } => Vec::new(),
     };
     let lying = matches!(&figure.across, Across::Categories { lying: true, .. });
-    // Positions are told apart by their ends, and so keep them.
+    // A position that is too long loses its beginning, because its end tells it from others.
     let cut = |name: &String| fitted(name, SIZE, width * 0.4, Keep::End);
     let names: Vec<String> = names.iter().map(cut).collect();
     let values = frame::values(figure, lying);

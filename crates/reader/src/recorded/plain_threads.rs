@@ -10,9 +10,9 @@ use super::replay::ReplayLog;
 use workspan_dag::raw::RawTrace;
 use workspan_dag::{OffWhy, TaskKind};
 
-/// More threads than W may run for this part of the elapsed time, one in so many: a thread that
-/// starts others, for example, runs beside them for a moment.
-const BRIEFLY: u64 = 100;
+/// W leaves out the busiest moments that make up less than 1/100 of the elapsed time. In such a
+/// moment a thread that has just started others still runs beside them, for example.
+const BRIEF_PART: u64 = 100;
 
 /// Marks the threads that are no workers though no pool says so, before the threads get their
 /// numbers. `raw` still names threads by their places in the file.
@@ -124,7 +124,7 @@ fn running_at_once(raw: &RawTrace, threads: usize) -> u64 {
     let mut above = 0;
     for (level, ticks) in at_level.iter().enumerate().rev() {
         above += ticks;
-        if above > elapsed / BRIEFLY {
+        if above > elapsed / BRIEF_PART {
             return (level as u64).max(1);
         }
     }

@@ -61,7 +61,7 @@ impl Samples {
     /// The stack that the kernel took as the thread gave up the CPU.
     fn stop(&self, off: &OffInterval) -> Option<&[u64]> {
         let stops = self.stops.get(&off.tid)?;
-        // The stack is taken just before the switch is told.
+        // The kernel takes the stack just before it records the switch.
         let after = stops.partition_point(|stop| stop.ns <= off.begin_ns);
         let stop = &stops[after.checked_sub(1)?];
         let near = off.begin_ns - stop.ns <= BEFORE_A_SWITCH_NS && !stop.addresses.is_empty();

@@ -281,9 +281,8 @@ impl Found<'_> {
         let rewritten = [
             ChunkKind::Places,
             ChunkKind::Notes,
-            // What they tell is among the times off the CPU now.
+            // Their contents are among the times off the CPU and the stops now.
             ChunkKind::CpuReadings,
-            // Likewise.
             ChunkKind::WaitLog,
         ];
         let mut told = self.told.notes.clone();

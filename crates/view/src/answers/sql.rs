@@ -10,7 +10,7 @@ use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::run::Run;
 
-/// Rows that are told; a table in a page is not for more.
+/// Maximum number of rows in an answer. The page shows them all in one table.
 const MAX_ROWS: usize = 2_000;
 const MAX_TIME: Duration = Duration::from_secs(20);
 

@@ -15,8 +15,8 @@ const STOP: c_int = 5;
 /// Libraries whose threads are workers of a runtime, by the beginnings of their files' names.
 const RUNTIMES: [&[u8]; 4] = [b"libgomp", b"libomp", b"libiomp5", b"libtbb"];
 
-/// A call stack in which a runtime stands within the first so many frames, a sanitizer's among
-/// them, belongs to that runtime.
+/// How many of the innermost frames are searched for a runtime. There are several because a
+/// sanitizer's function may lie between the runtime and `pthread_create`.
 const FRAMES_OF_CALLER: usize = 3;
 
 unsafe extern "C" {

@@ -37,7 +37,7 @@ enum Left {
     Most,
     /// Some may be skipped before it turns out that they do more.
     Some,
-    /// They go to groups from further out, so most is recorded (on a busy machine not all).
+    /// They go to groups from further out, so nearly everything is recorded.
     Little,
 }
 
@@ -53,9 +53,10 @@ fn check(what: &str, left: Left) {
             let tasks: u64 = printed.split_whitespace().nth(1).unwrap().parse().unwrap();
             assert_eq!(counted, in_full, "{name}");
             match left {
-                Left::Little => {
-                    assert!((seen.creates + seen.parts) * 2 >= tasks, "{name}: {seen:?}")
-                }
+                Left::Little => assert!(
+                    (seen.creates + seen.parts) * 10 >= tasks * 9,
+                    "{name}: {seen:?}"
+                ),
                 Left::Most => assert!(!seen.subtrees.is_empty(), "{name}"),
                 Left::Some => {}
             }
