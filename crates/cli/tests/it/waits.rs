@@ -59,9 +59,12 @@ fn the_line_of_a_wait_and_of_its_end_are_named() {
         let flags = ["-fno-omit-frame-pointer", "-fopenmp", "-pthread"];
         compile(&compiler, "waits.c", folder.path(), &flags);
         for (how, cause, end) in CASES {
-            let json = report(folder.path(), how);
+            // On a busy machine one task at a time may run, so that nobody waits.
+            let json = (0..5)
+                .map(|_| report(folder.path(), how))
+                .find(|json| share(json, cause) >= 10.0)
+                .unwrap_or_else(|| report(folder.path(), how));
             if share(&json, cause) < 10.0 {
-                // On a busy machine one task at a time may run, so that nobody waits for the lock.
                 assert!(matches!(how, "lock" | "critical"), "{how}: {json:#}");
                 skipped(test, "nobody waited for the lock");
                 continue;

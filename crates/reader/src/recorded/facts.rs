@@ -313,6 +313,8 @@ fn thread_names(chunks: &TraceChunks<'_>, threads: &Threads) -> Vec<String> {
     if chunks.names.is_empty() {
         return Vec::new();
     }
+    let program = chunks.threads.first();
+    let program = program.and_then(|first| chunks.names.get(&first.number));
     let mut names = vec![String::new(); threads.total as usize];
     for (thread, &number) in chunks.threads.iter().zip(&threads.number) {
         let (Some(slot), Some(name)) = (
@@ -321,7 +323,9 @@ fn thread_names(chunks: &TraceChunks<'_>, threads: &Threads) -> Vec<String> {
         ) else {
             continue;
         };
-        if slot.is_empty() {
+        // Threads that follow each other may share a row, and one that was given no name has its
+        // program's, which tells least.
+        if slot.is_empty() || Some(&*slot) == program {
             *slot = name.chars().take(MAX_NAME_CHARS).collect();
         }
     }
