@@ -3,12 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use workspan_dag::{Dag, Frame, Stop};
+use workspan_dag::{Dag, Frame, Stop, WaitKind, WaitKinds};
 
 use crate::causes::{Cause, Finding};
 use crate::holder::{Holder, holder};
-use crate::sample_profile::{FrameOfStack, attributed_frame, is_in_block, is_program};
-use crate::wait_kind::{WaitKind, WaitKinds};
+use crate::sample_profile::{FrameOfStack, attributed_frame, is_in_block};
 
 /// Where strands gave up the CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +70,7 @@ pub fn blocked_in(dag: &Dag, finding: &Finding) -> Option<BlockedIn> {
         file: file.map(str::to_owned),
         line,
         waits_in: called_by(dag, longest.stack),
-        kind: WaitKinds::new(dag).of(longest),
+        kind: WaitKinds::new(&dag.samples).of(longest.stack, longest.wait.as_ref()),
         ticks,
         of,
         stops: count,
@@ -85,10 +84,10 @@ fn stops_of<'a>(dag: &'a Dag, finding: &Finding) -> Option<Vec<&'a Stop>> {
         return None;
     }
     let is_in_block = is_in_block(dag, finding);
-    let mut kinds = WaitKinds::new(dag);
+    let mut kinds = WaitKinds::new(&dag.samples);
     let mut is_of_cause = |stop: &Stop| match finding.cause {
         Cause::OtherThreads => true,
-        cause => kinds.of(stop).cause() == cause,
+        cause => Cause::from(kinds.of(stop.stack, stop.wait.as_ref())) == cause,
     };
     let stops = dag.samples.stops.iter();
     Some(
@@ -106,7 +105,7 @@ pub(crate) fn program_line(dag: &Dag, stack: u32) -> Option<&Frame> {
     };
     dag.samples
         .own_frames(stack)
-        .find(|frame| is_program(frame))
+        .find(|frame| frame.is_program())
         .or_else(|| frames().find(|frame| frame.runtime))
         .or_else(|| attributed_frame(dag, stack))
 }

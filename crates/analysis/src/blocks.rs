@@ -24,15 +24,19 @@ pub struct CodeBlock {
 }
 
 impl CodeBlock {
-    /// The block of strand `s`.
+    /// The block of strand `s`; a strand that handoffs cut is in one, however often they did.
     pub fn from_strand(dag: &Dag, s: StrandId) -> CodeBlock {
-        let (strands, i) = (&dag.strands, s as usize);
+        let strands = &dag.strands;
+        let (first, last) = match dag.handoffs.is_empty() {
+            true => (s, s),
+            false => dag.handoffs.whole(s),
+        };
         CodeBlock {
-            site: dag.tasks.site[strands.task[i] as usize],
-            from: dag.starts_at(s),
-            from_kind: strands.start_kind[i],
-            to: strands.to[i],
-            to_kind: strands.end_kind[i],
+            site: dag.tasks.site[strands.task[s as usize] as usize],
+            from: dag.starts_at(first),
+            from_kind: strands.start_kind[first as usize],
+            to: strands.to[last as usize],
+            to_kind: strands.end_kind[last as usize],
         }
     }
 
@@ -107,12 +111,14 @@ pub fn block_name(dag: &Dag, block: &CodeBlock) -> String {
         StartKind::AfterWait => format!("wait {}", label(block.from)),
         StartKind::AfterYield => format!("yield {}", label(block.from)),
         StartKind::AfterSignal => format!("signal {}", label(block.from)),
+        StartKind::AfterHandoff => format!("handoff {}", label(block.from)),
     };
     let to = match block.to_kind {
         EndKind::Create => format!("create {}", label(block.to)),
         EndKind::Wait => format!("wait {}", label(block.to)),
         EndKind::Yield => format!("yield {}", label(block.to)),
         EndKind::Signal => format!("signal {}", label(block.to)),
+        EndKind::Handoff => format!("handoff {}", label(block.to)),
         EndKind::End => "end".to_owned(),
     };
     let site = match block.site {
@@ -227,8 +233,9 @@ pub(crate) fn blocks(
     for s in checked(0..dag.strands.len() as u32) {
         let key = CodeBlock::from_strand(dag, s);
         let own = weights.work(s);
+        let count = u64::from(dag.strands.start_kind[s as usize] != StartKind::AfterHandoff);
         match folds.of(s) {
-            None => add(key, 1, u128::from(own), 0),
+            None => add(key, count, u128::from(own), 0),
             Some(fold) => {
                 inside.each(fold, &key, own, |key, work| {
                     add(key, 0, u128::from(work), 0)
@@ -269,14 +276,15 @@ impl FoldedBlocks {
         if !dag.folded.is_empty() {
             let strands = &dag.strands;
             for (to, kind) in strands.to.iter().zip(&strands.end_kind) {
-                if *to != NONE {
+                if *to != NONE && *kind != EndKind::Handoff {
                     ends.entry(*to).or_insert(*kind);
                 }
             }
             for s in 0..strands.len() as u32 {
                 let (i, from) = (s as usize, dag.starts_at(s));
                 let kind = strands.start_kind[i];
-                if kind != StartKind::Begin && strands.end[i] > strands.start[i] {
+                let starts_there = !matches!(kind, StartKind::Begin | StartKind::AfterHandoff);
+                if starts_there && strands.end[i] > strands.start[i] {
                     starts.entry(from).or_insert(kind);
                 }
             }

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use workspan_dag::{Dag, NONE, ThreadId, Waited};
+use workspan_dag::{Dag, NONE, ThreadId, WaitKinds, Waited};
 
 use crate::causes::Cause;
-use crate::wait_kind::WaitKinds;
 
 /// A lock that threads waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +18,7 @@ pub struct ContendedLock {
 
 /// The lock that was held for longest while others waited for it. O(n log n) for n stops.
 pub(crate) fn most_contended(dag: &Dag) -> Option<ContendedLock> {
-    let mut kinds = WaitKinds::new(dag);
+    let mut kinds = WaitKinds::new(&dag.samples);
     // Of each lock: the held times so far, when the last one ended, the longest wait and its stack.
     let mut locks: BTreeMap<u64, (u128, u64, u64, u32)> = BTreeMap::new();
     // Stops are in the order of time.
@@ -29,7 +28,7 @@ pub(crate) fn most_contended(dag: &Dag) -> Option<ContendedLock> {
         let Some(wait) = stop.wait.filter(is_known) else {
             continue;
         };
-        if kinds.of(stop).cause() != Cause::Lock {
+        if Cause::from(kinds.of(stop.stack, stop.wait.as_ref())) != Cause::Lock {
             continue;
         }
         let lock = locks.entry(wait.object).or_default();

@@ -36,10 +36,17 @@ pub(crate) enum Heaviest {
 impl Heaviest {
     /// Without burden.
     pub(crate) fn unburdened(dag: &Dag, weights: &Weights) -> Heaviest {
-        Heaviest::new(dag, weights, &Burden::none())
+        Heaviest::new(weights, &Burden::none(), Forward::new(dag))
     }
 
-    fn new(dag: &Dag, weights: &Weights, burden: &Burden) -> Heaviest {
+    /// Without burden, and without the order in which threads took locks.
+    pub(crate) fn without_lock_order(dag: &Dag, weights: &Weights) -> Heaviest {
+        let forward = Forward::new(dag).without_lock_order();
+        Heaviest::new(weights, &Burden::none(), forward)
+    }
+
+    fn new(weights: &Weights, burden: &Burden, forward: Forward<'_>) -> Heaviest {
+        let dag = forward.dag();
         let strands: u128 = if dag.folded.is_empty() {
             weights.total()
         } else {
@@ -48,9 +55,9 @@ impl Heaviest {
         };
         let edges = u128::from(burden.cost) * dag.tasks.len() as u128;
         if strands.saturating_add(edges) <= u128::from(u64::MAX) {
-            Heaviest::Narrow(distances(dag, weights, burden))
+            Heaviest::Narrow(distances(weights, burden, forward))
         } else {
-            Heaviest::Wide(distances(dag, weights, burden))
+            Heaviest::Wide(distances(weights, burden, forward))
         }
     }
 
@@ -80,12 +87,16 @@ impl Heaviest {
 pub(crate) fn burdened_span(dag: &Dag, weights: &Weights) -> Option<u128> {
     (weights.burden > 0).then(|| {
         let burden = Burden::new(dag, weights.burden);
-        Heaviest::new(dag, weights, &burden).span(dag)
+        Heaviest::new(weights, &burden, Forward::new(dag)).span(dag)
     })
 }
 
-fn distances<D: Distance>(dag: &Dag, weights: &Weights, burden: &Burden) -> Vec<D> {
-    let mut forward = Forward::new(dag);
+fn distances<D: Distance>(
+    weights: &Weights,
+    burden: &Burden,
+    mut forward: Forward<'_>,
+) -> Vec<D> {
+    let dag = forward.dag();
     let mut through: Vec<D> = Vec::with_capacity(dag.strands.len());
     for s in checked(0..dag.strands.len() as u32) {
         let mut best = D::default();

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use workspan_dag::{Dag, Frame, NONE, Stop, Waited};
 
 use crate::blocked::program_line;
-use crate::sample_profile::{FrameOfStack, attributed_frame, is_program};
+use crate::sample_profile::{FrameOfStack, attributed_frame};
 
 /// A place of the program's code.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,7 +117,7 @@ fn ran(dag: &Dag, mut threads: BTreeMap<u32, Vec<(u64, u64)>>) -> Option<HolderC
     let mut frames = FrameOfStack::new(|stack| attributed_frame(dag, stack));
     let mut callers = FrameOfStack::new(|stack| {
         let own = samples.own_frames(stack);
-        own.filter(|frame| is_program(frame)).last()
+        own.filter(|frame| frame.is_program()).last()
     });
     let mut all = 0;
     for ((&t, thread), &stack) in samples.t.iter().zip(&samples.thread).zip(&samples.stack) {

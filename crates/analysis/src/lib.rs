@@ -32,6 +32,7 @@ mod other_threads_cpu;
 mod outermost_sites;
 mod parallel;
 mod parts;
+mod pools;
 mod predecessors;
 mod profile;
 mod random_access_sweep;
@@ -81,6 +82,7 @@ pub use low_parallelism::{LowParallelism, LowStrand};
 pub use options::{Error, Metric, Options};
 pub use other_threads_cpu::OtherThreadsCpu;
 pub use parts::PartRow;
+pub use pools::PoolRow;
 pub use profile::Profile;
 pub use random_access_sweep::{Interval, IntervalObserver, SweepIndex};
 pub use ready::{ReadyEvent, is_buried, ready_event, stolen_strands};
@@ -91,7 +93,7 @@ pub use report::{Report, ReportErrors, report, report_against};
 pub use runtime_gaps::share_within;
 pub use sample_profile::{
     FunctionSamples, HotFunction, LineSamples, SampleProfile, attributed_frame, hot_function_of,
-    hot_functions, hottest_function, is_program, sample_profile,
+    hot_functions, hottest_function, sample_profile,
 };
 pub use site_delay::{SiteDelay, site_delays};
 pub use sites::SiteRow;
@@ -102,7 +104,8 @@ pub use subtrees::{Subtrees, subtrees};
 pub use suggestion::Suggestion;
 pub use sweep::Shares;
 pub use timeline::{Timeline, timeline};
-pub use wait_kind::{WaitKind, wait_kinds};
+pub use wait_kind::wait_kinds;
+pub use workspan_dag::WaitKind;
 pub use warnings::{About, Warning, percent};
 pub use weight::{OffCpu, UnsureFolds, off_between, path_weight};
 pub use what_if::{

@@ -29,11 +29,25 @@ const SHARED_OUT: f64 = 0.1;
 pub struct Limits {
     /// Parallel regions were divided by the number of threads.
     pub shares: Option<RegionShares>,
-    /// The program blocked for a tenth or more of its time, or of what its critical path takes.
+    /// The program blocked for a tenth or more of its time, or of what its critical path takes, in
+    /// waits of which nobody knows who ended them.
     pub blocked: Option<Blocked>,
     /// The lock that was held for longest while others waited for it, where that is longer than the
     /// span.
     pub lock: Option<ContendedLock>,
+    /// The span without the order in which threads took locks, where that is shorter: another run
+    /// may take them in another order.
+    pub unordered_span: Option<u128>,
+}
+
+/// The spans of a run that its limits are measured from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spans {
+    pub span: u128,
+    /// With blocked time counted.
+    pub with_blocked: u128,
+    /// Without the order in which threads took locks, where there is one.
+    pub without_lock_order: Option<u128>,
 }
 
 /// Parallel regions on the critical path that were divided by the number of threads.
@@ -55,7 +69,10 @@ pub struct RegionShares {
 pub struct Blocked {
     /// Of all strands, in ticks.
     pub ticks: u128,
-    /// This and the work.
+    /// Of them those in waits that another thread ended: their ends are edges, so that the bounds
+    /// know them.
+    pub connected: u128,
+    /// `ticks` and the work.
     pub of: u128,
     /// What strands waited for is known, of some at least.
     pub is_explained: bool,
@@ -71,7 +88,7 @@ pub fn limits(dag: &Dag, options: &Options) -> Result<Limits, Error> {
     let (path, span) = (heaviest.critical_path(dag), heaviest.span(dag));
     drop(heaviest);
     let others = OtherSpans::new(dag, &weights, options)?;
-    let spans = (span, others.span_with_blocked(span));
+    let spans = others.spans(span);
     Ok(Limits::new(dag, &weights, options, &path, spans))
 }
 
@@ -83,32 +100,37 @@ impl Blocked {
 }
 
 impl Limits {
-    /// Measures them. `path` is the critical path of `weights`, which are those of `options`;
-    /// `span` its weight, then that of the heaviest path with blocked time counted. O(n) where
-    /// there are regions.
+    /// Measures them. `path` is the critical path of `weights`, which are those of `options`, as are
+    /// `spans`. O(n) where there are regions.
     pub(crate) fn new(
         dag: &Dag,
         weights: &Weights,
         options: &Options,
         path: &[StrandId],
-        (span, with_blocked): (u128, u128),
+        spans: Spans,
     ) -> Limits {
+        let span = spans.span;
         let blocked = Blocked {
             ticks: weights.blocked,
+            connected: connected(dag).min(weights.blocked),
             of: weights.blocked + weights.total(),
             is_explained: dag.samples.stops.iter().any(|stop| stop.wait.is_some()),
         };
         let counts = options.metric == Metric::Time && !options.count_blocked;
         let part = |of: u128| NOTABLE_BLOCKED * of as f64;
-        let longer = with_blocked.saturating_sub(span) as f64;
+        let longer = spans.with_blocked.saturating_sub(span) as f64;
         let notable = blocked.ticks as f64 >= part(blocked.of) || longer >= part(span);
+        let unknown = (blocked.ticks - blocked.connected) as f64;
+        let matters = unknown >= part(blocked.of)
+            || (longer >= part(span) && unknown >= part(blocked.ticks));
         Limits {
             shares: shares(dag, weights, path, span),
-            blocked: (counts && blocked.ticks > 0 && notable).then_some(blocked),
+            blocked: (counts && blocked.ticks > 0 && matters).then_some(blocked),
             lock: (counts && notable)
                 .then(|| most_contended(dag))
                 .flatten()
-                .filter(|lock| lock.held > span),
+                .filter(|lock| lock.held > spans.without_lock_order.unwrap_or(span)),
+            unordered_span: spans.without_lock_order.filter(|&without| without < span),
         }
     }
 
@@ -116,6 +138,7 @@ impl Limits {
     /// are more than there are shares, nothing is known of how the program would be divided, so
     /// only what is in no share bounds it.
     pub(crate) fn bounding_span(&self, span: u128, workers: u32) -> u128 {
+        let span = self.unordered(span);
         let divided = self.shares.filter(|s| workers > s.threads);
         let divided = divided.map_or(span, |s| s.divided_span.min(span));
         // Whoever held the lock did so after one another.
@@ -124,8 +147,20 @@ impl Limits {
 
     /// The span that bounds a speedup however many workers there are.
     pub fn bounding_span_of(&self, span: u128) -> u128 {
+        let span = self.unordered(span);
         self.lock.map_or(span, |lock| lock.held.max(span))
     }
+
+    fn unordered(&self, span: u128) -> u128 {
+        self.unordered_span.map_or(span, |shorter| shorter.min(span))
+    }
+}
+
+/// Ticks in waits that are handoffs.
+fn connected(dag: &Dag) -> u128 {
+    let handoffs = dag.handoffs.list.iter();
+    let ticks = handoffs.map(|handoff| dag.samples.stops[handoff.stop as usize].ticks);
+    ticks.map(u128::from).sum()
 }
 
 /// Which tasks are shares, and of which phase of a region.

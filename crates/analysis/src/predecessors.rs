@@ -6,11 +6,29 @@ use workspan_dag::{Dag, EdgeKind, NONE, StartKind, StrandId, TaskId};
 pub(crate) struct Forward<'a> {
     dag: &'a Dag,
     wait: usize,
+    /// Leave out handoffs that could have been the other way round.
+    without_order: bool,
 }
 
 impl<'a> Forward<'a> {
     pub(crate) fn new(dag: &'a Dag) -> Forward<'a> {
-        Forward { dag, wait: 0 }
+        Forward {
+            dag,
+            wait: 0,
+            without_order: false,
+        }
+    }
+
+    pub(crate) fn dag(&self) -> &'a Dag {
+        self.dag
+    }
+
+    /// Without the order in which threads took locks.
+    pub(crate) fn without_lock_order(self) -> Forward<'a> {
+        Forward {
+            without_order: true,
+            ..self
+        }
     }
 
     /// Calls `f` for every predecessor of `s`; `s` must not be below the strand asked for before.
@@ -37,6 +55,12 @@ impl<'a> Forward<'a> {
                     for &signal in dag.waits.signals.get(self.wait) {
                         f(signal, EdgeKind::Signal);
                     }
+                }
+            }
+            StartKind::AfterHandoff if self.without_order => {
+                f(dag.strands.prev[i], EdgeKind::YieldContinuation);
+                for handoff in dag.handoffs.to(s).iter().filter(|h| !h.is_order) {
+                    f(handoff.from, EdgeKind::Signal);
                 }
             }
             _ => dag.for_each_predecessor(s, f),
@@ -132,12 +156,41 @@ pub(crate) fn chain_to_sink<K: Copy + Ord>(
     dag: &Dag,
     key: impl Fn(StrandId) -> K,
 ) -> Vec<(StrandId, Option<EdgeKind>)> {
-    let mut chain = Vec::new();
-    let mut at = last_before_sink(dag, &key);
-    while let Some(s) = at {
+    let follow = |s: StrandId| {
         let mut best = None;
         dag.for_each_predecessor(s, |p, kind| best = Chosen::or(best, dag, key(p), p, kind));
-        chain.push((s, best.map(|b| b.kind)));
+        best
+    };
+    chain_back(last_before_sink(dag, &key), follow)
+}
+
+/// The chain of the ready path: always to the predecessor that ended last, which after a wait that
+/// another thread ended is that one's strand, as its own thread could do nothing until then.
+pub(crate) fn ready_chain(dag: &Dag) -> Vec<(StrandId, Option<EdgeKind>)> {
+    let key = |s: StrandId| dag.strands.end[s as usize];
+    let follow = |s: StrandId| {
+        let waited = !dag.handoffs.is_empty() && !dag.handoffs.to(s).is_empty();
+        let mut best = None;
+        dag.for_each_predecessor(s, |p, kind| {
+            if !(waited && kind == EdgeKind::YieldContinuation) {
+                best = Chosen::or(best, dag, key(p), p, kind);
+            }
+        });
+        best
+    };
+    chain_back(last_before_sink(dag, key), follow)
+}
+
+/// From strand `last` always to what `follow` says, first to last.
+fn chain_back<K>(
+    last: Option<StrandId>,
+    follow: impl Fn(StrandId) -> Option<Chosen<K>>,
+) -> Vec<(StrandId, Option<EdgeKind>)> {
+    let mut chain = Vec::new();
+    let mut at = last;
+    while let Some(s) = at {
+        let best = follow(s);
+        chain.push((s, best.as_ref().map(|b| b.kind)));
         at = best.map(|b| b.strand);
     }
     chain.reverse();

@@ -2,12 +2,12 @@
 
 use workspan_dag::{Dag, EdgeKind, StrandId};
 
-use crate::predecessors::chain_to_sink;
+use crate::predecessors::ready_chain;
 use crate::runtime_gaps::{RuntimeGap, total_ticks};
 use crate::sweep::extent;
 
 /// The ready path (MODEL.md §5): from the strand that ended last, always to the predecessor that
-/// ended last.
+/// ended last; from a wait to the thread that ended it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReadyPath {
     /// Ticks in which a strand of the path ran; time before its first strand counts too, and so
@@ -26,7 +26,7 @@ pub struct ReadyPath {
 /// gaps, are left 0 here and filled in by the breakdown. O(n + path · log n).
 pub fn ready_path(dag: &Dag) -> ReadyPath {
     let ends = &dag.strands.end;
-    let strands = chain_to_sink(dag, |s| ends[s as usize]);
+    let strands = ready_chain(dag);
     let lengths = strands
         .iter()
         .map(|&(s, _)| ends[s as usize] - dag.strands.start[s as usize]);

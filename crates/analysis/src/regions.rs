@@ -15,7 +15,7 @@ use workspan_dag::{Dag, NONE, Region, StartKind, StrandId, TaskId};
 
 use crate::options::{Metric, Options};
 use crate::site_span::strands_backwards;
-use crate::weight::{Weights, off_between, starts_with_probe};
+use crate::weight::{Weights, off_between, ends_with_probe, starts_with_probe};
 use crate::what_if::{Outcome, outcomes_of_labels};
 
 /// A region's work (MODEL.md §4), each on its own and outermost only.
@@ -302,7 +302,8 @@ pub(crate) fn weight_between(
         Metric::Time => {
             let probe_cost = if options.raw { 0 } else { dag.meta.probe_cost };
             let at_start = begin == start && starts_with_probe(dag, i);
-            let probes = u64::from(at_start) + u64::from(stop == end);
+            let at_end = stop == end && ends_with_probe(dag, i);
+            let probes = u64::from(at_start) + u64::from(at_end);
             inside
                 .saturating_sub(probe_cost.saturating_mul(probes))
                 .min(weight)

@@ -17,6 +17,7 @@ use crate::parts::{PartRow, parts};
 use crate::profile::Profile;
 use crate::regions::{RegionRow, regions};
 use crate::sample_profile::{SampleProfile, sample_profile};
+use crate::pools::{PoolRow, pools};
 use crate::sites::{SiteRow, sites};
 use crate::solo_blocks::SoloBlock;
 use crate::suggestion::{Suggestion, suggest};
@@ -51,6 +52,8 @@ pub struct Report {
     pub regions: Vec<RegionRow>,
     /// Labelled parts, by label's first start.
     pub parts: Vec<PartRow>,
+    /// The pools, where there were several or the program built one.
+    pub pools: Vec<PoolRow>,
     /// The code that the critical path spends most in; `None` without a span.
     pub critical_block: Option<CriticalBlock>,
     /// CPU time of threads that are in none of the numbers, where that is worth a word.
@@ -187,11 +190,12 @@ pub fn report_against(
         let marked = (
             regions(dag, &weights, options),
             parts(dag, &weights, options),
+            pools(dag, &weights),
         );
         Ok((weights, work_span, sites, marked))
     };
     let (timeline, logical) = run_both(dag, in_time, logical);
-    let (weights, mut work_span, sites, (regions, parts)) = logical?;
+    let (weights, mut work_span, sites, (regions, parts, pools)) = logical?;
     work_span.steals = timeline.steals;
     let mut causes = timeline.causes;
     if let (Some(baseline), Metric::Time) = (baseline, &options.metric) {
@@ -226,6 +230,7 @@ pub fn report_against(
         samples: sample_profile(dag, &work_span.critical_path),
         regions,
         parts,
+        pools,
         critical_block,
         other_threads,
         suggestion,

@@ -84,30 +84,12 @@ pub struct HotFunction {
     pub of: u64,
 }
 
-/// Whether a frame is the program's own code, not a library's, as far as its file tells.
-pub fn is_program(frame: &Frame) -> bool {
-    let Some(file) = &frame.file else {
-        return false;
-    };
-    let package = |part: &str| {
-        part.rsplit_once('-')
-            .is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()))
-    };
-    !frame.runtime
-        && !file.starts_with("/usr/")
-        && !file.starts_with("/rustc/")
-        && !file.starts_with("library/")
-        && !file.contains("/registry/src/")
-        && !file.contains("/rustlib/src/")
-        && !file.split('/').next().is_some_and(package)
-}
-
 /// The frame a sample's line is taken from: the innermost of the program's own, else the innermost
 /// with a line, else the innermost.
 pub fn attributed_frame(dag: &Dag, stack: u32) -> Option<&Frame> {
     let own = || dag.samples.own_frames(stack);
     own()
-        .find(|frame| is_program(frame))
+        .find(|frame| frame.is_program())
         .or_else(|| own().find(|frame| frame.line.is_some() && !frame.runtime))
         .or_else(|| own().next())
 }

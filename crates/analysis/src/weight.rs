@@ -1,7 +1,8 @@
 //! The weight of each strand (MODEL.md §2).
 //!
 //! For time it is end − start − descheduled − blocked − probes · probe cost, not below 0. A strand
-//! has a probe at its start (none when it merely goes on after a signal) and one at its end. A
+//! has a probe at its start (none when it merely goes on after a signal) and one at its end (a
+//! handoff cuts it without a probe). A
 //! zero-length strand that was merged into the one before it would have weighed nothing whatever
 //! its probes cost, so it adds none.
 //!
@@ -14,7 +15,7 @@
 
 use workspan_dag::cancel::checked;
 use workspan_dag::folded::Paths;
-use workspan_dag::{Dag, Folded, OffWhy, StartKind, StrandId};
+use workspan_dag::{Dag, EndKind, Folded, OffWhy, StartKind, StrandId};
 
 use crate::column::{Marks, NarrowVec};
 use crate::options::{Error, Metric, Options};
@@ -287,14 +288,23 @@ pub(crate) fn probe_ticks(dag: &Dag, s: usize, fold: Option<&Folded>, cost: u64)
         _ if cost == 0 => 0,
         Some(fold) if fold.probes > 0 => return fold.probes,
         Some(fold) => fold.strands.max(1).saturating_mul(2),
-        None => 1 + u64::from(starts_with_probe(dag, s)),
+        None => u64::from(starts_with_probe(dag, s)) + u64::from(ends_with_probe(dag, s)),
     };
     probes.saturating_mul(cost)
 }
 
-/// False for a strand that goes on after a signal: the signal's own probe ended the strand before.
+/// False for a strand that goes on after a signal, as the signal's own probe ended the strand
+/// before, and after a handoff, which is no probe.
 pub(crate) fn starts_with_probe(dag: &Dag, s: usize) -> bool {
-    dag.strands.start_kind[s] != StartKind::AfterSignal
+    !matches!(
+        dag.strands.start_kind[s],
+        StartKind::AfterSignal | StartKind::AfterHandoff
+    )
+}
+
+/// False for a strand that ends in a handoff, which is no probe.
+pub(crate) fn ends_with_probe(dag: &Dag, s: usize) -> bool {
+    dag.strands.end_kind[s] != EndKind::Handoff
 }
 
 /// Folded strands whose threads were off the CPU, either in a task or while the recorder folded:

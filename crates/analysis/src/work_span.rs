@@ -4,7 +4,7 @@ use workspan_dag::folded::Sums;
 use workspan_dag::{Dag, StrandId, TaskKind};
 
 use crate::heaviest::{Heaviest, burdened_span};
-use crate::limits::Limits;
+use crate::limits::{Limits, Spans};
 use crate::options::{Error, Metric, Options};
 use crate::skipped_estimate::SkippedEstimate;
 use crate::weight::Weights;
@@ -96,6 +96,10 @@ fn ratio(a: u128, b: u128) -> f64 {
     if b == 0 { 1.0 } else { a as f64 / b as f64 }
 }
 
+fn has_lock_order(dag: &Dag) -> bool {
+    dag.handoffs.list.iter().any(|handoff| handoff.is_order)
+}
+
 /// Spans that are measured by a pass of their own. Each pass needs a column of distances, so these
 /// come and go before the one that stays is made.
 #[derive(Debug, Clone, Copy, Default)]
@@ -104,13 +108,19 @@ pub(crate) struct OtherSpans {
     burdened: Option<u128>,
     /// Work and span with blocked time counted, where that differs.
     with_blocked: Option<(u128, u128)>,
+    /// Without the order in which threads took locks; `None` where there is none.
+    without_lock_order: Option<u128>,
     estimated: Option<SkippedEstimate>,
 }
 
 impl OtherSpans {
-    /// The span with blocked time counted, of a run with this one without.
-    pub(crate) fn span_with_blocked(&self, span: u128) -> u128 {
-        self.with_blocked.map_or(span, |with| with.1)
+    /// What limits are measured from, of a run with this span.
+    pub(crate) fn spans(&self, span: u128) -> Spans {
+        Spans {
+            span,
+            with_blocked: self.with_blocked.map_or(span, |with| with.1),
+            without_lock_order: self.without_lock_order,
+        }
     }
 
     /// `weights` are those of `options`.
@@ -125,6 +135,8 @@ impl OtherSpans {
         let mut others = OtherSpans {
             burdened: burdened_span(dag, weights),
             with_blocked: None,
+            without_lock_order: has_lock_order(dag)
+                .then(|| Heaviest::without_lock_order(dag, weights).span(dag)),
             estimated: SkippedEstimate::new(dag, options)?,
         };
         let differs =
@@ -162,13 +174,7 @@ pub(crate) fn work_span(
     let deferred = dag.tasks.kind.iter().filter(|&&k| k == TaskKind::Deferred);
     let critical_path = heaviest.critical_path(dag);
     WorkSpan {
-        limits: Limits::new(
-            dag,
-            weights,
-            options,
-            &critical_path,
-            (span, span_with_blocked),
-        ),
+        limits: Limits::new(dag, weights, options, &critical_path, others.spans(span)),
         work,
         span,
         burden: weights.burden,

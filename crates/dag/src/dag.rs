@@ -1,6 +1,7 @@
 //! The columns.
 
 use crate::folded::{Folded, Folds};
+use crate::handoffs::Handoffs;
 use crate::meta::Meta;
 use crate::pools::Pools;
 use crate::samples::Samples;
@@ -95,6 +96,9 @@ pub enum StartKind {
     AfterYield,
     /// After a signal: the previous strand, by a yield-continuation edge.
     AfterSignal,
+    /// After a handoff: the previous strand, by a yield-continuation edge, and where its thread had
+    /// waited the strand that ended the wait, by a signal edge ([`Dag::handoffs`]).
+    AfterHandoff,
 }
 
 /// What ended a strand.
@@ -116,6 +120,9 @@ pub enum EndKind {
     Signal,
     /// The task's end.
     End,
+    /// A handoff: here another thread ended its thread's wait, or it ended another thread's. The
+    /// task goes on at once.
+    Handoff,
 }
 
 /// A kind of edge, in the order of the tie rule of MODEL.md §3 (a continuation or create edge, then
@@ -166,6 +173,7 @@ impl StartKind {
             StartKind::AfterWait => "after_wait",
             StartKind::AfterYield => "after_yield",
             StartKind::AfterSignal => "after_signal",
+            StartKind::AfterHandoff => "after_handoff",
         }
     }
 }
@@ -179,6 +187,7 @@ impl EndKind {
             EndKind::Yield => "yield",
             EndKind::Signal => "signal",
             EndKind::End => "end",
+            EndKind::Handoff => "handoff",
         }
     }
 }
@@ -521,6 +530,8 @@ pub struct Dag {
     pub pools: Pools,
     /// Numbers of signals, by the strand that set them, ascending.
     pub signals: Vec<(StrandId, u64)>,
+    /// Waits inside of strands that another thread ended.
+    pub handoffs: Handoffs,
 }
 
 impl Dag {
@@ -546,9 +557,12 @@ impl Dag {
     }
 
     /// Where strand `s` started in the program: where the one before it ended; for a task's first
-    /// the spawn site. [`NONE`] = unknown.
+    /// the spawn site. [`NONE`] = unknown. After a handoff that of the whole.
     #[inline]
-    pub fn starts_at(&self, s: StrandId) -> PlaceId {
+    pub fn starts_at(&self, mut s: StrandId) -> PlaceId {
+        while self.strands.start_kind[s as usize] == StartKind::AfterHandoff {
+            s = self.strands.prev[s as usize];
+        }
         match self.strands.prev[s as usize] {
             NONE => self.tasks.site[self.strands.task[s as usize] as usize],
             prev => self.strands.to[prev as usize],
@@ -591,6 +605,12 @@ impl Dag {
             StartKind::AfterCreate => f(self.strands.prev[i], EdgeKind::CreateContinuation),
             StartKind::AfterYield | StartKind::AfterSignal => {
                 f(self.strands.prev[i], EdgeKind::YieldContinuation);
+            }
+            StartKind::AfterHandoff => {
+                f(self.strands.prev[i], EdgeKind::YieldContinuation);
+                for handoff in self.handoffs.to(s) {
+                    f(handoff.from, EdgeKind::Signal);
+                }
             }
             StartKind::AfterWait => {
                 f(self.strands.prev[i], EdgeKind::WaitContinuation);

@@ -63,6 +63,7 @@ pub(crate) fn sentences(limits: &Limits, region: &str) -> Vec<Vec<Piece>> {
             "Strands were blocked (I/O, locks, channels) for {} of their time. {}",
             share(blocked.percent()),
             match limits.lock {
+                _ if blocked.connected > 0 => "Where it is known which thread ended a wait, the bounds go on from there; they include no other blocked time.",
                 Some(_) => "The bounds include how long the most contended lock was held while others waited for it, and no other blocked time.",
                 None if blocked.is_explained => "No bound includes blocked time.",
                 None => "What they waited for was not recorded, so no bound includes blocked time.",
@@ -100,7 +101,18 @@ pub(crate) fn limits_json(dag: &Dag, limits: &Limits) -> Json {
             "threads": s.threads, "critical_work": whole(s.critical), "divided_span": whole(s.divided_span),
         })
     });
-    json!({ "divided_by_threads": divided, "blocked": blocked(limits), "lock_held": lock_held(limits) })
+    with_order(
+        json!({ "divided_by_threads": divided, "blocked": blocked(limits), "lock_held": lock_held(limits) }),
+        limits,
+    )
+}
+
+/// The span without the order in which locks were taken, where that is another one.
+fn with_order(mut told: Json, limits: &Limits) -> Json {
+    if let Some(span) = limits.unordered_span {
+        told["span_without_lock_order"] = whole(span);
+    }
+    told
 }
 
 /// Like [`limits_json`], without a run to look the label of the region up in.
@@ -110,7 +122,10 @@ pub(crate) fn limits_json_of(limits: &Limits, region: &str) -> Json {
             "region": region, "threads": s.threads, "critical_work": whole(s.critical), "divided_span": whole(s.divided_span),
         })
     });
-    json!({ "divided_by_threads": divided, "blocked": blocked(limits), "lock_held": lock_held(limits) })
+    with_order(
+        json!({ "divided_by_threads": divided, "blocked": blocked(limits), "lock_held": lock_held(limits) }),
+        limits,
+    )
 }
 
 fn lock_held(limits: &Limits) -> Option<Json> {

@@ -34,6 +34,7 @@ fn start_word(kind: StartKind) -> &'static str {
         StartKind::AfterWait => "wait",
         StartKind::AfterYield => "yield",
         StartKind::AfterSignal => "signal",
+        StartKind::AfterHandoff => "handoff",
     }
 }
 

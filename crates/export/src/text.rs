@@ -7,6 +7,7 @@ mod findings;
 mod headline;
 mod low;
 mod notes;
+mod pools;
 pub(crate) mod running;
 mod scale;
 mod screen;
@@ -97,6 +98,7 @@ pub fn report_text(
     scale::work_and_span(&view, &mut page);
     scale::counts(&view, &mut page, &mut notes);
     scale::bounds(&view, &mut page);
+    pools::table(&view, &mut page);
     sites::table(&view, &mut page);
     code::lines(&view, &mut page);
     notes.show(&mut page, notes::About::Sites);

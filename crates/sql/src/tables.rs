@@ -77,6 +77,7 @@ pub static TABLES: &[Table] = &[
             "thread" INTEGER "Its number" |_, i| Cell::whole(i as u128);
             "name" TEXT "Its name, where known" |r, i| Cell::text(r.dag.meta.thread_names.get(i).map(String::as_str).filter(|name| !name.is_empty()));
             "worker" INTEGER "1 if it belongs to a pool" |r, i| Cell::flag(r.dag.is_worker(i as u32));
+            "pool" INTEGER "The pool that it was a worker of at last; NULL where the run has no table of pools" |r, i| last_pool(r, i).map_or(Cell::Null, Cell::id);
             "strands" INTEGER "Strands it ran" |r, i| Cell::whole(r.threads()[i].strands.into());
             "work" INTEGER "Weight of these strands" |r, i| Cell::whole(r.ns(r.threads()[i].work));
             "descheduled" INTEGER "Time preempted inside these strands" |r, i| Cell::whole(r.ns(r.threads()[i].descheduled));
@@ -84,6 +85,25 @@ pub static TABLES: &[Table] = &[
             "first_start" INTEGER "When its first strand started" |r, i| r.threads()[i].first.map_or(Cell::Null, |t| Cell::Int(r.at(t)));
             "last_end" INTEGER "When its last strand ended" |r, i| r.threads()[i].first.map_or(Cell::Null, |_| Cell::Int(r.at(r.threads()[i].last)));
             "steals" INTEGER "Steals by this thread, as reported by the runtime" |r, i| Cell::whole(r.threads()[i].steals.into());
+        },
+    },
+    Table {
+        name: "pools",
+        about: "One row per pool, where there were several at a time or the program built one.",
+        index: &[],
+        rows: |r| r.report.pools.len(),
+        columns: columns! {
+            "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
+            "pool" INTEGER "Its number" |r, i| Cell::id(r.report.pools[i].pool);
+            "built" TEXT "Where the program built it" |r, i| Cell::text(r.dag.pools.list.get(i).and_then(|p| p.built.as_deref()));
+            "workers" INTEGER "Its workers" |r, i| Cell::Int(r.report.pools[i].size.into());
+            "start" INTEGER "When it was there first" |r, i| r.dag.pools.list.get(i).map_or(Cell::Null, |p| Cell::Int(r.at(p.from)));
+            "end" INTEGER "When it was there last" |r, i| r.dag.pools.list.get(i).map_or(Cell::Null, |p| Cell::Int(r.at(p.to)));
+            "strands" INTEGER "Strands that its workers ran" |r, i| Cell::whole(r.report.pools[i].strands.into());
+            "work" INTEGER "Weight of these strands" |r, i| Cell::whole(r.ns(r.report.pools[i].work));
+            "blocked" INTEGER "Time blocked inside these strands" |r, i| Cell::whole(r.ns(r.report.pools[i].blocked));
+            "busy" REAL "Workers that were busy on average" |r, i| Cell::Real(r.report.pools[i].busy());
+            "enough" INTEGER "More of its workers than that ran strands for less than a fiftieth of its time" |r, i| Cell::Int(r.report.pools[i].enough.into());
         },
     },
     Table {
@@ -157,8 +177,8 @@ pub static TABLES: &[Table] = &[
             "ready_edge" TEXT "The kind of edge that made it ready; NULL if it did not have to wait" |r, i| Cell::text(r.facts.ready.of(&r.dag, i as u32).map(|(_, kind)| kind.name()));
             "critical" INTEGER "1 if it is on the critical path" |r, i| Cell::flag(r.facts.critical.has(i as u32));
             "previous" INTEGER "The previous strand of its task" |r, i| Cell::id(r.dag.strands.prev[i]);
-            "start_kind" TEXT "What precedes it: begin, create, wait, yield or signal" |r, i| Cell::Text(start_kind(r.dag.strands.start_kind[i]));
-            "end_kind" TEXT "What ended it: create, wait, yield, signal or end" |r, i| Cell::Text(r.dag.strands.end_kind[i].name());
+            "start_kind" TEXT "What precedes it: begin, create, wait, yield, signal or handoff" |r, i| Cell::Text(start_kind(r.dag.strands.start_kind[i]));
+            "end_kind" TEXT "What ended it: create, wait, yield, signal, end or handoff" |r, i| Cell::Text(r.dag.strands.end_kind[i].name());
             "from_site" INTEGER "Position where it started" |r, i| Cell::id(r.dag.starts_at(i as u32));
             "to_site" INTEGER "Position where it ended" |r, i| Cell::id(r.dag.strands.to[i]);
             "folded" INTEGER "Number of tasks folded into it, which have no rows; 0 for an ordinary strand" |r, i| Cell::whole(r.folded_into(i as u32).into());
@@ -306,6 +326,7 @@ fn start_kind(kind: StartKind) -> &'static str {
         StartKind::AfterWait => "wait",
         StartKind::AfterYield => "yield",
         StartKind::AfterSignal => "signal",
+        StartKind::AfterHandoff => "handoff",
     }
 }
 
@@ -343,4 +364,11 @@ fn release_frame(r: &Run, i: usize) -> Option<&Frame> {
     (wait.released_at != NONE)
         .then(|| attributed_frame(&r.dag, wait.released_at))
         .flatten()
+}
+
+/// The pool that a thread was a worker of at last.
+fn last_pool(r: &Run, thread: usize) -> Option<u32> {
+    let members = r.dag.pools.members.iter().rev();
+    let mut of_thread = members.filter(|member| member.thread as usize == thread);
+    of_thread.next().map(|member| member.pool)
 }

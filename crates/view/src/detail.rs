@@ -62,6 +62,7 @@ fn start_kind(kind: StartKind) -> &'static str {
         StartKind::AfterWait => "after_wait",
         StartKind::AfterYield => "after_yield",
         StartKind::AfterSignal => "after_signal",
+        StartKind::AfterHandoff => "after_handoff",
     }
 }
 
@@ -72,6 +73,7 @@ pub(crate) fn end_kind(kind: EndKind) -> &'static str {
         EndKind::Yield => "yield",
         EndKind::Signal => "signal",
         EndKind::End => "end",
+        EndKind::Handoff => "handoff",
     }
 }
 

@@ -14,6 +14,7 @@ mod stack;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+use release::Release;
 use workspan_recorder::wait_log::{self, Wait};
 use workspan_trace::entry::WaitKind;
 
@@ -110,6 +111,7 @@ pub(crate) fn waited_for_lock(object: usize, begin: u64, returns_to: usize) {
     let end = wait_log::now();
     let tid = stack::tid();
     if tid != 0 && begin != 0 && wait_log::is_long(begin, end) {
+        let release = release::last(object, begin, end).filter(|release| release.by != tid);
         wait_log::wait(&Wait {
             tid,
             kind: WaitKind::Mutex,
@@ -117,10 +119,38 @@ pub(crate) fn waited_for_lock(object: usize, begin: u64, returns_to: usize) {
             end,
             object,
             chain: wait_log::chain(&[returns_to]),
-            by: 0,
-            released_at: 0,
-            released: end,
+            by: release.map_or(0, |release| release.by),
+            released_at: release.map_or(0, |release| release.chain),
+            released: release.map_or(end, |release| release.at),
         });
+    }
+}
+
+/// A runtime's lock: the calling thread is about to wait for it.
+pub(crate) fn wait_for_lock_begins(object: usize) {
+    release::begin(object);
+}
+
+/// The calling thread has it.
+pub(crate) fn wait_for_lock_ends(object: usize) {
+    release::end(object);
+}
+
+/// The calling thread releases a runtime's lock, in a call that returns to `returns_to`.
+pub(crate) fn released_lock(object: usize, returns_to: usize) {
+    if release::is_awaited(object) {
+        note_release(object, returns_to);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn note_release(object: usize, returns_to: usize) {
+    let at = wait_log::now();
+    let by = stack::tid();
+    if at != 0 && by != 0 {
+        let chain = wait_log::chain(&[returns_to]);
+        release::note(object, Release { by, chain, at });
     }
 }
 

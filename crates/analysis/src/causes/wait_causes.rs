@@ -1,9 +1,8 @@
 //! The causes of blocked time by thread and time.
 
-use workspan_dag::{Dag, OffWhy, ThreadId};
+use workspan_dag::{Dag, OffWhy, ThreadId, WaitKinds};
 
 use super::Cause;
-use crate::wait_kind::WaitKinds;
 
 /// What each thread waited for, and when, as far as it is known: start, end and cause, by start.
 pub(super) struct WaitCauses(Vec<Vec<(u64, u64, Cause)>>);
@@ -12,9 +11,9 @@ impl WaitCauses {
     pub(super) fn new(dag: &Dag) -> WaitCauses {
         let threads = dag.meta.threads as usize;
         let mut of_thread = vec![Vec::new(); threads];
-        let mut kinds = WaitKinds::new(dag);
+        let mut kinds = WaitKinds::new(&dag.samples);
         for stop in &dag.samples.stops {
-            let cause = kinds.of(stop).cause();
+            let cause = Cause::from(kinds.of(stop.stack, stop.wait.as_ref()));
             if let Some(times) = of_thread.get_mut(stop.thread as usize) {
                 times.push((stop.t, stop.t.saturating_add(stop.ticks), cause));
             }

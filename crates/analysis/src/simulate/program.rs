@@ -15,6 +15,8 @@ pub(super) enum Op {
     Create(u32),
     /// Goes on when all of this wait's members have ended.
     Wait(u32),
+    /// The same, but its thread can do nothing else until then.
+    Block(u32),
     Yield,
     /// Sets the signal of this number, an index into [`Program::signals`].
     Signal(u32),
@@ -41,6 +43,8 @@ pub(super) struct Program {
     pub first: Vec<u32>,
     pub kind: Vec<Kind>,
     pub parent: Vec<TaskId>,
+    /// Those that are a thread of the program's own.
+    pub is_thread: Vec<bool>,
     /// Tasks it waits for before it may begin.
     pub depends: Vec<u32>,
     /// Members each wait waits for.
@@ -50,16 +54,19 @@ pub(super) struct Program {
     pub dependents: Lists,
     /// Waits that wait for each signal.
     pub waits_of_signal: Lists,
-    /// Strands that set signals, in order.
+    /// Strands that set signals or end another thread's wait, in order.
     pub signals: Vec<u32>,
+    /// Strands that go on when another thread has ended their wait, in order.
+    pub after_handoff: Vec<u32>,
     pub spawn_cost: u64,
     /// All of [`Op::Run`] and the spawns.
     pub work: u128,
-    /// Waits of the DAG; those beyond are for what fixes make.
+    /// Waits of the DAG; then come those of [`Program::after_handoff`], then those for what fixes
+    /// make.
     pub dag_waits: u32,
     /// Strand each task that a fix makes comes from, beginning after the DAG's tasks.
     pub pieces: Vec<u32>,
-    /// For each wait beyond the DAG's the pieces it waits for, or the task that now runs where it
+    /// For each wait beyond those the pieces it waits for, or the task that now runs where it
     /// is created, as tasks from and to.
     pub piece_waits: Vec<(u32, u32)>,
 }
@@ -90,20 +97,29 @@ impl Program {
         let created: Vec<(u32, u32)> = created.into_iter().map(|c| (c.0, c.2)).collect();
         let children = Lists::from_pairs(strands.len(), created.iter().copied());
         let own = Lists::from_pairs(count, strands.task.iter().copied().zip(0u32..));
-        let signals: Vec<u32> = (0..strands.len() as u32)
+        let mut signals: Vec<u32> = (0..strands.len() as u32)
             .filter(|&s| strands.end_kind[s as usize] == EndKind::Signal)
             .collect();
+        signals.extend(dag.handoffs.list.iter().map(|handoff| handoff.from));
+        signals.sort_unstable();
+        signals.dedup();
+        let mut after_handoff: Vec<u32> = dag.handoffs.list.iter().map(|h| h.to).collect();
+        after_handoff.dedup();
         let mut program = Program {
             ops: Vec::with_capacity(2 * strands.len() + count),
             first: Vec::with_capacity(count),
             kind: kinds(dag),
             parent: tasks.parent.clone(),
+            is_thread: (0..count as u32)
+                .map(|task| tasks.kind[task as usize] == TaskKind::Root || dag.is_thread_task(task))
+                .collect(),
             depends: vec![0; count],
             members: Vec::with_capacity(dag.waits.after.len()),
             waits_of_task: Lists::default(),
             dependents: Lists::default(),
             waits_of_signal: Lists::default(),
             signals,
+            after_handoff,
             spawn_cost,
             work: 0,
             dag_waits: dag.waits.after.len() as u32,
@@ -138,6 +154,11 @@ impl Program {
                 }
                 let end = match strands.end_kind[s as usize] {
                     EndKind::Create => continue,
+                    EndKind::Handoff => {
+                        let next = of_task.get(i + 1).copied();
+                        program.hand_off(s, next);
+                        continue;
+                    }
                     EndKind::Wait => {
                         let after = of_task
                             .get(i + 1)
@@ -171,9 +192,25 @@ impl Program {
         Ok(program)
     }
 
+    /// Strand `s` ends in a handoff, and `next` follows.
+    fn hand_off(&mut self, s: u32, next: Option<u32>) {
+        if let Ok(signal) = self.signals.binary_search(&s) {
+            self.ops.push(Op::Signal(signal as u32));
+        }
+        let waits = next.and_then(|next| self.after_handoff.binary_search(&next).ok());
+        if let Some(wait) = waits {
+            self.ops.push(Op::Block(self.dag_waits + wait as u32));
+        }
+    }
+
+    /// The first wait for what fixes make.
+    pub(super) fn first_piece_wait(&self) -> u32 {
+        self.dag_waits + self.after_handoff.len() as u32
+    }
+
     /// The task of the operations goes on when tasks `from` to `to` have ended.
     fn wait_for(&mut self, from: u32, to: u32) {
-        let wait = self.dag_waits + self.piece_waits.len() as u32;
+        let wait = self.first_piece_wait() + self.piece_waits.len() as u32;
         self.piece_waits.push((from, to));
         self.ops.push(Op::Wait(wait));
     }
@@ -219,6 +256,7 @@ impl Program {
             }
             self.ops.push(Op::End);
             self.kind.push(Kind::Deferred);
+            self.is_thread.push(false);
             self.parent.push(dag.strands.task[strand as usize]);
             self.depends.push(0);
         }
@@ -240,9 +278,19 @@ impl Program {
                 }
             }
         }
-        for (i, &(from, to)) in self.piece_waits.iter().enumerate() {
+        for (i, &after) in (self.dag_waits..).zip(&self.after_handoff) {
+            let handoffs = dag.handoffs.to(after);
+            self.members.push(handoffs.len() as u32);
+            let signals = &self.signals;
+            of_signal.extend(handoffs.iter().map(|handoff| {
+                let signal = signals.partition_point(|&s| s < handoff.from);
+                (signal as u32, i)
+            }));
+        }
+        let first = self.first_piece_wait();
+        for (i, &(from, to)) in (first..).zip(&self.piece_waits) {
             self.members.push(to - from);
-            of_task.extend((from..to).map(|t| (t, self.dag_waits + i as u32)));
+            of_task.extend((from..to).map(|t| (t, i)));
         }
         for (i, &task) in dag.dependents.iter().enumerate() {
             let on = dag.depends.get(i);

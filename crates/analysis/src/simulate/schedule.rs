@@ -107,7 +107,7 @@ impl<'a> Schedule<'a> {
             Op::Yield => RawEnd::Yield,
             Op::Signal(signal) => RawEnd::Signal(signal),
             Op::End => RawEnd::End,
-            Op::Wait(wait) => self.wait(wait),
+            Op::Wait(wait) | Op::Block(wait) => self.wait(wait),
         };
         let (thread, start) = self.open[task as usize];
         debug_assert_eq!(thread, w);
@@ -144,10 +144,19 @@ impl<'a> Schedule<'a> {
     }
 
     fn wait(&mut self, wait: u32) -> RawEnd {
-        if wait >= self.program.dag_waits {
-            let (from, to) = self.program.piece_waits[(wait - self.program.dag_waits) as usize];
+        if let Some(piece) = wait.checked_sub(self.program.first_piece_wait()) {
+            let (from, to) = self.program.piece_waits[piece as usize];
             self.raw.wait_tasks.push(from..to);
             return RawEnd::WaitTasks(self.raw.wait_tasks.len() as u32 - 1);
+        }
+        if let Some(after) = wait.checked_sub(self.program.dag_waits) {
+            let after = self.program.after_handoff[after as usize];
+            let signals = &self.program.signals;
+            let from = self.dag.handoffs.to(after).iter().map(|handoff| {
+                signals.partition_point(|&s| s < handoff.from) as u32
+            });
+            self.raw.wait_signals.push(from);
+            return RawEnd::WaitSignals(self.raw.wait_signals.len() as u32 - 1);
         }
         let waits = &self.dag.waits;
         let i = wait as usize;
@@ -180,7 +189,8 @@ impl<'a> Schedule<'a> {
         self.tasks();
         let signal = |&s: &StrandId| {
             let known = dag.signals.binary_search_by_key(&s, |x| x.0);
-            known.map_or(u64::from(s), |i| dag.signals[i].1)
+            // A handoff's signal has no number of its own.
+            known.map_or((1 << 62) + u64::from(s), |i| dag.signals[i].1)
         };
         self.raw.signals = self.program.signals.iter().map(signal).collect();
         for (i, &task) in dag.dependents.iter().enumerate() {

@@ -16,6 +16,7 @@ mod edge_cases;
 mod examples;
 mod folded;
 mod folding;
+mod handoffs;
 mod limits;
 mod merge_sort;
 mod random;

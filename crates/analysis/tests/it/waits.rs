@@ -112,8 +112,10 @@ fn a_lock_around_the_work_is_named_with_its_holder() {
 fn a_lock_bounds_the_speedup_by_how_long_it_was_held() {
     let (_, report) = measured(&lock_in_turn());
     let ws = &report.work_span;
-    // Two strands beside each other, of 500 ticks of work each.
-    assert_eq!((ws.work, ws.span), (1000, 500));
+    // Two strands beside each other, of 500 ticks of work each; one had the lock for 490 of them
+    // before the other one did.
+    assert_eq!((ws.work, ws.span), (1000, 990));
+    assert_eq!(ws.limits.unordered_span, Some(500));
     let lock = ws.limits.lock.unwrap();
     // Not counted: 10 ticks each until the other thread was back.
     assert_eq!(lock.held, 980);

@@ -10,6 +10,7 @@ use super::strands::{Strands, TaskColumns};
 use super::tasks::Tasks;
 use super::waits::Waits;
 use crate::dag::{self, Counter, Dag, EndKind, NONE, Off, Scope, StartKind, StrandId, ThreadEvent};
+use crate::handoffs;
 use crate::raw::{RawScope, RawTrace};
 use crate::samples;
 
@@ -101,6 +102,7 @@ pub(super) fn rest(dag: &mut Dag, raw: &mut RawTrace) {
     dag.pools.members.sort_unstable();
     dag.places = std::mem::take(&mut raw.places);
     dag.meta = std::mem::take(&mut raw.meta);
+    handoffs::connect(dag);
 }
 
 /// The scopes; takes those of `raw`.
@@ -178,6 +180,7 @@ fn strand_columns(strands: Strands, sorted: &[u32], rank: Vec<u32>) -> dag::Stra
             EndKind::Create => StartKind::AfterCreate,
             EndKind::Wait => StartKind::AfterWait,
             EndKind::Signal => StartKind::AfterSignal,
+            EndKind::Handoff => StartKind::AfterHandoff,
             EndKind::Yield | EndKind::End => StartKind::AfterYield,
         },
     };

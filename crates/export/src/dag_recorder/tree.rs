@@ -154,7 +154,7 @@ fn continuation(start: StartKind) -> i32 {
         StartKind::Begin => CREATE_EDGE,
         StartKind::AfterCreate => CREATE_CONTINUATION_EDGE,
         StartKind::AfterWait => WAIT_CONTINUATION_EDGE,
-        StartKind::AfterYield | StartKind::AfterSignal => OTHER_CONTINUATION_EDGE,
+        StartKind::AfterYield | StartKind::AfterSignal | StartKind::AfterHandoff => OTHER_CONTINUATION_EDGE,
     }
 }
 
@@ -203,7 +203,7 @@ fn items(
             (EndKind::Create, _) => continue,
             (EndKind::Wait, _) => Kind::Wait,
             (EndKind::Signal, _) => return Err("a task sets a signal".into()),
-            (EndKind::Yield | EndKind::End, _) => Kind::Other,
+            (EndKind::Yield | EndKind::End | EndKind::Handoff, _) => Kind::Other,
         };
         let mut joins = Vec::new();
         if let (Kind::Wait, Some(next)) = (kind, next)

@@ -138,7 +138,12 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
     let time = |ticks: u64| strong(view.time(ticks as f64));
     let site = || (Tone::Path, label(view.dag, at.site).to_string());
     // Strands may overlap, so a sum over several of them is not a time of the run.
-    let together = |ticks: u64| strong(view.time(ticks as f64) + &in_all(e.strands));
+    // A strand that gave up the CPU may have done so many times, and each was counted.
+    let unit = match finding.cause.is_blocked() {
+        true => "times",
+        false => "strands",
+    };
+    let together = |ticks: u64| strong(view.time(ticks as f64) + &in_all(e.strands, unit));
     match finding.cause {
         Cause::SerialStrand => serial(view, finding),
         Cause::SpawnLoop => vec![
@@ -389,16 +394,16 @@ fn serial(view: &View, finding: &Finding) -> Vec<Piece> {
     } else {
         " ran for "
     }));
-    words.push(strong(view.time(e.ticks as f64) + &in_all(e.strands)));
+    words.push(strong(view.time(e.ticks as f64) + &in_all(e.strands, "strands")));
     words.push(plain(idle(view, finding)));
     words
 }
 
 /// ` in all (57 strands)`, after a sum over several strands, which may have run at the same time.
-fn in_all(strands: u64) -> String {
-    match strands {
+fn in_all(count: u64, unit: &str) -> String {
+    match count {
         0 | 1 => String::new(),
-        n => format!(" in all ({} strands)", thousands(n.into())),
+        n => format!(" in all ({} {unit})", thousands(n.into())),
     }
 }
 

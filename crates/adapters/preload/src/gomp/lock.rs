@@ -1,6 +1,6 @@
 //! Waits for locks, critical sections and the ordered part of loops. The strand goes on, and the
 //! time is recorded as blocked if the function did not return at once. Functions that release a
-//! lock need no entry points.
+//! lock note who did, where a thread waits for it.
 
 use workspan_recorder::adapter::LiveHandle;
 
@@ -18,6 +18,10 @@ const FEW: u8 = 0;
 const MANY: u8 = 1;
 /// Its one argument names the lock.
 const NAMED: u8 = 2;
+/// All calls share a lock: it releases that of the entry point of this number in [`locks`].
+const CRITICAL: u8 = 0;
+const ATOMIC: u8 = 3;
+const ORDERED: u8 = 4;
 
 entries! { locks, acquire, by_return ANY_RUNTIME;
     GOMP_critical_start = FEW,
@@ -30,6 +34,17 @@ entries! { locks, acquire, by_return ANY_RUNTIME;
     omp_set_nest_lock = NAMED,
     omp_set_lock_ = NAMED,
     omp_set_nest_lock_ = NAMED,
+}
+
+entries! { unlocks, release, by_return ANY_RUNTIME;
+    GOMP_critical_end = CRITICAL,
+    GOMP_critical_name_end = NAMED,
+    GOMP_atomic_end = ATOMIC,
+    GOMP_ordered_end = ORDERED,
+    omp_unset_lock = NAMED,
+    omp_unset_nest_lock = NAMED,
+    omp_unset_lock_ = NAMED,
+    omp_unset_nest_lock_ = NAMED,
 }
 
 // These are only forwarded. A runtime that makes a lock may be new to us, and the waits come later.
@@ -63,13 +78,37 @@ unsafe extern "C-unwind" fn acquire(call: &mut Call, entry: &Entry) -> usize {
     match h.filter(|h| task_frame::is_inside() || h.has_root()) {
         Some(h) => {
             let since = h.now();
+            #[cfg(target_arch = "x86_64")]
+            crate::waits::wait_for_lock_begins(object);
             let result = wait(h, go_on);
             #[cfg(target_arch = "x86_64")]
-            crate::waits::waited_for_lock(object, since, returns_to);
+            {
+                crate::waits::wait_for_lock_ends(object);
+                crate::waits::waited_for_lock(object, since, returns_to);
+            }
             result
         }
         None => go_on(),
     }
+}
+
+unsafe extern "C-unwind" fn release(call: &mut Call, entry: &Entry) -> usize {
+    let shared = match entry.form {
+        NAMED => None,
+        ATOMIC => locks::TABLE.get(2),
+        ORDERED => locks::TABLE.get(3),
+        _ => locks::TABLE.first(),
+    };
+    let object = shared.map_or_else(
+        || call.argument(0),
+        |entry| core::ptr::from_ref(entry) as usize,
+    );
+    #[cfg(target_arch = "x86_64")]
+    crate::waits::released_lock(object, call.return_address());
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = object;
+    // SAFETY: the arguments are the entry point's.
+    unsafe { call.forward(entry.next_symbol()) }
 }
 
 /// What tells the locks apart: the address that the call names, or that of the function's entry

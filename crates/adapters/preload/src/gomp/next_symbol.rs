@@ -178,7 +178,7 @@ pub(super) extern "C" fn resolve(entry: &Entry, key: usize, flags: usize) -> usi
 
 /// Discards what is known of the only runtime, for all entry points.
 fn forget() {
-    let tables: [&[Entry]; 14] = [
+    let tables: [&[Entry]; 15] = [
         &barrier::barriers::TABLE,
         &barrier::single_copies::TABLE,
         &worksharing::starts::TABLE,
@@ -187,6 +187,7 @@ fn forget() {
         &detach::events::TABLE,
         &lock::locks::TABLE,
         &lock::inits::TABLE,
+        &lock::unlocks::TABLE,
         &region::regions::TABLE,
         &region::starts::TABLE,
         &region::ends::TABLE,

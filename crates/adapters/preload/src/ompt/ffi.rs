@@ -43,6 +43,7 @@ pub(super) mod event {
     pub(crate) const TASK_SCHEDULE: c_int = 6;
     pub(crate) const IMPLICIT_TASK: c_int = 7;
     pub(crate) const SYNC_REGION_WAIT: c_int = 16;
+    pub(crate) const MUTEX_RELEASED: c_int = 17;
     pub(crate) const DEPENDENCES: c_int = 18;
     pub(crate) const WORK: c_int = 20;
     pub(crate) const SYNC_REGION: c_int = 23;

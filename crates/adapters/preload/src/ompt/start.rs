@@ -117,7 +117,7 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_
         core::mem::transmute::<*mut c_void, SetCallback>(found)
     };
     // Each function has the signature of its event.
-    let callbacks: [(c_int, *const c_void); 12] = [
+    let callbacks: [(c_int, *const c_void); 13] = [
         (event::THREAD_END, thread_state::thread_end as *const c_void),
         (
             event::PARALLEL_BEGIN,
@@ -136,6 +136,7 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_
         (event::DISPATCH, worksharing::dispatched as *const c_void),
         (event::MUTEX_ACQUIRE, locks::acquire as *const c_void),
         (event::MUTEX_ACQUIRED, locks::acquired as *const c_void),
+        (event::MUTEX_RELEASED, locks::released as *const c_void),
     ];
     let mut never = Vec::new();
     for (number, callback) in callbacks {
@@ -152,7 +153,8 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_
             "This version of LLVM OpenMP does not tell of loop chunks: a thread's share of a loop shows as one",
         );
     }
-    never.retain(|&number| number != event::DISPATCH);
+    // Without releases nobody is known to have held a lock, and nothing else is missing.
+    never.retain(|&number| !matches!(number, event::DISPATCH | event::MUTEX_RELEASED));
     group_waits::tell(set);
     if !never.is_empty() {
         note(

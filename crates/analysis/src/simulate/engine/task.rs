@@ -47,6 +47,14 @@ impl Engine<'_> {
                         schedule.open(task, w, t);
                     }
                 }
+                Op::Block(wait) => {
+                    self.show(w, task, t);
+                    if self.members[wait as usize] > 0 {
+                        self.block(w, task, wait, t);
+                        return;
+                    }
+                    self.reopen(w, task, t);
+                }
                 Op::End => {
                     self.show(w, task, t);
                     self.end(w, task, t);
@@ -182,6 +190,18 @@ impl Engine<'_> {
             self.parked.insert(wait, (task, w));
         }
         self.seek(w, t);
+    }
+
+    /// The thread that runs `task` blocks. That of a pool is not free meanwhile; one of the
+    /// program's own leaves its CPU, which a worker stands for, to others.
+    fn block(&mut self, w: u32, task: u32, wait: u32, t: u64) {
+        if self.workers.len() == 1 || self.program.is_thread[task as usize] {
+            return self.park(w, task, wait, t);
+        }
+        let worker = &mut self.workers[w as usize];
+        worker.stack.push(Frame::Wait(task, wait));
+        worker.state = State::Idle;
+        self.parked.insert(wait, (task, w));
     }
 
     /// One that `wait` waits for has ended, on worker `w`.

@@ -30,7 +30,8 @@ impl Writer<'_> {
                 }
                 self.close();
             }
-            StartKind::AfterSignal => {}
+            // A reader finds the handoffs in the waits again.
+            StartKind::AfterSignal | StartKind::AfterHandoff => {}
         }
         if let Some(fold) = dag.fold_of(s) {
             self.folded(s, &fold);
@@ -58,7 +59,7 @@ impl Writer<'_> {
                 self.inside(s, rank as u32 + 1);
             }
         }
-        if end_kind == EndKind::Create {
+        if matches!(end_kind, EndKind::Create | EndKind::Handoff) {
             return;
         }
         match end_kind {
@@ -70,7 +71,7 @@ impl Writer<'_> {
                     self.number("id", dag.signals[i].1);
                 }
             }
-            EndKind::End | EndKind::Create => self.event("end", end, s),
+            EndKind::End | EndKind::Create | EndKind::Handoff => self.event("end", end, s),
         }
         let default = match count {
             0 => NONE,

@@ -1,0 +1,107 @@
+//! What each pool did: how busy its workers were, and how many would have been enough.
+
+use workspan_dag::{Dag, StrandId};
+
+use crate::weight::{OffCursor, Weights};
+
+/// A size fits a pool where more of its workers than that ran strands for less than this part of
+/// its time.
+const RARELY: f64 = 0.02;
+
+/// What a pool did.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PoolRow {
+    /// Index into the pools of the run.
+    pub pool: u32,
+    /// Its workers.
+    pub size: u32,
+    /// How long it was there, in ticks.
+    pub elapsed: u64,
+    /// Strands that its workers ran.
+    pub strands: u64,
+    /// Their weight.
+    pub work: u128,
+    /// Ticks in which they had given up the CPU.
+    pub blocked: u128,
+    /// Ticks in which one worker or more ran a strand, added up over the workers.
+    pub running: u128,
+    /// The smallest size that was exceeded for less than a fiftieth of the time.
+    pub enough: u32,
+}
+
+impl PoolRow {
+    /// Workers that were busy on average.
+    pub fn busy(&self) -> f64 {
+        self.work as f64 / self.elapsed.max(1) as f64
+    }
+}
+
+/// The pools of the run, where there were several or the program built one. O(n log n) then.
+pub(crate) fn pools(dag: &Dag, weights: &Weights) -> Vec<PoolRow> {
+    let list = &dag.pools.list;
+    if list.is_empty() {
+        return Vec::new();
+    }
+    let mut rows: Vec<PoolRow> = (0..)
+        .zip(list)
+        .map(|(pool, of)| PoolRow {
+            pool,
+            size: of.size,
+            elapsed: of.to.saturating_sub(of.from),
+            strands: 0,
+            work: 0,
+            blocked: 0,
+            running: 0,
+            enough: 0,
+        })
+        .collect();
+    // Of each pool when workers began and stopped running strands.
+    let mut changes: Vec<Vec<(u64, bool)>> = vec![Vec::new(); list.len()];
+    let mut offs = OffCursor::new(dag);
+    for s in 0..dag.strands.len() as StrandId {
+        let off = offs.inside(s);
+        let i = s as usize;
+        let (start, end) = (dag.strands.start[i], dag.strands.end[i]);
+        let Some(pool) = dag.pools.of(dag.strands.thread[i], start) else {
+            continue;
+        };
+        let row = &mut rows[pool as usize];
+        row.strands += 1;
+        row.work += u128::from(weights.work(s));
+        row.blocked += u128::from(off.blocked);
+        if start < end {
+            row.running += u128::from(end - start);
+            changes[pool as usize].extend([(start, true), (end, false)]);
+        }
+    }
+    for (row, changes) in rows.iter_mut().zip(&mut changes) {
+        // Ends first, so that one worker that goes from strand to strand is one.
+        changes.sort_unstable();
+        row.enough = enough(changes, row.size, row.elapsed);
+    }
+    rows
+}
+
+/// The smallest number of running workers that is exceeded rarely.
+fn enough(changes: &[(u64, bool)], size: u32, elapsed: u64) -> u32 {
+    let mut ticks_at = vec![0u64; size as usize + 1];
+    let (mut running, mut since) = (0usize, 0);
+    for &(t, starts) in changes {
+        let level = running.min(size as usize);
+        ticks_at[level] = ticks_at[level].saturating_add(t - since);
+        since = t;
+        running = match starts {
+            true => running + 1,
+            false => running.saturating_sub(1),
+        };
+    }
+    let rarely = RARELY * elapsed as f64;
+    let mut above = 0u64;
+    for level in (1..=size as usize).rev() {
+        above = above.saturating_add(ticks_at[level]);
+        if above as f64 >= rarely {
+            return level as u32;
+        }
+    }
+    1.min(size)
+}

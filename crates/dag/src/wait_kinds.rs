@@ -1,0 +1,158 @@
+//! What threads waited for: by what the process told of a wait, and by the names on its stack.
+
+use std::collections::BTreeMap;
+
+use crate::samples::{Frame, Samples, WaitedFor, Waited};
+
+/// What a thread waits for, as the names of the functions tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WaitKind {
+    /// A time.
+    Sleep,
+    /// A lock.
+    Lock,
+    /// The lock under which Rayon's `par_bridge` asks the iterator for the next item.
+    Bridge,
+    /// The other end of a channel.
+    Channel,
+    /// A condition variable or a semaphore, which another thread signals.
+    Condition,
+    /// The other threads at a barrier.
+    Barrier,
+    /// A file, a socket, a pipe.
+    Io,
+    /// Something else.
+    Other,
+}
+
+/// Names that tell what a wait is; the first that one of a stack's frames has, from the innermost
+/// on.
+const TELLING: [(&str, WaitKind); 24] = [
+    ("IterParallelProducer", WaitKind::Bridge),
+    ("mpmc", WaitKind::Channel),
+    ("mpsc", WaitKind::Channel),
+    ("Channel", WaitKind::Channel),
+    ("SyncSender", WaitKind::Channel),
+    ("flume", WaitKind::Channel),
+    ("Condvar", WaitKind::Condition),
+    ("Barrier", WaitKind::Barrier),
+    ("RawMutex", WaitKind::Lock),
+    ("RawRwLock", WaitKind::Lock),
+    ("nanosleep", WaitKind::Sleep),
+    ("sleep", WaitKind::Sleep),
+    ("mutex", WaitKind::Lock),
+    ("Mutex", WaitKind::Lock),
+    ("rwlock", WaitKind::Lock),
+    ("RwLock", WaitKind::Lock),
+    ("read", WaitKind::Io),
+    ("write", WaitKind::Io),
+    ("pread64", WaitKind::Io),
+    ("pwrite64", WaitKind::Io),
+    ("open64", WaitKind::Io),
+    ("statx", WaitKind::Io),
+    ("fsync", WaitKind::Io),
+    ("recv", WaitKind::Io),
+];
+
+/// What the wait on `stack` is by its names: the outermost telling frame between the system and
+/// the program's own, so that a channel's lock is a channel's.
+fn by_names(samples: &Samples, stack: u32) -> WaitKind {
+    let frames = samples.stacks.get(stack as usize);
+    let mut kind = WaitKind::Other;
+    for &frame in frames {
+        let frame = &samples.frames[frame as usize];
+        if frame.is_program() {
+            break;
+        }
+        let file = frame.file.as_deref().unwrap_or("");
+        let tells = |&&(name, kind): &&(&str, WaitKind)| match kind {
+            // Whole names: `read` is a part of many.
+            WaitKind::Io | WaitKind::Sleep => {
+                short(&frame.function) == name || short(&frame.function).ends_with("_nanosleep")
+            }
+            _ => {
+                frame.function.contains(name)
+                    || (file.contains("library/std") && file.contains(name))
+            }
+        };
+        if let Some((_, told)) = TELLING.iter().find(tells) {
+            kind = *told;
+        }
+        if frame.runtime {
+            break;
+        }
+    }
+    kind
+}
+
+fn short(function: &str) -> &str {
+    function.rsplit("::").next().unwrap_or(function)
+}
+
+/// The kinds of waits; each stack is looked at once.
+pub struct WaitKinds<'a> {
+    samples: &'a Samples,
+    by_names: BTreeMap<u32, WaitKind>,
+}
+
+impl<'a> WaitKinds<'a> {
+    /// Of waits among these samples.
+    pub fn new(samples: &'a Samples) -> WaitKinds<'a> {
+        WaitKinds {
+            samples,
+            by_names: BTreeMap::new(),
+        }
+    }
+
+    /// What the thread waited for that gave up the CPU in `stack`. The names tell whose lock or
+    /// condition variable it is.
+    pub fn of(&mut self, stack: u32, wait: Option<&Waited>) -> WaitKind {
+        let mut names = || {
+            let known = self.by_names.entry(stack);
+            *known.or_insert_with(|| by_names(self.samples, stack))
+        };
+        match wait.map(|wait| wait.kind) {
+            None | Some(WaitedFor::Futex) => names(),
+            Some(WaitedFor::Mutex | WaitedFor::RwLock) => match names() {
+                kind @ (WaitKind::Bridge | WaitKind::Channel) => kind,
+                _ => WaitKind::Lock,
+            },
+            Some(WaitedFor::Condition | WaitedFor::Semaphore) => match names() {
+                WaitKind::Channel => WaitKind::Channel,
+                _ => WaitKind::Condition,
+            },
+            Some(WaitedFor::Barrier) => WaitKind::Barrier,
+            Some(WaitedFor::Sleep) => WaitKind::Sleep,
+            Some(WaitedFor::Io) => WaitKind::Io,
+        }
+    }
+
+    /// Whether whoever waited there could have been first: for a lock the order among its holders
+    /// is this run's, while a signal, an item of a channel and a barrier need the other thread.
+    pub fn is_order(&mut self, stack: u32, wait: &Waited) -> bool {
+        match wait.kind {
+            WaitedFor::Mutex | WaitedFor::RwLock => true,
+            _ => matches!(self.of(stack, Some(wait)), WaitKind::Lock | WaitKind::Bridge),
+        }
+    }
+}
+
+impl Frame {
+    /// Whether it is the program's own code, not a library's, as far as its file tells.
+    pub fn is_program(&self) -> bool {
+        let Some(file) = &self.file else {
+            return false;
+        };
+        let package = |part: &str| {
+            part.rsplit_once('-')
+                .is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        !self.runtime
+            && !file.starts_with("/usr/")
+            && !file.starts_with("/rustc/")
+            && !file.starts_with("library/")
+            && !file.contains("/registry/src/")
+            && !file.contains("/rustlib/src/")
+            && !file.split('/').next().is_some_and(package)
+    }
+}
