@@ -3,6 +3,7 @@
 
 use workspan_dag::{Dag, PlaceId, ROOT_PLACE};
 
+use crate::blocked::program_line;
 use crate::blocks::{BlockTable, CodeBlock, block_name, block_strands};
 use crate::what_if::{Target, lies_at};
 
@@ -162,6 +163,53 @@ pub fn lines(dag: &Dag, range: &LineRange) -> Result<Target, NoSuchCode> {
     no_such_code!(
         "the trace has no position in a file `{file}`{}",
         hint(file, files.into_iter(), "the files")
+    )
+}
+
+/// The target of the locks that threads waited for in some lines, or that were released there.
+///
+/// # Errors
+/// Nobody waited for a lock there; the message has the lines where somebody did.
+pub fn lock(dag: &Dag, range: &LineRange) -> Result<Target, NoSuchCode> {
+    let mut objects = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
+    for handoff in dag.handoffs.list.iter().filter(|h| h.is_order) {
+        let stop = &dag.samples.stops[handoff.stop as usize];
+        let Some(wait) = stop.wait else { continue };
+        for stack in [stop.stack, wait.released_at] {
+            let Some(frame) = program_line(dag, stack) else {
+                continue;
+            };
+            let place = workspan_dag::Place {
+                file: frame.file.clone(),
+                line: frame.line,
+                ..workspan_dag::Place::default()
+            };
+            if lies_at(&place, (&range.file, range.from, range.to)) {
+                objects.push(wait.object);
+            }
+            if let (Some(file), Some(line), true) = (&frame.file, frame.line, stack == stop.stack) {
+                lines.push(format!("{file}:{line}"));
+            }
+        }
+    }
+    objects.sort_unstable();
+    objects.dedup();
+    if !objects.is_empty() {
+        return Ok(Target::Lock(objects));
+    }
+    lines.sort_unstable();
+    lines.dedup();
+    let LineRange { file, from, to } = range;
+    if lines.is_empty() {
+        no_such_code!(
+            "no wait for a lock is known together with who released it (`workspan sql TRACE --query waits` lists the waits)"
+        );
+    }
+    lines.truncate(CLOSEST);
+    no_such_code!(
+        "nobody waited for a lock in {file}:{from}-{to}; threads waited for locks at {}",
+        lines.join(", ")
     )
 }
 

@@ -24,6 +24,7 @@ Examples:
   workspan whatif run.wspan --lines src/sort.rs:43-50
   workspan whatif run.wspan --site src/sort.rs:37 --subtree --factors 2,4,8
   workspan whatif run.wspan --region \"read input\" --lines src/io.rs:10-40 --workers 8,64
+  workspan whatif run.wspan --lock src/cache.rs:41
   workspan whatif run.wspan --json | jq '.all[0].parallelism'"
 )]
 pub struct WhatifArgs {
@@ -37,6 +38,10 @@ pub struct WhatifArgs {
     /// repeated
     #[arg(long, value_name = "FILE:FROM-TO", value_parser = line_range)]
     lines: Vec<LineRange>,
+    /// A lock, by the line where threads waited for it or released it: what its holders did while
+    /// others waited; may be repeated
+    #[arg(long, value_name = "FILE:LINE", value_parser = line_range)]
+    lock: Vec<LineRange>,
     /// A code block, as the report suggests it: `root: wait src/sort.rs:37 -> end`; may be repeated
     #[arg(long, value_name = "SITE: FROM -> TO")]
     block: Vec<String>,
@@ -128,6 +133,10 @@ fn targets(dag: &Dag, args: &WhatifArgs) -> anyhow::Result<(Vec<Target>, Vec<Str
         } else {
             format!("{}:{}-{}", range.file, range.from, range.to)
         });
+    }
+    for range in &args.lock {
+        targets.push(named_code::lock(dag, range)?);
+        names.push(format!("lock at {}:{}", range.file, range.from));
     }
     for name in &args.block {
         targets.push(named_code::block(dag, name)?);

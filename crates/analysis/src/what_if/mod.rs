@@ -57,6 +57,8 @@ pub enum Target {
     },
     /// Regions marked with this label (index into `dag.labels`), where they are the outermost.
     Region(u32),
+    /// Locks, by the numbers of what was waited for: what their holders did while others waited.
+    Lock(Vec<u64>),
     /// A code block.
     Block(CodeBlock),
     /// These strands, in any order; a folded one with all it stands for.

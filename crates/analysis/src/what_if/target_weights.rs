@@ -45,6 +45,7 @@ impl TargetWeights {
                 cover.lines(dag, weights, &[(file.as_str(), *from, *to)]);
             }
             Target::Region(label) => cover.region(dag, weights, options, *label),
+            Target::Lock(objects) => cover.lock(dag, weights, objects),
             Target::Block(_) => cover.blocks(dag, weights, &keys_of([target])),
             Target::Strands(strands) => {
                 for &s in strands {
@@ -177,6 +178,23 @@ impl TargetWeights {
                 }
                 self.add_partial(dag, weights, s, part, work);
             }
+        }
+    }
+
+    /// Of each strand that released one of the objects to a thread that waited for it, the part
+    /// from the first wait on.
+    fn lock(&mut self, dag: &Dag, weights: &Weights, objects: &[u64]) {
+        for handoff in dag.handoffs.list.iter().filter(|h| h.is_order) {
+            let stop = &dag.samples.stops[handoff.stop as usize];
+            if !stop.wait.is_some_and(|wait| objects.contains(&wait.object)) {
+                continue;
+            }
+            let holder = handoff.from as usize;
+            let (start, end) = (dag.strands.start[holder], dag.strands.end[holder]);
+            let held = end - stop.t.clamp(start, end);
+            let share = held as f64 / (end - start).max(1) as f64;
+            let inside = &mut self.inside[holder];
+            *inside = inside.max(share * weights.work(handoff.from) as f64);
         }
     }
 

@@ -2,7 +2,8 @@
 //! answer out.
 
 use workspan_analysis::simulate::{Policy, Setup, Simulation};
-use workspan_analysis::{Options, Report, report};
+use workspan_analysis::named_code::{self, line_range};
+use workspan_analysis::{Options, Report, Target, report, what_if};
 use workspan_dag::{Dag, EdgeKind, EndKind, StartKind};
 
 /// The main thread waits from 20 to 71 for what another thread, begun at 12, releases at 70.
@@ -157,4 +158,24 @@ fn a_simulated_thread_waits_for_the_other_one() {
         simulated.elapsed
     };
     assert_eq!((on(1), on(2), on(8)), (123, 102, 102));
+}
+
+#[test]
+fn a_lock_that_is_held_for_less_time_makes_the_path_shorter() {
+    let dag = waits_for_a_thread("mutex", "");
+    for line in ["a.rs:6", "a.rs:9"] {
+        let target = named_code::lock(&dag, &line_range(line).unwrap()).unwrap();
+        assert_eq!(target, Target::Lock(vec![7]));
+        let options = Options::default();
+        let outcome = what_if(&dag, &options, &[target], &[2.0, 50.0]).unwrap();
+        // Of the 58 ticks before the release, 50 are after the wait's begin; then the main thread
+        // alone takes longer.
+        let spans: Vec<f64> = outcome.all.iter().map(|row| row.span).collect();
+        assert_eq!(spans, [102.0 - 25.0, 10.0 + 11.0 + 29.0 + 5.0]);
+    }
+    let nowhere = named_code::lock(&dag, &line_range("a.rs:7").unwrap());
+    assert_eq!(
+        nowhere.unwrap_err().to_string(),
+        "nobody waited for a lock in a.rs:7-7; threads waited for locks at a.rs:6"
+    );
 }

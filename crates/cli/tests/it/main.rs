@@ -22,6 +22,7 @@ mod lsp;
 mod mcp;
 mod native;
 mod openmp;
+mod pairs;
 mod plain_threads;
 mod project;
 mod rayon_places;

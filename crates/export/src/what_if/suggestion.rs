@@ -37,7 +37,7 @@ pub(crate) fn command(
             let name = dag.labels.get(*label as usize).map_or("?", String::as_str);
             words.push(format!("--region {}", quoted(name)));
         }
-        Target::Block(_) | Target::Strands(_) => {
+        Target::Block(_) | Target::Strands(_) | Target::Lock(_) => {
             if let Some(block) = &suggestion.block {
                 words.push(format!("--block {}", quoted(block)));
             }

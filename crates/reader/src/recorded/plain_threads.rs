@@ -1,14 +1,14 @@
 //! Runs whose threads belong to no pool: which of the threads count as workers.
 //!
 //! Where the program runs hand-made tasks, the threads that run some are the workers. Where it runs
-//! nothing but threads of its own, W is how many of them it keeps busy at one moment (MODEL.md §5).
+//! nothing but threads of its own, W is how many of them could run at one moment (MODEL.md §5).
 
 use std::cmp::Reverse;
 
 use super::places::Places;
 use super::replay::ReplayLog;
 use workspan_dag::raw::RawTrace;
-use workspan_dag::{OffWhy, TaskKind};
+use workspan_dag::{Off, OffWhy, TaskKind};
 
 /// W leaves out the busiest moments that make up less than 1/100 of the elapsed time. In such a
 /// moment a thread that has just started others still runs beside them, for example.
@@ -40,7 +40,7 @@ pub(super) fn mark(raw: &RawTrace, places: &Places, told: &mut ReplayLog) {
         }
         return;
     }
-    let workers = running_at_once(raw, told.threads.len());
+    let workers = workers(raw, &runs);
     // Threads that share a number come one after the other, so each moment has W of them at most.
     let mut by_time: Vec<usize> = (0..runs.len()).filter(|&t| runs[t].ticks > 0).collect();
     by_time.sort_by_key(|&t| (runs[t].root, Reverse(runs[t].ticks), t));
@@ -58,6 +58,21 @@ pub(super) fn mark(raw: &RawTrace, places: &Places, told: &mut ReplayLog) {
             told.threads[thread].is_plain = false;
         }
     }
+}
+
+/// W of a program that runs nothing but threads of its own: those that ran at one moment, or could
+/// have where they waited for each other; two where one was joined before the next one started. The
+/// machine's CPUs bound what could have run.
+fn workers(raw: &RawTrace, runs: &[Runs]) -> u64 {
+    let running = at_once(raw, runs.len(), true);
+    let Some(cpus) = raw.meta.cpus else {
+        return running;
+    };
+    let elapsed = raw.strands.end.iter().max().copied().unwrap_or(0);
+    let counts = |run: &&Runs| run.thread_task && run.ticks > elapsed / BRIEF_PART;
+    let several = runs.iter().filter(counts).count().min(2) as u64;
+    let open = at_once(raw, runs.len(), false).max(several);
+    running.max(open.min(u64::from(cpus)))
 }
 
 /// What a thread ran.
@@ -84,8 +99,8 @@ fn most_at_once(intervals: impl Iterator<Item = (u64, u64)>) -> u64 {
 }
 
 /// How many threads run strands at one moment, but for moments that are a hundredth of the time
-/// together. A thread that has given up its CPU does not run.
-fn running_at_once(raw: &RawTrace, threads: usize) -> u64 {
+/// together; with `without_blocked`, a thread that has given up its CPU does not run.
+fn at_once(raw: &RawTrace, threads: usize, without_blocked: bool) -> u64 {
     let mut changes: Vec<(u64, i64)> = Vec::new();
     for strand in raw.strands.iter().filter(|s| s.start < s.end) {
         changes.extend([(strand.start, 1), (strand.end, -1)]);
@@ -99,7 +114,8 @@ fn running_at_once(raw: &RawTrace, threads: usize) -> u64 {
     for list in &mut by_thread {
         list.sort_unstable();
     }
-    for off in raw.offs.iter().filter(|off| off.why == OffWhy::Blocked) {
+    let is_counted = |off: &&Off| without_blocked && off.why == OffWhy::Blocked;
+    for off in raw.offs.iter().filter(is_counted) {
         let Some(strands) = by_thread.get(off.thread as usize) else {
             continue;
         };
