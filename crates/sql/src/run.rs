@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use workspan_analysis::{Options, Report, SiteRow, StrandFacts, report, strand_facts};
-use workspan_dag::{Dag, EdgeKind, NONE, StrandId, TaskId};
+use workspan_dag::{Dag, EdgeKind, NONE, StrandId, TaskId, TaskKind};
 
 use crate::database::{ReadColumns, table_of_tasks};
 use crate::error::Error;
@@ -56,6 +56,10 @@ pub(crate) struct ThreadSums {
     pub first: Option<u64>,
     pub last: u64,
     pub steals: u64,
+    /// A root began on it.
+    pub began_root: bool,
+    /// It ran strands of a thread of the program's own.
+    pub ran_thread: bool,
 }
 
 /// The note that `folded` tasks of a run have no rows in `table`.
@@ -169,6 +173,11 @@ impl Run {
                         .map_or(strands.start[s], |f| f.min(strands.start[s])),
                 );
                 sum.last = sum.last.max(strands.end[s]);
+                let task = strands.task[s];
+                let tasks = &self.dag.tasks;
+                let is_root = tasks.kind[task as usize] == TaskKind::Root;
+                sum.began_root |= is_root && tasks.first[task as usize] as usize == s;
+                sum.ran_thread |= self.dag.is_thread_task(task);
             }
             for steal in &self.dag.steals {
                 if let Some(sum) = sums.get_mut(steal.thief as usize) {

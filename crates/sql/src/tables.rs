@@ -77,6 +77,7 @@ pub static TABLES: &[Table] = &[
             "thread" INTEGER "Its number" |_, i| Cell::whole(i as u128);
             "name" TEXT "Its name, where known" |r, i| Cell::text(r.dag.meta.thread_names.get(i).map(String::as_str).filter(|name| !name.is_empty()));
             "worker" INTEGER "1 if it belongs to a pool" |r, i| Cell::flag(r.dag.is_worker(i as u32));
+            "role" TEXT "worker (of a pool), main, thread (of the program's own) or other" |r, i| Cell::Text(role(r, i));
             "pool" INTEGER "The pool that it was a worker of at last; NULL where the run has no table of pools" |r, i| last_pool(r, i).map_or(Cell::Null, Cell::id);
             "strands" INTEGER "Strands it ran" |r, i| Cell::whole(r.threads()[i].strands.into());
             "work" INTEGER "Weight of these strands" |r, i| Cell::whole(r.ns(r.threads()[i].work));
@@ -371,4 +372,15 @@ fn last_pool(r: &Run, thread: usize) -> Option<u32> {
     let members = r.dag.pools.members.iter().rev();
     let mut of_thread = members.filter(|member| member.thread as usize == thread);
     of_thread.next().map(|member| member.pool)
+}
+
+fn role(r: &Run, thread: usize) -> &'static str {
+    let sums = &r.threads()[thread];
+    match (sums.began_root, sums.ran_thread) {
+        _ if last_pool(r, thread).is_some() => "worker",
+        (true, _) => "main",
+        (_, true) => "thread",
+        _ if r.dag.is_worker(thread as u32) => "worker",
+        _ => "other",
+    }
 }
