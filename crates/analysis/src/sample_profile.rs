@@ -11,6 +11,7 @@ use workspan_dag::{Dag, Frame, NONE, StrandId};
 
 use crate::blocks::CodeBlock;
 use crate::causes::{Cause, Finding};
+use crate::holder::CodePlace;
 
 /// A line of the program and how often it was met.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,6 +83,9 @@ pub struct HotFunction {
     pub critical: u64,
     /// Samples that were looked at.
     pub of: u64,
+    /// Where most of these samples were called from: the nearest other function of the program,
+    /// and its line. `None` where the function is the task's own.
+    pub called_at: Option<CodePlace>,
 }
 
 /// The frame a sample's line is taken from: the innermost of the program's own, else the innermost
@@ -197,24 +201,33 @@ pub fn sample_profile(dag: &Dag, critical_path: &[StrandId]) -> SampleProfile {
 
 /// Samples of a function, by line.
 #[derive(Debug, Clone, Default)]
-struct FunctionHits {
+struct FunctionHits<'a> {
     samples: u64,
     critical: u64,
     lines: BTreeMap<Option<u32>, u64>,
+    /// By function, file and line.
+    callers: BTreeMap<Option<Caller<'a>>, u64>,
 }
+
+type Caller<'a> = (&'a str, Option<&'a str>, Option<u32>);
 
 /// Counts samples by function and line.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FunctionTally<'a> {
     /// By name and file.
-    functions: BTreeMap<(&'a str, Option<&'a str>), FunctionHits>,
+    functions: BTreeMap<(&'a str, Option<&'a str>), FunctionHits<'a>>,
     /// Samples that were looked at, in a function or not.
     samples: u64,
 }
 
 impl<'a> FunctionTally<'a> {
-    /// Counts a sample, for `frame` if it has one.
-    pub(crate) fn add(&mut self, frame: Option<&'a Frame>, critical: bool) {
+    /// Counts a sample, for `frame` if it has one, which `caller` called.
+    pub(crate) fn add(
+        &mut self,
+        frame: Option<&'a Frame>,
+        caller: Option<&'a Frame>,
+        critical: bool,
+    ) {
         self.samples += 1;
         if let Some(frame) = frame {
             let key = (frame.function.as_str(), frame.file.as_deref());
@@ -222,12 +235,14 @@ impl<'a> FunctionTally<'a> {
             hits.samples += 1;
             hits.critical += u64::from(critical);
             *hits.lines.entry(frame.line).or_default() += 1;
+            let caller = caller.map(|c| (c.function.as_str(), c.file.as_deref(), c.line));
+            *hits.callers.entry(caller).or_default() += 1;
         }
     }
 
     /// The functions, hottest first (ties by name), each with its hottest line (ties: the first).
     pub(crate) fn finish(self) -> Vec<HotFunction> {
-        let row = |((function, file), hits): ((&str, Option<&str>), FunctionHits)| {
+        let row = |((function, file), hits): ((&str, Option<&str>), FunctionHits<'_>)| {
             let most = hits.lines.values().copied().max();
             let line = hits.lines.iter().find(|(_, n)| Some(**n) == most);
             HotFunction {
@@ -237,6 +252,7 @@ impl<'a> FunctionTally<'a> {
                 samples: hits.samples,
                 critical: hits.critical,
                 of: self.samples,
+                called_at: hits.most_called_at(),
             }
         };
         let mut rows: Vec<HotFunction> = self.functions.into_iter().map(row).collect();
@@ -250,6 +266,26 @@ impl<'a> FunctionTally<'a> {
     pub(crate) fn hottest(self) -> Option<HotFunction> {
         self.finish().into_iter().next()
     }
+}
+
+impl FunctionHits<'_> {
+    fn most_called_at(&self) -> Option<CodePlace> {
+        let most = self.callers.values().copied().max();
+        let (caller, _) = self.callers.iter().find(|(_, n)| Some(**n) == most)?;
+        caller.map(|(function, file, line)| CodePlace {
+            function: function.to_owned(),
+            file: file.map(str::to_owned),
+            line,
+        })
+    }
+}
+
+/// The nearest function of the program that called the one of [`attributed_frame`].
+fn calling_frame(dag: &Dag, stack: u32) -> Option<&Frame> {
+    let frame = attributed_frame(dag, stack)?;
+    let mut own = dag.samples.own_frames(stack);
+    own.by_ref().find(|own| std::ptr::eq(*own, frame))?;
+    own.find(|caller| caller.is_program() && caller.function != frame.function)
 }
 
 /// The functions of the samples taken in [`from`, `to`) in strands for which `wanted` is true,
@@ -266,12 +302,14 @@ pub fn hot_functions(
     let last = samples.t.partition_point(|&t| t < to).max(first);
     let mut tally = FunctionTally::default();
     let mut frames = FrameOfStack::new(|stack| attributed_frame(dag, stack));
+    let mut callers = FrameOfStack::new(|stack| calling_frame(dag, stack));
     for i in first..last {
         let strand = samples.strand[i];
         if strand != NONE && wanted(strand) {
             // The path's strands are in start order, as all strands are.
             let critical = critical_path.binary_search(&strand).is_ok();
-            tally.add(frames.of(samples.stack[i]), critical);
+            let stack = samples.stack[i];
+            tally.add(frames.of(stack), callers.of(stack), critical);
         }
     }
     tally.finish()
@@ -293,7 +331,7 @@ pub(crate) fn hottest_of_stacks(
 ) -> Option<HotFunction> {
     let mut tally = FunctionTally::default();
     let mut frames = FrameOfStack::new(|stack| attributed_frame(dag, stack));
-    stacks.for_each(|stack| tally.add(frames.of(stack), false));
+    stacks.for_each(|stack| tally.add(frames.of(stack), None, false));
     tally.hottest()
 }
 

@@ -132,7 +132,7 @@ fn told(chunks: TraceChunks<'_>, places: Places, size: usize) -> Result<RawTrace
     let strands = raw.strands.iter().map(|s| (s.thread, s.start, s.end));
     off_cpu_estimate::spread(&chunks, extent, strands, &mut raw.offs);
     samples::samples(&chunks, extent, &mut raw);
-    plain_threads::mark(&raw, &places, &mut told);
+    plain_threads::mark(&raw, facts::cpus(&chunks.notes), &places, &mut told);
     let threads = workers::assign(&told, extent.last - extent.first);
     raw.meta = facts::meta(&chunks, extent, &told, &threads, &places, size);
     raw.meta.probe_cost = counts.unrecorded.probe();

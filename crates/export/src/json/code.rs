@@ -1,7 +1,7 @@
 //! What the samples say, as JSON.
 
 use serde::Serialize;
-use workspan_analysis::{FunctionSamples, HotFunction, LineSamples, Report};
+use workspan_analysis::{CodePlace, FunctionSamples, HotFunction, LineSamples, Report};
 
 /// Lines and functions given at most.
 const ROWS: usize = 1000;
@@ -82,6 +82,26 @@ pub(super) struct InsideJson {
     line: Option<u32>,
     samples: u64,
     of: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    called_at: Option<CodePlaceJson>,
+}
+
+/// A place in the code.
+#[derive(Serialize)]
+pub(super) struct CodePlaceJson {
+    function: String,
+    file: Option<String>,
+    line: Option<u32>,
+}
+
+impl From<CodePlace> for CodePlaceJson {
+    fn from(at: CodePlace) -> CodePlaceJson {
+        CodePlaceJson {
+            function: at.function,
+            file: at.file,
+            line: at.line,
+        }
+    }
 }
 
 pub(super) fn inside(hot: HotFunction) -> InsideJson {
@@ -91,5 +111,6 @@ pub(super) fn inside(hot: HotFunction) -> InsideJson {
         line: hot.line,
         samples: hot.samples,
         of: hot.of,
+        called_at: hot.called_at.map(CodePlaceJson::from),
     }
 }

@@ -3,10 +3,11 @@
 use serde::Serialize;
 use workspan_analysis::causes::{Cause, Evidence, Finding, Headline, headline};
 use workspan_analysis::{
-    BlockedIn, CodeBlock, CodePlace, Holder, Report, blocked_in, hot_function_of,
+    BlockedIn, CodeBlock, Holder, Report, blocked_in, hot_function_of,
 };
 use workspan_dag::{Dag, NONE, StartKind, StrandId};
 
+use super::code::CodePlaceJson;
 use super::{Position, Ratio, end, start};
 use crate::position::{label, place};
 
@@ -72,13 +73,6 @@ struct HolderCodeJson {
     of: u64,
 }
 
-#[derive(Serialize)]
-struct CodePlaceJson {
-    function: String,
-    file: Option<String>,
-    line: Option<u32>,
-}
-
 /// What bounds the program where others had the CPUs.
 #[derive(Serialize)]
 pub(super) struct QuietJson<'a> {
@@ -132,11 +126,7 @@ fn blocked(at: BlockedIn) -> BlockedInJson {
 }
 
 fn holder(at: Holder) -> HolderJson {
-    let place = |at: CodePlace| CodePlaceJson {
-        function: at.function,
-        file: at.file,
-        line: at.line,
-    };
+    let place = CodePlaceJson::from;
     HolderJson {
         released_at: at.released_at.map(place),
         ticks: at.ticks,

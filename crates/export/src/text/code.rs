@@ -110,6 +110,10 @@ pub(super) fn sentence(hot: &HotFunction) -> Vec<Piece> {
         share(of(hot.samples, hot.of))
     ))];
     words.extend(named(hot));
+    if let Some(caller) = &hot.called_at {
+        words.push(plain(", called by "));
+        words.extend(at_line(&caller.function, caller.file.as_deref(), caller.line));
+    }
     words.push(plain("."));
     words
 }

@@ -334,7 +334,10 @@ fn too_many_threads(view: &View, finding: &Finding) -> Vec<Piece> {
         words.push(plain(" (the pool built at "));
         words.push((Tone::Path, built.clone()));
         words.push(plain(")"));
-    } else if let (Some(set), false) = (&dag.meta.run.threads_set_by, outside) {
+    } else if let (Some(set), false) = (&dag.meta.run.threads_set_by, outside)
+        // A pool of another size was set by something else.
+        && set.ends_with(&format!("={}", view.report.breakdown.workers))
+    {
         words.push(plain(format!(" ({set})")));
     }
     words.push(plain(", and waiting for a CPU cost "));

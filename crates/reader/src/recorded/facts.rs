@@ -93,7 +93,7 @@ pub(super) fn meta(
         runtime: runtimes(&chunks.notes),
         command: note(key::COMMAND),
         host: note(key::HOST),
-        cpus: number(key::CPUS).and_then(|n| u32::try_from(n).ok()),
+        cpus: cpus(&chunks.notes),
         run: RunFacts::from_notes(&facts, ticks_per_second),
         facts,
         warnings,
@@ -143,6 +143,11 @@ pub(super) fn late_ends(notes: &[Note]) -> bool {
     notes
         .iter()
         .any(|n| n.key == key::ENDS && n.value == "late")
+}
+
+/// CPUs that the process could use.
+pub(super) fn cpus(notes: &[Note]) -> Option<u32> {
+    notes.iter().find(|n| n.key == key::CPUS)?.value.parse().ok()
 }
 
 /// How many ticks after a wait for it an end is taken to be told late: what a hundred probes cost.

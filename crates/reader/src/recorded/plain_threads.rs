@@ -16,7 +16,7 @@ const BRIEF_PART: u64 = 100;
 
 /// Marks the threads that are no workers though no pool says so, before the threads get their
 /// numbers. `raw` still names threads by their places in the file.
-pub(super) fn mark(raw: &RawTrace, places: &Places, told: &mut ReplayLog) {
+pub(super) fn mark(raw: &RawTrace, cpus: Option<u32>, places: &Places, told: &mut ReplayLog) {
     let is_thread: Vec<bool> = places.list.iter().map(|place| place.is_thread()).collect();
     if !is_thread.contains(&true) {
         return;
@@ -40,7 +40,7 @@ pub(super) fn mark(raw: &RawTrace, places: &Places, told: &mut ReplayLog) {
         }
         return;
     }
-    let workers = workers(raw, &runs);
+    let workers = workers(raw, cpus, &runs);
     // Threads that share a number come one after the other, so each moment has W of them at most.
     let mut by_time: Vec<usize> = (0..runs.len()).filter(|&t| runs[t].ticks > 0).collect();
     by_time.sort_by_key(|&t| (runs[t].root, Reverse(runs[t].ticks), t));
@@ -63,9 +63,9 @@ pub(super) fn mark(raw: &RawTrace, places: &Places, told: &mut ReplayLog) {
 /// W of a program that runs nothing but threads of its own: those that ran at one moment, or could
 /// have where they waited for each other; two where one was joined before the next one started. The
 /// machine's CPUs bound what could have run.
-fn workers(raw: &RawTrace, runs: &[Runs]) -> u64 {
+fn workers(raw: &RawTrace, cpus: Option<u32>, runs: &[Runs]) -> u64 {
     let running = at_once(raw, runs.len(), true);
-    let Some(cpus) = raw.meta.cpus else {
+    let Some(cpus) = cpus else {
         return running;
     };
     let elapsed = raw.strands.end.iter().max().copied().unwrap_or(0);

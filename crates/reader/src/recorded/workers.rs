@@ -143,7 +143,8 @@ pub(super) fn pools(told: &ReplayLog, threads: &Threads, places: &Places, last: 
                 .map(|site| places.list[places.of(site) as usize].label.clone()),
         })
         .collect();
-    if !pools.are_several() {
+    let is_built = pools.list.iter().any(|pool| pool.built.is_some());
+    if !pools.are_several() && !is_built {
         return Pools::default();
     }
     for thread in &told.threads {
