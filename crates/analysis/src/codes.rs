@@ -101,7 +101,7 @@ fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<HotFunction
         if strand == NONE {
             continue;
         }
-        tallies[block_of[strand as usize] as usize].add(frames.of(stack), false);
+        tallies[block_of[strand as usize] as usize].add(frames.of(stack), None, false);
     }
     tallies.into_iter().map(FunctionTally::hottest).collect()
 }

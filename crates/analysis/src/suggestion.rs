@@ -3,9 +3,11 @@
 
 use workspan_dag::{Dag, NONE};
 
+use crate::blocked::blocked_in;
 use crate::blocks::{block_name, block_strands};
 use crate::causes::{Cause, Causes, Finding};
 use crate::critical_block::CriticalBlock;
+use crate::named_code::{self, LineRange};
 use crate::options::Options;
 use crate::sample_profile::{hottest_function, is_in_block, sampled_lines};
 use crate::weight::Weights;
@@ -18,7 +20,8 @@ pub struct Suggestion {
     pub finding: usize,
     /// Its code.
     pub target: Target,
-    /// What that is called where it is a code block ([`crate::block_name`]).
+    /// What that is called where it is a code block ([`crate::block_name`]), or a lock: the line
+    /// where threads waited for it.
     pub block: Option<String>,
     /// What it gives.
     pub outcome: Outcome,
@@ -66,7 +69,7 @@ pub(crate) fn suggest(
 }
 
 /// The code a finding is about, where faster code is the cure: lines that hold most of its samples,
-/// tasks of a site, or its code block with what that is called.
+/// tasks of a site, its code block or its lock with what that is called.
 fn code_of(dag: &Dag, finding: &Finding) -> Option<(Target, Option<String>)> {
     let block = &finding.block;
     let site = |place: u32| Target::Site {
@@ -91,6 +94,18 @@ fn code_of(dag: &Dag, finding: &Finding) -> Option<(Target, Option<String>)> {
             let name = block_name(dag, block);
             let strands = block_strands(dag, &name);
             Some((Target::Strands(strands), Some(name)))
+        }
+        Cause::Lock => {
+            let at = blocked_in(dag, finding)?;
+            let (file, line) = (at.file?, at.line?);
+            let name = format!("{file}:{line}");
+            let range = LineRange {
+                file,
+                from: line,
+                to: line,
+            };
+            let target = named_code::lock(dag, &range).ok()?;
+            Some((target, Some(name)))
         }
         _ => None,
     }

@@ -2,7 +2,7 @@
 
 use workspan_analysis::causes::{Cause, Finding};
 use workspan_analysis::{
-    CodeBlock, CriticalBlock, Suggestion, WaitKind, blocked_in, hot_function_of,
+    CodeBlock, CriticalBlock, Suggestion, Target, WaitKind, blocked_in, hot_function_of,
 };
 use workspan_dag::{NONE, ROOT_PLACE, StartKind};
 
@@ -117,7 +117,10 @@ pub(super) fn faster(view: &View, suggestion: &Suggestion) -> Vec<Piece> {
     let trace = view.options.trace.as_ref();
     let file = trace.map_or("FILE", |trace| trace.name.as_str());
     let mut words = vec![
-        plain("If this code were twice as fast, the parallelism would be "),
+        plain(match suggestion.target {
+            Target::Lock(_) => "If this lock were held half as long, the parallelism would be ",
+            _ => "If this code were twice as fast, the parallelism would be ",
+        }),
         strong(ratio(suggestion.outcome.parallelism())),
         plain(":"),
     ];

@@ -37,7 +37,12 @@ pub(crate) fn command(
             let name = dag.labels.get(*label as usize).map_or("?", String::as_str);
             words.push(format!("--region {}", quoted(name)));
         }
-        Target::Block(_) | Target::Strands(_) | Target::Lock(_) => {
+        Target::Lock(_) => {
+            if let Some(line) = &suggestion.block {
+                words.push(format!("--lock {}", quoted(line)));
+            }
+        }
+        Target::Block(_) | Target::Strands(_) => {
             if let Some(block) = &suggestion.block {
                 words.push(format!("--block {}", quoted(block)));
             }
