@@ -1,15 +1,16 @@
 /**
  * node e2e/run.mjs [FILE …] [--only WORDS]
  *
- * WORKSPAN   the CLI, built with the page inside RUNS       a folder of traces: before.wspan (a
- * Rayon merge sort), after.wspan (the same with a parallel merge), openmp.wspan, and where there
- *            are such one-worker.wspan, truncated.wspan, broad.wspan (20,000 tasks side by side,
- *            most of them stolen), regions.wspan (regions by
- *            name), large.wspan (a few megabytes: shown before it is read), budget.wspan (recorded
- *            within an overhead budget), twice.wspan (folded
- *            while it was recorded, to be folded again)
- * PAGE       a built page to test instead of the one inside (not that of reports) CHROMIUM   the
- * browser (default: /usr/bin/chromium) SHOTS      a folder for pictures of what failed
+ * WORKSPAN   the CLI, built with the page inside
+ * RUNS       a folder of traces: before.wspan (a Rayon merge sort), after.wspan (the same with a
+ *            parallel merge), openmp.wspan, and where there are such one-worker.wspan,
+ *            truncated.wspan, broad.wspan (20,000 tasks side by side, most of them stolen),
+ *            regions.wspan (regions by name), large.wspan (a few megabytes: shown before it is
+ *            read), budget.wspan (recorded within an overhead budget), twice.wspan (folded while
+ *            it was recorded, to be folded again)
+ * PAGE       a built page to test instead of the one inside (not that of reports)
+ * CHROMIUM   the browser (default: /usr/bin/chromium)
+ * SHOTS      a folder for pictures of what failed
  */
 
 import { existsSync, readdirSync } from "node:fs";

@@ -5,10 +5,12 @@
 //! Nothing is uploaded.
 
 mod arch;
+mod deb;
+mod rpm;
 mod trial;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -56,8 +58,8 @@ pub fn run(system: System) -> Result<()> {
     release.stage()?;
     release.glibc = release.check_binaries(system)?;
     let mut made = vec![release.archive()?];
-    made.extend(release.debian()?);
-    made.extend(release.rpm()?);
+    made.extend(deb::package(&release)?);
+    made.extend(rpm::package(&release)?);
     made.extend(arch::package(
         &release.dist,
         &release.version,
@@ -200,67 +202,6 @@ impl Release {
         Ok(file)
     }
 
-    /// A `.deb`, where dpkg is.
-    fn debian(&self) -> Result<Option<PathBuf>> {
-        if !works("dpkg-deb") {
-            println!("   no .deb: dpkg-deb is missing");
-            return Ok(None);
-        }
-        let package = self.dist.join("deb");
-        copy_tree(&self.tree, &package.join("usr"))?;
-        let control = package.join("DEBIAN");
-        fs::create_dir_all(&control)?;
-        let text = format!(
-            "Package: workspan\nVersion: {}\nArchitecture: {}\nMaintainer: The workspan developers <maintainers@workspan.invalid>\n\
-             Section: devel\nPriority: optional\nDepends: libc6 (>= {}.{})\nDescription: {SUMMARY}\n {DESCRIPTION}\n",
-            self.version,
-            debian_architecture(),
-            self.glibc.0,
-            self.glibc.1
-        );
-        fs::write(control.join("control"), text)?;
-        let file = self.dist.join(format!(
-            "workspan_{}_{}.deb",
-            self.version,
-            debian_architecture()
-        ));
-        let mut build = Command::new("dpkg-deb");
-        build.args(["--root-owner-group", "--build"]);
-        output(build.arg(&package).arg(&file))?;
-        Ok(Some(file))
-    }
-
-    /// An `.rpm`, where rpmbuild is.
-    fn rpm(&self) -> Result<Option<PathBuf>> {
-        if !works("rpmbuild") {
-            println!("   no .rpm: rpmbuild is missing (apt-get install rpm)");
-            return Ok(None);
-        }
-        let top = self.dist.join("rpm");
-        fs::create_dir_all(&top)?;
-        let spec = top.join("workspan.spec");
-        let text = format!(
-            "Name: workspan\nVersion: {}\nRelease: 1\nSummary: {SUMMARY}\nLicense: MIT OR Apache-2.0\n\
-             %define debug_package %{{nil}}\n%define __strip /bin/true\n%define _build_id_links none\n%define __os_install_post %{{nil}}\n\
-             %description\n{DESCRIPTION}\n\
-             %install\nmkdir -p %{{buildroot}}/usr\ncp -a {}/. %{{buildroot}}/usr/\n\
-             %files\n/usr/bin/*\n/usr/include/*\n/usr/share/*/*\n",
-            self.version,
-            self.tree.display()
-        );
-        fs::write(&spec, text)?;
-        let mut build = Command::new("rpmbuild");
-        build
-            .args(["-bb", "--quiet", "--define"])
-            .arg(format!("_topdir {}", top.display()));
-        succeed(build.arg(&spec))?;
-        let architecture = std::env::consts::ARCH;
-        let name = format!("workspan-{}-1.{architecture}.rpm", self.version);
-        let file = self.dist.join(&name);
-        fs::copy(top.join("RPMS").join(architecture).join(&name), &file)?;
-        Ok(Some(file))
-    }
-
     /// `SHA256SUMS` beside the files, as `sha256sum -c` reads it.
     fn checksums(&self, files: &[PathBuf]) -> Result<()> {
         let names = files.iter().filter_map(|file| file.file_name());
@@ -293,27 +234,9 @@ pub fn version() -> Result<String> {
         .context("Cargo.toml: workspace.package.version is not a text")
 }
 
-fn debian_architecture() -> &'static str {
-    match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        other => other,
-    }
-}
-
 fn works(program: &str) -> bool {
     let version = Command::new(program).arg("--version").output();
     version.is_ok_and(|done| done.status.success())
-}
-
-fn copy_tree(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to)?;
-    succeed(
-        Command::new("cp")
-            .arg("-a")
-            .arg(from.join("."))
-            .arg(to.join(".")),
-    )
 }
 
 /// The newest version in `GLIBC_x.y` of a dynamic symbol table.

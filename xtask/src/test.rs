@@ -1,20 +1,17 @@
 //! `cargo xtask test`: every check a change has to pass, and one line that sums them up.
 
+mod documentation;
 mod progress;
 mod tally;
 
-use std::fs;
 use std::panic;
-use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
-use serde_json::Value;
+use anyhow::{Result, bail};
 
 use crate::aarch64;
-use crate::book;
 use crate::comments;
 use crate::dependencies;
 use crate::fuzz;
@@ -27,7 +24,7 @@ use crate::runtimes;
 use crate::sanitized;
 use crate::truth::{self, Amount};
 use crate::ui;
-use crate::workspace::{cargo, output, succeed};
+use crate::workspace::{cargo, succeed};
 
 pub use progress::Check;
 pub use tally::Tally;
@@ -141,7 +138,7 @@ pub fn run(long: bool) -> Result<()> {
         vulnerabilities(&mut tally);
         runtimes::run(&mut tally)?;
         tally.outcome("aarch64", aarch64::run());
-        tally.outcome("the documentation's site", site());
+        tally.outcome("the documentation's site", documentation::site());
         truth::run(&mut tally, Amount::All)?;
         tally.stage("what takes long");
         tally.rerun_failed()?;
@@ -162,8 +159,6 @@ fn toolchains() {
 
 /// The project's own tests, on what was built before.
 fn tests(tally: &mut Tally, long: bool) -> Result<()> {
-    // Examples of the documentation are run where there are some, as rustdoc reads each crate it
-    // is asked about for seconds.
     let mut quick = cargo();
     quick.args(["test", "--workspace", "--no-fail-fast", "--tests"]);
     if long {
@@ -174,51 +169,9 @@ fn tests(tally: &mut Tally, long: bool) -> Result<()> {
     // themselves.
     tally.count("tests", &mut quick, true)?;
     tally.stage("tests");
-    let mut doctests = cargo();
-    doctests.args(["test", "--doc", "--no-fail-fast"]);
-    for package in packages_with_doctests()? {
-        doctests.args(["--package", &package]);
-    }
-    tally.count("examples of the documentation", &mut doctests, false)?;
+    documentation::examples(tally)?;
     tally.stage("examples of the documentation");
     Ok(())
-}
-
-/// Packages whose documentation has a block of code.
-fn packages_with_doctests() -> Result<Vec<String>> {
-    let metadata = output(cargo().args(["metadata", "--format-version=1", "--no-deps"]))?;
-    let metadata: Value = serde_json::from_str(&metadata)?;
-    let mut names = Vec::new();
-    for package in metadata["packages"].as_array().into_iter().flatten() {
-        let manifest = package["manifest_path"].as_str().unwrap_or_default();
-        let has_library = package["targets"].as_array().into_iter().flatten();
-        let mut has_library = has_library.filter(|target| target["doctest"] == true);
-        let source = Path::new(manifest).with_file_name("src");
-        if has_library.next().is_some() && has_code_block(&source)? {
-            names.extend(package["name"].as_str().map(str::to_owned));
-        }
-    }
-    Ok(names)
-}
-
-/// Whether a documentation comment below the folder begins a block of code.
-fn has_code_block(folder: &Path) -> Result<bool> {
-    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
-        let path = entry?.path();
-        let found = match path.is_dir() {
-            true => has_code_block(&path)?,
-            false if path.extension().is_some_and(|ending| ending == "rs") => {
-                let text = fs::read_to_string(&path)?;
-                let mut lines = text.lines().map(str::trim_start);
-                lines.any(|line| line.starts_with("/// ```") || line.starts_with("//! ```"))
-            }
-            false => false,
-        };
-        if found {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// The page's tests and slow tests, and what is compiled for a check of its own: Rayon's tests,
@@ -249,12 +202,9 @@ fn others(tally: &mut Tally, long: bool, started: Instant) -> Result<()> {
     tally.count("slow tests", &mut slow, false)?;
     tally.stage("slow tests");
     licences(tally);
-    let mut docs = cargo();
-    docs.args(["doc", "--quiet", "--workspace", "--no-deps"])
-        .env("RUSTDOCFLAGS", "-D warnings");
-    tally.check("docs", &mut docs)?;
+    documentation::rustdoc(tally)?;
     tally.outcome("packages for a registry", packages_whole(long));
-    tally.outcome("links of the documentation", documentation_links());
+    tally.outcome("links of the documentation", documentation::links());
     tally.stage("dependencies, docs and packages");
     if long || started.elapsed() < TIME_FOR_FUZZERS {
         fuzzers(tally, long)?;
@@ -284,23 +234,6 @@ fn packages_whole(long: bool) -> dependencies::Outcome {
 /// Whether all comments are within the columns that code is.
 fn width_of_comments() -> dependencies::Outcome {
     match comments::check() {
-        Ok(()) => dependencies::Outcome::Fine,
-        Err(error) => dependencies::Outcome::Wrong(format!("{error:#}")),
-    }
-}
-
-/// Whether every link of the documentation leads somewhere.
-fn documentation_links() -> dependencies::Outcome {
-    match book::check() {
-        Ok(()) => dependencies::Outcome::Fine,
-        Err(error) => dependencies::Outcome::Wrong(format!("{error:#}")),
-    }
-}
-
-/// The documentation's site with its gallery.
-fn site() -> dependencies::Outcome {
-    let _running = Check::begin("the documentation's site");
-    match book::run() {
         Ok(()) => dependencies::Outcome::Fine,
         Err(error) => dependencies::Outcome::Wrong(format!("{error:#}")),
     }

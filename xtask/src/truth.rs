@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::test::Tally;
-use crate::workspace::{cargo, target};
+use crate::workspace::{cargo, root, succeed, target};
 
 /// How often each program is recorded on each number of threads when the corpus runs alone.
 const TIMES: &str = "3";
@@ -27,8 +27,11 @@ pub enum Amount {
 /// Runs it with the debug build of the tool, which is built already.
 ///
 /// # Errors
-/// The harness could not be started.
+/// The harness could not be built or started.
 pub fn run(tally: &mut Tally, amount: Amount) -> Result<()> {
+    // For the whole workspace, as dependencies then have the features that the tests were built
+    // with; for this package alone cargo would compile some of them once more.
+    succeed(cargo().args(["build", "--quiet", "--workspace", "--bin", "truth"]))?;
     let times = if amount == Amount::Long {
         TIMES_LONG
     } else {
@@ -49,15 +52,8 @@ pub fn run(tally: &mut Tally, amount: Amount) -> Result<()> {
 
 /// The harness, printing a line a recording.
 fn truth() -> Command {
-    let mut truth = cargo();
-    truth.args([
-        "run",
-        "--quiet",
-        "--package",
-        "workspan-truth",
-        "--",
-        "--lines",
-    ]);
+    let mut truth = Command::new(target().join("debug/truth"));
+    truth.current_dir(root()).arg("--lines");
     truth.arg("--tool").arg(target().join("debug/workspan"));
     truth.arg("--folder").arg(target().join("workspan/truth"));
     truth

@@ -1,5 +1,7 @@
 //! The viewer's page: built, checked, driven in a browser, photographed.
 
+mod runs;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -7,7 +9,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
 
-use crate::workspace::{cargo_workspan, output, root, succeed, target, workspan};
+use crate::workspace::{root, succeed, target};
 
 /// What the page is built with: vite's own demand.
 const OLDEST_NODE: (u32, u32) = (20, 19);
@@ -140,7 +142,7 @@ fn in_browser(profile: &str) -> Result<Part> {
     let Some(browser) = browser() else {
         return Ok(Part::Skipped("there is no Chromium".into()));
     };
-    let runs = record(profile)?;
+    let runs = runs::record(profile)?;
     let mut node = Command::new("node");
     node.arg(root().join("ui/e2e/run.mjs"))
         .current_dir(root().join("ui"))
@@ -186,126 +188,6 @@ pub fn browser() -> Option<PathBuf> {
     given.into_iter().chain(all).find(|path| path.is_file())
 }
 
-/// Records the runs that the tests look at, and says in which folder they are: the merge sort with
-/// its serial and its parallel merge, on one worker, cut short, recursions with very short tasks,
-/// and programs in C and C++ where there is a compiler for them.
-pub fn record(profile: &str) -> Result<PathBuf> {
-    let folder = target().join("workspan/page-runs");
-    fs::create_dir_all(&folder)?;
-    let rayon = [
-        ("before", "serial", None),
-        ("after", "parallel", None),
-        ("one-worker", "serial", Some("1")),
-    ];
-    for (name, merge, workers) in rayon {
-        let trace = folder.join(format!("{name}.wspan"));
-        // `-o` never overwrites; these runs are made anew.
-        let _ = fs::remove_file(&trace);
-        let mut record = cargo_workspan(profile)?;
-        record.arg("--no-report").arg("-o").arg(&trace).args([
-            "run",
-            "--release",
-            "--package",
-            "workspan-bench",
-            "--bin",
-            "msort",
-            "--",
-            "--merge",
-            merge,
-        ]);
-        if let Some(workers) = workers {
-            record.env("RAYON_NUM_THREADS", workers);
-        }
-        output(&mut record)?;
-    }
-    let whole = fs::read(folder.join("before.wspan"))?;
-    fs::write(
-        folder.join("truncated.wspan"),
-        &whole[..whole.len() * 6 / 10],
-    )?;
-    short_tasks(profile, &folder)?;
-    native(profile, &folder)?;
-    Ok(folder)
-}
-
-/// Runs of a recursion with very short tasks: trace, how it is recorded, arguments. Some megabytes,
-/// which are shown before they are read; one within an overhead budget; one that was folded while
-/// it was recorded, and is folded on when it is read.
-const SHORT_TASKS: [(&str, &[&str], [&str; 2]); 3] = [
-    ("large", &[], ["28", "2"]),
-    ("budget", &["--max-overhead", "5%"], ["32", "0"]),
-    (
-        "twice",
-        &["--fold", "2us", "--max-overhead", "off"],
-        ["27", "2"],
-    ),
-];
-
-fn short_tasks(profile: &str, folder: &Path) -> Result<()> {
-    for (name, flags, arguments) in SHORT_TASKS {
-        let trace = folder.join(format!("{name}.wspan"));
-        let _ = fs::remove_file(&trace);
-        let mut record = cargo_workspan(profile)?;
-        record.arg("--no-report").args(flags).arg("-o").arg(&trace);
-        record.args(["run", "--release", "--package", "workspan-bench"]);
-        output(record.args(["--bin", "fib", "--"]).args(arguments))?;
-    }
-    Ok(())
-}
-
-/// Runs of C and C++ programs: trace, compiler, source, its flags, threads. A tree of OpenMP tasks;
-/// 20,000 of them side by side, most of them stolen; a pool that names its regions.
-const NATIVE: [(&str, &str, &str, &[&str], &str); 3] = [
-    ("openmp", "gcc", "examples/treesum.c", &["-fopenmp"], ""),
-    (
-        "broad",
-        "g++",
-        "bench/tp/queue.cpp",
-        &["-std=c++11", "-DTP_OPENMP", "-fopenmp"],
-        "4",
-    ),
-    (
-        "regions",
-        "gcc",
-        "examples/pool.c",
-        &["-std=c99", "-D_GNU_SOURCE", "-pthread"],
-        "",
-    ),
-];
-
-/// Records them; none without a compiler.
-fn native(profile: &str, folder: &Path) -> Result<()> {
-    for (name, compiler, source, flags, threads) in NATIVE {
-        let source = root().join(source);
-        let program = folder.join(source.file_stem().unwrap_or_default());
-        let mut build = Command::new(compiler);
-        build.args(["-O2", "-g"]).args(flags);
-        build.arg("-I").arg(root().join("include"));
-        if !build
-            .arg("-o")
-            .arg(&program)
-            .arg(&source)
-            .status()
-            .is_ok_and(|s| s.success())
-        {
-            println!(
-                "no {name}.wspan: {compiler} could not build {}",
-                source.display()
-            );
-            continue;
-        }
-        let trace = folder.join(format!("{name}.wspan"));
-        let _ = fs::remove_file(&trace);
-        let mut record = workspan(profile);
-        record.args(["record", "--no-report", "-o"]).arg(&trace);
-        if !threads.is_empty() {
-            record.env("OMP_NUM_THREADS", threads);
-        }
-        output(record.arg("--").arg(&program))?;
-    }
-    Ok(())
-}
-
 /// Pictures of the page for the README, in docs/pictures, each below 200 KB.
 pub fn screenshots() -> Result<()> {
     const MOST_BYTES: u64 = 200_000;
@@ -314,7 +196,7 @@ pub fn screenshots() -> Result<()> {
         bail!("there is no Chromium to take pictures with: apt-get install chromium");
     };
     crate::workspace::build_release(true)?;
-    let runs = record("release")?;
+    let runs = runs::record("release")?;
     let pictures = root().join("docs/pictures");
     fs::create_dir_all(&pictures)?;
     let mut node = Command::new("node");

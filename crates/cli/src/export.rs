@@ -157,11 +157,15 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
                 };
                 return crate::sql::export(dag, trace, path);
             }
-            let name = || format!("{}: can't be written", path.display());
+            let is_new = !path.exists();
             let file = output_file::create(path, |start| args.format.begins(start))?;
             let mut out = BufWriter::new(file);
-            write(args, &dag, &mut out).with_context(name)?;
-            out.flush().with_context(name)?;
+            let written = write(args, &dag, &mut out).and_then(|()| Ok(out.flush()?));
+            if written.is_err() && is_new {
+                // A part of a file, or an empty one, would pass for the whole.
+                let _ = std::fs::remove_file(path);
+            }
+            written.with_context(|| format!("{}: can't be written", path.display()))?;
         }
     }
     Ok(())

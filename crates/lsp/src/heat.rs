@@ -52,6 +52,14 @@ pub(crate) struct Samples {
     pub(crate) percent: f64,
 }
 
+impl Samples {
+    /// Their number in words.
+    pub(crate) fn counted(&self) -> String {
+        let plural = if self.count == 1 { "" } else { "s" };
+        format!("{} sample{plural}", self.count)
+    }
+}
+
 /// Tasks that are created in a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Site {

@@ -61,8 +61,8 @@ fn said(placed: &Placed<'_>) -> Vec<String> {
     }
     if let Some(samples) = &line.samples {
         parts.push(format!(
-            "{} samples ({}, {:.1} % of all) in `{}`; {:.1} % of those on the critical path.",
-            samples.count,
+            "{} ({}, {:.1} % of all) in `{}`; {:.1} % of those on the critical path.",
+            samples.counted(),
             samples.time,
             samples.percent,
             samples.function.replace('`', "'"),

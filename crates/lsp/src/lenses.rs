@@ -46,8 +46,10 @@ fn title(placed: &Placed<'_>) -> Option<(f64, String)> {
     if let Some(samples) = &line.samples {
         weight = weight.max(samples.percent).max(samples.critical_percent);
         parts.push(format!(
-            "critical {:.1} %, {} samples ({})",
-            samples.critical_percent, samples.count, samples.time
+            "critical {:.1} %, {} ({})",
+            samples.critical_percent,
+            samples.counted(),
+            samples.time
         ));
     }
     (weight >= MIN_PERCENT).then(|| {

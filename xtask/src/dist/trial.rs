@@ -9,7 +9,8 @@ use crate::debian_root::DebianRoot;
 use crate::packages::is_root;
 use crate::workspace::{output, root};
 
-use super::{arch, archive_name, debian_architecture};
+use super::deb::debian_architecture;
+use super::{arch, archive_name};
 
 /// Why the trial did not come to an end.
 pub enum Unfinished {

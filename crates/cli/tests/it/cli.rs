@@ -322,6 +322,18 @@ fn exported_text_reports_the_same() {
     );
 }
 
+/// DAG Recorder's format has one root; the run has two.
+#[test]
+fn a_refused_export_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.dag");
+    let [trace, path] = [golden("doubtful.jsonl"), file.clone()];
+    let [trace, path] = [trace.to_str().unwrap(), path.to_str().unwrap()];
+    let words = ["export", "--format", "dag-recorder", trace, "-o", path];
+    fails(&words, &["run.dag: can't be written", "2 roots"]);
+    assert!(!file.exists());
+}
+
 #[test]
 fn info_says_what_the_trace_is_of() {
     let path = golden("counters_and_off.jsonl");

@@ -10,8 +10,7 @@ fn example() -> Project {
 }
 
 /// Runs cargo's subcommand with `--each`; the table has these names.
-fn has_rows(words: &[&str], names: &[&str]) {
-    let project = example();
+fn has_rows(project: &Project, words: &[&str], names: &[&str]) {
     let mut command = project.cargo_workspan(&["--each"]);
     let output = command.args(words).output().unwrap();
     let text = said(&output);
@@ -34,17 +33,21 @@ fn has_rows(words: &[&str], names: &[&str]) {
 
 #[test]
 fn each_test_has_a_row() {
-    has_rows(
-        &["test", "--lib"],
-        &["tests::divided", "tests::serial_first"],
-    );
+    let names = ["tests::least", "tests::small"];
+    has_rows(&Project::new("sorter"), &["test", "--lib"], &names);
 }
 
 #[test]
 #[ignore = "builds Criterion and divan in release"]
 fn each_benchmark_of_criterion_and_divan_has_a_row() {
+    let tests = ["tests::divided", "tests::serial_first"];
+    has_rows(&example(), &["test", "--lib"], &tests);
     let criterion = ["squares/divided", "squares/serial first"];
-    has_rows(&["bench", "--bench", "with_criterion"], &criterion);
+    has_rows(
+        &example(),
+        &["bench", "--bench", "with_criterion"],
+        &criterion,
+    );
     let divan = ["with_divan::divided", "with_divan::serial_first"];
-    has_rows(&["bench", "--bench", "with_divan"], &divan);
+    has_rows(&example(), &["bench", "--bench", "with_divan"], &divan);
 }
