@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { check, Skip, until } from "./harness.mjs";
 
-const LAYOUTS = ["structure", "linear", "power", "time"];
+const LAYOUTS = ["structure", "linear", "power", "log", "time"];
 const COLOURS = ["code", "worker", "site", "activity", "critical", "level"];
 /** As ui/src/dagview/expand.ts has it. */
 const MOST_NODES = 5000;

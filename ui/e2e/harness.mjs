@@ -41,6 +41,7 @@ export function findRuns(folder) {
         .sort()
         .map((f) => resolve(folder, f))
     : [];
+  const simulated = resolve(folder, "simulated.jsonl");
   const named = (...words) => all.find((f) => words.some((w) => basename(f).includes(w))) ?? null;
   return {
     all,
@@ -55,6 +56,7 @@ export function findRuns(folder) {
     budget: named("budget"),
     twice: named("twice"),
     sleepy: named("no-steals"),
+    simulated: existsSync(simulated) ? simulated : null,
   };
 }
 

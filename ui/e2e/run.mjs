@@ -7,7 +7,8 @@
  *            truncated.wspan, broad.wspan (20,000 tasks side by side, most of them stolen),
  *            regions.wspan (regions by name), large.wspan (a few megabytes: shown before it is
  *            read), budget.wspan (recorded within an overhead budget), twice.wspan (folded while
- *            it was recorded, to be folded again)
+ *            it was recorded, to be folded again), simulated.jsonl (the merge sort on eight virtual
+ *            workers)
  * PAGE       a built page to test instead of the one inside (not that of reports)
  * CHROMIUM   the browser (default: /usr/bin/chromium)
  * SHOTS      a folder for pictures of what failed

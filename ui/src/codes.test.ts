@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { codeColour, greyCode } from "./codes";
+import { codeColour, greyCode, numbersOf } from "./codes";
 
 const named = (...labels: string[]) => labels.map((label) => ({ label }));
 
@@ -14,4 +14,18 @@ test("without one nothing is grey, and code that nobody knows is not the root's"
   const codes = named("merge", "mainly");
   expect(greyCode(codes)).toBe(-1);
   expect(codeColour(codes, null, false)).not.toEqual(codeColour(named("root"), 0, false));
+});
+
+test("what is called the same in two runs has one number, and codes of one run never do", () => {
+  const run = (...labels: string[]) => ({
+    codes: labels.map((label) => ({ label, function: null, file: "a.rs", line: 1, ticks: 1 })),
+  });
+  const numbers = numbersOf([
+    run("merge", "sort", "merge"),
+    run("sort", "split", "merge", "merge"),
+  ]);
+  expect(numbers).toEqual([
+    [0, 1, 2],
+    [1, 3, 0, 2],
+  ]);
 });

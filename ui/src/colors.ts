@@ -121,6 +121,26 @@ export const tokens = (dark: boolean): Tokens => (dark ? DARK : LIGHT);
  */
 export type Texture = "none" | "diagonal" | "dots" | "lines" | "cross";
 const TEXTURES: Texture[] = ["none", "diagonal", "dots", "lines"];
+/** Textures that colours of the palette have. */
+export const MARKS = ["diagonal", "dots", "lines"] as const satisfies Texture[];
+
+/** What a texture's marks are drawn with over a fill. */
+export const markInk = (dark: boolean): string =>
+  dark ? "rgba(13,16,20,.5)" : "rgba(255,255,255,.6)";
+
+/** How far a fill goes to its marks where these have no room. */
+const FLAT: Record<Texture, number> = {
+  none: 0,
+  dots: 0.25,
+  diagonal: 0.4,
+  cross: 0.5,
+  lines: 0.55,
+};
+
+/** Colour and texture as one flat colour, for pixels and rows too low for marks. */
+export function flatOf(c: Pick<Colour, "fill" | "texture">, dark: boolean): string {
+  return mix(c.fill, dark ? "#0d1014" : "#ffffff", FLAT[c.texture]);
+}
 
 export interface Colour {
   /** `#rrggbb`. */

@@ -23,6 +23,7 @@ export interface ViewState {
   tab: Tab;
   run: string;
   other: string | null;
+  beside: readonly string[];
   range: { t0: number; t1: number } | null;
   selection: Selection | null;
   colorBy: ColorBy;
@@ -43,6 +44,7 @@ export const START: ViewState = {
   tab: "summary",
   run: "a",
   other: null,
+  beside: [],
   range: null,
   selection: null,
   colorBy: "code",
@@ -73,7 +75,7 @@ export const START: ViewState = {
 /** Node ids beyond this are not kept: a link has to stay a link. */
 const MOST_EXPANDED = 300;
 const COLORS: ColorBy[] = ["code", "site", "worker", "activity", "level", "critical"];
-const LAYOUTS: Layout[] = ["structure", "linear", "power", "time"];
+const LAYOUTS: Layout[] = ["structure", "linear", "power", "log", "time"];
 
 export function write(s: ViewState): string {
   const out: string[] = ["v=1", `tab=${s.tab}`];
@@ -81,6 +83,7 @@ export function write(s: ViewState): string {
   const text = encodeURIComponent;
   if (s.run !== START.run) put("run", text(s.run));
   if (s.other !== null) put("with", text(s.other));
+  if (s.beside.length) put("beside", s.beside.map(text).join(","));
   if (s.range) put("t", `${number(s.range.t0)},${number(s.range.t1)}`);
   if (s.selection) put("sel", selectionText(s.selection));
   if (s.colorBy !== START.colorBy) put("color", s.colorBy);
@@ -131,6 +134,7 @@ export function read(hash: string): ViewState {
     tab: one("tab", TABS, START.tab),
     run: decode(get("run")) ?? START.run,
     other: decode(get("with")),
+    beside: (get("beside") ?? "").split(",").flatMap((id) => decode(id) || []),
     range:
       t && t.length === 2 && t.every(Number.isFinite) && t[1]! > t[0]!
         ? { t0: t[0]!, t1: t[1]! }
@@ -176,6 +180,7 @@ function rowsText(s: RowsShown): string {
   const out: string[] = [];
   if (s.height !== ROWS_AT_START.height) out.push(s.height);
   if (s.sort !== ROWS_AT_START.sort) out.push(s.sort);
+  if (s.group !== ROWS_AT_START.group) out.push(`by-${s.group}`);
   if (s.pinned.length) out.push(`pin:${s.pinned.join(".")}`);
   if (s.hidden.length) out.push(`hide:${s.hidden.join(".")}`);
   return out.join(",");
@@ -192,6 +197,7 @@ function readRows(text: string | null): RowsShown {
   return {
     height: height ?? ROWS_AT_START.height,
     sort: words.includes("busy") ? "busy" : ROWS_AT_START.sort,
+    group: (["pool", "tens"] as const).find((g) => words.includes(`by-${g}`)) ?? "none",
     pinned: list("pin"),
     hidden: list("hide"),
   };
@@ -211,7 +217,7 @@ function selectionText(s: Selection): string {
     case "code":
       return `code:${run}:${s.code}`;
     case "row":
-      return `row:${run}:${s.row}`;
+      return `row:${run}:${[s.row, ...(s.others ?? [])].join(",")}`;
     case "group":
       return `group:${run}:${encodeURIComponent(s.id)}:${s.task}`;
     case "range":
@@ -242,8 +248,11 @@ function readSelection(text: string | null): Selection | null {
       return whole(a) ? { kind, run, site: a } : null;
     case "code":
       return whole(a) ? { kind, run, code: a } : null;
-    case "row":
-      return whole(a) ? { kind, run, row: a } : null;
+    case "row": {
+      const [row, ...others] = first.split(",").map(Number);
+      if (row === undefined || ![row, ...others].every(whole)) return null;
+      return others.length ? { kind, run, row, others } : { kind, run, row };
+    }
     case "group": {
       const id = decode(first);
       return id && whole(b) ? { kind, run, id, task: b } : null;

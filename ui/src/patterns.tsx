@@ -1,6 +1,6 @@
 /** The patterns of colors.ts for canvas (page or worker) and for SVG: the same marks in both. */
 
-import { alpha, tokens, type Texture } from "./colors";
+import { alpha, markInk, tokens, type Texture } from "./colors";
 
 /** Grounds of the timeline and its parallelism profile. */
 export type Ground = "delay" | "sched" | "app" | "descheduled" | "blocked";
@@ -54,7 +54,7 @@ export function ground(
 /** Draw this over a fill that has a texture; `null` where there is none. */
 export function texture(ctx: Context, kind: Texture, dark: boolean): CanvasPattern | string | null {
   if (kind === "none") return null;
-  const c = dark ? "rgba(13,16,20,.5)" : "rgba(255,255,255,.6)";
+  const c = markInk(dark);
   return pattern(ctx, `t${kind}${dark}`, null, (x) => {
     if (kind === "diagonal" || kind === "cross") slash(x, c, 1.6);
     if (kind === "cross") backslash(x, c, 1.6);

@@ -30,7 +30,8 @@ export type Selection =
   | { kind: "code"; run: RunId; code: number }
   | { kind: "group"; run: RunId; id: string; task: number }
   | { kind: "steal"; run: RunId; strand: number; task: number }
-  | { kind: "row"; run: RunId; row: number }
+  /** `others`: more rows, selected with it. */
+  | { kind: "row"; run: RunId; row: number; others?: readonly number[] }
   | { kind: "range"; run: RunId; t0: number; t1: number }
   | { kind: "line"; run: RunId; file: string; line: number };
 
@@ -52,7 +53,7 @@ export const LAYERS = [
 ] as const;
 export type Layer = (typeof LAYERS)[number];
 
-export type Layout = "structure" | "linear" | "power" | "time";
+export type Layout = "structure" | "linear" | "power" | "log" | "time";
 
 /** Set once, before the first render. */
 export let source: DataSource;
@@ -65,6 +66,8 @@ export const tab = signal<Tab>("summary");
 /** The run the single-run tabs show, and the one it is compared with. */
 export const run = signal<RunId>("a");
 export const other = signal<RunId | null>(null);
+/** Compare: runs whose timelines and DAGs stand below those of the two. */
+export const beside = signal<readonly RunId[]>([]);
 /** The timeline's window in ticks, shared with DAG and minimap. `null`: the whole run. */
 export const range = signal<{ t0: number; t1: number } | null>(null);
 export const selection = signal<Selection | null>(null);
@@ -90,10 +93,17 @@ export const layout = signal<Layout>("time");
 export interface RowsShown {
   height: "auto" | "full" | "compact";
   sort: "worker" | "busy";
+  group: "none" | "pool" | "tens";
   pinned: readonly number[];
   hidden: readonly number[];
 }
-export const ROWS_AT_START: RowsShown = { height: "auto", sort: "worker", pinned: [], hidden: [] };
+export const ROWS_AT_START: RowsShown = {
+  height: "auto",
+  sort: "worker",
+  group: "none",
+  pinned: [],
+  hidden: [],
+};
 export const rowsShown = signal<RowsShown>(ROWS_AT_START);
 /** Exponent of the layout `power`, 0.2 to 1. */
 export const power = signal(0.5);
@@ -118,6 +128,11 @@ export const status = signal("");
 /** Facts of a run; the current one by default. */
 export function runMeta(id: RunId = run.value): RunMeta | null {
   return meta.value?.runs.find((r) => r.id === id) ?? null;
+}
+
+/** The rows of a selection of rows; of any other, none. */
+export function rowsOf(s: Selection | null): readonly number[] {
+  return s?.kind === "row" ? [s.row, ...(s.others ?? [])] : [];
 }
 
 /** Looks at a range with something selected there: what every "Show me" does. */

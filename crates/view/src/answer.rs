@@ -125,6 +125,13 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, ApiError> {
             };
             answers::flame::answer(run()?, query.text("of")?, part, query.has("recursion"))
         }
+        "tasks" => {
+            let of = match query.has("site") {
+                true => answers::tasks::Of::Site(query.number("site")?),
+                false => answers::tasks::Of::Subtree(query.number("task")?),
+            };
+            answers::tasks::answer(run()?, of)
+        }
         "sql" => answers::sql::answer(run()?, query.text("query")?),
         "queries" => answers::sql::queries(),
         "source" => answers::source::answer(session, run()?, query.text("file")?),

@@ -9,4 +9,5 @@ pub(crate) mod sites;
 pub(crate) mod source;
 pub(crate) mod sql;
 pub(crate) mod summary;
+pub(crate) mod tasks;
 pub(crate) mod whatif;

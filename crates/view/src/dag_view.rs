@@ -98,7 +98,7 @@ impl Index {
     }
 
     /// The task and all its descendants.
-    fn with_descendants(&self, task: TaskId) -> &[TaskId] {
+    pub(crate) fn with_descendants(&self, task: TaskId) -> &[TaskId] {
         self.order.with_descendants(&self.subtrees.tasks, task)
     }
 

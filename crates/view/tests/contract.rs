@@ -295,6 +295,10 @@ fn answers_are_of_the_types_of_the_contract() {
         of_run("critical", "CriticalPath");
         of_run("regions", "RegionSpan[]");
         of_run("sites", "SiteExtra[]");
+        for number in 0..run["sites"].as_array().unwrap().len() {
+            let request = format!("tasks?run={id}&site={number}");
+            checked(&session, &request, "TasksReport");
+        }
         for of in ["all", "critical", "free"] {
             checked(&session, &format!("flame?run={id}&of={of}"), "Flame");
         }
@@ -318,6 +322,11 @@ fn answers_are_of_the_types_of_the_contract() {
                 &session,
                 &format!("task?run={id}&id={number}"),
                 "TaskDetail",
+            );
+            checked(
+                &session,
+                &format!("tasks?run={id}&task={number}"),
+                "TasksReport",
             );
             checked(
                 &session,

@@ -20,7 +20,10 @@ import { Choice, RunBadge, Section } from "../ui/parts";
 import { useWidth } from "../ui/size";
 import { StackedBar } from "../ui/StackedBar";
 import { Answered, backticks, Empty } from "../ui/states";
+import { Beside, runsBeside } from "./Beside";
 import { blockRows, compareCsv, quantityRows, siteRows } from "./changes";
+import { DagPictures } from "./DagPictures";
+import { FlameDifference } from "./FlameDifference";
 import { ChangesTable, WholeRun } from "./tables";
 import "./compare.css";
 
@@ -88,6 +91,9 @@ function swap() {
 function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
   const by = useSignal<"code" | "site">("code");
   const [one, two] = [runMeta(a)!, runMeta(b)!];
+  const runs = meta.value?.runs ?? [];
+  const pair = [one, two];
+  const { title, doubt } = titleOf(c.words.title);
   const quantities = quantityRows(c.table);
   const inA = valueOf(useJson<SiteExtra[]>(requests.sites(a))) ?? null;
   const inB = valueOf(useJson<SiteExtra[]>(requests.sites(b))) ?? null;
@@ -128,8 +134,8 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
   const [chart, width] = useWidth<HTMLDivElement>(330);
   return (
     <div class="compare scroll">
-      <h1 class={c.words.title.length > 70 ? "long" : ""}>{units(c.words.title)}</h1>
-      {c.words.lines.map((l, i) => (
+      <h1 class={title.length > 70 ? "long" : ""}>{units(title)}</h1>
+      {[...doubt, ...c.words.lines].map((l, i) => (
         <p key={i} class="why">
           {backticks(units(l))}
         </p>
@@ -188,8 +194,18 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
               />
             }
           >
-            <StackedTimelines a={a} b={b} by={compareBy.value} />
+            <Beside pair={pair} all={runs} />
+            <StackedTimelines runs={runsBeside(pair, runs)} by={compareBy.value} />
           </Section>
+          <Section
+            title="DAGs"
+            note={
+              compareBy.value === "time" ? "downwards in time, on one scale" : "downwards in time"
+            }
+          >
+            <DagPictures runs={runsBeside(pair, runs)} by={compareBy.value} />
+          </Section>
+          <FlameDifference a={one} b={two} />
           <Section
             title="What changed where"
             note={
@@ -257,6 +273,16 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
       ))}
     </div>
   );
+}
+
+/** What changed stands alone in the first line; how sure that is, below it as a sentence. */
+function titleOf(words: string): { title: string; doubt: string[] } {
+  const [title, ...rest] = words.split("; ");
+  const doubt = rest.join("; ").replace(/\.$/, "");
+  return {
+    title: title!.endsWith(".") ? title! : `${title}.`,
+    doubt: doubt ? [`${doubt.charAt(0).toUpperCase()}${doubt.slice(1)}.`] : [],
+  };
 }
 
 function noiseWords(table: Record<string, any>): string {

@@ -82,10 +82,9 @@ export function ChangesTable({ rows, a, b }: { rows: Changed[]; a: string; b: st
   const t = colours.value;
   const most = Math.max(...rows.map((r) => Math.abs(r.onSpan.absolute)), 1);
   const colourOf = (of: { run: string; code: number }) => {
-    const [one, two] = [runMeta(a), runMeta(b)];
-    const code = runMeta(of.run)?.codes[of.code];
-    return one && two && code
-      ? sharedColour(one, two, code, dark.value)
+    const [one, two, own] = [runMeta(a), runMeta(b), runMeta(of.run)];
+    return one && two && own
+      ? sharedColour([one, two], own, of.code, dark.value)
       : codeColour([], null, dark.value);
   };
   const shown = all.value ? rows.slice(0, 400) : rows.slice(0, FIRST);

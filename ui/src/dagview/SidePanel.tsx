@@ -16,6 +16,7 @@ import type { Scene } from "./scene";
 import { showInTimeline } from "./timeline";
 import { collapse, expand } from "./opening";
 import { pick } from "./selecting";
+import { paintOf } from "../ui/parts";
 
 /** Folded strands of more tasks are not opened (`view/src/inside/tree.rs`). */
 const MOST_OPENED = 300_000;
@@ -32,7 +33,7 @@ export function SidePanel({ scene }: { scene: Scene }) {
 
 function Swatch({ scene, code }: { scene: Scene; code: number }) {
   const c = codeColour(scene.run.codes, code, dark.value);
-  return <i class="dag-swatch" style={{ background: c.fill }} data-texture={c.texture} />;
+  return <i class="dag-swatch" style={paintOf(c)} />;
 }
 
 function Critical({ scene }: { scene: Scene }) {
@@ -111,7 +112,7 @@ function Critical({ scene }: { scene: Scene }) {
                       class="dag-bar"
                       style={{
                         width: `${(100 * r.weight) / most}%`,
-                        background: codeColour(scene.run.codes, r.code, dark.value).fill,
+                        ...paintOf(codeColour(scene.run.codes, r.code, dark.value)),
                       }}
                     />
                   </td>

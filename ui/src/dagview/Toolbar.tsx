@@ -1,6 +1,8 @@
 /** What can be chosen above the picture; the toggles carry the mark they switch. */
 
+import { codeColour } from "../codes";
 import { colour, type Item } from "../colors";
+import type { CodeName } from "../data/contract";
 import { colorBy, layers, layout, power, type ColorBy, type Layout } from "../store";
 import { fileName } from "../format";
 import { fillOf } from "../patterns";
@@ -10,7 +12,8 @@ import { COLOURS, LAYOUTS } from "./choices";
 import { asTable } from "./DagView";
 import { toggleLayer } from "./keys";
 import type { Scene } from "./scene";
-import { less, more } from "./opening";
+import { depthOf, less, MAX_DEPTH, more, toDepth } from "./opening";
+import { paintOf } from "../ui/parts";
 
 export function Toolbar({ scene }: { scene: Scene }) {
   const on = layers.value;
@@ -59,6 +62,17 @@ export function Toolbar({ scene }: { scene: Scene }) {
       <button onClick={() => less(scene)} title="Collapse the innermost nodes">
         Contract <kbd>C</kbd>
       </button>
+      <label>
+        Depth{" "}
+        <select
+          value={String(Math.min(MAX_DEPTH, depthOf(scene)))}
+          onChange={(e) => toDepth(scene, Number(e.currentTarget.value))}
+        >
+          {Array.from({ length: MAX_DEPTH + 1 }, (_, i) => (
+            <option value={String(i)}>{i}</option>
+          ))}
+        </select>
+      </label>
       <button
         onClick={() => scene.fitNow("full")}
         title="Fit everything; H the width, V the height"
@@ -162,22 +176,38 @@ export function Legend({ scene }: { scene: Scene }) {
   const list = [...sums].sort((a, b) => b[1].ticks - a[1].ticks || a[0] - b[0]).slice(0, most);
   if (mode === "worker" || mode === "level") list.sort((a, b) => a[0] - b[0]);
   return (
-    <Swatches of={list.map(([k, { item }]) => [name(k), item])} more={sums.size - list.length} />
+    <Swatches
+      of={list.map(([k, { item }]) => [name(k), item])}
+      more={sums.size - list.length}
+      codes={meta.codes}
+    />
   );
 }
 
-function Swatches({ of, more = 0 }: { of: [string, Item][]; more?: number }) {
+function Swatches({
+  of,
+  more = 0,
+  codes = [],
+}: {
+  of: [string, Item][];
+  more?: number;
+  codes?: readonly CodeName[];
+}) {
   return (
     <span class="dag-legend">
       {of.map(([name, item]) => {
-        const c = colour(colorBy.value, item, dark.value);
+        const code = item.code ?? null;
+        const c =
+          colorBy.value === "code"
+            ? codeColour(codes, code, dark.value)
+            : colour(colorBy.value, item, dark.value);
         const mark =
           item.activity === "descheduled" ? (
             <svg class="dag-swatch" width="10" height="10" aria-hidden="true">
               <rect width="10" height="10" fill={fillOf("descheduled", dark.value)} />
             </svg>
           ) : (
-            <i class="dag-swatch" style={{ background: c.fill }} data-texture={c.texture} />
+            <i class="dag-swatch" style={paintOf(c)} />
           );
         return (
           <span key={name} title={name}>

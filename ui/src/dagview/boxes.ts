@@ -2,7 +2,7 @@
  * How a strand and a collapsed task or group look, from a sliver to a card with everything on it.
  */
 
-import { greyCode } from "../codes";
+import { codeColour, greyCode } from "../codes";
 import { alpha, colour, type Colour, type Item, type Tokens } from "../colors";
 import { count, fileName, percent, plain, short, ticks } from "../format";
 import type { ColorBy } from "../store";
@@ -40,8 +40,12 @@ export function itemOf(n: Shown, look: Look): Item {
   };
 }
 
-export const colourOf = (n: Shown, look: Look): Colour =>
-  colour(look.mode, itemOf(n, look), look.dark);
+export function colourOf(n: Shown, look: Look): Colour {
+  const item = itemOf(n, look);
+  return look.mode === "code"
+    ? codeColour(look.meta.codes, item.code ?? null, look.dark)
+    : colour(look.mode, item, look.dark);
+}
 
 export const rowLabel = (meta: RunMeta, row: number): string =>
   meta.threads[row]?.label ?? `thread ${row}`;

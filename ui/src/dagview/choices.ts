@@ -7,6 +7,7 @@ export const LAYOUTS: readonly { id: Layout; title: string }[] = [
   { id: "structure", title: "structure" },
   { id: "linear", title: "duration, linear" },
   { id: "power", title: "duration, power" },
+  { id: "log", title: "duration, logarithmic" },
   { id: "time", title: "absolute time" },
 ];
 

@@ -4,7 +4,7 @@ import { place, type Options } from "./layout";
 import { build, endOf, startOf, type Model, type Shown } from "./model";
 import { folded, invent, strand } from "./invent.test-help";
 
-const LAYOUTS: Layout[] = ["structure", "linear", "power", "time"];
+const LAYOUTS: Layout[] = ["structure", "linear", "power", "log", "time"];
 
 /** Pairs of boxes that share more than a rim. */
 function overlaps(boxes: Shown[]): string[] {
@@ -104,6 +104,8 @@ describe("place", () => {
     expect(height("linear", 0.3)).toBeCloseTo(4);
     expect(height("power", 0.5)).toBeCloseTo(2);
     expect(height("power", 1)).toBeCloseTo(4);
+    // 20 and 80 of 100 ticks are 5.3 and 5.9 decades above a millionth.
+    expect(height("log", 1)).toBeCloseTo(5.903 / 5.301, 3);
   });
 
   it("has absolute time for y where there is no break", () => {

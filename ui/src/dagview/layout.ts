@@ -9,7 +9,7 @@
 
 import type { Layout } from "../store";
 import { criticalOf, endOf, startOf, type Model, type Shown } from "./model";
-import { durationHeight, lengthOf, levelsIn, timeScale, type TimeScale } from "./scale";
+import { durationHeight, lengthOf, logHeight, levelsIn, timeScale, type TimeScale } from "./scale";
 
 export const STRAND_WIDTH = 100;
 export const CARD_WIDTH = 104;
@@ -81,6 +81,7 @@ export function place(model: Model, o: Options): Placed {
     n.spine = n.w / 2;
     if (o.layout === "structure")
       n.h = isDot(n, o) ? DOT : n.folded?.expandable ? CARD_HEIGHT : STRAND_HEIGHT;
+    else if (o.layout === "log") n.h = Math.max(0.5, logHeight(lengthOf(n), o.elapsed));
     else n.h = Math.max(0.5, durationHeight(lengthOf(n), o.elapsed, exponent));
   }
   for (let i = model.frames.length - 1; i >= 0; i--) {

@@ -113,6 +113,38 @@ export function more(s: Scene): void {
   });
 }
 
+/** Depths that are offered: deeper trees are too wide to be read. */
+export const MAX_DEPTH = 12;
+
+/** Everything down to a depth is expanded and nothing below it; the run's own tasks are depth 1. */
+export function toDepth(s: Scene, depth: number): void {
+  const turn = ++s.turn;
+  const go = async () => {
+    let open = new Set<string>([RUN]);
+    await s.insides.load([RUN]);
+    for (;;) {
+      const model = build(s.insides.loaded, open);
+      const next = model.boxes.filter((n) => expandable(n) && n.depth <= depth).map((n) => n.key);
+      if (next.length === 0 || model.boxes.length > MOST_NODES) break;
+      await s.insides.load(next);
+      if (turn !== s.turn) return;
+      const there = next.filter((key) => s.insides.loaded.has(key));
+      if (there.length === 0) break;
+      open = new Set([...open, ...there]);
+    }
+    change(s, open, null, `Expanded to depth ${depth}`);
+    s.fitted = true;
+  };
+  void go().catch((e: unknown) => {
+    if (!(e instanceof Unavailable)) throw e;
+    s.note.value = e.message;
+  });
+}
+
+/** The deepest level of which something is expanded. */
+export const depthOf = (s: Scene): number =>
+  Math.max(0, ...s.model.value.frames.filter((f) => f.kind !== "run").map((f) => f.depth));
+
 export function less(s: Scene): void {
   const m = s.model.peek();
   change(s, levelLess(m), s.selected.peek()?.key ?? null, "One level less");

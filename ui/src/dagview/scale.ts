@@ -161,4 +161,15 @@ export function durationHeight(ticks: number, whole: number, exponent: number): 
   return HEIGHT * Math.pow(Math.max(0, ticks) / Math.max(1, whole), exponent);
 }
 
+/** A duration of this part of the whole has no height in the logarithmic layout: six decades. */
+const LOG_LEAST = 1e-6;
+/** Height of the whole in the logarithmic layout: every strand of a spine may be nearly as high. */
+const LOG_HEIGHT = 180;
+
+/** Height of a duration where each decade of time has the same height. */
+export function logHeight(ticks: number, whole: number): number {
+  const decades = Math.log10(Math.max(LOG_LEAST, ticks / Math.max(1, whole)) / LOG_LEAST);
+  return (LOG_HEIGHT * decades) / -Math.log10(LOG_LEAST);
+}
+
 export const lengthOf = (n: Shown): number => Math.max(0, endOf(n) - startOf(n));

@@ -18,6 +18,7 @@ import {
   run as shownRun,
   selection,
   type Selection,
+  rowsOf,
 } from "../store";
 import { dark, colours, still } from "../theme/theme";
 import { sentence, type Look } from "./boxes";
@@ -113,11 +114,13 @@ export class Scene extends Sight {
     if (!s || s.run !== this.id) return null;
     if (s.kind === "site") return (n) => (n.strand ?? n.folded)?.site === s.site;
     if (s.kind === "code") return (n) => (n.strand ?? n.folded)?.code === s.code;
-    if (s.kind === "row")
+    if (s.kind === "row") {
+      const rows = rowsOf(s);
       return (n) =>
         n.strand
-          ? n.strand.row === s.row
-          : (n.folded?.rows.some(([row]) => row === s.row) ?? false);
+          ? rows.includes(n.strand.row)
+          : (n.folded?.rows.some(([row]) => rows.includes(row)) ?? false);
+    }
     return null;
   }
 

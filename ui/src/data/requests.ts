@@ -54,6 +54,10 @@ export const requests = {
         : []),
       ...(recursion ? ([["recursion", 1]] satisfies [string, number][]) : []),
     ),
+  tasks: (run: RunId, of: { site: number } | { task: number }) =>
+    "site" in of
+      ? at("tasks", ["run", run], ["site", of.site])
+      : at("tasks", ["run", run], ["task", of.task]),
   queries: () => at("queries"),
   sql: (run: RunId, query: string) => at("sql", ["run", run], ["query", query]),
   sites: (run: RunId) => at("sites", ["run", run]),

@@ -4,7 +4,7 @@
  */
 
 import { codeColour } from "../codes";
-import type { Colour } from "../colors";
+import { markInk, type Colour } from "../colors";
 import type { Report, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
 import { count, many, plain, ticks } from "../format";
@@ -154,10 +154,12 @@ function legend(r: RunMeta, width: number): string {
 
 /** A texture's marks on a swatch. */
 function mark(c: Colour, x: number): string {
-  const stroke = `stroke="${c.ink}" stroke-width="1" opacity=".6" fill="none"`;
-  if (c.texture === "diagonal") return `<path d="M${x} 13L${x + 11} 2" ${stroke}/>`;
-  if (c.texture === "lines") return `<path d="M${x} 6h11M${x} 10h11" ${stroke}/>`;
-  if (c.texture === "dots") return `<path d="M${x + 3} 5h2M${x + 7} 9h2" ${stroke}/>`;
+  const stroke = `stroke="${markInk(dark.value)}" stroke-width="1.6" fill="none"`;
+  if (c.texture === "diagonal")
+    return `<path d="M${x} 8L${x + 6} 2M${x} 13L${x + 11} 2M${x + 5} 13L${x + 11} 7" ${stroke}/>`;
+  if (c.texture === "lines") return `<path d="M${x} 5h11M${x} 9h11" ${stroke}/>`;
+  if (c.texture === "dots")
+    return `<path d="M${x + 2} 5h2M${x + 7} 5h2M${x + 2} 10h2M${x + 7} 10h2" ${stroke}/>`;
   return "";
 }
 

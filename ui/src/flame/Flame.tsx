@@ -13,11 +13,12 @@ import { registerExport } from "../export/export";
 import { count, many, percent, ticks } from "../format";
 import { range, runMeta, selection, show, status } from "../store";
 import { Term } from "../terms/Term";
+import { dark } from "../theme/theme";
 import { Choice, Toggle } from "../ui/parts";
 import { Answered, Empty } from "../ui/states";
 import { CallTree, csvOf } from "./CallTree";
 import { Graph } from "./Graph";
-import { nameOf, placeOf } from "./names";
+import { lookOf, nameOf, placeOf } from "./names";
 import { find, keyOf, treeOf, type FlameNode } from "./tree";
 import "./flame.css";
 
@@ -160,7 +161,8 @@ function Shown(p: { answer: Answer; run: RunMeta; of: FlameOf; where: string }) 
         <Graph
           root={root}
           zoomed={at}
-          run={r}
+          look={lookOf(root, r, dark.value)}
+          label="Flame graph"
           selected={selected}
           onSelect={select}
           onZoom={zoom}

@@ -1,23 +1,37 @@
 /** The flame graph: root on top, most time first. Frames are buttons that arrow keys walk. */
 
 import { useMemo, useRef } from "preact/hooks";
-import type { RunMeta } from "../data/contract";
-import { percent, ticks } from "../format";
-import { dark } from "../theme/theme";
+import type { Colour } from "../colors";
 import { useWidth } from "../ui/size";
-import { textureImage } from "../ui/parts";
-import { colourOf, nameOf, placeOf } from "./names";
+import { paintOf } from "../ui/parts";
 import { place, type FlameNode } from "./tree";
 
 /** Height of a row, with the gap below it. */
 const ROW = 25;
-/** Narrower frames have no name. */
+/** Narrower frames have no name; narrower ones no more than that. */
 const MIN_NAMED = 26;
+const MIN_TOLD = 60;
+
+/** What a frame looks like and says. */
+export interface Look {
+  colour: Colour;
+  name: string;
+  /** Where it is, and its number: both are left out where there is no room. */
+  place: string;
+  value: string;
+  /** Stands alone where there is room for no more; the name where it is not given. */
+  narrow?: string;
+  /** All of it, for who can't see the picture. */
+  words: string;
+  /** Only one of two runs has it. */
+  dashed?: boolean;
+}
 
 export function Graph(p: {
   root: FlameNode;
   zoomed: FlameNode;
-  run: RunMeta;
+  look: (n: FlameNode) => Look;
+  label: string;
   selected: FlameNode | null;
   onSelect: (n: FlameNode) => void;
   onZoom: (n: FlameNode) => void;
@@ -54,31 +68,28 @@ export function Graph(p: {
         ref={list}
         class="frames"
         role="group"
-        aria-label="Flame graph"
+        aria-label={p.label}
         style={{ height: `${rows * ROW}px` }}
       >
         {placed.map(({ node: n, x, width: w, row }) => {
-          const c = colourOf(n, p.run, dark.value);
-          const name = nameOf(n, p.run);
-          const words = `${name}, ${ticks(n.total)}, ${percent(n.total / p.root.total, 1)}`;
+          const { colour, name, place: where, value, narrow, words, dashed } = p.look(n);
           return (
             <button
               key={n.id}
               type="button"
               data-frame={n.id}
-              class={`frame-box ${n === p.selected ? "on" : ""}`}
+              class={`frame-box ${n === p.selected ? "on" : ""} ${dashed ? "dashed" : ""}`}
               tabIndex={n === focused ? 0 : -1}
               aria-label={w < MIN_NAMED ? words : undefined}
               aria-pressed={n === p.selected}
-              title={`${words}\n${placeOf(n, p.run)}`}
+              title={where ? `${words}\n${where}` : words}
               style={{
                 left: `${x}px`,
                 top: `${row * ROW}px`,
                 width: `${Math.max(1, w - 1)}px`,
                 height: `${ROW - 2}px`,
-                background: c.fill,
-                backgroundImage: textureImage(c.texture),
-                color: c.ink,
+                ...paintOf(colour),
+                color: colour.ink,
               }}
               onClick={() => p.onSelect(n)}
               onDblClick={() => p.onZoom(n)}
@@ -89,12 +100,14 @@ export function Graph(p: {
               )}
               {w >= MIN_NAMED && (
                 <>
-                  <b>{name}</b>{" "}
-                  <span>
-                    {w > 160 && `${placeOf(n, p.run)} · `.replace(/^ · /, "")}
-                    {ticks(n.total)}
-                  </span>
-                  <span class="unseen">, {percent(n.total / p.root.total, 1)}</span>
+                  <b>{w < MIN_TOLD ? (narrow ?? name) : name}</b>{" "}
+                  {w >= MIN_TOLD && (
+                    <span>
+                      {w > 160 && where && `${where} · `}
+                      {value}
+                    </span>
+                  )}
+                  <span class="unseen">{words}</span>
                 </>
               )}
             </button>

@@ -3,7 +3,8 @@
 import { codeColour } from "../codes";
 import { ink, mix, tokens, type Colour } from "../colors";
 import type { RunMeta } from "../data/contract";
-import { fileName } from "../format";
+import { fileName, percent, ticks } from "../format";
+import type { Look } from "./Graph";
 import type { FlameNode } from "./tree";
 
 /** The code's name; the function that creates the tasks of a site. */
@@ -31,5 +32,20 @@ export function colourOf(n: FlameNode, r: RunMeta, dark: boolean): Colour {
   const full = codeColour(r.codes, n.heaviest, dark);
   if (n.code !== null) return full;
   const fill = mix(tokens(dark).panel, full.fill, TINT);
-  return { fill, ink: ink(fill), texture: "none" };
+  return { fill, ink: ink(fill), texture: full.texture };
 }
+
+/** How the frames of one run look. */
+export const lookOf =
+  (root: FlameNode, r: RunMeta, dark: boolean) =>
+  (n: FlameNode): Look => {
+    const name = nameOf(n, r);
+    const value = ticks(n.total);
+    return {
+      colour: colourOf(n, r, dark),
+      name,
+      place: placeOf(n, r),
+      value,
+      words: `${name}, ${value}, ${percent(n.total / root.total, 1)}`,
+    };
+  };

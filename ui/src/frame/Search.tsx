@@ -8,6 +8,7 @@ import type { RegionSpan } from "../data/contract";
 import { requests } from "../data/requests";
 import { announcement, meta, run, runMeta } from "../store";
 import { search, type Found } from "./find";
+import { gather, step, told } from "./hits";
 
 const KINDS: Record<Found["kind"], string> = {
   task: "task",
@@ -31,22 +32,39 @@ export function Search() {
     ) ?? [];
   useEffect(
     () =>
-      register({
-        id: "search",
-        title: "Search sites, code, functions, regions, tasks",
-        keys: ["/"],
-        group: "Everywhere",
-        run: () => {
-          input.current?.focus();
-          input.current?.select();
+      register(
+        {
+          id: "search",
+          title: "Search sites, code, functions, regions, tasks",
+          keys: ["/"],
+          group: "Everywhere",
+          run: () => {
+            input.current?.focus();
+            input.current?.select();
+          },
         },
-      }),
+        {
+          id: "search.next",
+          title: "Next place of what was searched for",
+          keys: ["g"],
+          group: "Everywhere",
+          run: () => step(1),
+        },
+        {
+          id: "search.previous",
+          title: "Previous place of what was searched for",
+          keys: ["Shift+g"],
+          group: "Everywhere",
+          run: () => step(-1),
+        },
+      ),
     [],
   );
   const found = meta.value && current ? search(text.value, current, regions) : [];
   const pick = (f: Found | undefined) => {
     if (!f) return;
     f.go();
+    void gather(f, current!, regions);
     open.value = false;
     announcement.value = `${KINDS[f.kind]} ${f.title} selected`;
     input.current?.blur();
@@ -98,8 +116,29 @@ export function Search() {
           onBlur={() => setTimeout(() => (open.value = false), 150)}
           onKeyDown={key}
         />
-        <kbd>/</kbd>
+        {told.value ? null : <kbd>/</kbd>}
       </label>
+      {told.value && (
+        <span class="steps">
+          <span>{told.value}</span>
+          <button
+            type="button"
+            aria-label="Previous place"
+            title="Previous place (Shift+G)"
+            onClick={() => step(-1)}
+          >
+            ‹
+          </button>
+          <button
+            type="button"
+            aria-label="Next place"
+            title="Next place (G)"
+            onClick={() => step(1)}
+          >
+            ›
+          </button>
+        </span>
+      )}
       {listed && (
         <div class="menu" role="listbox" id="found" aria-label="Found">
           {found.map((f, i) => (

@@ -9,6 +9,8 @@ export interface Found {
   title: string;
   where: string;
   go: () => void;
+  /** Whose places can be stepped through. */
+  of?: { code: number } | { site: number } | { region: string };
 }
 
 /** Best first, at most `most`. */
@@ -54,6 +56,7 @@ export function search(text: string, run: RunMeta, regions: RegionSpan[], most =
         title: s.function ?? s.label,
         where: s.function ? s.label : "",
         rank: at + 0.1,
+        of: { site },
         go: () => go({ kind: "site", run: run.id, site }, "sites", ["timeline", "dag", "sites"]),
       });
   });
@@ -67,6 +70,7 @@ export function search(text: string, run: RunMeta, regions: RegionSpan[], most =
       title: c.label,
       where,
       rank: at + 0.2,
+      of: { code },
       go: () => go({ kind: "code", run: run.id, code }, "sites", ["timeline", "dag", "sites"]),
     });
     if (c.function) functions.add(c.function);
@@ -98,6 +102,7 @@ export function search(text: string, run: RunMeta, regions: RegionSpan[], most =
         title: r.label,
         where: r.part ? "part" : r.tree ? "tree" : "region",
         rank: at + 0.3,
+        of: { region: r.label },
         go: () =>
           show("timeline", { t0: r.start, t1: r.end }, { kind: "task", run: run.id, id: r.task }),
       });

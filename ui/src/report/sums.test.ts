@@ -7,7 +7,11 @@ const tile = (planes: Record<string, Plane>, facts = {}, index = 0): TileAnswer 
   index,
   planes: { facts: { truncated: false, ...facts }, planes },
 });
-const range = (t0: number, t1: number, row: number | null = null) => ({ t0, t1, row });
+const range = (t0: number, t1: number, ...rows: number[]) => ({
+  t0,
+  t1,
+  rows: rows.length ? rows : null,
+});
 const bins = (of: (bin: number) => number) =>
   Float32Array.from({ length: TILE_BINS }, (_, i) => of(i));
 

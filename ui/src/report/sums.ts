@@ -13,12 +13,14 @@ export interface TileAnswer {
   planes: Planes;
 }
 
-/** The part of the run: all rows or one of them, in [t0, t1). */
+/** The part of the run: all rows or some of them, in [t0, t1). */
 export interface Part {
   t0: number;
   t1: number;
-  row: number | null;
+  rows: readonly number[] | null;
 }
+
+const holds = (part: Part, row: number): boolean => part.rows === null || part.rows.includes(row);
 
 /** Bins of a part at least: a bin that its ends cut is counted by the share that lies inside. */
 export const MIN_BINS = 700;
@@ -59,24 +61,25 @@ const OF_ALL_ROWS: [PartKind, string][] = [
   ["sched", "no_work_sched"],
   ["app", "no_work_app"],
 ];
-const OF_ONE_ROW: [PartKind, string][] = [["work", "work"], ...OF_ALL_ROWS.slice(1)];
+const OF_SOME_ROWS: [PartKind, string][] = [["work", "work"], ...OF_ALL_ROWS.slice(1)];
 
-/** Ticks of worker time by kind: of all rows from `profile` tiles, of one from `rows` tiles. */
+/** Ticks of worker time by kind: of all rows from `profile` tiles, of some from `rows` tiles. */
 export function breakdownOf(
   part: Part,
   level: number,
   tiles: TileAnswer[],
 ): { kind: PartKind; ticks: number }[] {
-  const list = part.row === null ? OF_ALL_ROWS : OF_ONE_ROW;
+  const list = part.rows === null ? OF_ALL_ROWS : OF_SOME_ROWS;
   const sums = new Map<PartKind, number>();
   for (const { index, planes } of tiles)
     eachBin(part, level, index, (bin, ticks) => {
       for (const [kind, name] of list) {
         const plane = planes.planes[name];
+        const of = (row: number) => Number(plane?.[row * TILE_BINS + bin] ?? 0) / 255;
         const share =
-          part.row === null
+          part.rows === null
             ? Number(plane?.[bin] ?? 0)
-            : Number(plane?.[part.row * TILE_BINS + bin] ?? 0) / 255;
+            : part.rows.reduce((sum, row) => sum + of(row), 0);
         if (share > 0) sums.set(kind, (sums.get(kind) ?? 0) + share * ticks);
       }
     });
@@ -97,7 +100,7 @@ export function codesOf(
     if (tile.facts["truncated"]) exact = false;
     if (!id || !row || !start || !end || !code) continue;
     for (let i = 0; i < id.length; i++) {
-      if (part.row !== null && row[i] !== part.row) continue;
+      if (!holds(part, row[i]!)) continue;
       const ticks = Math.min(end[i]!, part.t1) - Math.max(start[i]!, part.t0);
       if (!(ticks > 0) || seen.has(id[i]!)) continue;
       seen.add(id[i]!);
@@ -109,7 +112,7 @@ export function codesOf(
 }
 
 export interface Steals {
-  /** Of one row: by it, and from it. Of all rows: all, and none. */
+  /** Of some rows: by them, and from them. Of all rows: all, and none. */
   by: number;
   from: number;
   /** Those of `by` whose thief waited in a join. */
@@ -131,12 +134,12 @@ export function stealsOf(part: Part, tiles: TileAnswer[]): Steals | null {
       if (at[i]! < part.t0 || at[i]! >= part.t1 || seen.has(strand[i]!)) continue;
       seen.add(strand[i]!);
       const [victim, thief] = [victims[i]!, thieves[i]!];
-      if (part.row !== null && thief !== part.row && victim !== part.row) continue;
-      if (part.row === null || thief === part.row) {
+      if (!holds(part, thief) && !holds(part, victim)) continue;
+      if (holds(part, thief)) {
         sums.by++;
         if (leap?.[i]) sums.leaps++;
       }
-      if (part.row !== null && victim === part.row) sums.from++;
+      if (part.rows !== null && holds(part, victim)) sums.from++;
       const key = `${thief} ${victim}`;
       const pair = pairs.get(key) ?? { thief, victim, count: 0 };
       pair.count++;
@@ -154,7 +157,7 @@ export function pathOf(part: Part, tiles: TileAnswer[]): number {
     const { row, start, end } = tile.planes;
     if (!row || !start || !end) continue;
     for (let i = 0; i < row.length; i++)
-      if (part.row === null || row[i] === part.row)
+      if (holds(part, row[i]!))
         ticks += Math.max(0, Math.min(end[i]!, part.t1) - Math.max(start[i]!, part.t0));
   }
   return ticks;

@@ -8,7 +8,7 @@ import type { RunMeta, SiteExtra } from "../data/contract";
 import { count, many, plain, ticks } from "../format";
 import { show } from "../store";
 import { dark } from "../theme/theme";
-import { Swatch } from "../ui/parts";
+import { paintOf, Swatch } from "../ui/parts";
 import { Spark } from "../ui/Spark";
 
 type Block = SiteExtra["blocks"][number];
@@ -91,7 +91,7 @@ export function BySize({
                   <i
                     style={{
                       width: `${s.free > 0 ? Math.max(1.5, (90 * s.free) / mostFree) : 0}px`,
-                      background: colour.fill,
+                      ...paintOf(colour),
                     }}
                   />
                   {ticks(s.free, tps)}

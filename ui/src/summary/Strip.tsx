@@ -191,6 +191,7 @@ function Drawn({
     <svg
       width={width}
       height={bottom + 22}
+      data-plot={w}
       role="img"
       aria-label={`${plain(mean)} of ${many(P, "worker")} busy on average. ${findings.map((f, i) => `Finding ${i + 1}: ${plainWords(f.title)}`).join(". ")}`}
     >
@@ -329,8 +330,11 @@ function Callouts({
     const box = (): [number, number] => (wide ? [l, r] : [middle - 11, middle + 11]);
     if (taken.some(([a, b]) => box()[0] < b + 2 && box()[1] > a - 2)) {
       if (wide) return { i, l, r, middle, text, wide: false, low: true, f };
-      while (taken.some(([a, b]) => box()[0] < b + 2 && box()[1] > a - 2) && middle < w - 12)
-        middle += 8;
+      const asked = middle;
+      const free = (): boolean => taken.every(([a, b]) => box()[0] >= b + 2 || box()[1] <= a - 2);
+      // Beside the others: to the right of where it belongs, or where that ends, to the left.
+      while (!free() && middle < w - 12) middle += 8;
+      if (!free()) for (middle = asked; !free() && middle > 12;) middle -= 8;
     }
     taken.push(box());
     return { i, l, r, middle, text, wide, low: false, f };

@@ -42,6 +42,7 @@ import { numbersCsv } from "./numbers";
 import { Findings } from "./Findings";
 import { Headline } from "./Headline";
 import { Strip } from "./Strip";
+import { Trust } from "./Trust";
 import "./summary.css";
 
 export function Summary() {
@@ -84,6 +85,7 @@ function Whole({ meta }: { meta: RunMeta }) {
         <Answered asked={summary} what="the verdict" height={80}>
           {(s) => <Headline of={s} report={r} run={meta} />}
         </Answered>
+        {r && <Trust report={r} run={meta} />}
         <Answered asked={report} what="where the time went" height={64}>
           {(rep) => <Went report={rep} run={meta} />}
         </Answered>

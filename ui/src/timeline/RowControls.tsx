@@ -3,6 +3,7 @@
 import type { RunMeta } from "../data/contract";
 import { count, many } from "../format";
 import { rowsShown, type RowsShown } from "../store";
+import { GROUPINGS } from "./groups";
 import { set } from "./order";
 
 /** Fewer rows fit whatever their height, and are found without sorting. */
@@ -58,6 +59,27 @@ export function RowControls({ meta }: { meta: RunMeta }) {
             </select>
           </label>
         </>
+      )}
+      {(meta.threads.length >= MIN_ROWS || meta.pools.length > 0 || shown.group !== "none") && (
+        <label class="tl-by">
+          Group:
+          <select
+            aria-label="Groups of rows"
+            value={shown.group}
+            onChange={(e) =>
+              set(
+                { group: e.currentTarget.value as RowsShown["group"] },
+                `Rows grouped by ${e.currentTarget.value}`,
+              )
+            }
+          >
+            {GROUPINGS.map(([group, name]) => (
+              <option key={group} value={group}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
       )}
       {pinned.length > 0 && (
         <button

@@ -1,12 +1,12 @@
-/** Two runs' timelines for Compare: one window moves both. */
+/** The timelines of up to six runs for Compare: one window moves all. */
 
 import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { runColour } from "../colors";
 import { register } from "../commands";
-import type { RunId } from "../data/contract";
+import type { RunMeta } from "../data/contract";
 import { count, ticks } from "../format";
-import { runMeta, source, stats } from "../store";
+import { source, stats } from "../store";
 import { colours, dark } from "../theme/theme";
 import { CanvasPen } from "./pen";
 import { Rasteriser } from "./rasteriser";
@@ -18,28 +18,27 @@ import type { By, Half } from "./stacked";
 import { Tiles } from "./tiles";
 import "./timeline.css";
 
-export function StackedTimelines({ a, b, by }: { a: RunId; b: RunId; by: By }) {
-  const [one, two] = [runMeta(a), runMeta(b)];
+export function StackedTimelines({ runs, by }: { runs: readonly RunMeta[]; by: By }) {
   const host = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
+  const ids = runs.map((r) => r.id).join();
   useEffect(() => {
-    if (!host.current || !canvas.current || !one || !two) return;
-    return pair(host.current, canvas.current, [one, two], by);
-  }, [one, two, by]);
-  if (!one || !two) return null;
-  const says = [one, two]
+    if (!host.current || !canvas.current || runs.length === 0) return;
+    return stack(host.current, canvas.current, runs, by);
+  }, [ids, by]);
+  const says = runs
     .map(
       (m) =>
         `${m.id.toUpperCase()}: ${m.name}, ${count(m.threads.length)} rows, ${ticks(m.elapsed, m.ticks_per_second)}`,
     )
     .join("; ");
   return (
-    <div class="tl-stack" ref={host} style={{ height: `${heightFor(one, two)}px` }}>
+    <div class="tl-stack" ref={host} style={{ height: `${heightFor(runs)}px` }}>
       <canvas
         ref={canvas}
         tabIndex={0}
         role="application"
-        aria-roledescription="two timelines"
+        aria-roledescription={`${runs.length} timelines`}
         aria-label={`Timelines one above the other. ${says}. W and S zoom, A and D move.`}
       />
     </div>
@@ -47,10 +46,10 @@ export function StackedTimelines({ a, b, by }: { a: RunId; b: RunId; by: By }) {
 }
 
 /** Draws and listens until the function returned is called. */
-function pair(
+function stack(
   host: HTMLElement,
   canvas: HTMLCanvasElement,
-  metas: [NonNullable<ReturnType<typeof runMeta>>, NonNullable<ReturnType<typeof runMeta>>],
+  metas: readonly RunMeta[],
   by: By,
 ): () => void {
   const context = canvas.getContext("2d", { alpha: false });
@@ -86,11 +85,11 @@ function pair(
   }
 
   const stop = effect(() => {
-    const [x, y] = looks(metas[0], metas[1], colours.value, dark.value);
+    const look = looks(metas, colours.value, dark.value);
     halves = metas.map((meta, i) => ({
       meta,
       tiles: tiles[i]!,
-      look: i ? y : x,
+      look: look[i]!,
       name: meta.id.toUpperCase(),
       colour: () => runColour(meta.id, dark.peek()),
     }));
@@ -168,11 +167,11 @@ function pair(
       draw();
     }),
     register(
-      command("zoom-in", "Zoom both timelines in", ["w", "+", "="], () => zoomBy(0.7)),
-      command("zoom-out", "Zoom both timelines out", ["s", "-"], () => zoomBy(1 / 0.7)),
-      command("left", "Move both timelines left", ["a"], () => panBy(-0.2)),
-      command("right", "Move both timelines right", ["d"], () => panBy(0.2)),
-      command("fit", "Show both runs whole", ["0"], () => show({ t0: 0, t1: whole })),
+      command("zoom-in", "Zoom in", ["w", "+", "="], () => zoomBy(0.7)),
+      command("zoom-out", "Zoom out", ["s", "-"], () => zoomBy(1 / 0.7)),
+      command("left", "Move left", ["a"], () => panBy(-0.2)),
+      command("right", "Move right", ["d"], () => panBy(0.2)),
+      command("fit", "Show all runs whole", ["0"], () => show({ t0: 0, t1: whole })),
     ),
   ];
   return () => {

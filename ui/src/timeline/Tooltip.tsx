@@ -194,6 +194,14 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
           }
         : null;
     }
+    case "head":
+      return {
+        title: hit.group.title,
+        lines: [
+          ["rows", hit.group.note],
+          ["click", "a report of them"],
+        ],
+      };
     case "region":
       return {
         title: hit.region.label,

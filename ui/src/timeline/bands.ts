@@ -3,6 +3,8 @@
  * pixels.
  */
 
+import type { Arranged, Group } from "./groups";
+
 export interface Bands {
   width: number;
   height: number;
@@ -34,6 +36,10 @@ export interface Rows {
   /** Rows from top to bottom; and where each row is among them, -1 where it is hidden. */
   order: readonly number[];
   place: Int32Array;
+  /** By place: how far a row is below the first; and the heights of all rows and heads together. */
+  tops: Float64Array;
+  total: number;
+  heads: readonly { y: number; group: Group }[];
   /** How far they are scrolled, and how far they can be. */
   scroll: number;
   most: number;
@@ -56,6 +62,9 @@ const COMPACT_LANE = { least: 5, usual: 8, most: 10 };
 /** From so many rows on, rows that do not fit are compact unless they are wanted otherwise. */
 const MIN_COMPACT_ROWS = 48;
 
+/** Height of the head of a group of rows. */
+export const HEAD_PX = 20;
+
 /** Height of the tasks that wait in a row's queue. */
 const QUEUE = 12;
 
@@ -65,6 +74,7 @@ export interface Wanted {
   rows: number;
   /** Rows from top to bottom; all of them by number where it is not given. */
   order?: readonly number[];
+  heads?: Arranged["heads"];
   rowHeight?: "auto" | "full" | "compact";
   scroll: number;
   cpu: boolean;
@@ -81,9 +91,10 @@ export function bands(w: Wanted): Bands {
     (w.rowHeight !== "full" &&
       count >= MIN_COMPACT_ROWS &&
       count * (full + LANE.least) > w.height - 200);
+  const heads = w.heads ?? [];
   const extra = compact ? 1 : full;
   const lanes = compact ? COMPACT_LANE : LANE;
-  const usualRows = count * (extra + lanes.usual);
+  const usualRows = count * (extra + lanes.usual) + heads.length * HEAD_PX;
   // Short windows give the strip less, so that rows stay in sight; what few rows leave over goes to
   // it first.
   const usual = w.height > 420 ? 118 : w.height > 300 ? 84 : 54;
@@ -105,9 +116,11 @@ export function bands(w: Wanted): Bands {
   };
   const y = regionsY + regions.h + 6;
   const h = Math.max(24, w.height - y - 4);
-  const pitch = Math.floor(Math.min(extra + most, Math.max(extra + lanes.least, h / count)));
+  const room = (h - heads.length * HEAD_PX) / count;
+  const pitch = Math.floor(Math.min(extra + most, Math.max(extra + lanes.least, room)));
   const lane = pitch - extra;
-  const overflow = Math.max(0, pitch * count - h);
+  const stood = stand(count, pitch, heads);
+  const overflow = Math.max(0, stood.total - h);
   return {
     width: w.width,
     height: w.height,
@@ -129,6 +142,7 @@ export function bands(w: Wanted): Bands {
       compact,
       order,
       place: placesOf(order, w.rows),
+      ...stood,
       scroll: Math.min(Math.max(0, w.scroll), overflow),
       most: overflow,
     },
@@ -141,31 +155,67 @@ function placesOf(order: readonly number[], rows: number): Int32Array {
   return place;
 }
 
+/** Where rows and heads stand, one below the other. */
+function stand(
+  count: number,
+  pitch: number,
+  wanted: Arranged["heads"],
+): Pick<Rows, "tops" | "total" | "heads"> {
+  const tops = new Float64Array(count);
+  const heads: { y: number; group: Group }[] = [];
+  let y = 0;
+  for (let place = 0, next = 0; place < count; place++) {
+    const head = wanted[next];
+    if (head?.at === place) {
+      heads.push({ y, group: head.group });
+      y += HEAD_PX;
+      next++;
+    }
+    tops[place] = y;
+    y += pitch;
+  }
+  return { tops, total: y, heads };
+}
+
 /** Hidden rows lie far above the canvas. */
 const HIDDEN_Y = -100_000;
 
 export const isShown = (r: Rows, row: number): boolean => (r.place[row] ?? -1) >= 0;
 export const rowTop = (r: Rows, row: number): number =>
-  isShown(r, row) ? r.y + r.place[row]! * r.pitch - r.scroll : HIDDEN_Y;
+  isShown(r, row) ? r.y + r.tops[r.place[row]!]! - r.scroll : HIDDEN_Y;
 export const laneTop = (r: Rows, row: number): number => rowTop(r, row) + r.above;
 export const laneMiddle = (r: Rows, row: number): number => laneTop(r, row) + r.lane / 2;
+export const headTop = (r: Rows, head: number): number => r.y + r.heads[head]!.y - r.scroll;
 
 /** The rows that are at least partly seen, from top to bottom. */
 export function visibleRows(r: Rows): readonly number[] {
-  const first = Math.max(0, Math.floor(r.scroll / r.pitch));
-  return r.order.slice(first, Math.ceil((r.scroll + r.h) / r.pitch));
+  return r.order.filter((_, place) => {
+    const y = r.tops[place]! - r.scroll;
+    return y + r.pitch > 0 && y < r.h;
+  });
 }
 
 /** The row at a height, or null beside the rows. */
 export function rowAt(r: Rows, y: number): number | null {
   if (y < r.y || y >= r.y + r.h) return null;
-  return r.order[Math.floor((y - r.y + r.scroll) / r.pitch)] ?? null;
+  const at = y - r.y + r.scroll;
+  const place = r.tops.findIndex((top) => at >= top && at < top + r.pitch);
+  return r.order[place] ?? null;
+}
+
+/** The group whose head is at a height. */
+export function headAt(r: Rows, y: number): Group | null {
+  if (y < r.y || y >= r.y + r.h) return null;
+  const at = y - r.y + r.scroll;
+  return r.heads.find((head) => at >= head.y && at < head.y + HEAD_PX)?.group ?? null;
 }
 
 /** The scroll that brings a row wholly into sight, moved as little as possible. */
 export function scrollTo(r: Rows, row: number): number {
   if (!isShown(r, row)) return r.scroll;
-  const top = r.place[row]! * r.pitch;
-  if (top < r.scroll) return top;
+  const top = r.tops[r.place[row]!]!;
+  // The first row of a group comes with its head.
+  const head = r.heads.some((h) => h.y + HEAD_PX === top) ? HEAD_PX : 0;
+  if (top - head < r.scroll) return top - head;
   return Math.min(r.most, Math.max(r.scroll, top + r.pitch - r.h));
 }

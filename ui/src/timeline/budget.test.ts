@@ -171,12 +171,14 @@ function crowded(rows: number, pitch: number): Scene {
     ticks_per_second: 1e9,
     top_level: 0,
     more_threads: 0,
+    pools: [],
     begin: 0,
     threads: Array.from({ length: rows }, (_, i) => ({
       thread: i,
       label: `W${i}`,
       worker: true,
       name: null,
+      pool: null,
       busy: 0.5,
     })),
     codes: Array.from({ length: 12 }, (_, i) => ({

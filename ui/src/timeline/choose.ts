@@ -5,8 +5,8 @@
 
 import type { StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
-import { count, percent, ticks as timeOf } from "../format";
-import { announcement, drawer, selection } from "../store";
+import { count, many, percent, ticks as timeOf } from "../format";
+import { announcement, drawer, rowsOf, selection } from "../store";
 import type { Selection } from "../store";
 import type { Boxes } from "./boxes";
 import type { Hit } from "./hit";
@@ -37,8 +37,8 @@ export function selectionOf(scene: Scene, hit: BoxHit): Selection {
   return hit.inside ? { ...strand, inner: boxes.start[hit.index]! } : strand;
 }
 
-/** What clicking there selects; null where a click selects nothing. */
-export async function chooseHit(view: TimelineView, hit: Hit | null): Promise<void> {
+/** What clicking there selects; null where a click selects nothing. `add`: further rows. */
+export async function chooseHit(view: TimelineView, hit: Hit | null, add = false): Promise<void> {
   const run = view.meta.id;
   const { scene } = view;
   switch (hit?.kind) {
@@ -64,7 +64,9 @@ export async function chooseHit(view: TimelineView, hit: Hit | null): Promise<vo
       if (hit.dot.strand !== null) return chooseStrand(view, hit.dot.strand);
       return;
     case "label":
-      return chooseRow(view, hit.row);
+      return chooseRow(view, hit.row, add);
+    case "head":
+      return chooseRows(view, hit.group.rows);
     case "region":
       choose(
         { kind: "range", run, t0: hit.region.start, t1: hit.region.end },
@@ -79,8 +81,15 @@ export async function chooseHit(view: TimelineView, hit: Hit | null): Promise<vo
   }
 }
 
-export function chooseRow(view: TimelineView, row: number): void {
+/** The row alone, or with `add` together with those that are selected; then once more: without. */
+export function chooseRow(view: TimelineView, row: number, add = false): void {
   view.cursorRow = row;
+  const before = add ? rowsOf(selection.value) : [];
+  if (before.length > 0) {
+    const has = before.includes(row);
+    chooseRows(view, has ? before.filter((r) => r !== row) : [...before, row]);
+    return;
+  }
   const thread = view.meta.threads[row];
   choose(
     { kind: "row", run: view.meta.id, row },
@@ -89,6 +98,18 @@ export function chooseRow(view: TimelineView, row: number): void {
       : undefined,
   );
   view.revealRow(row);
+}
+
+export function chooseRows(view: TimelineView, rows: readonly number[]): void {
+  const [row, ...others] = rows;
+  if (row === undefined) choose(null, "Nothing selected");
+  else
+    choose(
+      others.length
+        ? { kind: "row", run: view.meta.id, row, others }
+        : { kind: "row", run: view.meta.id, row },
+      `${many(rows.length, "row")} selected`,
+    );
 }
 
 /** Selects a strand of which only the number is known; shows it when it is elsewhere. */

@@ -56,14 +56,9 @@ export function frame(s: Scene, pen: Pen, look: Look, lanes: number[]): Drawn {
     marks.outline(s, pen, s.hover, true);
     marks.outline(s, pen, s.selection, false);
   });
-  pen.rect(
-    bands.x0,
-    bands.rows.y,
-    1,
-    Math.min(bands.rows.h, bands.rows.pitch * bands.rows.count),
-    s.tokens.line,
-  );
+  pen.rect(bands.x0, bands.rows.y, 1, Math.min(bands.rows.h, bands.rows.total), s.tokens.line);
   if (all.crowded) matrix(s, pen, all);
+  rows.heads(s, pen);
   marks.range(s, pen);
   marks.userMarks(s, pen);
   marks.callouts(s, pen);
@@ -75,7 +70,7 @@ export function frame(s: Scene, pen: Pen, look: Look, lanes: number[]): Drawn {
 function scrollbar(s: Scene, pen: Pen): void {
   const { rows, width } = s.bands;
   if (rows.most <= 0) return;
-  const h = Math.max(16, (rows.h * rows.h) / (rows.pitch * rows.count));
+  const h = Math.max(16, (rows.h * rows.h) / rows.total);
   const y = rows.y + ((rows.h - h) * rows.scroll) / rows.most;
   pen.rects([width - 8, y, 5, h], s.tokens.line2, 2.5);
 }

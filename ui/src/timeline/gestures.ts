@@ -166,7 +166,7 @@ export function gestures(
         const w = view.window;
         if (was.hit.part === "outside")
           view.show({ t0: was.hit.t - (w.t1 - w.t0) / 2, t1: was.hit.t + (w.t1 - w.t0) / 2 }, true);
-      } else if (!was.again) void chooseHit(view, was.hit);
+      } else if (!was.again) void chooseHit(view, was.hit, e.shiftKey || e.ctrlKey || e.metaKey);
     } else if (was.drag.kind === "range" && dragged && dragged.t1 > dragged.t0) {
       choose({ kind: "range", run: view.meta.id, ...dragged }, "Range selected; R zooms to it");
     }

@@ -2,8 +2,9 @@
 
 import { TILE_BINS } from "../data/contract";
 import type { RegionSpan } from "../data/contract";
-import { laneTop, rowAt } from "./bands";
+import { headAt, laneTop, rowAt } from "./bands";
 import type { Drawn } from "./draw";
+import type { Group } from "./groups";
 import { regionAt } from "./regions";
 import { ticksPerPixel, time, x as pixel } from "./scale";
 import type { Scene } from "./scene";
@@ -17,6 +18,7 @@ export type Hit =
   | { kind: "strip"; t: number }
   | { kind: "region"; region: RegionSpan }
   | { kind: "label"; row: number }
+  | { kind: "head"; group: Group }
   /** `inside`: the index is that of a box inside a folded strand. */
   | { kind: "box"; index: number; row: number; t: number; inside?: boolean }
   /** A column of several strands: the longest of them, and how many there are. */
@@ -58,6 +60,8 @@ export function hit(s: Scene, drawn: Drawn, lanes: number[], px: number, py: num
   if (py > minimap.y + minimap.h + 3 && py <= strip.base && inPlot) return { kind: "strip", t };
   const region = inPlot ? regionAt(s, lanes, px, py) : null;
   if (region) return { kind: "region", region };
+  const group = headAt(rows, py);
+  if (group) return { kind: "head", group };
   const row = rowAt(rows, py);
   if (row === null) return null;
   if (px < x0) return { kind: "label", row };

@@ -11,7 +11,7 @@ import type { RasterJob } from "./raster";
 import type { Look } from "./tiles";
 
 export function look(
-  palette: Pick<Palette, "mode" | "by" | "lut">,
+  palette: Pick<Palette, "mode" | "by" | "lut" | "marks">,
   t: Tokens,
   layers: ReadonlySet<Layer>,
   selection: Selection | null,
@@ -30,6 +30,7 @@ export function look(
         rows: Math.floor(p.work.length / TILE_BINS),
         by: palette.by,
         lut: palette.lut,
+        marks: palette.marks,
         bright,
         ground,
         cpu: flags[2]!,

@@ -133,7 +133,7 @@ export function callouts(s: Scene, pen: Pen): void {
     const below =
       c.row !== null
         ? laneTop(rows, c.row) + rows.lane + 10
-        : rows.y + Math.min(rows.h, rows.pitch * rows.count) * 0.55 - h / 2;
+        : rows.y + Math.min(rows.h, rows.total) * 0.55 - h / 2;
     const y = Math.min(Math.max(below, rows.y + 4), rows.y + rows.h - h - 4);
     // What it is about: a bracket over its time.
     pen.line([a, y - 2, a, y - 6, b, y - 6, b, y - 2], t.fg2, { width: 1 });

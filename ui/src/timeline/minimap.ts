@@ -52,7 +52,7 @@ export function axis(s: Scene, pen: Pen): void {
   const { axis: y, x0, plot, rows } = s.bands;
   const t = s.tokens;
   const made = axisOf(s.scale, s.meta.ticks_per_second, Math.max(2, Math.min(10, plot / 110)));
-  const bottom = rows.y + Math.min(rows.h, rows.pitch * rows.count - rows.scroll);
+  const bottom = rows.y + Math.min(rows.h, rows.total - rows.scroll);
   for (const tick of made.ticks) {
     const at = Math.round(pixel(s.scale, tick.t));
     if (at < x0 - 0.5 || at > x0 + plot + 0.5) continue;

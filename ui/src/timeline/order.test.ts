@@ -7,6 +7,7 @@ const threads = [0.2, 0.9, 0.5, 0.5].map((busy, thread) => ({
   label: `W${thread}`,
   worker: true,
   name: null,
+  pool: null,
   busy,
 }));
 const order = (shown: Partial<RowsShown>) => orderOf(threads, { ...ROWS_AT_START, ...shown });

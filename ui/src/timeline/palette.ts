@@ -1,7 +1,7 @@
 /** Colours of boxes in each mode: one table for the rasteriser, one function for exact boxes. */
 
 import { codeColour } from "../codes";
-import { colour } from "../colors";
+import { colour, flatOf, MARKS } from "../colors";
 import type { Colour } from "../colors";
 import type { RunMeta } from "../data/contract";
 import type { ColorBy } from "../store";
@@ -21,11 +21,21 @@ export interface BoxFacts {
 /** Levels that are told apart; deeper ones take the last colour. */
 const LEVELS = 64;
 
+/** The rasteriser's colours: a texture tints them, as narrow columns have no room for marks. */
+export const lutOf = (table: readonly Colour[], dark: boolean): Uint32Array =>
+  Uint32Array.from(table, (c) => packed(flatOf(c, dark)));
+
+/** `RasterJob.marks`. */
+export const marksOf = (table: readonly Colour[]): Uint8Array =>
+  Uint8Array.from(table, (c) => MARKS.findIndex((m) => m === c.texture) + 1);
+
 export class Palette {
   private readonly tables: Colour[];
   private readonly dimmed = new Map<string, string>();
+  private readonly flats = new Map<Colour, string>();
   readonly by: RasterBy;
   readonly lut: Uint32Array;
+  readonly marks: Uint8Array;
 
   constructor(
     readonly mode: ColorBy,
@@ -73,7 +83,8 @@ export class Palette {
         this.tables = [colour("activity", { activity: "work" }, dark)];
         break;
     }
-    this.lut = Uint32Array.from(this.tables, (c) => packed(c.fill));
+    this.lut = lutOf(this.tables, dark);
+    this.marks = marksOf(this.tables);
   }
 
   of(box: BoxFacts): Colour {
@@ -92,6 +103,14 @@ export class Palette {
       default:
         return this.tables[0]!;
     }
+  }
+
+  /** Colour and texture as one, where there is no room for marks. */
+  flat(of: Colour): string {
+    if (of.texture === "none") return of.fill;
+    let found = this.flats.get(of);
+    if (!found) this.flats.set(of, (found = flatOf(of, this.dark)));
+    return found;
   }
 
   /** A colour of what is not selected while something else is. */

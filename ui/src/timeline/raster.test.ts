@@ -9,6 +9,7 @@ function job(rows: number, change: (job: RasterJob) => void): RasterJob {
     rows,
     by: "code",
     lut: Uint32Array.from([0xff0000, 0x00ff00]),
+    marks: Uint8Array.from([0, 0]),
     bright: null,
     ground: 0xffffff,
     cpuColor: 0x0000ff,

@@ -18,6 +18,8 @@ export interface RasterJob {
    * path, on it].
    */
   lut: Uint32Array;
+  /** By index into the lut: 0, or the place of its texture in MARKS, from 1. */
+  marks: Uint8Array;
   /** Index into the lut that stays bright, by code or by site; everything else is dimmed. */
   bright: { by: "code" | "site"; index: number } | null;
   /** What dimmed colours are mixed with, and the ground for blending. */
@@ -62,7 +64,7 @@ export interface Raster {
   pixels: Uint8ClampedArray<ArrayBuffer>;
   /**
    * Runs of at least two bins that are mostly of one kind, row by row: row, first bin, bin after
-   * the last, index into RUN_KINDS.
+   * the last, index into RUN_KINDS; beyond these, into MARKS.
    */
   runs: Uint16Array<ArrayBuffer>;
 }
@@ -73,7 +75,7 @@ const DIM = 0.22;
 const PALE = 0.45;
 
 export function rasterise(job: RasterJob): Raster {
-  const { rows, planes } = job;
+  const { rows } = job;
   const pixels = new Uint8ClampedArray(TILE_BINS * rows * LINES * 4);
   const runs: number[] = [];
   for (let row = 0; row < rows; row++) {
@@ -83,7 +85,7 @@ export function rasterise(job: RasterJob): Raster {
       load(job, row, pixels);
       twice(pixels, row * LINES + 2);
     }
-    collect(planes, row, runs);
+    collect(job, row, runs);
   }
   return { pixels, runs: Uint16Array.from(runs) };
 }
@@ -166,7 +168,9 @@ function load(job: RasterJob, row: number, pixels: Uint8ClampedArray): void {
 }
 
 /** Finds the runs that are wide enough to carry a pattern. */
-function collect(p: RasterJob["planes"], row: number, runs: number[]): void {
+function collect({ planes: p, by, marks }: RasterJob, row: number, runs: number[]): void {
+  const index = by === "code" ? p.code : by === "site" ? p.site : null;
+  const last = marks.length - 1;
   const base = row * TILE_BINS;
   let kind = -1;
   let from = 0;
@@ -179,6 +183,10 @@ function collect(p: RasterJob["planes"], row: number, runs: number[]): void {
       else if (p.no_work_app[at]! > 127) here = 2;
       else if (p.descheduled[at]! > 127) here = 3;
       else if (p.blocked[at]! > 127) here = 4;
+      else if (index && p.work[at]! > 127) {
+        const mark = marks[Math.min(index[at]!, last)] ?? 0;
+        if (mark > 0) here = RUN_KINDS.length + mark - 1;
+      }
     }
     if (here === kind) continue;
     if (kind >= 0 && bin - from >= 2) runs.push(row, from, bin, kind);

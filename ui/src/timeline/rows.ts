@@ -4,8 +4,9 @@
  */
 
 import { mix } from "../colors";
+import { rowsOf } from "../store";
 import { ticks as timeOf, percent } from "../format";
-import { laneMiddle, laneTop, rowTop, visibleRows } from "./bands";
+import { HEAD_PX, headTop, laneMiddle, laneTop, rowTop, visibleRows } from "./bands";
 import { FLAG } from "./boxes";
 import { brightOf } from "./look";
 import type { Pen } from "./pen";
@@ -41,8 +42,7 @@ export function labels(s: Scene, pen: Pen): void {
       const thread = s.meta.threads[row];
       if (!thread) continue;
       const y = rowTop(rows, row);
-      const chosen =
-        (s.selection?.kind === "row" && s.selection.row === row) || s.cursorRow === row;
+      const chosen = rowsOf(s.selection).includes(row) || s.cursorRow === row;
       if (chosen) {
         pen.rect(0, y, x0 - 4, rows.pitch, t.accentBg);
         pen.rect(0, y, 3, rows.pitch, t.accent);
@@ -67,8 +67,25 @@ export function labels(s: Scene, pen: Pen): void {
       });
       pen.text(busy, end, baseline, { align: "right", colour: t.fg3 });
     }
-    const bottom = rows.y + rows.count * rows.pitch - rows.scroll;
+    const bottom = rows.y + rows.total - rows.scroll;
     if (bottom < rows.y + rows.h) pen.rect(0, bottom, width, 1, t.line);
+  });
+}
+
+/** Heads of the groups of rows. */
+export function heads(s: Scene, pen: Pen): void {
+  const { rows, width } = s.bands;
+  const t = s.tokens;
+  if (rows.heads.length === 0) return;
+  pen.clip(0, rows.y, width, rows.h, () => {
+    rows.heads.forEach(({ group }, i) => {
+      const y = headTop(rows, i);
+      if (y + HEAD_PX < rows.y || y > rows.y + rows.h) return;
+      pen.rect(0, y, width, HEAD_PX, t.inset);
+      pen.text(group.title, 16, y + 14, { size: 12, weight: 650, colour: t.fg });
+      const x = 24 + pen.textWidth(group.title, 12, 650);
+      pen.text(group.note, x, y + 14, { size: 11.5, colour: t.fg2 });
+    });
   });
 }
 
@@ -114,7 +131,7 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
       pen.text(
         NO_ROWS,
         s.scale.x0 + s.scale.width / 2,
-        rows.y + Math.min(rows.h, rows.pitch * rows.count) / 2 + 4,
+        rows.y + Math.min(rows.h, rows.total) / 2 + 4,
         { size: 12, weight: 600, align: "center", colour: s.tokens.fg2 },
       );
       return true;
@@ -288,11 +305,13 @@ export function boxes(s: Scene, pen: Pen): void {
     // no jump on the way in.
     const inside = b.inside ? undefined : s.inner.folded.get(b.id[i]!);
     const open = inside === undefined ? 0 : Math.ceil(Math.min(1, inside / w) * 4) / 4;
+    const marked = colour.texture !== "none" && !rows.compact && w > (many ? 14 : 6);
+    const whole = marked ? colour.fill : s.palette.flat(colour);
     const fill = dimmed
-      ? s.palette.dim(colour.fill)
+      ? s.palette.dim(whole)
       : open
-        ? mix(colour.fill, s.tokens.panel, open * 0.8)
-        : colour.fill;
+        ? mix(whole, s.tokens.panel, open * 0.8)
+        : whole;
     // A pixel between two boxes, where there is room for one.
     const gap = w > (many ? 6 : 4) ? 1 : w > 2.5 ? 0.5 : 0;
     if (gap && (!many || gap === 1)) ground.push(x0, y, w, rows.lane);
@@ -300,7 +319,7 @@ export function boxes(s: Scene, pen: Pen): void {
     let list = into.get(fill);
     if (!list) into.set(fill, (list = []));
     list.push(x0, y, w - gap, rows.lane);
-    if (colour.texture !== "none" && !rows.compact && w > (many ? 14 : 6)) {
+    if (marked) {
       let marks = textured.get(colour.texture);
       if (!marks) textured.set(colour.texture, (marks = []));
       marks.push(x0, y, w - gap, rows.lane);

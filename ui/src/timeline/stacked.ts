@@ -1,16 +1,16 @@
 /**
- * Two runs one above the other on one time scale, or each as a fraction of itself: what Compare
- * shows.
+ * Runs one above the other on one time scale, or each as a fraction of itself: what Compare shows.
  */
 
-import { greyCode } from "../codes";
-import { type Colour, colour } from "../colors";
+import { codeColour, numbered, numbersOf } from "../codes";
+import { type Colour, MARKS } from "../colors";
 import type { Tokens } from "../colors";
 import type { RunMeta } from "../data/contract";
 import { axis as labelAt, percent, time as seconds } from "../format";
 import type { Layer } from "../store";
 import { look } from "./look";
-import { blend, LINES, packed, RUN_KINDS } from "./raster";
+import { lutOf, marksOf } from "./palette";
+import { LINES, RUN_KINDS } from "./raster";
 import type { Pen } from "./pen";
 import { columns, stepped } from "./profile";
 import { BETWEEN, THIN } from "./rows";
@@ -27,6 +27,8 @@ const GAP = 16;
 /** Height of a row's name, and of rows that are told apart by one. */
 const LABEL = 12;
 const LEAST_LABELLED = 4;
+/** Lower rows have no room for a texture's marks. */
+const MIN_MARKED = 7;
 const LAYERS: ReadonlySet<Layer> = new Set<Layer>(["delay", "nowork"]);
 
 export interface Half {
@@ -54,54 +56,47 @@ export function ticksOf(meta: RunMeta, by: By, w: Span): Span {
   return { t0: w.t0 * unit, t1: w.t1 * unit };
 }
 
-type Named = { label: string; file: string | null };
-
-/** Numbers of the codes of both runs, by name: a's first. */
-function sharedCodes(a: RunMeta, b: RunMeta) {
-  const name = (c: Named) => `${c.label}\u0000${c.file ?? ""}`;
-  const place = new Map<string, number>();
-  for (const c of [...a.codes, ...b.codes]) if (!place.has(name(c))) place.set(name(c), place.size);
-  const [first] = [a, b].flatMap((meta) => meta.codes.filter((_, i) => i === greyCode(meta.codes)));
-  return { name, place, grey: first && name(first) };
+/** The colour of a code of one of the runs, as all pictures beside each other have it. */
+export function sharedColour(
+  runs: readonly RunMeta[],
+  of: RunMeta,
+  code: number | null,
+  dark: boolean,
+): Colour {
+  // Runs of one program have one colour a code in every view.
+  if (runs.every((r) => r.name === runs[0]!.name)) return codeColour(of.codes, code, dark);
+  return numbered(of.codes, numbersOf(runs)[runs.indexOf(of)] ?? null, code, dark);
 }
 
-/** The colour of a code of either run, as both pictures have it. */
-export function sharedColour(a: RunMeta, b: RunMeta, code: Named, dark: boolean): Colour {
-  const { name, place, grey } = sharedCodes(a, b);
-  return colour("code", { code: place.get(name(code)) ?? null, root: name(code) === grey }, dark);
+/** Looks for runs in which the same code has the same colour and texture. */
+export function looks(runs: readonly RunMeta[], t: Tokens, dark: boolean): Look[] {
+  return runs.map((meta) => {
+    const table = [
+      ...meta.codes.map((_, code) => sharedColour(runs, meta, code, dark)),
+      sharedColour(runs, meta, null, dark),
+    ];
+    const palette = {
+      mode: "code" as const,
+      by: "code" as const,
+      lut: lutOf(table, dark),
+      marks: marksOf(table),
+    };
+    const made = look(palette, t, LAYERS, null, dark);
+    return { ...made, key: `${made.key} stacked ${runs.map((r) => r.id).join()}` };
+  });
 }
 
-/**
- * Looks for both runs in which the same code has the same colour: b's codes take the colours of a's
- * of the same name and file.
- */
-export function looks(a: RunMeta, b: RunMeta, t: Tokens, dark: boolean): [Look, Look] {
-  const { name, place, grey } = sharedCodes(a, b);
-  const table = (meta: RunMeta) =>
-    Uint32Array.from(
-      [
-        ...meta.codes.map((c) =>
-          colour("code", { code: place.get(name(c)) ?? null, root: name(c) === grey }, dark),
-        ),
-        colour("code", { code: null }, dark),
-      ],
-      // Pixels have no textures: a code that shares its colour with another is darker instead.
-      (c) =>
-        c.texture === "none"
-          ? packed(c.fill)
-          : blend(packed(c.fill), packed(dark ? "#fff" : "#000"), 0.62),
-    );
-  const of = (meta: RunMeta) => {
-    const made = look({ mode: "code", by: "code", lut: table(meta) }, t, LAYERS, null, dark);
-    return { ...made, key: `${made.key} stacked` };
-  };
-  return [of(a), of(b)];
-}
+/** Rows of a run that its part is as high as, at most. */
+const MAX_ROWS = 16;
+const MAX_HEIGHT = 280;
 
-/** Height that shows both well; rows get thinner when there are many. */
-export function heightFor(a: RunMeta, b: RunMeta): number {
-  const rows = (m: RunMeta) => Math.min(16, Math.max(1, m.threads.length)) * 15;
-  return Math.min(560, 2 * 50 + GAP + AXIS + Math.max(rows(a) + rows(b), 120));
+/** Height that shows all runs well; rows get thinner when there are many. */
+export function heightFor(runs: readonly RunMeta[]): number {
+  const rows = (m: RunMeta) => Math.min(MAX_ROWS, Math.max(1, m.threads.length)) * 15;
+  const least = 60 * runs.length;
+  const all = runs.reduce((sum, m) => sum + rows(m), 0);
+  const gaps = GAP * (runs.length - 1);
+  return Math.min(MAX_HEIGHT * runs.length, 50 * runs.length + gaps + AXIS + Math.max(all, least));
 }
 
 export function stacked(
@@ -118,7 +113,7 @@ export function stacked(
   const shared: Scale = { ...w, x0: MARGIN, width: plot };
   const bottom = height - AXIS;
   timeAxis(pen, shared, by, bottom, t);
-  const h = (bottom - GAP) / 2;
+  const h = (bottom - GAP * (halves.length - 1)) / halves.length;
   let complete = true;
   halves.forEach((half, i) => {
     const top = i * (h + GAP);
@@ -126,7 +121,7 @@ export function stacked(
       one(pen, half, { ...ticksOf(half.meta, by, w), x0: MARGIN, width: plot }, top, h, t) &&
       complete;
   });
-  gain(pen, halves, by, shared, h, t);
+  gain(pen, halves.slice(0, 2), by, shared, h, t);
   return complete;
 }
 
@@ -199,7 +194,7 @@ function one(pen: Pen, half: Half, scale: Scale, top: number, h: number, t: Toke
   const lane = pitch > 4 ? pitch - 1.5 : pitch;
   let complete = true;
   pen.clip(scale.x0, top, scale.width, h, () => {
-    const runs = RUN_KINDS.map(() => [] as number[]);
+    const runs = [...RUN_KINDS, ...MARKS].map(() => [] as number[]);
     for (const slot of tiles.slots("rows", scale)) {
       const from = Math.max(slot.t0, scale.t0, 0);
       const to = Math.min(slot.t1, scale.t1, meta.elapsed);
@@ -247,6 +242,8 @@ function one(pen: Pen, half: Half, scale: Scale, top: number, h: number, t: Toke
       if (!inside) pen.rects(runs[i]!, t.panel);
       pen.rects(runs[i]!, { ground: kind }, 0, inside ? 0.4 : 1);
     });
+    if (lane >= MIN_MARKED)
+      MARKS.forEach((mark, i) => pen.rects(runs[RUN_KINDS.length + i]!, { texture: mark }));
   });
   for (const row of labelled(rows, pitch))
     pen.text(

@@ -34,7 +34,7 @@ import { look } from "./look";
 import { Palette } from "./palette";
 import { CanvasPen } from "./pen";
 import type { Pen } from "./pen";
-import { orderOf } from "./order";
+import { arrange } from "./groups";
 import { NO_ROWS } from "./rows";
 import { Rasteriser } from "./rasteriser";
 import { laneCount, lanes } from "./regions";
@@ -188,7 +188,7 @@ export class TimelineView {
       width,
       height,
       rows: this.meta.threads.length,
-      order: orderOf(this.meta.threads, rowsShown.value),
+      ...arrange(this.meta, rowsShown.value),
       rowHeight: rowsShown.value.height,
       scroll: this.scroll,
       cpu,

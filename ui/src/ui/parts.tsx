@@ -1,7 +1,7 @@
 /** Small parts that views are made of. */
 
 import type { ComponentChildren, CSSProperties } from "preact";
-import { runColour, type Colour } from "../colors";
+import { markInk, runColour, type Colour } from "../colors";
 import type { Words } from "../data/contract";
 import { units } from "../format";
 import { keyText } from "../keys";
@@ -87,9 +87,18 @@ export function Choice<T extends string>(p: {
   );
 }
 
+/** A colour with its texture as styles of an element. */
+export function paintOf(of: Colour): CSSProperties {
+  return {
+    background: of.fill,
+    backgroundImage: textureImage(of.texture),
+    backgroundSize: of.texture === "dots" ? "4px 4px" : undefined,
+  };
+}
+
 /** A texture's marks as a CSS image. */
-export function textureImage(texture: Colour["texture"]): string {
-  const light = "rgba(255,255,255,.6)";
+function textureImage(texture: Colour["texture"]): string {
+  const light = markInk(dark.value);
   const image: Record<Colour["texture"], string> = {
     none: "none",
     diagonal: `repeating-linear-gradient(135deg, ${light} 0 1.4px, transparent 1.4px 4px)`,
@@ -108,9 +117,7 @@ export function Swatch({ of, size = 10 }: { of: Colour; size?: number }) {
       style={{
         width: `${size}px`,
         height: `${size}px`,
-        background: of.fill,
-        backgroundImage: textureImage(of.texture),
-        backgroundSize: of.texture === "dots" ? "4px 4px" : undefined,
+        ...paintOf(of),
       }}
     />
   );

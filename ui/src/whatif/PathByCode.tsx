@@ -4,7 +4,7 @@ import { codeColour } from "../codes";
 import type { CriticalPath, RunMeta } from "../data/contract";
 import { percent, ticks } from "../format";
 import { dark } from "../theme/theme";
-import { Section } from "../ui/parts";
+import { paintOf, Section } from "../ui/parts";
 
 /** Weight of the path by code, most first. */
 export function composition(path: CriticalPath): { code: number; weight: number }[] {
@@ -51,7 +51,7 @@ export function PathByCode({
             return (
               <i
                 key={c.code}
-                style={{ width: `${share}%`, background: k.fill, color: k.ink }}
+                style={{ width: `${share}%`, ...paintOf(k), color: k.ink }}
                 title={`${r.codes[c.code]?.label ?? "other"} ${ticks(c.weight, r.ticks_per_second)}`}
               >
                 {share > 13 ? r.codes[c.code]?.label : ""}

@@ -45,6 +45,12 @@ pub fn record(profile: &str) -> Result<PathBuf> {
         folder.join("truncated.wspan"),
         &whole[..whole.len() * 6 / 10],
     )?;
+    // Eight workers on any machine, none of them ever preempted.
+    let simulated = folder.join("simulated.jsonl");
+    let _ = fs::remove_file(&simulated);
+    let mut simulate = workspan(profile);
+    simulate.args(["simulate", "--workers", "8", "-o"]);
+    output(simulate.arg(&simulated).arg(folder.join("one-worker.wspan")))?;
     short_tasks(profile, &folder)?;
     native(profile, &folder)?;
     Ok(folder)

@@ -36,6 +36,7 @@ struct RunMeta<'a> {
     workers: u32,
     threads: Vec<ThreadMeta<'a>>,
     more_threads: u64,
+    pools: Vec<PoolMeta<'a>>,
     begin: u64,
     elapsed: u64,
     ticks_per_second: u64,
@@ -65,6 +66,14 @@ struct ThreadMeta<'a> {
     /// Share of the elapsed time on the CPU; `None` while only an overview is known, which knows no
     /// times off it.
     busy: Option<f64>,
+    /// Index into `pools`.
+    pool: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct PoolMeta<'a> {
+    size: u32,
+    built: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -132,6 +141,7 @@ fn told<'a>(run: &'a Run, meta: &'a workspan_dag::Meta) -> RunMeta<'a> {
         workers: meta.workers,
         threads: Vec::new(),
         more_threads: 0,
+        pools: Vec::new(),
         begin: 0,
         elapsed: 0,
         ticks_per_second: meta.ticks_per_second,
@@ -177,6 +187,7 @@ fn previewed<'a>(run: &'a Run, overview: &'a Overview) -> RunMeta<'a> {
             worker,
             name: None,
             busy: None,
+            pool: None,
         }
     });
     let site = |&place: &u32| site_name(place, overview.place(place));
@@ -221,6 +232,7 @@ fn read<'a>(session: &Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError> {
         warnings,
         threads: threads(picture),
         more_threads: picture.rows.more,
+        pools: pools(dag),
         begin: picture.begin,
         elapsed: picture.elapsed(),
         top_level: picture.top_level(),
@@ -268,8 +280,27 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta<'_>> {
         worker: dag.is_worker(thread),
         name: name_of(dag, thread),
         busy: Some((busy as f64 / elapsed).min(1.0)),
+        pool: pool_of(dag, thread),
     })
     .collect()
+}
+
+/// The pools, where there were several at one moment.
+fn pools(dag: &Dag) -> Vec<PoolMeta<'_>> {
+    let pools = dag.pools.list.iter();
+    pools
+        .map(|pool| PoolMeta {
+            size: pool.size,
+            built: pool.built.as_deref(),
+        })
+        .collect()
+}
+
+/// The pool that a thread was a worker of for the longest time.
+fn pool_of(dag: &Dag, thread: ThreadId) -> Option<u32> {
+    let members = dag.pools.members.iter().filter(|m| m.thread == thread);
+    let longest = members.max_by_key(|m| (m.to.saturating_sub(m.from), std::cmp::Reverse(m.pool)));
+    longest.map(|m| m.pool)
 }
 
 /// The thread's name, unless it is only the program's.

@@ -17,7 +17,7 @@ use crate::answer::{Reply, answer};
 use crate::answers::source::Files;
 use crate::api_error::ApiError;
 use crate::dag_view::WithinId;
-use crate::run::Picture;
+use crate::run::{Picture, Run};
 use crate::session::{Mode, Session};
 
 /// Shares of the room that may be used once the parts are in, one after the other.
@@ -26,6 +26,8 @@ const DAG: f64 = 0.25;
 
 /// Items of the DAG's insides that are carried at most.
 const MOST_NODES: usize = 20_000;
+/// Sites whose sums are carried, the most critical first.
+const MOST_SITES: usize = 24;
 /// Lines of a source file around what is hot or a position.
 const AROUND: u32 = 6;
 
@@ -99,6 +101,11 @@ impl Choice<'_> {
             for name in ["report", "summary", "sites", "critical", "regions"] {
                 keys.push(format!("api/v1/{name}?run={a}"));
             }
+            let sites = self.session.run(a).and_then(Run::picture);
+            let sites = sites.map_or(0, |picture| picture.sites.places.len());
+            keys.extend(
+                (0..sites.min(MOST_SITES)).map(|i| format!("api/v1/tasks?run={a}&site={i}")),
+            );
             for of in ["all", "critical", "free"] {
                 keys.push(format!("api/v1/flame?run={a}&of={of}&recursion=1"));
             }

@@ -32,6 +32,11 @@ impl Arcs {
         }
     }
 
+    /// Stolen strands, ascending, and the thread that made each ready.
+    pub(crate) fn stolen(&self) -> &[(StrandId, ThreadId)] {
+        &self.stolen
+    }
+
     /// From whom strand `s` was stolen.
     pub(crate) fn victim(&self, s: StrandId) -> Option<ThreadId> {
         let at = self

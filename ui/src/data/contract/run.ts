@@ -36,6 +36,8 @@ export interface RunMeta {
   /** One row each, pool workers first; more than `threads.length` exist when `more_threads` > 0. */
   threads: ThreadMeta[];
   more_threads: number;
+  /** Empty where there was one pool at a time; `built`: where the program made it. */
+  pools: { size: number; built: string | null }[];
   /** Absolute tick of the run's start; the report's own JSON has absolute ticks. */
   begin: number;
   elapsed: number;
@@ -95,6 +97,8 @@ export interface ThreadMeta {
   name: string | null;
   /** Share of the elapsed time in which it ran a strand on the CPU. */
   busy: number | null;
+  /** Index into `RunMeta.pools`: the pool that it was a worker of for the longest time. */
+  pool: number | null;
 }
 
 export interface SiteName {

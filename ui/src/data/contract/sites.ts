@@ -1,4 +1,42 @@
-/** Spawn sites, and source with heat. */
+/** Spawn sites, sums over tasks, and source with heat. */
+
+/**
+ * `tasks?run&site` or `tasks?run&task`: sums over the tasks of a site, or over a task and all that
+ * it created.
+ */
+export interface TasksReport {
+  tasks: number;
+  /** Over the strands; `ready`: from when each was ready until it started. */
+  sums: {
+    strands: number;
+    /** First start and last end. */
+    start: number;
+    end: number;
+    work: number;
+    recording: number;
+    descheduled: number;
+    blocked: number;
+    /** Work on the critical path. */
+    critical: number;
+    ready: number;
+  };
+  /** Ticks in which at least one of the strands ran. */
+  active: number;
+  /** Most work first. */
+  codes: { code: number; work: number; strands: number }[];
+  more_codes: number;
+  steals: {
+    /** Strands of theirs that another worker took, and of these while it waited in a join. */
+    stolen: number;
+    leaps: number;
+    /** Strands that theirs made ready and another worker took. */
+    robbed: number;
+    /** Rows of the pair with most steals, where that is more than one. */
+    most: { thief: number; victim: number; count: number } | null;
+  };
+  /** Indices into `Summary.findings`: those whose strand is among them. */
+  findings: number[];
+}
 
 /** `sites?run`: what the table has beside `report.sites` (same order). */
 export interface SiteExtra {

@@ -39,6 +39,8 @@ impl Choice<'_> {
             tasks.extend(self.instances(run));
             let mut keys: Vec<String> = strands.iter().map(|&s| strand_key(run, s)).collect();
             keys.extend(tasks.iter().flat_map(|&t| task_keys(run, t)));
+            let sums = |t: &u32| format!("api/v1/tasks?run={}&task={t}", run.id);
+            keys.extend(tasks.iter().map(sums));
             self.details_of(keys, FIRST);
         }
     }

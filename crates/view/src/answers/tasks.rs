@@ -1,0 +1,211 @@
+//! `tasks`: the sums of a selection's small report, over the tasks of a site or over a task and all
+//! that it created.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use workspan_analysis::ready_event;
+use workspan_dag::{StrandId, TaskId};
+
+use super::summary::show;
+use crate::answer::Reply;
+use crate::api_error::ApiError;
+use crate::run::{Picture, Run};
+use crate::timeline::Index;
+
+/// Codes told one by one at most.
+const MAX_CODES: usize = 64;
+
+/// Which tasks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Of {
+    /// Those created at a site, by its number in `RunMeta.sites`.
+    Site(u16),
+    /// A task with all its descendants.
+    Subtree(TaskId),
+}
+
+/// The contract's `TasksReport`.
+#[derive(Serialize)]
+struct TasksReport {
+    tasks: u64,
+    sums: Sums,
+    active: u64,
+    codes: Vec<OfCode>,
+    more_codes: usize,
+    steals: Steals,
+    findings: Vec<usize>,
+}
+
+/// Sums over strands; times in ticks.
+#[derive(Default, Serialize)]
+struct Sums {
+    strands: u64,
+    /// First start and last end.
+    start: u64,
+    end: u64,
+    work: u64,
+    recording: u64,
+    descheduled: u64,
+    blocked: u64,
+    /// Work on the critical path.
+    critical: u64,
+    /// From when each was ready until it started.
+    ready: u64,
+}
+
+#[derive(Serialize)]
+struct OfCode {
+    code: u16,
+    work: u64,
+    strands: u64,
+}
+
+#[derive(Default, Serialize)]
+struct Steals {
+    stolen: u64,
+    leaps: u64,
+    robbed: u64,
+    most: Option<Pair>,
+}
+
+#[derive(Serialize)]
+struct Pair {
+    thief: u16,
+    victim: u16,
+    count: u64,
+}
+
+/// O(strands of the run) for a site; for a task O((own strands + steals of the run) · log own
+/// strands).
+///
+/// # Errors
+/// There is no such site or task, or the run is loading.
+pub(crate) fn answer(run: &Run, of: Of) -> Result<Reply, ApiError> {
+    let (picture, rest, tree) = (run.picture()?, run.rest()?, run.tree()?);
+    let dag = &*picture.dag;
+    let (tasks, strands) = match of {
+        Of::Site(site) if usize::from(site) < picture.sites.places.len() => {
+            let place = |t: TaskId| picture.sites.of(dag.tasks.site[t as usize]);
+            let all = 0..dag.strands.len() as StrandId;
+            let own = all.filter(|&s| place(dag.strands.task[s as usize]) == site);
+            let row = rest.report.sites.get(usize::from(site));
+            (row.map_or(0, |row| row.count), own.collect())
+        }
+        Of::Subtree(task) if (task as usize) < dag.tasks.len() => {
+            let tasks = tree.with_descendants(task).iter();
+            let mut own: Vec<StrandId> = tasks.flat_map(|&t| tree.strands_of(dag, t)).collect();
+            own.sort_unstable();
+            (tree.subtrees.tasks.get(task as usize), own)
+        }
+        Of::Site(_) => return Err(ApiError::not_found("There is no such site in this run.")),
+        Of::Subtree(_) => return Err(ApiError::not_found("There is no such task in this run.")),
+    };
+    let has = |s: StrandId| strands.binary_search(&s).is_ok();
+    let findings = rest.report.causes.findings().into_iter().enumerate();
+    let inside = findings.filter(|(_, f)| show(picture, f).strand.is_some_and(has));
+    let mut codes = codes(picture, &strands);
+    let more_codes = codes.len().saturating_sub(MAX_CODES);
+    codes.truncate(MAX_CODES);
+    Reply::json(&TasksReport {
+        tasks,
+        sums: sums(picture, &strands),
+        active: active(picture, &strands),
+        codes,
+        more_codes,
+        findings: inside.map(|(i, _)| i).collect(),
+        steals: steals(picture, run.timeline()?, &strands),
+    })
+}
+
+fn sums(picture: &Picture, strands: &[StrandId]) -> Sums {
+    let (all, facts) = (&picture.dag.strands, &picture.facts);
+    let mut sums = Sums {
+        start: u64::MAX,
+        ..Sums::default()
+    };
+    for &s in strands {
+        let i = s as usize;
+        let weight = picture.weight(s);
+        sums.strands += 1;
+        sums.start = sums.start.min(all.start[i] - picture.begin);
+        sums.end = sums.end.max(all.end[i] - picture.begin);
+        sums.work = sums.work.saturating_add(weight);
+        sums.recording += facts.recording.get(i);
+        sums.descheduled += facts.descheduled.get(i);
+        sums.blocked += facts.blocked.get(i);
+        if picture.critical(s) {
+            sums.critical = sums.critical.saturating_add(weight);
+        }
+        if let Some((ready, _)) = picture.ready(s) {
+            sums.ready += all.start[i].saturating_sub(ready);
+        }
+    }
+    sums.start = sums.start.min(sums.end);
+    sums
+}
+
+/// Ticks in which at least one of the strands ran.
+fn active(picture: &Picture, strands: &[StrandId]) -> u64 {
+    let all = &picture.dag.strands;
+    let mut times: Vec<(u64, u64)> = strands
+        .iter()
+        .map(|&s| (all.start[s as usize], all.end[s as usize]))
+        .collect();
+    times.sort_unstable();
+    let mut until = 0;
+    times.into_iter().fold(0, |sum, (start, end)| {
+        let from = start.max(until);
+        until = until.max(end);
+        sum + end.saturating_sub(from)
+    })
+}
+
+/// By code, most work first.
+fn codes(picture: &Picture, strands: &[StrandId]) -> Vec<OfCode> {
+    let mut by: BTreeMap<u16, (u64, u64)> = BTreeMap::new();
+    for &s in strands {
+        let (work, count) = by.entry(picture.codes.of(s)).or_default();
+        *work = work.saturating_add(picture.weight(s));
+        *count += 1;
+    }
+    let of = |(code, (work, strands))| OfCode {
+        code,
+        work,
+        strands,
+    };
+    let mut codes: Vec<OfCode> = by.into_iter().map(of).collect();
+    codes.retain(|c| c.work > 0);
+    codes.sort_by_key(|c| (std::cmp::Reverse(c.work), c.code));
+    codes
+}
+
+/// Steals of the strands, and of strands that they made ready.
+fn steals(picture: &Picture, index: &Index, strands: &[StrandId]) -> Steals {
+    let dag = &*picture.dag;
+    let mut steals = Steals::default();
+    let mut pairs: BTreeMap<(u16, u16), u64> = BTreeMap::new();
+    for &(s, victim) in index.arcs.stolen() {
+        let own = strands.binary_search(&s).is_ok();
+        let maker = ready_event(dag, s).map(|ready| ready.by);
+        steals.robbed += u64::from(maker.is_some_and(|by| strands.binary_search(&by).is_ok()));
+        if !own {
+            continue;
+        }
+        steals.stolen += 1;
+        steals.leaps += u64::from(index.arcs.is_leap(dag, s));
+        let thief = picture.rows.of(dag.strands.thread[s as usize]);
+        *pairs.entry((thief, picture.rows.of(victim))).or_default() += 1;
+    }
+    let most = pairs
+        .into_iter()
+        .max_by_key(|&(pair, count)| (count, std::cmp::Reverse(pair)));
+    steals.most = most
+        .filter(|&(_, count)| count > 1)
+        .map(|((thief, victim), count)| Pair {
+            thief,
+            victim,
+            count,
+        });
+    steals
+}

@@ -1,0 +1,204 @@
+/**
+ * What the timeline draws is what `workspan sql` says: steals, the critical path and the brackets of
+ * findings, read back from the exported picture at ten zooms.
+ */
+
+import { readFileSync } from "node:fs";
+import { check, Skip } from "./harness.mjs";
+import { json } from "./printed.mjs";
+
+/** Left and right of the plot in the exported picture (timeline/bands.ts). */
+const LABELS = 148;
+const RIGHT = 14;
+/** Pixels that what is drawn may be beside what is meant. */
+const NEAR = 1.6;
+
+/** Windows as parts of the run: the whole, each half as long as the one before, here and there. */
+const WINDOWS = Array.from({ length: 10 }, (_, i) => {
+  const length = 0.62 ** i;
+  const from = (1 - length) * ((i * 0.37) % 1);
+  return [from, from + length];
+});
+
+const query = (browser, file, text) =>
+  json(browser.workspan, "sql", "--format", "json", file, text);
+
+/** The exported SVG of the tab, with what its x means. */
+async function exported(t, window) {
+  const saved = t.page.waitForEvent("download");
+  await t.page.getByRole("button", { name: /Export/ }).click();
+  await t.page.getByRole("menuitem", { name: /SVG/ }).click();
+  const svg = readFileSync(await (await saved).path(), "utf8");
+  const inner =
+    /<svg x="0"[^>]*? width="([\d.]+)"/.exec(svg) ?? /<svg[^>]* width="([\d.]+)"/.exec(svg);
+  const plot = Number(inner[1]) - LABELS - RIGHT;
+  const x = (at) => LABELS + ((at - window.t0) / (window.t1 - window.t0)) * plot;
+  // The name of a row stands four pixels below the middle of its lane.
+  const rows = new Map(
+    [...svg.matchAll(/<text x="16" y="([\d.]+)"[^>]*font-weight="650"[^>]*>([^<]*)</g)].map(
+      ([, y, name]) => [name, Number(y) - 4],
+    ),
+  );
+  return { svg, x, plot, rows };
+}
+
+const numbers = (path) => [...path.matchAll(/-?\d+(?:\.\d+)?/g)].map(Number);
+
+/** Ends of the curves, each from its victim's row to its thief's. */
+const curves = (svg) =>
+  [...svg.matchAll(/<path d="(M[^"]*C[^"]*)"/g)].flatMap(([, d]) =>
+    d
+      .split("M")
+      .filter(Boolean)
+      .map(numbers)
+      .map((n) => ({ x: n[0], from: n[1], to: n.at(-1) })),
+  );
+
+/** Level pieces of the line that is the critical path: three pixels wide and not dashed. */
+function pieces(svg) {
+  const lines = [...svg.matchAll(/<path d="([^"]*)"([^>]*)>/g)].filter(
+    ([, , how]) => /stroke-width="3"/.test(how) && !/dasharray/.test(how),
+  );
+  return lines.flatMap(([, d]) =>
+    d
+      .split("M")
+      .filter(Boolean)
+      .map(numbers)
+      .filter((n) => n.length === 4 && n[1] === n[3])
+      .map(([a, y, b]) => ({ a, y, b })),
+  );
+}
+
+export default function (suite) {
+  const file = suite.runs.simulated ?? suite.runs.after ?? suite.runs.before;
+
+  /** The run's times in ticks from its start, as the page counts. */
+  function known(browser) {
+    const report = json(browser.workspan, "report", "--json", file);
+    const [{ begin, end }] = query(
+      browser,
+      file,
+      'select min(start) as begin, max("end") as end from strands',
+    );
+    const ticks = (ns) => ((ns - begin) * report.ticks_per_second) / 1e9;
+    return { report, ticks, elapsed: ticks(end) };
+  }
+
+  async function each(t, elapsed, compare) {
+    for (const [i, [from, to]] of WINDOWS.entries()) {
+      const window = { t0: Math.round(from * elapsed), t1: Math.round(to * elapsed) };
+      await t.open(`tab=timeline&drawer=0&t=${window.t0},${window.t1}`);
+      await t.page.waitForLoadState("networkidle");
+      await t.page.waitForTimeout(400);
+      compare(await exported(t, window), window, `zoom ${i + 1}`);
+    }
+  }
+
+  suite.test("steals at ten zooms are those of SQL", { files: [file] }, async (t, { browser }) => {
+    const { ticks, elapsed } = known(browser);
+    const stolen = query(
+      browser,
+      file,
+      `select t.start, s.thief, s.victim from steals s
+       join strands t on t.strand = (select min(strand) from strands where task = s.task)
+       where t.thread = s.thief`,
+    ).map((s) => ({ at: ticks(s.start), thief: `W${s.thief}`, victim: `W${s.victim}` }));
+    if (stolen.length === 0) throw new Skip("nothing was stolen");
+    let drawn = 0;
+    await each(t, elapsed, ({ svg, x, rows }, { t0, t1 }, zoom) => {
+      const there = curves(svg);
+      const wanted = stolen.filter((s) => s.at >= t0 && s.at <= t1);
+      for (const s of wanted) {
+        const found = there.find(
+          (c) =>
+            Math.abs(c.x - x(s.at)) <= NEAR &&
+            Math.abs(c.from - rows.get(s.victim)) <= NEAR &&
+            Math.abs(c.to - rows.get(s.thief)) <= NEAR,
+        );
+        check(found, `${zoom}: no arc from ${s.victim} to ${s.thief} at ${s.at}`);
+      }
+      check(
+        there.length === wanted.length,
+        `${zoom}: ${there.length} arcs of ${wanted.length} steals`,
+      );
+      drawn += wanted.length;
+    });
+    check(drawn > stolen.length, `only ${drawn} arcs at all zooms`);
+  });
+
+  suite.test(
+    "the critical path at ten zooms is that of SQL",
+    { files: [file] },
+    async (t, { browser }) => {
+      const { ticks, elapsed } = known(browser);
+      const path = query(
+        browser,
+        file,
+        'select start, "end" as end, thread from strands where critical order by start',
+      ).map((s) => ({ from: ticks(s.start), to: ticks(s.end), thread: s.thread }));
+      const name = (rows, thread) => rows.get(`W${thread}`) ?? rows.get("main");
+      await each(t, elapsed, ({ svg, x, rows, plot }, { t0, t1 }, zoom) => {
+        const there = pieces(svg);
+        const lane = Math.min(...there.map((p) => name(rows, 0) - p.y).filter((d) => d > 0));
+        check(Number.isFinite(lane) || there.length === 0, `${zoom}: no rows`);
+        for (const s of path) {
+          const [a, b] = [Math.max(x(s.from), LABELS), Math.min(x(s.to), LABELS + plot)];
+          // Shorter ones are joined with their neighbours.
+          if (b - a < 4) continue;
+          const row = name(rows, s.thread);
+          const covered = there
+            .filter((p) => p.y < row && row - p.y < 60)
+            .some((p) => p.a <= a + NEAR && p.b >= b - NEAR);
+          check(covered, `${zoom}: the path's strand at ${s.from} on W${s.thread} is not drawn`);
+        }
+        for (const p of there.filter((q) => q.b - q.a > 4)) {
+          const [a, b] = [Math.max(p.a, LABELS), Math.min(p.b, LABELS + plot)];
+          const worked = path.reduce(
+            (sum, s) => sum + Math.max(0, Math.min(b, x(s.to)) - Math.max(a, x(s.from))),
+            0,
+          );
+          check(
+            worked >= (b - a) * 0.7 - 2 * NEAR,
+            `${zoom}: the line from ${p.a} to ${p.b} has ${worked} pixels of strands (${t0} to ${t1})`,
+          );
+        }
+      });
+    },
+  );
+
+  suite.test(
+    "brackets are as long as their findings",
+    { files: [file] },
+    async (t, { browser }) => {
+      const { report, ticks, elapsed } = known(browser);
+      await t.open("tab=summary");
+      await t.page.waitForSelector(".finding");
+      const drawn = await t.page.evaluate(() =>
+        [...document.querySelectorAll("svg g[aria-label^='Finding ']")].flatMap((g) => {
+          const [, from, to] =
+            /^M([\d.]+) .*H([\d.]+)/.exec(g.querySelector("path")?.getAttribute("d") ?? "") ?? [];
+          if (!from) return [];
+          const finding = Number(/Finding (\d+)/.exec(g.getAttribute("aria-label"))[1]) - 1;
+          const plot = Number(g.closest("svg").dataset.plot);
+          return [{ finding, from: Number(from), to: Number(to), plot }];
+        }),
+      );
+      if (drawn.length === 0) throw new Skip("no finding has a bracket");
+      for (const b of drawn) {
+        const { strand } = report.findings[b.finding].place;
+        const [one] = query(
+          browser,
+          file,
+          `select start, "end" as end, ready from strands where task = ${strand.task} and start between ${strand.start - 1} and ${strand.start + 1}`,
+        );
+        check(one, `no strand of finding ${b.finding + 1} in SQL`);
+        const x = (at) => (at / elapsed) * b.plot;
+        const from = Math.min(x(ticks(one.ready)), x(ticks(one.start)));
+        check(
+          Math.abs(b.to - x(ticks(one.end))) <= 3 && b.from >= from - 3,
+          `bracket ${b.finding + 1}: ${b.from} to ${b.to}, the finding ${from} to ${x(ticks(one.end))}`,
+        );
+      }
+    },
+  );
+}

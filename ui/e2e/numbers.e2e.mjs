@@ -1,0 +1,276 @@
+/** Every number that a tab tells of the run is that of `workspan report --json`. */
+
+import { check, until } from "./harness.mjs";
+import { json, printed, same } from "./printed.mjs";
+
+export default function (suite) {
+  const { before, after } = suite.runs;
+  const reportOf = (browser, file) =>
+    json(browser.workspan, "report", "--json", "--statistics", file);
+  const seconds = (report) => (n) => n / report.ticks_per_second;
+  const cells = (row) => row.locator("th, td").allInnerTexts();
+
+  suite.test("numbers: Summary", async (t, { browser }) => {
+    const report = reportOf(browser, before);
+    const s = seconds(report);
+    await t.open("tab=summary");
+    await t.page.waitForSelector(".numbers");
+    const numbers = await t.page.locator(".numbers > div").allInnerTexts();
+    const wanted = {
+      work: s(report.work),
+      span: s(report.span),
+      parallelism: report.parallelism,
+      task: report.tasks,
+      steal: report.steals,
+      burdened: report.burdened_parallelism,
+    };
+    for (const [word, value] of Object.entries(wanted)) {
+      const text = numbers.find((n) => n.includes(word));
+      check(text, `${word} is missing: ${numbers}`);
+      if (!(word === "burdened" && report.burden === 0)) same(text, value, word);
+    }
+    const title = await t.text("h2:has-text('Where')");
+    const [workers, elapsed, all] = title
+      .replace(" went", "")
+      .split(/[×=]/)
+      .map((x) => x.replace("Where", ""));
+    same(workers, report.workers, "workers");
+    same(elapsed, s(report.elapsed), "elapsed");
+    same(all, s(report.elapsed * report.workers), "worker time");
+    const bar = await t.page
+      .locator("svg[aria-label^='Where the worker time went']")
+      .getAttribute("aria-label");
+    const whole = report.workers * report.elapsed;
+    for (const [words, key] of [
+      ["work", "work"],
+      ["descheduled", "descheduled"],
+      ["blocked", "blocked"],
+      ["delay", "delay"],
+      ["no work, scheduler", "no_work_sched"],
+      ["no work, program", "no_work_app"],
+    ]) {
+      const part = new RegExp(`(?:: |, )${words} ([^·]*) · ([^,%]*%)`).exec(bar);
+      const ticks = report.breakdown[key];
+      check(part || ticks === 0, `${words} is not in ${bar}`);
+      if (!part) continue;
+      same(part[1], s(ticks), words);
+      same(part[2], ticks / whole, `share of ${words}`);
+    }
+    const findings = t.page.locator(".finding:not(.head-row)");
+    for (let i = 0; i < (await findings.count()); i++) {
+      const { lost, lost_percent } = report.findings[i];
+      same(await findings.nth(i).locator(".cost").innerText(), s(lost), `cost of finding ${i + 1}`);
+      const share = (await findings.nth(i).locator(".share").innerText()).match(/[<\d.]+\s*%/)?.[0];
+      same(share, lost_percent / 100, `share of finding ${i + 1}`);
+    }
+    const sites = t.page.locator("aside section:has-text('Spawn sites on the critical path') .row");
+    for (const [i, text] of (await sites.allInnerTexts()).entries())
+      check(printed(text), `row ${i} of the sites: ${text}`);
+  });
+
+  suite.test("numbers: the verdict on every other tab", async (t, { browser }) => {
+    const report = reportOf(browser, before);
+    for (const tab of [
+      "timeline",
+      "dag",
+      "flame",
+      "scalability",
+      "sites",
+      "whatif",
+      "statistics",
+    ]) {
+      await t.open(`tab=${tab}`);
+      const [busy, , bound] = await t.page
+        .locator(".verdict-chip b, .verdict-chip")
+        .evaluateAll((all) => {
+          const chip = all.find((e) => e.className === "verdict-chip");
+          const bold = [...chip.querySelectorAll("b")].map((e) => e.textContent);
+          return [bold[0], chip.textContent, bold[1]];
+        });
+      same(busy, report.mean_busy, `${tab}: workers busy`);
+      same(bound, report.parallelism, `${tab}: bound`);
+    }
+  });
+
+  suite.test("numbers: Sites", async (t, { browser }) => {
+    const report = reportOf(browser, before);
+    const s = seconds(report);
+    await t.open("tab=sites");
+    await t.page.waitForSelector(".sites tbody tr[data-row]");
+    for (const [i, site] of report.sites.entries()) {
+      const row = t.page.locator(`tbody tr[data-row="s${i}"]`);
+      if ((await row.count()) === 0) continue;
+      const of = (id) => row.locator(`td.c-${id}`).innerText();
+      const what = `site ${site.site}`;
+      same(await of("critical"), site.critical_percent / 100, `${what}, critical`);
+      same(await of("count"), site.count, `${what}, count`);
+      same(await of("work"), s(site.work), `${what}, work`);
+      if (site.span !== null) same(await of("span"), s(site.span), `${what}, span`);
+      if (site.parallelism !== null)
+        same(await of("parallelism"), site.parallelism, `${what}, parallelism`);
+    }
+    check((await t.page.locator("tbody tr[data-row^='s']").count()) > 1, "no rows of sites");
+  });
+
+  suite.test("numbers: Statistics", async (t, { browser }) => {
+    const { statistics, ...report } = reportOf(browser, before);
+    const s = seconds(report);
+    await t.open("tab=statistics");
+    await t.page.waitForSelector("table[aria-label='Lengths by spawn site'] tbody tr[data-row]");
+    for (const site of statistics.sites) {
+      const row = t.page.locator(`tr[data-row="${site.id}"]`);
+      if ((await row.count()) === 0) continue;
+      same(await row.locator("td.c-tasks").innerText(), site.tasks, `${site.site}, tasks`);
+      for (const key of ["min", "median", "p90", "p99", "max"])
+        same(
+          await row.locator(`td.c-${key}`).innerText(),
+          s(site.task_lengths[key]),
+          `${site.site}, ${key}`,
+        );
+    }
+    const total = await t.page
+      .locator("table[aria-label='Steals by worker'] tbody td:not(.left)")
+      .allInnerTexts();
+    check(total.length > 0 || report.steals === 0, "no steals by worker");
+  });
+
+  suite.test("numbers: Scalability", async (t, { browser }) => {
+    const report = reportOf(browser, before);
+    await t.open("tab=scalability");
+    await t.page.getByRole("button", { name: "View as table" }).click();
+    const table = t.page.locator("table[aria-label='Speedup bounds by number of workers']");
+    await table.waitFor();
+    let compared = 0;
+    for (const row of await table.locator("tbody tr").all()) {
+      const [workers, least, most] = await cells(row);
+      const bound = report.speedup.find((b) => b.workers === Number(workers));
+      if (!bound) continue;
+      same(least, bound.lower, `at least on ${workers}`);
+      same(most, bound.upper, `at most on ${workers}`);
+      compared++;
+    }
+    check(compared >= 5, `only ${compared} numbers of workers`);
+  });
+
+  suite.test(
+    "numbers: the critical path of the DAG adds up to the span",
+    async (t, { browser }) => {
+      const report = reportOf(browser, before);
+      await t.open("tab=dag");
+      const foot = t.page.locator(".dag-side tfoot tr").last();
+      await foot.waitFor();
+      same((await cells(foot)).join(" "), seconds(report)(report.span), "span");
+    },
+  );
+
+  suite.test(
+    "numbers: the flame graph is as wide as the work, its path as the span",
+    async (t, { browser }) => {
+      const report = reportOf(browser, before);
+      const s = seconds(report);
+      for (const [choice, value] of [
+        ["CPU time", s(report.work)],
+        ["Critical path", s(report.span)],
+      ]) {
+        await t.open("tab=flame");
+        await t.page.getByRole("radio", { name: choice }).click();
+        await until(
+          async () =>
+            (await t.text(".flame h1 span")).includes(choice === "CPU time" ? "CPU" : "path"),
+          choice,
+        );
+        const words = await t.text(".flame h1 span");
+        same(/;\s*(.*) in all/.exec(words)[1], value, choice);
+      }
+    },
+  );
+
+  suite.test(
+    "numbers: a range over the whole run has the report's breakdown",
+    async (t, { browser }) => {
+      const report = reportOf(browser, before);
+      const s = seconds(report);
+      await t.open(`tab=timeline&sel=range:a:0:${report.elapsed}`);
+      const table = t.page.locator(".drawer table[aria-label='Where its worker time went']");
+      await table.waitFor();
+      const rows = Object.fromEntries(
+        await Promise.all(
+          (await table.locator("tr").all()).map(async (row) => {
+            const [name, time] = await cells(row);
+            return [name, time];
+          }),
+        ),
+      );
+      const { breakdown: b } = report;
+      // Bins are single precision, and strands of the recorder itself are a part of what is busy.
+      const near = (text, ticks, what) => {
+        const { value, half } = printed(text);
+        check(
+          Math.abs(value - s(ticks)) <= half + 0.002 * s(report.elapsed * report.workers),
+          `${what}: the drawer has ${text}, the report ${s(ticks)}`,
+        );
+      };
+      near(rows["busy"], b.work + b.recording, "busy");
+      for (const [words, key] of [
+        ["descheduled", "descheduled"],
+        ["delay", "delay"],
+        ["no work, scheduler", "no_work_sched"],
+        ["no work, program", "no_work_app"],
+      ])
+        if (rows[words] || b[key] > 0.001 * report.elapsed)
+          near(rows[words] ?? "0 s", b[key], words);
+    },
+  );
+
+  suite.test("numbers: the report of a site's tasks, and of all tasks", async (t, { browser }) => {
+    const report = reportOf(browser, before);
+    const s = seconds(report);
+    const figures = async () => t.page.locator(".drawer .figures > div").allInnerTexts();
+    await t.open("tab=timeline&sel=site:a:1");
+    await t.page.locator(".drawer .figures").waitFor();
+    const tasks = (await figures()).find((x) => /tasks?$/.test(x.trim()));
+    same(tasks, report.sites[1].count, "tasks of the site");
+    await t.open("tab=timeline&sel=task:a:0");
+    await t.page.getByRole("radio", { name: "With all it created" }).click();
+    await t.page.locator(".drawer .figures").waitFor();
+    const all = await figures();
+    same(
+      all.find((x) => x.includes("work")),
+      s(report.work),
+      "work of the root task",
+    );
+    same(
+      all.find((x) => /tasks?$/.test(x.trim())),
+      report.tasks,
+      "tasks of the root task",
+    );
+  });
+
+  suite.test("numbers: Compare", { files: [before, after] }, async (t, { browser }) => {
+    const table = json(browser.workspan, "compare", "--json", before, after);
+    await t.open("tab=compare");
+    const whole = t.page.locator("table[aria-label='Whole run']");
+    await whole.waitFor();
+    const keys = {
+      elapsed: "elapsed",
+      work: "work",
+      span: "span",
+      parallelism: "parallelism",
+      "workers busy": "mean_busy",
+      delay: "delay",
+      tasks: "tasks",
+      steals: "steals",
+    };
+    let compared = 0;
+    for (const row of await whole.locator("tbody tr").all()) {
+      const [name, a, b] = await cells(row);
+      const quantity = table.quantities[keys[name]];
+      if (!quantity) continue;
+      const unit = quantity.unit === "ns" ? 1e-9 : 1;
+      same(a, quantity.values[0].mean * unit, `${name} of A`);
+      same(b, quantity.values[1].mean * unit, `${name} of B`);
+      compared++;
+    }
+    check(compared >= 6, `only ${compared} quantities`);
+  });
+}

@@ -1,0 +1,161 @@
+/** The DAGs of the compared runs beside each other, downwards in time as the DAG tab has them. */
+
+import { useSignalEffect } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { firstPicture } from "../dagview/expand";
+import { fit, type View } from "../dagview/camera";
+import { GAP_TIMED, isDot, place, type Options } from "../dagview/layout";
+import { Insides } from "../dagview/load";
+import { build, type Model } from "../dagview/model";
+import { paint } from "../dagview/paint";
+import { CanvasPen } from "../dagview/pen";
+import type { RunMeta } from "../data/contract";
+import { Unavailable } from "../data/source";
+import { many } from "../format";
+import { meta, run, source, tab } from "../store";
+import { colours, dark } from "../theme/theme";
+import { observe } from "../timeline/size";
+import { RunBadge } from "../ui/parts";
+
+const HEIGHT = 400;
+/** Free space around the picture. */
+const RIM = 14;
+/** A wider DAG would be too narrow to be read: what is inside of cards stays there. */
+const MAX_WIDTH = 760;
+/** A small DAG is not blown up beyond this. */
+const MOST = { x: 1.4, y: 400 };
+
+/** On one scale of time all pictures are as long as the longest run; else each is its own. */
+export function DagPictures({ runs, by }: { runs: readonly RunMeta[]; by: "time" | "fraction" }) {
+  const longest = Math.max(...runs.map((r) => r.elapsed / r.ticks_per_second));
+  return (
+    <div class="dag-pictures">
+      {runs.map((r) => (
+        <DagPicture
+          key={r.id}
+          run={r}
+          elapsed={by === "time" ? longest * r.ticks_per_second : r.elapsed}
+        />
+      ))}
+    </div>
+  );
+}
+
+const optionsOf = (elapsed: number): Options => ({ layout: "time", power: 1, elapsed });
+
+function DagPicture({ run: r, elapsed }: { run: RunMeta; elapsed: number }) {
+  const host = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [model, setModel] = useState<Model | null>(null);
+  const [trouble, setTrouble] = useState("");
+  const [size, setSize] = useState({ width: 0, height: 0, dpr: 1 });
+  useEffect(() => {
+    if (host.current)
+      return observe(host.current, (width, height, dpr) => setSize({ width, height, dpr }));
+  }, []);
+  useEffect(() => {
+    let gone = false;
+    load(r).then(
+      (m) => !gone && setModel(m),
+      (e: unknown) => {
+        if (!(e instanceof Unavailable)) throw e;
+        if (!gone) setTrouble(e.message);
+      },
+    );
+    return () => {
+      gone = true;
+    };
+  }, [r]);
+  const draw = () => {
+    const context = canvas.current?.getContext("2d", { alpha: false });
+    if (context && model && size.width > 0) picture(context, model, r, elapsed, size);
+  };
+  useEffect(draw, [model, size, r, elapsed]);
+  useSignalEffect(() => {
+    // The theme is read where it is drawn.
+    void [colours.value, dark.value];
+    draw();
+  });
+  const open = () => {
+    run.value = r.id;
+    tab.value = "dag";
+  };
+  return (
+    <figure>
+      <figcaption>
+        <RunBadge id={r.id} />{" "}
+        <button type="button" class="link" onClick={open}>
+          Open its DAG
+        </button>
+      </figcaption>
+      <div ref={host} style={{ height: `${HEIGHT}px` }}>
+        {trouble ? (
+          <p class="faint">{trouble}</p>
+        ) : (
+          <canvas
+            ref={canvas}
+            width={Math.round(size.width * size.dpr)}
+            height={Math.round(HEIGHT * size.dpr)}
+            style={{ width: "100%", height: `${HEIGHT}px` }}
+            role="img"
+            aria-label={`DAG of ${r.name}: ${many(r.tasks, "task")}, ${many(r.strands, "strand")}`}
+          />
+        )}
+      </div>
+    </figure>
+  );
+}
+
+/** The DAG opened as far as it can be read in a small picture. */
+async function load(r: RunMeta): Promise<Model> {
+  const insides = new Insides(source, r.id, meta.peek()!);
+  const options = optionsOf(r.elapsed);
+  const shown = await firstPicture(
+    insides.loaded,
+    insides.load,
+    (m) => m.boxes.length > 0 && place(m, options).width <= MAX_WIDTH,
+    (n) => !isDot(n, options),
+  );
+  return build(insides.loaded, shown);
+}
+
+function picture(
+  context: CanvasRenderingContext2D,
+  model: Model,
+  r: RunMeta,
+  elapsed: number,
+  { width, dpr }: { width: number; dpr: number },
+): void {
+  const options = optionsOf(elapsed);
+  const placed = place(model, options);
+  const view: View = { x: RIM, y: RIM, w: width - 2 * RIM, h: HEIGHT - 2 * RIM };
+  const camera = fit("full", placed, view, { kx: 1, ky: 1, tx: 0, ty: 0 }, MOST);
+  const t = { ...colours.peek(), path: colours.peek().fg, halo: colours.peek().panel };
+  context.setTransform(dpr, 0, 0, dpr, 0, 0);
+  context.fillStyle = t.panel;
+  context.fillRect(0, 0, width, HEIGHT);
+  const look = {
+    view: { x: 0, y: 0, w: width, h: HEIGHT },
+    t,
+    dark: dark.peek(),
+    mode: "code" as const,
+    meta: r,
+    critical: true,
+    ready: false,
+    slack: false,
+  };
+  paint(new CanvasPen(context, dark.peek()), {
+    model,
+    at: (n) => n,
+    camera,
+    view: look.view,
+    look,
+    timed: true,
+    gap: GAP_TIMED,
+    dot: (n) => isDot(n, options) && n.h * camera.ky < 12,
+    selected: null,
+    hovered: null,
+    wanted: null,
+    span: 0,
+  });
+}

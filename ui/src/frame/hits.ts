@@ -1,0 +1,114 @@
+/**
+ * The places of what was searched for, to step through: strands of code or of a site, regions of
+ * one name. They come from the tile of the whole run, which a report carries as well.
+ */
+
+import { computed, signal } from "@preact/signals";
+import type { RegionSpan, RunMeta } from "../data/contract";
+import { requests } from "../data/requests";
+import type { Planes } from "../data/planes";
+import { count } from "../format";
+import { announcement, run, selection, show, source, tab, type Selection } from "../store";
+import type { Found } from "./find";
+
+export interface Hit {
+  start: number;
+  what: Selection;
+  /** What is looked at for it, where that is more than the selection. */
+  range: { t0: number; t1: number } | null;
+}
+
+export interface Hits {
+  run: string;
+  title: string;
+  list: Hit[];
+  /** The one that is selected; −1 before the first step. */
+  at: number;
+  /** Only the longest strands of the run are known one by one. */
+  cut: boolean;
+}
+
+export const hits = signal<Hits | null>(null);
+
+/** `3 of 217`, or `217` before the first step; empty where there is nothing to step through. */
+export const told = computed(() => {
+  const h = hits.value;
+  if (!h || h.run !== run.value || h.list.length === 0) return "";
+  const all = `${count(h.list.length)}${h.cut ? "+" : ""}`;
+  return h.at < 0 ? all : `${count(h.at + 1)} of ${all}`;
+});
+
+/** Strands of the tile that run this code or belong to this site, by their start. */
+export function strandHits(
+  tile: Planes,
+  of: { code: number } | { site: number },
+  id: string,
+): Hit[] {
+  const { id: strands, task, start } = tile.planes;
+  const plane = "code" in of ? tile.planes["code"] : tile.planes["site"];
+  if (!strands || !task || !start || !plane) return [];
+  const wanted = "code" in of ? of.code : of.site;
+  const list: Hit[] = [];
+  for (let i = 0; i < strands.length; i++)
+    if (plane[i] === wanted)
+      list.push({
+        start: start[i]!,
+        what: { kind: "strand", run: id, id: strands[i]!, task: task[i]! },
+        range: null,
+      });
+  return list.sort((a, b) => a.start - b.start);
+}
+
+/** Regions of this name, by their start. */
+export function regionHits(regions: readonly RegionSpan[], label: string, id: string): Hit[] {
+  return regions
+    .filter((r) => r.label === label)
+    .map((r): Hit => ({
+      start: r.start,
+      what: { kind: "task", run: id, id: r.task },
+      range: { t0: r.start, t1: r.end },
+    }))
+    .sort((a, b) => a.start - b.start);
+}
+
+/** Finds the places of what was picked; where there is one alone, or none, there are no steps. */
+export async function gather(f: Found, r: RunMeta, regions: readonly RegionSpan[]): Promise<void> {
+  hits.value = null;
+  const of = f.of;
+  if (!of) return;
+  const make = (list: Hit[], cut: boolean) => {
+    hits.value = list.length > 0 ? { run: r.id, title: f.title, list, at: -1, cut } : null;
+  };
+  if ("region" in of) return make(regionHits(regions, of.region, r.id), false);
+  try {
+    const tile = await source.planes(requests.strands(r.id, r.top_level, 0));
+    make(strandHits(tile, of, r.id), tile.facts["truncated"] === true);
+  } catch {
+    // Without the tile what was found is selected as before, without steps.
+  }
+}
+
+/** Selects the next hit, or the one before; after the last comes the first. */
+export function step(by: 1 | -1): void {
+  const h = hits.peek();
+  if (!h || h.run !== run.peek()) {
+    announcement.value = "Nothing was searched for: / searches";
+    return;
+  }
+  const at = h.at < 0 ? nearest(h, by) : (h.at + by + h.list.length) % h.list.length;
+  hits.value = { ...h, at };
+  const hit = h.list[at]!;
+  const where = tab.peek() === "dag" ? "dag" : "timeline";
+  show(where, hit.range, hit.what);
+  announcement.value = `${h.title}, ${told.peek()}`;
+}
+
+/** The first step goes to the first hit, or back to the last one. */
+function nearest(h: Hits, by: 1 | -1): number {
+  const now = selection.peek();
+  const chosen = h.list.findIndex(
+    (x) => now?.kind === "strand" && x.what.kind === "strand" && x.what.id === now.id,
+  );
+  if (chosen >= 0) return (chosen + by + h.list.length) % h.list.length;
+  return by > 0 ? 0 : h.list.length - 1;
+}

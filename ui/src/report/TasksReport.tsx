@@ -1,0 +1,115 @@
+/**
+ * A small report of tasks: those of a site, or a task with all that it created. Their work beside
+ * all else that happened from their first start to their last end, their code, who stole them, and
+ * which findings lie in them.
+ */
+
+import type { ComponentChildren } from "preact";
+import { useJson, valueOf } from "../ask";
+import type { RunMeta, TasksReport } from "../data/contract";
+import { requests } from "../data/requests";
+import { count, many, percent, plain, ticks } from "../format";
+import { meta } from "../store";
+import { Term } from "../terms/Term";
+import { Answered } from "../ui/states";
+import { Breakdown, CodeTable, Figures, FindingsInside, StealTable, Wait } from "./parts";
+import { useTiles, type ReportColumns } from "./SelectionReport";
+import { breakdownOf, tilesOf, type Part } from "./sums";
+import { withOwn } from "./own";
+import "./report.css";
+
+/** The three columns of the drawer; `actions` stand below the last one. */
+export function useTasksReport(
+  of: { site: number } | { task: number } | null,
+  run: RunMeta,
+): ReportColumns {
+  const asked = useJson<TasksReport>(of && requests.tasks(run.id, of));
+  const tasks = valueOf(asked);
+  const part: Part = tasks
+    ? { t0: tasks.sums.start, t1: Math.max(tasks.sums.end, tasks.sums.start + 1), rows: null }
+    : { t0: 0, t1: 1, rows: null };
+  const { level, at } = tilesOf(part, meta.value?.finest_level ?? 0, run.top_level);
+  const bins = useTiles(run, "profile", level, tasks ? at : []);
+  const parts = tasks && bins ? breakdownOf(part, level, bins) : null;
+  return {
+    where: (
+      <Answered asked={asked} what="the sums of these tasks" height={150} small>
+        {(x) => (
+          <div class="small-report">
+            <Numbers of={x} run={run} />
+            {parts ? (
+              <Breakdown
+                of={withOwn(parts, x.sums.work)}
+                run={run}
+                sum={`sum of ${many(run.workers, "worker")}`}
+              />
+            ) : (
+              <Wait />
+            )}
+          </div>
+        )}
+      </Answered>
+    ),
+    code: tasks && (
+      <CodeTable
+        note={many(tasks.sums.strands, "strand")}
+        codes={tasks.codes.map((c) => ({ code: c.code, ticks: c.work }))}
+        run={run}
+        sum={<Term of="work">work</Term>}
+      />
+    ),
+    more: tasks && (
+      <>
+        <Steals of={tasks} run={run} />
+        <Inside of={tasks} run={run} />
+      </>
+    ),
+  };
+}
+
+function Numbers({ of: x, run: r }: { of: TasksReport; run: RunMeta }) {
+  const t = (n: number) => ticks(n, r.ticks_per_second);
+  const own = x.sums.work + x.sums.recording;
+  return (
+    <Figures
+      of={[
+        [<b>{x.active > 0 ? plain(own / x.active) : "–"}</b>, "mean parallelism"],
+        [<b>{t(x.sums.work)}</b>, <Term of="work">work</Term>],
+        [<b>{t(x.active)}</b>, `${t(x.sums.start)} to ${t(x.sums.end)}`],
+        [<b>{count(x.tasks)}</b>, x.tasks === 1 ? "task" : "tasks"],
+      ]}
+    />
+  );
+}
+
+function Steals({ of: x, run: r }: { of: TasksReport; run: RunMeta }) {
+  const { stolen, leaps, robbed, most } = x.steals;
+  const label = (row: number) => r.threads[row]?.label ?? `thread ${row}`;
+  const rows: [ComponentChildren, number][] = [
+    [<Term of="steal">of them that were stolen</Term>, stolen],
+  ];
+  if (leaps > 0) rows.push([<Term of="leapfrog">while the thief waited in a join</Term>, leaps]);
+  rows.push(["stolen of what they made ready", robbed]);
+  if (most) rows.push([`most: by ${label(most.thief)} from ${label(most.victim)}`, most.count]);
+  return <StealTable note={`of ${count(r.steals)} in the run`} of={rows} />;
+}
+
+function Inside({ of: x, run: r }: { of: TasksReport; run: RunMeta }) {
+  const t = (n: number) => ticks(n, r.ticks_per_second);
+  const { critical, work, ready } = x.sums;
+  const inside = new Set(x.findings);
+  return (
+    <div class="small-report">
+      <p>
+        <b>{t(critical)}</b> of the <Term of="critical path" /> lie in them
+        {work > 0 && `, ${percent(critical / work, 1)} of their work`}.
+      </p>
+      {ready > 0 && (
+        <p>
+          Their strands stood <Term of="ready">ready</Term> for <b>{t(ready)}</b> in all.
+        </p>
+      )}
+      <FindingsInside run={r} lies={(_, i) => inside.has(i)} />
+    </div>
+  );
+}

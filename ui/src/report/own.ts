@@ -1,0 +1,20 @@
+/** The work of what is selected, beside that of everything else at the time. */
+
+import type { PartKind } from "../ui/breakdown";
+import type { Share } from "./parts";
+
+/**
+ * `parts` with their work split: what is selected did `own` ticks of it. Bins are as wide as a
+ * pixel of a tile, so `own` can be a little more than they add up to.
+ */
+export function withOwn(parts: { kind: PartKind; ticks: number }[], own: number): Share[] {
+  return parts.flatMap((part): Share[] => {
+    if (part.kind !== "work") return [part];
+    const mine = Math.min(own, part.ticks);
+    const others = part.ticks - mine;
+    const all: Share[] = [{ kind: "work", ticks: mine, name: "work of theirs" }];
+    if (others > part.ticks / 1000)
+      all.push({ kind: "work", ticks: others, name: "work of others", faint: true });
+    return all;
+  });
+}

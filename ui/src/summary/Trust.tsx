@@ -1,0 +1,30 @@
+/** Two quiet lines below the verdict: the machine, and whether the numbers can be trusted. */
+
+import type { Report, RunMeta } from "../data/contract";
+import { machineOf, trustOf } from "./invariants";
+
+const MARKS = { good: "✓", bad: "✗", unknown: "–" } as const;
+
+export function Trust({ report, run }: { report: Report; run: RunMeta }) {
+  const machine = machineOf(report, run);
+  const trust = trustOf(report, run);
+  return (
+    <dl class="quiet-lines">
+      {machine && (
+        <div class={machine.loud ? "loud" : ""}>
+          <dt>Machine</dt>
+          <dd>{machine.words.join(" · ")}</dd>
+        </div>
+      )}
+      <div class={trust.state === "bad" ? "loud" : ""}>
+        <dt>Trust</dt>
+        <dd>
+          <span class={`mark ${trust.state}`} aria-hidden="true">
+            {MARKS[trust.state]}
+          </span>{" "}
+          {trust.words.join(" · ")}
+        </dd>
+      </div>
+    </dl>
+  );
+}

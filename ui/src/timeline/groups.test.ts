@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import type { ThreadMeta } from "../data/contract";
+import { ROWS_AT_START } from "../store";
+import { bands, headAt, headTop, rowAt, rowTop, visibleRows } from "./bands";
+import { arrange } from "./groups";
+
+const thread = (i: number, pool: number | null, worker = true): ThreadMeta => ({
+  thread: i,
+  label: worker ? `W${i}` : `T${i}`,
+  worker,
+  name: null,
+  busy: (i % 4) / 4,
+  pool,
+});
+const pools = [
+  { size: 2, built: "src/main.rs:9" },
+  { size: 2, built: null },
+];
+const run = {
+  threads: [thread(0, 0), thread(1, 1), thread(2, 0), thread(3, 1), thread(4, null, false)],
+  pools,
+};
+
+test("rows stand under the head of their pool, sorted inside of it, others at the end", () => {
+  const { order, heads } = arrange(run, { ...ROWS_AT_START, group: "pool", sort: "busy" });
+  expect(order).toEqual([2, 0, 3, 1, 4]);
+  expect(heads.map((h) => [h.at, h.group.title])).toEqual([
+    [0, "Pool 1"],
+    [2, "Pool 2"],
+    [4, "Threads outside of the pool"],
+  ]);
+  expect(heads[0]!.group.note).toMatch(/^size 2 · built at main.rs:9 · 2 rows · mean 25\s%/);
+});
+
+test("pinned rows have a head of their own, and hidden ones are in none", () => {
+  const shown = { ...ROWS_AT_START, group: "pool" as const, pinned: [3], hidden: [1] };
+  const { order, heads } = arrange(run, shown);
+  expect(order).toEqual([3, 0, 2, 4]);
+  expect(heads.map((h) => h.group.rows)).toEqual([[3], [0, 2], [4]]);
+});
+
+test("tens are named after their first and last worker", () => {
+  const threads = Array.from({ length: 13 }, (_, i) => thread(i, null));
+  const { heads } = arrange({ threads, pools: [] }, { ...ROWS_AT_START, group: "tens" });
+  expect(heads.map((h) => h.group.title)).toEqual(["W0 to W9", "W10 to W12"]);
+});
+
+test("a head moves the rows below it down, and a point is on one of either", () => {
+  const { order, heads } = arrange(run, { ...ROWS_AT_START, group: "pool" });
+  const wanted = { width: 900, height: 700, rows: 5, scroll: 0, cpu: false, queue: false };
+  const { rows } = bands({ ...wanted, order, heads, regionLanes: 0 });
+  expect(visibleRows(rows)).toEqual(order);
+  for (const row of order) expect(rowAt(rows, rowTop(rows, row) + 2)).toBe(row);
+  for (const [i, head] of heads.entries()) {
+    const y = headTop(rows, i);
+    expect(headAt(rows, y + 2)).toBe(head.group);
+    expect(rowAt(rows, y + 2)).toBeNull();
+    expect(y).toBeLessThan(rowTop(rows, order[head.at]!));
+  }
+});

@@ -1,0 +1,90 @@
+/** Rows in groups, each under a head: by the pool of their thread, or by tens. */
+
+import type { RunMeta, ThreadMeta } from "../data/contract";
+import { count, fileName, many, percent } from "../format";
+import type { RowsShown } from "../store";
+import { orderOf } from "./order";
+
+export interface Group {
+  title: string;
+  note: string;
+  rows: readonly number[];
+}
+
+/** What stands from top to bottom: rows, and before which of them a head. */
+export interface Arranged {
+  order: readonly number[];
+  /** `at` is a place in `order`. */
+  heads: readonly { at: number; group: Group }[];
+}
+
+/** Workers under one head where they are counted. */
+const TEN = 10;
+
+/** The groups that a run's rows can stand in. */
+export const GROUPINGS: [RowsShown["group"], string][] = [
+  ["none", "not at all"],
+  ["pool", "pool"],
+  ["tens", "tens"],
+];
+
+export function arrange(run: Pick<RunMeta, "threads" | "pools">, shown: RowsShown): Arranged {
+  const order = orderOf(run.threads, shown);
+  if (shown.group === "none") return { order, heads: [] };
+  const pinned = new Set(shown.pinned);
+  const groups = new Map<string, number[]>();
+  for (const row of order) {
+    const key = pinned.has(row) ? "pinned" : keyOf(run.threads[row]!, row, shown.group);
+    const rows = groups.get(key);
+    if (rows) rows.push(row);
+    else groups.set(key, [row]);
+  }
+  // Pinned rows stay on top; groups stand by their first worker, however rows are sorted in them.
+  const sorted = [...groups].sort(([a, x], [b, y]) =>
+    a === "pinned" ? -1 : b === "pinned" ? 1 : Math.min(...x) - Math.min(...y),
+  );
+  const heads: { at: number; group: Group }[] = [];
+  const out: number[] = [];
+  for (const [key, rows] of sorted) {
+    heads.push({ at: out.length, group: { ...titleOf(key, run, rows), rows } });
+    out.push(...rows);
+  }
+  return { order: out, heads };
+}
+
+function keyOf(thread: ThreadMeta, row: number, by: RowsShown["group"]): string {
+  if (!thread.worker) return "threads";
+  if (by === "tens") return `tens ${Math.floor(row / TEN)}`;
+  return thread.pool === null ? "workers" : `pool ${thread.pool}`;
+}
+
+function titleOf(
+  key: string,
+  run: Pick<RunMeta, "threads" | "pools">,
+  rows: readonly number[],
+): { title: string; note: string } {
+  const busy = rows.map((row) => run.threads[row]?.busy ?? null);
+  const known = busy.filter((b) => b !== null);
+  const mean = known.reduce((sum, b) => sum + b, 0) / Math.max(1, known.length);
+  const note = [
+    many(rows.length, "row"),
+    known.length === rows.length ? `mean ${percent(mean, 0)} busy` : "",
+  ];
+  const [kind, number] = key.split(" ") as [string, string | undefined];
+  if (kind === "pool") {
+    const pool = run.pools[Number(number)];
+    const size = pool ? `size ${count(pool.size)}` : "";
+    const built = pool?.built ? `built at ${fileName(pool.built)}` : "";
+    note.unshift(...[size, built].filter(Boolean));
+    return { title: `Pool ${Number(number) + 1}`, note: note.filter(Boolean).join(" · ") };
+  }
+  const label = (row: number) => run.threads[row]?.label ?? "";
+  const [first, last] = [Math.min(...rows), Math.max(...rows)];
+  const titles: Record<string, string> = {
+    pinned: "Pinned",
+    workers: "Workers of the pool",
+    threads: "Threads outside of the pool",
+    tens: first === last ? label(first) : `${label(first)} to ${label(last)}`,
+  };
+  return { title: titles[kind]!, note: note.filter(Boolean).join(" · ") };
+}
