@@ -121,7 +121,9 @@ function capital(words: Words): Words {
 /** What the run would take without the first finding's loss. */
 function Fix({ of: f, report, run: r }: { of: FindingWords; report: Report; run: RunMeta }) {
   const left = ticks(r.elapsed - f.gain, r.ticks_per_second);
-  const suggested = report.suggestion?.finding === 0 ? report.suggestion.what_if : null;
+  const suggestion = report.suggestion?.finding === 0 ? report.suggestion : null;
+  const suggested = suggestion?.what_if;
+  const isLock = suggestion?.options.some((option: string) => option.startsWith("--lock"));
   return (
     <p class="why fix">
       Without that, the run would take at best{" "}
@@ -132,7 +134,8 @@ function Fix({ of: f, report, run: r }: { of: FindingWords; report: Report; run:
       {suggested && (
         <>
           {" "}
-          If this code were twice as fast, the limit would be <b>{times(suggested.parallelism)}</b>.
+          If this {isLock ? "lock were held half as long" : "code were twice as fast"}, the limit
+          would be <b>{times(suggested.parallelism)}</b>.
         </>
       )}{" "}
       <button
