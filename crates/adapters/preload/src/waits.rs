@@ -23,6 +23,8 @@ use workspan_trace::entry::WaitKind;
 enum Role {
     /// It waits for the object of its first argument.
     Acquire,
+    /// The same for a reader-writer lock, which other readers do not keep it from.
+    AcquireToRead,
     /// It releases the lock of its second argument, and waits for the object of its first.
     Condition,
     /// The last of several calls for one object ends the others' waits.
@@ -31,6 +33,8 @@ enum Role {
     Outside,
     /// It ends waits for the object of its first argument.
     Release,
+    /// The same for a reader-writer lock, as its writer or as a reader.
+    ReleaseReadOrWrite,
     /// The system call: the second and third argument say what it does, if it is `futex`.
     Syscall,
     /// It is called, and not interposed.

@@ -180,11 +180,11 @@ entries! {
     MUTEX_TIMED = pthread_mutex_timedlock: Acquire, Mutex;
     MUTEX_CLOCK = pthread_mutex_clocklock: Acquire, Mutex;
     MUTEX_UNLOCK = pthread_mutex_unlock: Release, Mutex;
-    READ_LOCK = pthread_rwlock_rdlock: Acquire, RwLock;
+    READ_LOCK = pthread_rwlock_rdlock: AcquireToRead, RwLock;
     READ_TRY = pthread_rwlock_tryrdlock: Called, RwLock;
     WRITE_LOCK = pthread_rwlock_wrlock: Acquire, RwLock;
     WRITE_TRY = pthread_rwlock_trywrlock: Called, RwLock;
-    RW_UNLOCK = pthread_rwlock_unlock: Release, RwLock;
+    RW_UNLOCK = pthread_rwlock_unlock: ReleaseReadOrWrite, RwLock;
     CONDITION_WAIT = pthread_cond_wait: Condition, Condition;
     CONDITION_TIMED = pthread_cond_timedwait: Condition, Condition;
     CONDITION_CLOCK = pthread_cond_clockwait: Condition, Condition;

@@ -75,13 +75,15 @@ fn awaited(entry: &Entry, frame: Frame) -> Option<usize> {
     // SAFETY: entry points save as many arguments as their functions have.
     unsafe {
         match entry.role {
-            Role::Acquire | Role::Condition | Role::Barrier => Some(frame.argument(0)),
+            Role::Acquire | Role::AcquireToRead | Role::Condition | Role::Barrier => {
+                Some(frame.argument(0))
+            }
             Role::Outside => Some(0),
             Role::Syscall => {
                 let call = futex(frame.argument(0), frame.argument(2));
                 (call == Futex::Wait).then(|| frame.argument(1))
             }
-            Role::Release | Role::Called => None,
+            Role::Release | Role::ReleaseReadOrWrite | Role::Called => None,
         }
     }
 }
@@ -91,13 +93,13 @@ fn released(entry: &Entry, frame: Frame) -> Option<usize> {
     // SAFETY: as above.
     unsafe {
         match entry.role {
-            Role::Release | Role::Barrier => Some(frame.argument(0)),
+            Role::Release | Role::ReleaseReadOrWrite | Role::Barrier => Some(frame.argument(0)),
             Role::Condition => Some(frame.argument(1)),
             Role::Syscall => {
                 let call = futex(frame.argument(0), frame.argument(2));
                 (call == Futex::Wake).then(|| frame.argument(1))
             }
-            Role::Acquire | Role::Outside | Role::Called => None,
+            Role::Acquire | Role::AcquireToRead | Role::Outside | Role::Called => None,
         }
     }
 }
@@ -114,7 +116,7 @@ pub(super) extern "C" fn before(entry: &Entry, frame: Frame) -> Before {
         return nothing;
     }
     if let Some(object) = released(entry, frame) {
-        note_release(object, begin, frame);
+        note_release(entry, object, begin, frame);
     }
     match awaited(entry, frame) {
         None => nothing,
@@ -136,13 +138,13 @@ pub(super) extern "C" fn after(entry: &Entry, frame: Frame, begin: u64) {
     }
     let end = wait_log::now();
     if wait_log::is_long(begin, end) && !is_ours(frame.returns_to()) {
-        log(entry.kind, object, (begin, end), frame);
+        log(entry, object, (begin, end), frame);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn log(kind: WaitKind, object: usize, (begin, end): (u64, u64), frame: Frame) {
+fn log(entry: &Entry, object: usize, (begin, end): (u64, u64), frame: Frame) {
     let tid = stack::tid();
     if tid == 0 {
         return;
@@ -150,11 +152,11 @@ fn log(kind: WaitKind, object: usize, (begin, end): (u64, u64), frame: Frame) {
     let _errno = KeepErrno::new();
     let release = match object {
         0 => None,
-        _ => release::last(object, begin, end).filter(|release| release.by != tid),
+        _ => last_release(entry, object, begin, end).filter(|release| release.by != tid),
     };
     wait_log::wait(&Wait {
         tid,
-        kind,
+        kind: entry.kind,
         begin,
         end,
         object,
@@ -171,14 +173,32 @@ pub(super) extern "C" fn releases(entry: &Entry, frame: Frame) -> usize {
     if now != 0
         && let Some(object) = released(entry, frame)
     {
-        note_release(object, now, frame);
+        note_release(entry, object, now, frame);
     }
     entry.next()
 }
 
-fn note_release(object: usize, now: u64, frame: Frame) {
+/// Releases of a lock by readers are noted at an address of their own, as they end no wait of
+/// another reader.
+const READERS: usize = 1 << release::SHIFT;
+
+/// The last release that may have ended a wait.
+fn last_release(entry: &Entry, object: usize, begin: u64, end: u64) -> Option<Release> {
+    let last = release::last(object, begin, end);
+    let by_reader = match (entry.role, entry.kind) {
+        (Role::Acquire, WaitKind::RwLock) => release::last(object + READERS, begin, end),
+        _ => None,
+    };
+    [last, by_reader].into_iter().flatten().max_by_key(|release| release.at)
+}
+
+fn note_release(entry: &Entry, mut object: usize, now: u64, frame: Frame) {
     if !release::is_awaited(object) || is_ours(frame.returns_to()) {
         return;
+    }
+    // SAFETY: the C library's function is about to read the lock.
+    if entry.role == Role::ReleaseReadOrWrite && unsafe { !is_writer(object) } {
+        object += READERS;
     }
     let _errno = KeepErrno::new();
     let release = Release {
@@ -187,6 +207,18 @@ fn note_release(object: usize, now: u64, frame: Frame) {
         at: now,
     };
     release::note(object, release);
+}
+
+/// Whether the calling thread holds the reader-writer lock as its writer: glibc keeps the writer's
+/// number in the seventh word.
+///
+/// # Safety
+/// `lock` is the address of a `pthread_rwlock_t`.
+unsafe fn is_writer(lock: usize) -> bool {
+    const WRITER: usize = 6;
+    let word = (lock as *const u32).wrapping_add(WRITER);
+    // SAFETY: the caller's; a lock has 14 words.
+    unsafe { word.read_volatile() == stack::tid() }
 }
 
 #[cfg(test)]
