@@ -91,11 +91,7 @@ pub(crate) fn burdened_span(dag: &Dag, weights: &Weights) -> Option<u128> {
     })
 }
 
-fn distances<D: Distance>(
-    weights: &Weights,
-    burden: &Burden,
-    mut forward: Forward<'_>,
-) -> Vec<D> {
+fn distances<D: Distance>(weights: &Weights, burden: &Burden, mut forward: Forward<'_>) -> Vec<D> {
     let dag = forward.dag();
     let mut through: Vec<D> = Vec::with_capacity(dag.strands.len());
     for s in checked(0..dag.strands.len() as u32) {

@@ -105,7 +105,6 @@ pub use suggestion::Suggestion;
 pub use sweep::Shares;
 pub use timeline::{Timeline, timeline};
 pub use wait_kind::wait_kinds;
-pub use workspan_dag::WaitKind;
 pub use warnings::{About, Warning, percent};
 pub use weight::{OffCpu, UnsureFolds, off_between, path_weight};
 pub use what_if::{
@@ -113,3 +112,4 @@ pub use what_if::{
     lies_at, what_if,
 };
 pub use work_span::{WorkSpan, greedy_speedup, speedup_bounds};
+pub use workspan_dag::WaitKind;

@@ -121,8 +121,8 @@ impl Limits {
         let longer = spans.with_blocked.saturating_sub(span) as f64;
         let notable = blocked.ticks as f64 >= part(blocked.of) || longer >= part(span);
         let unknown = (blocked.ticks - blocked.connected) as f64;
-        let matters = unknown >= part(blocked.of)
-            || (longer >= part(span) && unknown >= part(blocked.ticks));
+        let matters =
+            unknown >= part(blocked.of) || (longer >= part(span) && unknown >= part(blocked.ticks));
         Limits {
             shares: shares(dag, weights, path, span),
             blocked: (counts && blocked.ticks > 0 && matters).then_some(blocked),
@@ -152,7 +152,8 @@ impl Limits {
     }
 
     fn unordered(&self, span: u128) -> u128 {
-        self.unordered_span.map_or(span, |shorter| shorter.min(span))
+        self.unordered_span
+            .map_or(span, |shorter| shorter.min(span))
     }
 }
 

@@ -15,7 +15,7 @@ use workspan_dag::{Dag, NONE, Region, StartKind, StrandId, TaskId};
 
 use crate::options::{Metric, Options};
 use crate::site_span::strands_backwards;
-use crate::weight::{Weights, off_between, ends_with_probe, starts_with_probe};
+use crate::weight::{Weights, ends_with_probe, off_between, starts_with_probe};
 use crate::what_if::{Outcome, outcomes_of_labels};
 
 /// A region's work (MODEL.md §4), each on its own and outermost only.

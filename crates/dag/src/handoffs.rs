@@ -211,7 +211,10 @@ impl Pieces {
         by_time.sort_by_key(|&i| (cuts[i].t, cuts[i].strand));
         let mut after = vec![0; cuts.len()];
         for (rank, &i) in by_time.iter().enumerate() {
-            let before = dag.strands.start.partition_point(|&start| start < cuts[i].t);
+            let before = dag
+                .strands
+                .start
+                .partition_point(|&start| start < cuts[i].t);
             after[i] = (before + rank) as StrandId;
         }
         Pieces {
@@ -248,7 +251,9 @@ impl Pieces {
         if s == NONE {
             return NONE;
         }
-        let cuts = self.cuts.partition_point(|cut| (cut.strand, cut.t) < (s, t));
+        let cuts = self
+            .cuts
+            .partition_point(|cut| (cut.strand, cut.t) < (s, t));
         match cuts.checked_sub(1) {
             Some(i) if self.cuts[i].strand == s => self.after[i],
             _ => self.first(s),
@@ -257,7 +262,9 @@ impl Pieces {
 
     /// The piece that begins at a cut.
     fn after(&self, cut: Cut) -> StrandId {
-        self.cuts.binary_search(&cut).map_or(NONE, |i| self.after[i])
+        self.cuts
+            .binary_search(&cut)
+            .map_or(NONE, |i| self.after[i])
     }
 
     /// The piece that ends at a cut.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::samples::{Frame, Samples, WaitedFor, Waited};
+use crate::samples::{Frame, Samples, Waited, WaitedFor};
 
 /// What a thread waits for, as the names of the functions tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -132,7 +132,10 @@ impl<'a> WaitKinds<'a> {
     pub fn is_order(&mut self, stack: u32, wait: &Waited) -> bool {
         match wait.kind {
             WaitedFor::Mutex | WaitedFor::RwLock => true,
-            _ => matches!(self.of(stack, Some(wait)), WaitKind::Lock | WaitKind::Bridge),
+            _ => matches!(
+                self.of(stack, Some(wait)),
+                WaitKind::Lock | WaitKind::Bridge
+            ),
         }
     }
 }

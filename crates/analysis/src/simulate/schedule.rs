@@ -152,9 +152,12 @@ impl<'a> Schedule<'a> {
         if let Some(after) = wait.checked_sub(self.program.dag_waits) {
             let after = self.program.after_handoff[after as usize];
             let signals = &self.program.signals;
-            let from = self.dag.handoffs.to(after).iter().map(|handoff| {
-                signals.partition_point(|&s| s < handoff.from) as u32
-            });
+            let from = self
+                .dag
+                .handoffs
+                .to(after)
+                .iter()
+                .map(|handoff| signals.partition_point(|&s| s < handoff.from) as u32);
             self.raw.wait_signals.push(from);
             return RawEnd::WaitSignals(self.raw.wait_signals.len() as u32 - 1);
         }

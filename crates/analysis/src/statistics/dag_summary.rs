@@ -159,9 +159,8 @@ fn count(dag: &Dag, summary: &mut DagSummary) {
         .iter()
         .filter(|&&p| p == workspan_dag::NONE);
     let roots = roots.count() as u64;
-    let others = |&&kind: &&EndKind| {
-        matches!(kind, EndKind::Yield | EndKind::Signal | EndKind::Handoff)
-    };
+    let others =
+        |&&kind: &&EndKind| matches!(kind, EndKind::Yield | EndKind::Signal | EndKind::Handoff);
     summary.creates = tasks - roots;
     summary.waits = dag.waits.after.len() as u64;
     summary.others = dag.strands.end_kind.iter().filter(others).count() as u64;

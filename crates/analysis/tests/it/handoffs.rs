@@ -1,8 +1,8 @@
 //! Waits that another thread ended are edges: span, critical path, bounds, what-if. Text trace in,
 //! answer out.
 
-use workspan_analysis::simulate::{Policy, Setup, Simulation};
 use workspan_analysis::named_code::{self, line_range};
+use workspan_analysis::simulate::{Policy, Setup, Simulation};
 use workspan_analysis::{Options, Report, Target, report, what_if};
 use workspan_dag::{Dag, EdgeKind, EndKind, StartKind};
 
@@ -73,7 +73,13 @@ fn the_critical_path_goes_through_the_thread_that_signals() {
     );
     assert_eq!(ws.limits.unordered_span, None);
     assert_eq!(ws.speedup(64).1, 123.0 / 102.0);
-    let ready: Vec<u32> = report.breakdown.ready_path.strands.iter().map(|s| s.0).collect();
+    let ready: Vec<u32> = report
+        .breakdown
+        .ready_path
+        .strands
+        .iter()
+        .map(|s| s.0)
+        .collect();
     assert_eq!(
         times(&dag, &ready),
         [(0, 10), (12, 70), (71, 100), (100, 105)]
@@ -104,7 +110,10 @@ fn a_strand_is_one_block_however_often_it_is_cut() {
     };
     assert_eq!(blocks(&cut), blocks(&whole));
     let (first, last) = cut.handoffs.whole(cut.handoffs.list[0].to);
-    assert_eq!(cut.strands.start_kind[first as usize], StartKind::AfterCreate);
+    assert_eq!(
+        cut.strands.start_kind[first as usize],
+        StartKind::AfterCreate
+    );
     assert_eq!(cut.strands.end_kind[last as usize], EndKind::Wait);
 }
 
@@ -115,12 +124,12 @@ fn samples_and_regions_stay_where_they_were() {
 {"ev":"region_begin","t":65,"w":1,"task":1,"region":"r"}
 {"ev":"region_end","t":72,"w":1,"task":1,"region":"r"}"#;
     let dag = waits_for_a_thread("condition", more);
+    assert_eq!(times(&dag, &dag.samples.strand), [(12, 70), (70, 80)]);
+    let region = &dag.regions[0];
     assert_eq!(
-        times(&dag, &dag.samples.strand),
+        times(&dag, &[region.begin.0, region.end.0]),
         [(12, 70), (70, 80)]
     );
-    let region = &dag.regions[0];
-    assert_eq!(times(&dag, &[region.begin.0, region.end.0]), [(12, 70), (70, 80)]);
     assert_eq!(measured(&dag).regions.len(), 1);
 }
 

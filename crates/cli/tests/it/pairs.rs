@@ -86,7 +86,15 @@ impl Programs {
     fn report(&self, pair: &Pair, kind: &str) -> (Value, String) {
         let (mut command, root) = match pair.source {
             Source::Rust => {
-                let words = ["--no-report", "run", "--release", "--", "pair", pair.name, kind];
+                let words = [
+                    "--no-report",
+                    "run",
+                    "--release",
+                    "--",
+                    "pair",
+                    pair.name,
+                    kind,
+                ];
                 let mut command = self.rust.cargo_workspan(&words);
                 command.env("RAYON_NUM_THREADS", "2");
                 (command, self.rust.root.clone())
@@ -122,10 +130,7 @@ impl Programs {
 /// The file of a pair's source, and the lines that its comment marks.
 fn marked(pair: &Pair) -> (&'static str, Vec<u64>) {
     let (file, source) = match pair.source {
-        Source::Rust => (
-            "pairs.rs",
-            include_str!("../fixtures/faults/src/pairs.rs"),
-        ),
+        Source::Rust => ("pairs.rs", include_str!("../fixtures/faults/src/pairs.rs")),
         Source::C => ("pairs.c", include_str!("../fixtures/native/pairs.c")),
         Source::Cpp => ("pairs.cpp", include_str!("../fixtures/native/pairs.cpp")),
     };
@@ -134,7 +139,9 @@ fn marked(pair: &Pair) -> (&'static str, Vec<u64>) {
         let rest = line.split_once(&mark).map(|(_, rest)| rest);
         rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
     };
-    let lines = (1..).zip(source.lines()).filter(|(_, line)| is_marked(line));
+    let lines = (1..)
+        .zip(source.lines())
+        .filter(|(_, line)| is_marked(line));
     (file, lines.map(|(number, _)| number).collect())
 }
 
@@ -156,7 +163,9 @@ fn names_line(pair: &Pair, finding: &Value, text: &str) -> bool {
     lines.iter().any(|line| {
         let name = format!("{file}:{line}");
         let ends = told.split(&name).skip(1);
-        let in_words = ends.into_iter().any(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
+        let in_words = ends
+            .into_iter()
+            .any(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
         let at = |place: &Value| {
             place["line"] == *line && place["file"].as_str().is_some_and(|f| f.ends_with(file))
         };
@@ -204,7 +213,13 @@ fn a_fault_is_named_and_its_twin_is_not_blamed() {
         return skipped("pairs", "waits are logged on x86-64 alone");
     }
     let programs = Programs::new();
-    let some = ["reader_writer", "join_each_thread", "reading", "joins", "consumer"];
+    let some = [
+        "reader_writer",
+        "join_each_thread",
+        "reading",
+        "joins",
+        "consumer",
+    ];
     for pair in PAIRS.iter().filter(|pair| some.contains(&pair.name)) {
         // Beside other tests the threads may run one at a time.
         let mut said = Vec::new();
@@ -251,7 +266,9 @@ impl Drop for Load {
 #[ignore = "records 22 pairs 10 times on an idle and on a busy machine: 20 minutes"]
 fn all_faults_are_named_on_a_busy_machine_too() {
     let programs = Programs::new();
-    let mut table = String::from("| pair | idle | busy | twin silent, idle | busy | else |\n|---|---|---|---|---|---|\n");
+    let mut table = String::from(
+        "| pair | idle | busy | twin silent, idle | busy | else |\n|---|---|---|---|---|---|\n",
+    );
     let mut worst = 10;
     let rounds: usize = std::env::var("WORKSPAN_TEST_ROUNDS").map_or(10, |n| n.parse().unwrap());
     let only = std::env::var("WORKSPAN_TEST_PAIR").unwrap_or_default();
@@ -274,7 +291,12 @@ fn all_faults_are_named_on_a_busy_machine_too() {
         why.dedup();
         let row = format!(
             "| `{}` | {}/{rounds} | {}/{rounds} | {}/{rounds} | {}/{rounds} | {} |",
-            pair.name, named[0], named[1], silent[0], silent[1], why.join(", ")
+            pair.name,
+            named[0],
+            named[1],
+            silent[0],
+            silent[1],
+            why.join(", ")
         );
         eprintln!("{row}");
         writeln!(table, "{row}").unwrap();

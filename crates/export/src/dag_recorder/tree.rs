@@ -154,7 +154,9 @@ fn continuation(start: StartKind) -> i32 {
         StartKind::Begin => CREATE_EDGE,
         StartKind::AfterCreate => CREATE_CONTINUATION_EDGE,
         StartKind::AfterWait => WAIT_CONTINUATION_EDGE,
-        StartKind::AfterYield | StartKind::AfterSignal | StartKind::AfterHandoff => OTHER_CONTINUATION_EDGE,
+        StartKind::AfterYield | StartKind::AfterSignal | StartKind::AfterHandoff => {
+            OTHER_CONTINUATION_EDGE
+        }
     }
 }
 

@@ -2,9 +2,7 @@
 
 use serde::Serialize;
 use workspan_analysis::causes::{Cause, Evidence, Finding, Headline, headline};
-use workspan_analysis::{
-    BlockedIn, CodeBlock, Holder, Report, blocked_in, hot_function_of,
-};
+use workspan_analysis::{BlockedIn, CodeBlock, Holder, Report, blocked_in, hot_function_of};
 use workspan_dag::{Dag, NONE, StartKind, StrandId};
 
 use super::code::CodePlaceJson;

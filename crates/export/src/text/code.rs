@@ -112,7 +112,11 @@ pub(super) fn sentence(hot: &HotFunction) -> Vec<Piece> {
     words.extend(named(hot));
     if let Some(caller) = &hot.called_at {
         words.push(plain(", called by "));
-        words.extend(at_line(&caller.function, caller.file.as_deref(), caller.line));
+        words.extend(at_line(
+            &caller.function,
+            caller.file.as_deref(),
+            caller.line,
+        ));
     }
     words.push(plain("."));
     words

@@ -400,7 +400,9 @@ fn serial(view: &View, finding: &Finding) -> Vec<Piece> {
     } else {
         " ran for "
     }));
-    words.push(strong(view.time(e.ticks as f64) + &in_all(e.strands, "strands")));
+    words.push(strong(
+        view.time(e.ticks as f64) + &in_all(e.strands, "strands"),
+    ));
     words.push(plain(idle(view, finding)));
     words
 }

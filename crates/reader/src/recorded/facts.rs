@@ -147,7 +147,12 @@ pub(super) fn late_ends(notes: &[Note]) -> bool {
 
 /// CPUs that the process could use.
 pub(super) fn cpus(notes: &[Note]) -> Option<u32> {
-    notes.iter().find(|n| n.key == key::CPUS)?.value.parse().ok()
+    notes
+        .iter()
+        .find(|n| n.key == key::CPUS)?
+        .value
+        .parse()
+        .ok()
 }
 
 /// How many ticks after a wait for it an end is taken to be told late: what a hundred probes cost.

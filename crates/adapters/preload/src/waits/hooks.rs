@@ -189,7 +189,10 @@ fn last_release(entry: &Entry, object: usize, begin: u64, end: u64) -> Option<Re
         (Role::Acquire, WaitKind::RwLock) => release::last(object + READERS, begin, end),
         _ => None,
     };
-    [last, by_reader].into_iter().flatten().max_by_key(|release| release.at)
+    [last, by_reader]
+        .into_iter()
+        .flatten()
+        .max_by_key(|release| release.at)
 }
 
 fn note_release(entry: &Entry, mut object: usize, now: u64, frame: Frame) {
