@@ -100,8 +100,8 @@ impl Blocked {
 }
 
 impl Limits {
-    /// Measures them. `path` is the critical path of `weights`, which are those of `options`, as are
-    /// `spans`. O(n) where there are regions.
+    /// Measures them. `path` is the critical path of `weights`; these and `spans` are those of
+    /// `options`. O(n) where there are regions.
     pub(crate) fn new(
         dag: &Dag,
         weights: &Weights,

@@ -55,6 +55,8 @@ const KINDS: Record<string, string> = {
   after_wait: "after wait",
   after_yield: "after yield",
   after_signal: "after signal",
+  handoff: "handoff",
+  after_handoff: "after handoff",
 };
 
 /** `sort.rs:37→40`, `start→sort.rs:29`, `sort.rs:70→end`. */
