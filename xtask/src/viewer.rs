@@ -3,14 +3,14 @@
 //! of it, and at most meanwhile.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
-use ureq::Agent;
 
 use crate::folding::executable;
 use crate::native_bench::{RUNTIMES, build};
@@ -96,8 +96,9 @@ struct Viewer {
     child: Child,
     /// Kept, as the server may say more.
     _said: BufReader<ChildStdout>,
-    agent: Agent,
-    /// The address before every request.
+    /// Host and port.
+    host: String,
+    /// What every path begins with: the key.
     base: String,
 }
 
@@ -112,30 +113,31 @@ impl Viewer {
         let mut said = BufReader::new(child.stdout.take().context("no stdout")?);
         let mut line = String::new();
         said.read_line(&mut line)?;
-        let mut viewer = Viewer {
+        let address = line.split("http://").nth(1);
+        let address = address.context("no address was said")?.trim();
+        let (host, key) = address.split_once('/').context("no key was said")?;
+        Ok(Viewer {
             child,
             _said: said,
-            // An answer that says no is one.
-            agent: Agent::config_builder()
-                .http_status_as_error(false)
-                .build()
-                .into(),
-            base: String::new(),
-        };
-        let address = line
-            .split("http://")
-            .nth(1)
-            .context("no address was said")?;
-        viewer.base = format!("http://{}/api/v1/", address.trim().trim_end_matches('/'));
-        Ok(viewer)
+            host: host.to_owned(),
+            base: format!("/{}/api/v1/", key.trim_end_matches('/')),
+        })
     }
 
     /// The answer's state and body.
     fn ask(&self, what: &str) -> Result<(u16, Vec<u8>)> {
-        let mut answer = self.agent.get(format!("{}{what}", self.base)).call()?;
-        let body = answer.body_mut().with_config().limit(u64::MAX);
-        let body = body.read_to_vec()?;
-        Ok((answer.status().as_u16(), body))
+        let mut stream = TcpStream::connect(&self.host)?;
+        let (base, host) = (&self.base, &self.host);
+        // In this version of the protocol a body ends with its connection.
+        write!(stream, "GET {base}{what} HTTP/1.0\r\nHost: {host}\r\n\r\n")?;
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer)?;
+        let head = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n");
+        let head = head.context("an answer without a head")?;
+        let said = str::from_utf8(&answer[..head])?;
+        let state = said.split(' ').nth(1).and_then(|state| state.parse().ok());
+        let state = state.with_context(|| format!("no state in: {said}"))?;
+        Ok((state, answer.split_off(head + 4)))
     }
 
     /// Waits until all is read; what is known of the run.
