@@ -228,7 +228,11 @@ pub fn record(profile: &str) -> Result<PathBuf> {
     let _ = fs::remove_file(&simulated);
     let mut simulate = workspan(profile);
     simulate.args(["simulate", "--workers", "8", "-o"]);
-    output(simulate.arg(&simulated).arg(folder.join("one-worker.wspan")))?;
+    output(
+        simulate
+            .arg(&simulated)
+            .arg(folder.join("one-worker.wspan")),
+    )?;
     short_tasks(profile, &folder)?;
     native(profile, &folder)?;
     Ok(folder)
