@@ -1,6 +1,6 @@
 /**
- * What the timeline draws is what `workspan sql` says: steals, the critical path and the brackets of
- * findings, read back from the exported picture at ten zooms.
+ * What the timeline draws is what `workspan sql` says: steals, the critical path and the brackets
+ * of findings, read back from the exported picture at ten zooms.
  */
 
 import { readFileSync } from "node:fs";
@@ -54,19 +54,42 @@ const curves = (svg) =>
       .map((n) => ({ x: n[0], from: n[1], to: n.at(-1) })),
   );
 
-/** Level pieces of the line that is the critical path: three pixels wide and not dashed. */
-function pieces(svg) {
-  const lines = [...svg.matchAll(/<path d="([^"]*)"([^>]*)>/g)].filter(
-    ([, , how]) => /stroke-width="3"/.test(how) && !/dasharray/.test(how),
-  );
-  return lines.flatMap(([, d]) =>
-    d
-      .split("M")
-      .filter(Boolean)
-      .map(numbers)
-      .filter((n) => n.length === 4 && n[1] === n[3])
-      .map(([a, y, b]) => ({ a, y, b })),
-  );
+/** Level pieces of a path's line: the critical one is drawn through, the ready one dashed. */
+const LINES = {
+  critical: (how) => /stroke-width="3"/.test(how) && !/dasharray/.test(how),
+  ready: (how) => /stroke-width="1.5"/.test(how) && /dasharray="2[ ,]2"/.test(how),
+};
+
+function pieces(svg, kind) {
+  return [...svg.matchAll(/<path d="([^"]*)"([^>]*)>/g)]
+    .filter(([, , how]) => LINES[kind](how))
+    .flatMap(([, d]) =>
+      d
+        .split("M")
+        .filter(Boolean)
+        .map(numbers)
+        .filter((n) => n.length === 4 && n[1] === n[3])
+        .map(([a, y, b]) => ({ a, y, b })),
+    );
+}
+
+/** The ready path of MODEL.md: backwards from the end, always to what ended last. */
+function readyPath(strands, edges) {
+  const before = new Map();
+  for (const { source, target } of edges) {
+    const list = before.get(target);
+    if (list) list.push(source);
+    else before.set(target, [source]);
+  }
+  const of = new Map(strands.map((s) => [s.strand, s]));
+  const later = (a, b) => (b.end > a.end ? b : a);
+  const path = [];
+  for (let at = strands.reduce(later); at;) {
+    path.push(at);
+    const list = (before.get(at.strand) ?? []).map((id) => of.get(id)).filter(Boolean);
+    at = list.length ? list.reduce(later) : null;
+  }
+  return path.reverse();
 }
 
 export default function (suite) {
@@ -126,45 +149,54 @@ export default function (suite) {
     check(drawn > stolen.length, `only ${drawn} arcs at all zooms`);
   });
 
-  suite.test(
-    "the critical path at ten zooms is that of SQL",
-    { files: [file] },
-    async (t, { browser }) => {
-      const { ticks, elapsed } = known(browser);
-      const path = query(
-        browser,
-        file,
-        'select start, "end" as end, thread from strands where critical order by start',
-      ).map((s) => ({ from: ticks(s.start), to: ticks(s.end), thread: s.thread }));
-      const name = (rows, thread) => rows.get(`W${thread}`) ?? rows.get("main");
-      await each(t, elapsed, ({ svg, x, rows, plot }, { t0, t1 }, zoom) => {
-        const there = pieces(svg);
-        const lane = Math.min(...there.map((p) => name(rows, 0) - p.y).filter((d) => d > 0));
-        check(Number.isFinite(lane) || there.length === 0, `${zoom}: no rows`);
-        for (const s of path) {
-          const [a, b] = [Math.max(x(s.from), LABELS), Math.min(x(s.to), LABELS + plot)];
-          // Shorter ones are joined with their neighbours.
-          if (b - a < 4) continue;
-          const row = name(rows, s.thread);
-          const covered = there
-            .filter((p) => p.y < row && row - p.y < 60)
-            .some((p) => p.a <= a + NEAR && p.b >= b - NEAR);
-          check(covered, `${zoom}: the path's strand at ${s.from} on W${s.thread} is not drawn`);
-        }
-        for (const p of there.filter((q) => q.b - q.a > 4)) {
-          const [a, b] = [Math.max(p.a, LABELS), Math.min(p.b, LABELS + plot)];
-          const worked = path.reduce(
-            (sum, s) => sum + Math.max(0, Math.min(b, x(s.to)) - Math.max(a, x(s.from))),
-            0,
-          );
-          check(
-            worked >= (b - a) * 0.7 - 2 * NEAR,
-            `${zoom}: the line from ${p.a} to ${p.b} has ${worked} pixels of strands (${t0} to ${t1})`,
-          );
-        }
-      });
-    },
-  );
+  /** Every strand of the path that can be seen is drawn, and nothing else is. */
+  function compare(kind, path, { svg, x, rows, plot }, zoom) {
+    const there = pieces(svg, kind);
+    const seen = (s) => [Math.max(x(s.from), LABELS), Math.min(x(s.to), LABELS + plot)];
+    for (const s of path) {
+      const [a, b] = seen(s);
+      // Shorter ones are joined with their neighbours.
+      if (b - a < 4) continue;
+      const row = rows.get(`W${s.thread}`) ?? rows.get("main");
+      const covered = there
+        .filter((p) => Math.abs(row - p.y) < 60 && (kind === "critical" ? p.y < row : p.y > row))
+        .some((p) => p.a <= a + NEAR && p.b >= b - NEAR);
+      check(covered, `${zoom}: the path's strand at ${s.from} on W${s.thread} is not drawn`);
+    }
+    for (const p of there.filter((q) => q.b - q.a > 4)) {
+      const [a, b] = [Math.max(p.a, LABELS), Math.min(p.b, LABELS + plot)];
+      const inside = (s) => Math.max(0, Math.min(b, x(s.to)) - Math.max(a, x(s.from)));
+      const worked = path.reduce((sum, s) => sum + inside(s), 0);
+      check(
+        worked >= (b - a) * 0.7 - 2 * NEAR,
+        `${zoom}: the line from ${p.a} to ${p.b} has ${worked} pixels of strands`,
+      );
+    }
+  }
+
+  for (const kind of ["critical", "ready"])
+    suite.test(
+      `the ${kind} path at ten zooms is that of SQL`,
+      { files: [file] },
+      async (t, { browser }) => {
+        const { ticks, elapsed } = known(browser);
+        const strands = query(
+          browser,
+          file,
+          'select strand, start, "end" as end, thread, critical from strands order by start',
+        );
+        const chosen =
+          kind === "critical"
+            ? strands.filter((s) => s.critical)
+            : readyPath(strands, query(browser, file, "select source, target from edges"));
+        const path = chosen.map((s) => ({
+          from: ticks(s.start),
+          to: ticks(s.end),
+          thread: s.thread,
+        }));
+        await each(t, elapsed, (picture, _, zoom) => compare(kind, path, picture, zoom));
+      },
+    );
 
   suite.test(
     "brackets are as long as their findings",
@@ -186,10 +218,11 @@ export default function (suite) {
       if (drawn.length === 0) throw new Skip("no finding has a bracket");
       for (const b of drawn) {
         const { strand } = report.findings[b.finding].place;
+        const ns = Math.round((strand.start * 1e9) / report.ticks_per_second);
         const [one] = query(
           browser,
           file,
-          `select start, "end" as end, ready from strands where task = ${strand.task} and start between ${strand.start - 1} and ${strand.start + 1}`,
+          `select start, "end" as end, ready from strands where task = ${strand.task} and abs(start - ${ns}) < 3`,
         );
         check(one, `no strand of finding ${b.finding + 1} in SQL`);
         const x = (at) => (at / elapsed) * b.plot;

@@ -70,7 +70,9 @@ function VerdictChip() {
   return (
     <span class="verdict-chip">
       <b>{plain(report.mean_busy)}</b> of {many(r.workers, "worker")}
-      <span class="faint">·</span>at most <b>{plain(report.parallelism)}×</b>
+      <span class="bound">
+        <span class="faint">·</span> at most <b>{plain(report.parallelism)}×</b>
+      </span>
       {place && (
         <span class="limit">
           <span class="faint">·</span>

@@ -67,7 +67,7 @@ export function useSelectionReport(part: Part, run: RunMeta): ReportColumns {
     code: strands ? <Codes part={part} tiles={strands} run={run} /> : <Wait />,
     more: (
       <>
-        {arcs ? <Steals part={part} tiles={arcs} run={run} /> : <Wait />}
+        {arcs ? <Steals part={part} tiles={arcs} level={level} run={run} /> : <Wait />}
         <Inside part={part} run={run} path={path && pathOf(part, path)} />
       </>
     ),
@@ -117,9 +117,9 @@ function Codes(p: { part: Part; tiles: TileAnswer[]; run: RunMeta }) {
   );
 }
 
-function Steals(p: { part: Part; tiles: TileAnswer[]; run: RunMeta }) {
+function Steals(p: { part: Part; tiles: TileAnswer[]; level: number; run: RunMeta }) {
   const { part, run: r } = p;
-  const steals = stealsOf(part, p.tiles);
+  const steals = stealsOf(part, p.tiles, p.level, r.elapsed);
   const label = (row: number) => r.threads[row]?.label ?? `thread ${row}`;
   if (!steals)
     return (
@@ -128,12 +128,12 @@ function Steals(p: { part: Part; tiles: TileAnswer[]; run: RunMeta }) {
         <p class="dim">There are too many to count them by time: choose a shorter range.</p>
       </div>
     );
+  const whom = part.rows && part.rows.length > 1 ? "them" : "it";
   const rows: [ComponentChildren, number][] = [
-    [<Term of="steal">{part.rows ? "stolen by it" : "steals"}</Term>, steals.by],
+    [<Term of="steal">{part.rows ? `stolen by ${whom}` : "steals"}</Term>, steals.by],
   ];
-  if (steals.leaps > 0)
-    rows.push([<Term of="leapfrog">of them while it waited in a join</Term>, steals.leaps]);
-  if (part.rows) rows.push(["stolen from it", steals.from]);
+  if (steals.leaps) rows.push([<Term of="leapfrog">of these inside a join</Term>, steals.leaps]);
+  if (part.rows) rows.push([`stolen from ${whom}`, steals.from]);
   if (steals.most) {
     const { thief, victim, count: n } = steals.most;
     rows.push([`most: by ${label(thief)} from ${label(victim)}`, n]);

@@ -1,4 +1,4 @@
-/** What every small report is made of: where time went, which code ran, which findings lie there. */
+/** What small reports are made of: where time went, which code ran, which findings lie there. */
 
 import type { ComponentChildren } from "preact";
 import { useJson, valueOf } from "../ask";

@@ -80,9 +80,30 @@ test("steals of a row are told apart by direction, and too many are not guessed"
     leap: Uint8Array.of(1, 0, 0),
   };
   const most = { thief: 1, victim: 0, count: 2 };
-  expect(stealsOf(range(0, 9), [tile(arcs)])).toEqual({ by: 3, from: 0, leaps: 1, most });
-  expect(stealsOf(range(0, 9, 1), [tile(arcs)])).toEqual({ by: 2, from: 1, leaps: 1, most });
-  expect(stealsOf(range(0, 9), [tile(arcs, { truncated: true })])).toBeNull();
+  expect(stealsOf(range(0, 9), [tile(arcs)], 0, 2000)).toEqual({ by: 3, from: 0, leaps: 1, most });
+  expect(stealsOf(range(0, 9, 1), [tile(arcs)], 0, 2000)).toEqual({
+    by: 2,
+    from: 1,
+    leaps: 1,
+    most,
+  });
+  const crowded = tile(arcs, {
+    truncated: true,
+    pairs: [
+      [1, 0, 40],
+      [0, 2, 7],
+    ],
+  });
+  expect(stealsOf(range(0, 9), [crowded], 0, 2000)).toBeNull();
+  // Of the whole tile is told who took from whom.
+  const pair = { thief: 1, victim: 0, count: 40 };
+  expect(stealsOf(range(0, 1024), [crowded], 0, 2000)).toEqual({
+    by: 47,
+    from: 0,
+    leaps: null,
+    most: pair,
+  });
+  expect(stealsOf(range(0, 900, 2), [crowded], 0, 900)).toMatchObject({ by: 0, from: 7 });
 });
 
 test("the critical path inside a range is what its pieces overlap", () => {

@@ -115,35 +115,51 @@ export interface Steals {
   /** Of some rows: by them, and from them. Of all rows: all, and none. */
   by: number;
   from: number;
-  /** Those of `by` whose thief waited in a join. */
-  leaps: number;
+  /** Those of `by` whose thief waited in a join; null where that is not told. */
+  leaps: number | null;
   /** The pair with most steals. */
   most: { thief: number; victim: number; count: number } | null;
 }
 
-/** Steals of the part; `null` where a tile has too many to tell when each was. */
-export function stealsOf(part: Part, tiles: TileAnswer[]): Steals | null {
+/**
+ * Steals of the part; `null` where a tile has too many to tell when each was and the part has not
+ * all of its time. `end` is the run's.
+ */
+export function stealsOf(
+  part: Part,
+  tiles: TileAnswer[],
+  level: number,
+  end: number,
+): Steals | null {
   const sums: Steals = { by: 0, from: 0, leaps: 0, most: null };
   const pairs = new Map<string, { thief: number; victim: number; count: number }>();
+  const add = (thief: number, victim: number, count: number): boolean => {
+    if (!holds(part, thief) && !holds(part, victim)) return false;
+    if (holds(part, thief)) sums.by += count;
+    if (part.rows !== null && holds(part, victim)) sums.from += count;
+    const key = `${thief} ${victim}`;
+    const pair = pairs.get(key) ?? { thief, victim, count: 0 };
+    pair.count += count;
+    pairs.set(key, pair);
+    return holds(part, thief);
+  };
   const seen = new Set<number>();
-  for (const { planes: tile } of tiles) {
-    if (tile.facts["truncated"]) return null;
+  for (const { index, planes: tile } of tiles) {
+    if (tile.facts["truncated"]) {
+      const size = TILE_BINS * 2 ** level;
+      if (part.t0 > index * size || part.t1 < Math.min(end, (index + 1) * size)) return null;
+      // Only who took from whom is told of it, and how often.
+      sums.leaps = null;
+      for (const [thief, victim, n] of (tile.facts["pairs"] ?? []) as number[][])
+        add(thief!, victim!, n!);
+      continue;
+    }
     const { from_row: victims, to_row: thieves, to_t: at, strand, leap } = tile.planes;
     if (!victims || !thieves || !at || !strand) continue;
     for (let i = 0; i < at.length; i++) {
       if (at[i]! < part.t0 || at[i]! >= part.t1 || seen.has(strand[i]!)) continue;
       seen.add(strand[i]!);
-      const [victim, thief] = [victims[i]!, thieves[i]!];
-      if (!holds(part, thief) && !holds(part, victim)) continue;
-      if (holds(part, thief)) {
-        sums.by++;
-        if (leap?.[i]) sums.leaps++;
-      }
-      if (part.rows !== null && holds(part, victim)) sums.from++;
-      const key = `${thief} ${victim}`;
-      const pair = pairs.get(key) ?? { thief, victim, count: 0 };
-      pair.count++;
-      pairs.set(key, pair);
+      if (add(thieves[i]!, victims[i]!, 1) && leap?.[i] && sums.leaps !== null) sums.leaps++;
     }
   }
   for (const pair of pairs.values()) if (pair.count > (sums.most?.count ?? 1)) sums.most = pair;

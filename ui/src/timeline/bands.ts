@@ -40,6 +40,8 @@ export interface Rows {
   tops: Float64Array;
   total: number;
   heads: readonly { y: number; group: Group }[];
+  /** By place: how many rows stand between a row and the head above it, or the first row. */
+  since: Int32Array;
   /** How far they are scrolled, and how far they can be. */
   scroll: number;
   most: number;
@@ -160,21 +162,24 @@ function stand(
   count: number,
   pitch: number,
   wanted: Arranged["heads"],
-): Pick<Rows, "tops" | "total" | "heads"> {
+): Pick<Rows, "tops" | "total" | "heads" | "since"> {
   const tops = new Float64Array(count);
+  const since = new Int32Array(count);
   const heads: { y: number; group: Group }[] = [];
   let y = 0;
-  for (let place = 0, next = 0; place < count; place++) {
+  for (let place = 0, next = 0, first = 0; place < count; place++) {
     const head = wanted[next];
     if (head?.at === place) {
       heads.push({ y, group: head.group });
       y += HEAD_PX;
       next++;
+      first = place;
     }
+    since[place] = place - first;
     tops[place] = y;
     y += pitch;
   }
-  return { tops, total: y, heads };
+  return { tops, total: y, heads, since };
 }
 
 /** Hidden rows lie far above the canvas. */

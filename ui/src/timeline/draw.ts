@@ -57,8 +57,8 @@ export function frame(s: Scene, pen: Pen, look: Look, lanes: number[]): Drawn {
     marks.outline(s, pen, s.selection, false);
   });
   pen.rect(bands.x0, bands.rows.y, 1, Math.min(bands.rows.h, bands.rows.total), s.tokens.line);
-  if (all.crowded) matrix(s, pen, all);
   rows.heads(s, pen);
+  if (all.crowded) matrix(s, pen, all);
   marks.range(s, pen);
   marks.userMarks(s, pen);
   marks.callouts(s, pen);

@@ -29,7 +29,7 @@ test("rows stand under the head of their pool, sorted inside of it, others at th
     [2, "Pool 2"],
     [4, "Threads outside of the pool"],
   ]);
-  expect(heads[0]!.group.note).toMatch(/^size 2 · built at main.rs:9 · 2 rows · mean 25\s%/);
+  expect(heads[0]!.group.note).toMatch(/^size 2 · built at main.rs:9 · W2, W0 · mean 25\s%/);
 });
 
 test("pinned rows have a head of their own, and hidden ones are in none", () => {

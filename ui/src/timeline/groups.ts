@@ -21,6 +21,9 @@ export interface Arranged {
 /** Workers under one head where they are counted. */
 const TEN = 10;
 
+/** Fewer rows are named in the head. */
+const MIN_COUNTED = 4;
+
 /** The groups that a run's rows can stand in. */
 export const GROUPINGS: [RowsShown["group"], string][] = [
   ["none", "not at all"],
@@ -66,8 +69,10 @@ function titleOf(
   const busy = rows.map((row) => run.threads[row]?.busy ?? null);
   const known = busy.filter((b) => b !== null);
   const mean = known.reduce((sum, b) => sum + b, 0) / Math.max(1, known.length);
+  // Rows under a pixel-thin group have no room for their names.
+  const names = rows.map((row) => run.threads[row]?.label ?? "").join(", ");
   const note = [
-    many(rows.length, "row"),
+    rows.length < MIN_COUNTED ? names : many(rows.length, "row"),
     known.length === rows.length ? `mean ${percent(mean, 0)} busy` : "",
   ];
   const [kind, number] = key.split(" ") as [string, string | undefined];

@@ -37,6 +37,7 @@ export function labels(s: Scene, pen: Pen): void {
   const visible = visibleRows(rows);
   // Compact rows are named now and then.
   const named = Math.ceil(MIN_LABEL_PX / rows.pitch);
+  const alone = rowsOf(s.selection).length <= 1;
   pen.clip(0, rows.y, width, rows.h, () => {
     for (const row of visible) {
       const thread = s.meta.threads[row];
@@ -50,10 +51,12 @@ export function labels(s: Scene, pen: Pen): void {
       if (rows.compact) {
         if (thread.busy !== null)
           pen.rect(x0 - 8 - thread.busy * BUSY_PX, y, thread.busy * BUSY_PX, rows.lane, t.work);
-        if (!chosen && rows.place[row]! % named !== 0) continue;
+        // Of several chosen rows beside each other the names would overlap.
+        if (!(chosen && alone) && rows.since[rows.place[row]!]! % named !== 0) continue;
       } else pen.rect(0, y, width, 1, t.line);
       // The first compact row is lower than its name.
-      const baseline = Math.max(Math.round(laneMiddle(rows, row)) + 4, rows.y + 10);
+      const first = rows.compact && rows.since[rows.place[row]!] === 0;
+      const baseline = Math.max(Math.round(laneMiddle(rows, row)) + (first ? 8 : 4), rows.y + 10);
       const small = rows.pitch < 20;
       // An overview knows no times off the CPU, so not how busy anybody was.
       const busy = thread.busy === null ? "" : `${percent(thread.busy, 0)}${small ? "" : " busy"}`;

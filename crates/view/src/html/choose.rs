@@ -20,8 +20,9 @@ use crate::dag_view::WithinId;
 use crate::run::{Picture, Run};
 use crate::session::{Mode, Session};
 
-/// Shares of the room that may be used once the parts are in, one after the other.
+/// What source lines may take of the room that the tables leave.
 const SOURCES: f64 = 0.10;
+/// Share of the room that may be used once the DAG is in.
 const DAG: f64 = 0.25;
 
 /// Items of the DAG's insides that are carried at most.
@@ -126,10 +127,11 @@ impl Choice<'_> {
     /// Source files; how many, and of how many lines.
     fn sources(&mut self, whole: bool) -> Result<(usize, usize), ApiError> {
         let (mut files, mut lines) = (0, 0);
+        let share = self.pack.with(SOURCES);
         for run in &self.session.runs {
             let picture = run.picture()?;
             for (file, known) in Files::of(picture, run.rest()?).all {
-                if self.pack.is_full(SOURCES) {
+                if self.pack.is_full(share) {
                     break;
                 }
                 let mut source = known.source(self.session, picture, file);
@@ -148,7 +150,7 @@ impl Choice<'_> {
                 let key = format!("api/v1/source?run={}&file={}", run.id, escape(file));
                 let count = source.lines.len();
                 let reply = Reply::json(&source)?;
-                if self.pack.may(vec![(key, reply)], SOURCES) {
+                if self.pack.may(vec![(key, reply)], share) {
                     (files, lines) = (files + 1, lines + count);
                 }
             }

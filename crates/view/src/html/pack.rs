@@ -66,6 +66,12 @@ impl Pack {
         true
     }
 
+    /// The share of the room that is used once `part` of what is left is used too.
+    pub(super) fn with(&self, part: f64) -> f64 {
+        let used = self.used as f64 / (self.room as f64).max(1.0);
+        used + part * (1.0 - used).max(0.0)
+    }
+
     /// True when nothing was taken but what has to be.
     pub(super) fn is_least(&self) -> bool {
         !self.more
