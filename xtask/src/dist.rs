@@ -127,6 +127,9 @@ impl Release {
         for name in BINARIES {
             let built = self.built.join(name);
             fs::copy(&built, bin.join(name)).with_context(|| built.display().to_string())?;
+            // cargo forgets the profile's `strip` for packages that have an `opt-level` of their
+            // own: symbols would be a fifth of the file.
+            succeed(Command::new("strip").arg(bin.join(name)))?;
         }
         let tool = || Command::new(bin.join("workspan"));
         for (shell, place) in COMPLETIONS {
