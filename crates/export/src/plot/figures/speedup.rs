@@ -17,7 +17,7 @@ pub fn speedup(runs: &[PlotRun]) -> Figure {
     let most = runs.iter().map(|r| r.report.breakdown.workers).max();
     let most = most.unwrap_or(1).next_power_of_two().clamp(16, 1 << 16) * 2;
     let mut all = bounds(first, most);
-    // The bounds are one run's: points of another program version may lie above them.
+    // The bounds are one run's: another version of the program may reach more.
     let mut warned: Vec<String> = Vec::new();
     if runs.len() > 1 {
         warned.push(format!("bounds of {}", first.name));
