@@ -77,10 +77,11 @@ export function times(ratio: number): string {
   return Number.isFinite(ratio) ? `${plain(ratio)}×` : "–";
 }
 
-/** A ratio like parallelism: 1.21, 5.8, 125. */
+/** A ratio like parallelism: 1.21, 5.8, 125, 19,839. */
 export function plain(x: number): string {
   if (!Number.isFinite(x)) return "–";
   const a = Math.abs(x);
+  if (a >= 999.5) return count(x);
   return minus(x.toFixed(a < 1.995 && x % 1 !== 0 ? 2 : a < 99.95 ? 1 : 0));
 }
 

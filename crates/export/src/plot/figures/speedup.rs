@@ -17,7 +17,11 @@ pub fn speedup(runs: &[PlotRun]) -> Figure {
     let most = runs.iter().map(|r| r.report.breakdown.workers).max();
     let most = most.unwrap_or(1).next_power_of_two().clamp(16, 1 << 16) * 2;
     let mut all = bounds(first, most);
-    let mut warned = Vec::new();
+    // The bounds are one run's: another version of the program may reach more.
+    let mut warned: Vec<String> = Vec::new();
+    if runs.len() > 1 {
+        warned.push(format!("bounds of {}", first.name));
+    }
     let mut kinds = [
         series("measured", Fill::plain(BLUE), Mark::Points, Vec::new()),
         series("simulated", Fill::plain(BLUE), Mark::Rings, Vec::new()),
