@@ -1,4 +1,4 @@
-/** The small report of a selection, search with steps, groups of rows, and what Compare sets beside. */
+/** Reports of selections, search with steps, groups of rows, and what Compare sets side by side. */
 
 import { check, until } from "./harness.mjs";
 
