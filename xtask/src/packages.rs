@@ -88,6 +88,10 @@ fn missing() -> Vec<String> {
         packages.push("graphviz".into());
     }
     packages.extend(clang());
+    // Debian's Python makes no environments without it.
+    if !works("python3", &["-c", "import ensurepip"]) {
+        packages.push("python3-venv".into());
+    }
     let program = "#include <tbb/task_group.h>\nint main() {}\n";
     if !builds("g++", "c++", program, &["-ltbb"]) {
         packages.push("libtbb-dev".into());
