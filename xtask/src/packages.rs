@@ -4,7 +4,7 @@
 use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
-use workspan_toolchains::{self as toolchains, builds, openmp};
+use workspan_toolchains::{self as toolchains, builds};
 
 /// Of Clang and its OpenMP runtime, the versions that may be installed; one of them will do.
 const LLVM: [u32; 6] = [19, 18, 17, 16, 15, 14];
@@ -88,6 +88,10 @@ fn missing() -> Vec<String> {
         packages.push("graphviz".into());
     }
     packages.extend(clang());
+    // Debian's Python makes no environments without it.
+    if !works("python3", &["-c", "import ensurepip"]) {
+        packages.push("python3-venv".into());
+    }
     let program = "#include <tbb/task_group.h>\nint main() {}\n";
     if !builds("g++", "c++", program, &["-ltbb"]) {
         packages.push("libtbb-dev".into());
@@ -98,8 +102,10 @@ fn missing() -> Vec<String> {
 /// Clang with an OpenMP runtime and sanitizers of its own version. Runtimes of two versions can't
 /// be installed side by side, so one that is there decides.
 fn clang() -> Vec<String> {
-    if let Ok(clang) = openmp(toolchains::Family::Llvm, toolchains::Language::C) {
-        return sanitizers(clang).into_iter().collect();
+    // Not the one that is chosen once for all: another may be installed now.
+    let here = toolchains::choose(toolchains::Family::Llvm, toolchains::Language::C);
+    if let Some(clang) = here.filter(|clang| clang.openmp) {
+        return sanitizers(&clang).into_iter().collect();
     }
     let installed = |package: &str| works("dpkg", &["-s", package]);
     let runtime = LLVM

@@ -93,7 +93,10 @@ pub fn run(long: bool) -> Result<()> {
     let _lines = EachMinute::begin(started);
     let mut tally = Tally::new();
     println!("== every check of the project: some 20 minutes on 2 cores, more the first time");
-    packages::prepare()?;
+    {
+        let _running = Check::begin("what is missing is installed");
+        packages::prepare()?;
+    }
     toolchains();
     tally.stage("packages");
     // First of all, as what is built after it embeds it.

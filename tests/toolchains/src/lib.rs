@@ -185,7 +185,8 @@ fn base(family: Family, language: Language) -> &'static str {
     }
 }
 
-fn choose(family: Family, language: Language) -> Option<Compiler> {
+/// What [`compiler`] answers from then on, looked for anew: who installs compilers asks before.
+pub fn choose(family: Family, language: Language) -> Option<Compiler> {
     let base = base(family, language);
     let mut names = vec![base.to_owned()];
     if family == Family::Llvm {

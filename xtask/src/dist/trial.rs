@@ -101,18 +101,19 @@ fn steps(dist: &Path, version: &str, release: &str) -> Vec<(&'static str, String
     if rpm.is_file() && release == "bookworm" {
         steps.push((
             ".rpm",
-            // Debian's libraries are no RPMs.
-            format!("rpm -i --nodeps {}", rpm.display()),
-            "rpm -e --nodeps workspan".into(),
+            // Debian's libraries are no RPMs, and its rpm would rather be called alien.
+            format!("rpm --force-debian -i --nodeps {}", rpm.display()),
+            "rpm --force-debian -e --nodeps workspan".into(),
         ));
     }
     let package = dist.join(arch::package_name(version));
     if package.is_file() && release == "bookworm" {
         steps.push((
             "package for Arch",
-            // Nor packages of Arch.
+            // Nor packages of Arch. Space is not checked, as `/` is no mount point in a chroot.
             format!(
-                "pacman -U -dd --noconfirm --noprogressbar {} >/dev/null\n\
+                "grep -v '^ *CheckSpace' /etc/pacman.conf >/tmp/pacman.conf\n\
+                 pacman --config /tmp/pacman.conf -U -dd --noconfirm --noprogressbar {} >/dev/null\n\
                  test -s /usr/share/zsh/site-functions/_workspan",
                 package.display()
             ),

@@ -26,6 +26,8 @@ const COLUMNS: [(Quantity, &str, usize); 5] = [
     (Quantity::Parallelism, "parallelism", 12),
     (Quantity::MeanBusy, "busy", 7),
 ];
+/// The head of the names.
+const HEAD: &str = "Test or benchmark";
 /// Columns of the name of a cause.
 const CAUSE_COLUMNS: usize = 18;
 
@@ -34,10 +36,10 @@ pub fn each_text(rows: &[EachRow], looks: &CompareOptions) -> String {
     let mut page = Page::new(looks.width, looks.color, looks.charset);
     let widest = rows.iter().map(|row| columns(&page.clean(&row.name)));
     let numbers = COLUMNS.iter().map(|column| column.2).sum::<usize>() + CAUSE_COLUMNS + 2;
-    let room = page.width().saturating_sub(numbers).max(16);
-    let width = widest.max().unwrap_or(0).clamp(16, room);
+    let room = page.width().saturating_sub(numbers).max(HEAD.len());
+    let width = widest.max().unwrap_or(0).clamp(HEAD.len(), room);
     page.blank();
-    let head = page.fit("Test or benchmark", width);
+    let head = page.fit(HEAD, width);
     let numbers = COLUMNS.map(|(_, name, width)| format!("{name:>width$}"));
     page.line(&[
         strong(format!("  {head}")),
