@@ -81,7 +81,7 @@ function DagPicture({ run: r, elapsed }: { run: RunMeta; elapsed: number }) {
     tab.value = "dag";
   };
   return (
-    <figure>
+    <figure aria-label={`DAG of run ${r.id.toUpperCase()}`}>
       <figcaption>
         <RunBadge id={r.id} />{" "}
         <button type="button" class="link" onClick={open}>
