@@ -149,7 +149,7 @@ fn a_real_run_is_exported_with_the_reports_samples_and_redacted_without_its_name
         .into_owned();
     let root = project.root.display().to_string();
     let mut names = vec![root, host, "src/main.rs".into(), "ThreadPoolBuilder".into()];
-    names.extend(["burn", "pools", "faults"].map(str::to_owned));
+    names.extend(["burn", "small_pool", "faults"].map(str::to_owned));
     names.retain(|name| name.len() >= 4);
     let plain = String::from_utf8_lossy(&out(&["export", "--format", "text"])).into_owned();
     assert!(
