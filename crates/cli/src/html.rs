@@ -69,7 +69,10 @@ pub fn run(args: &HtmlArgs) -> anyhow::Result<()> {
             .unwrap_or_else(|| Carry::usual_budget(session.trace_bytes())),
         whole_sources: args.sources,
     };
-    let report = html::report(&mut session, &carry)?;
+    let report = html::report(&mut session, &carry).map_err(|error| match &error.remedy {
+        Some(remedy) => anyhow::anyhow!("{error}: {remedy}"),
+        None => error.into(),
+    })?;
     let name = || format!("{}: can't be written", output.display());
     let mut file = output_file::create(&output, html::is_report)?;
     file.write_all(report.html.as_bytes()).with_context(name)?;
