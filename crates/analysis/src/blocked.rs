@@ -70,7 +70,7 @@ pub fn blocked_in(dag: &Dag, finding: &Finding) -> Option<BlockedIn> {
         file: file.map(str::to_owned),
         line,
         waits_in: called_by(dag, longest.stack),
-        kind: WaitKinds::new(&dag.samples).of(longest.stack, longest.wait.as_ref()),
+        kind: WaitKinds::new(&dag.samples).of(longest),
         ticks,
         of,
         stops: count,
@@ -87,7 +87,7 @@ fn stops_of<'a>(dag: &'a Dag, finding: &Finding) -> Option<Vec<&'a Stop>> {
     let mut kinds = WaitKinds::new(&dag.samples);
     let mut is_of_cause = |stop: &Stop| match finding.cause {
         Cause::OtherThreads => true,
-        cause => Cause::from(kinds.of(stop.stack, stop.wait.as_ref())) == cause,
+        cause => Cause::from(kinds.of(stop)) == cause,
     };
     let stops = dag.samples.stops.iter();
     Some(

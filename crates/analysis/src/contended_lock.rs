@@ -28,7 +28,7 @@ pub(crate) fn most_contended(dag: &Dag) -> Option<ContendedLock> {
         let Some(wait) = stop.wait.filter(is_known) else {
             continue;
         };
-        if Cause::from(kinds.of(stop.stack, stop.wait.as_ref())) != Cause::Lock {
+        if Cause::from(kinds.of(stop)) != Cause::Lock {
             continue;
         }
         let lock = locks.entry(wait.object).or_default();

@@ -30,14 +30,14 @@ pub struct Limits {
     /// Parallel regions were divided by the number of threads.
     pub shares: Option<RegionShares>,
     /// The program blocked for a tenth or more of its time, or of what its critical path takes, in
-    /// waits of which nobody knows who ended them.
+    /// waits that the bounds do not know.
     pub blocked: Option<Blocked>,
     /// The lock that was held for longest while others waited for it, where that is longer than the
     /// span.
     pub lock: Option<ContendedLock>,
     /// The span without the order in which threads took locks, where that is shorter: another run
     /// may take them in another order.
-    pub unordered_span: Option<u128>,
+    pub span_without_lock_order: Option<u128>,
 }
 
 /// The spans of a run that its limits are measured from.
@@ -69,8 +69,8 @@ pub struct RegionShares {
 pub struct Blocked {
     /// Of all strands, in ticks.
     pub ticks: u128,
-    /// Of them those in waits that another thread ended: their ends are edges, so that the bounds
-    /// know them.
+    /// Of them those in waits that another thread ended by a signal: their ends are edges that the
+    /// bounds go along. Those for locks are edges too, but in an order that bounds nothing.
     pub connected: u128,
     /// `ticks` and the work.
     pub of: u128,
@@ -130,7 +130,7 @@ impl Limits {
                 .then(|| most_contended(dag))
                 .flatten()
                 .filter(|lock| lock.held > spans.without_lock_order.unwrap_or(span)),
-            unordered_span: spans.without_lock_order.filter(|&without| without < span),
+            span_without_lock_order: spans.without_lock_order.filter(|&without| without < span),
         }
     }
 
@@ -138,7 +138,7 @@ impl Limits {
     /// are more than there are shares, nothing is known of how the program would be divided, so
     /// only what is in no share bounds it.
     pub(crate) fn bounding_span(&self, span: u128, workers: u32) -> u128 {
-        let span = self.unordered(span);
+        let span = self.without_lock_order(span);
         let divided = self.shares.filter(|s| workers > s.threads);
         let divided = divided.map_or(span, |s| s.divided_span.min(span));
         // Whoever held the lock did so after one another.
@@ -147,19 +147,19 @@ impl Limits {
 
     /// The span that bounds a speedup however many workers there are.
     pub fn bounding_span_of(&self, span: u128) -> u128 {
-        let span = self.unordered(span);
+        let span = self.without_lock_order(span);
         self.lock.map_or(span, |lock| lock.held.max(span))
     }
 
-    fn unordered(&self, span: u128) -> u128 {
-        self.unordered_span
+    fn without_lock_order(&self, span: u128) -> u128 {
+        self.span_without_lock_order
             .map_or(span, |shorter| shorter.min(span))
     }
 }
 
-/// Ticks in waits that are handoffs.
+/// Ticks in waits that are handoffs, and not an order of locks.
 fn connected(dag: &Dag) -> u128 {
-    let handoffs = dag.handoffs.list.iter();
+    let handoffs = dag.handoffs.list.iter().filter(|h| !h.is_order);
     let ticks = handoffs.map(|handoff| dag.samples.stops[handoff.stop as usize].ticks);
     ticks.map(u128::from).sum()
 }

@@ -23,8 +23,6 @@ pub struct PoolRow {
     pub work: u128,
     /// Ticks in which they had given up the CPU.
     pub blocked: u128,
-    /// Ticks in which one worker or more ran a strand, added up over the workers.
-    pub running: u128,
     /// The smallest size that was exceeded for less than a fiftieth of the time.
     pub enough: u32,
 }
@@ -51,7 +49,6 @@ pub(crate) fn pools(dag: &Dag, weights: &Weights) -> Vec<PoolRow> {
             strands: 0,
             work: 0,
             blocked: 0,
-            running: 0,
             enough: 0,
         })
         .collect();
@@ -70,7 +67,6 @@ pub(crate) fn pools(dag: &Dag, weights: &Weights) -> Vec<PoolRow> {
         row.work += u128::from(weights.work(s));
         row.blocked += u128::from(off.blocked);
         if start < end {
-            row.running += u128::from(end - start);
             changes[pool as usize].extend([(start, true), (end, false)]);
         }
     }

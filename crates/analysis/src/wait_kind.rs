@@ -21,7 +21,5 @@ impl From<WaitKind> for Cause {
 pub fn wait_kinds(dag: &Dag) -> Vec<WaitKind> {
     let mut kinds = WaitKinds::new(&dag.samples);
     let stops = dag.samples.stops.iter();
-    stops
-        .map(|stop| kinds.of(stop.stack, stop.wait.as_ref()))
-        .collect()
+    stops.map(|stop| kinds.of(stop)).collect()
 }

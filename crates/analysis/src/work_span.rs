@@ -108,7 +108,7 @@ pub(crate) struct OtherSpans {
     burdened: Option<u128>,
     /// Work and span with blocked time counted, where that differs.
     with_blocked: Option<(u128, u128)>,
-    /// Without the order in which threads took locks; `None` where there is none.
+    /// Without the order in which threads took locks; `None` where no thread waited for one.
     without_lock_order: Option<u128>,
     estimated: Option<SkippedEstimate>,
 }

@@ -16,7 +16,7 @@
 mod pieces;
 
 use crate::dag::{Dag, NONE, StrandId, ThreadId};
-use crate::samples::{Stop, Waited, WaitedFor};
+use crate::samples::{Running, Stop, Waited, WaitedFor};
 use crate::wait_kinds::WaitKinds;
 use pieces::Pieces;
 
@@ -50,7 +50,7 @@ impl Handoffs {
         &there[..there.partition_point(|handoff| handoff.to == s)]
     }
 
-    /// True when there is none.
+    /// True where no strand was cut.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -139,7 +139,7 @@ fn ends(dag: &Dag) -> Vec<Ends> {
             && !has_counters(cut.strand)
     };
     let mut kinds = WaitKinds::new(&dag.samples);
-    let mut running = Running::new(dag);
+    let mut running = Running::new(&dag.strands, dag.meta.threads, false);
     let mut ends = Vec::new();
     for (t, by, i) in releases {
         let stop = &dag.samples.stops[i as usize];
@@ -148,49 +148,18 @@ fn ends(dag: &Dag) -> Vec<Ends> {
             t: stop.t.saturating_add(stop.ticks),
         };
         let from = Cut {
-            strand: running.at(t, by),
+            // Who runs until then.
+            strand: running.at(t.saturating_sub(1), by),
             t,
         };
         if is_inside(to) && is_inside(from) {
-            let is_order = |wait| kinds.is_order(stop.stack, wait);
             ends.push(Ends {
                 from,
                 to,
                 stop: i,
-                is_order: stop.wait.as_ref().is_some_and(is_order),
+                is_order: kinds.is_order(stop),
             });
         }
     }
     ends
-}
-
-/// What threads run, asked by rising time.
-struct Running<'a> {
-    dag: &'a Dag,
-    next: usize,
-    /// The strand that began last on each thread.
-    last: Vec<StrandId>,
-}
-
-impl Running<'_> {
-    fn new(dag: &Dag) -> Running<'_> {
-        let threads = dag.strands.thread.iter().max();
-        Running {
-            dag,
-            next: 0,
-            last: vec![NONE; threads.map_or(0, |&t| t as usize + 1)],
-        }
-    }
-
-    /// The last strand of `thread` that began before `t`; [`NONE`] for none.
-    fn at(&mut self, t: u64, thread: ThreadId) -> StrandId {
-        let strands = &self.dag.strands;
-        while self.next < strands.len() && strands.start[self.next] < t {
-            if strands.end[self.next] > strands.start[self.next] {
-                self.last[strands.thread[self.next] as usize] = self.next as u32;
-            }
-            self.next += 1;
-        }
-        self.last.get(thread as usize).copied().unwrap_or(NONE)
-    }
 }

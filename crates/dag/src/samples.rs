@@ -89,6 +89,24 @@ pub struct Waited {
 }
 
 impl Frame {
+    /// Whether it is the program's own code, not a library's, as far as its file tells.
+    pub fn is_program(&self) -> bool {
+        let Some(file) = &self.file else {
+            return false;
+        };
+        let package = |part: &str| {
+            part.rsplit_once('-')
+                .is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        !self.runtime
+            && !file.starts_with("/usr/")
+            && !file.starts_with("/rustc/")
+            && !file.starts_with("library/")
+            && !file.contains("/registry/src/")
+            && !file.contains("/rustlib/src/")
+            && !file.split('/').next().is_some_and(package)
+    }
+
     /// Whether it stands for the recorder's code.
     pub fn is_recording(&self) -> bool {
         self.runtime && self.function == RECORDING
@@ -236,7 +254,7 @@ fn known(wait: Waited, stacks: u32, threads: u32) -> Waited {
 }
 
 /// What threads run, asked by rising time.
-struct Running<'a> {
+pub(crate) struct Running<'a> {
     strands: &'a Strands,
     next: usize,
     /// The strand that began last on each thread; strands of one thread do not overlap.
@@ -245,7 +263,7 @@ struct Running<'a> {
 
 impl<'a> Running<'a> {
     /// Nobody may ask where `unasked`.
-    fn new(strands: &'a Strands, threads: u32, unasked: bool) -> Self {
+    pub(crate) fn new(strands: &'a Strands, threads: u32, unasked: bool) -> Self {
         let threads = if unasked { 0 } else { threads as usize };
         Running {
             strands,
@@ -255,7 +273,7 @@ impl<'a> Running<'a> {
     }
 
     /// The strand that `thread` runs at `time`; [`NONE`] for none.
-    fn at(&mut self, time: u64, thread: ThreadId) -> StrandId {
+    pub(crate) fn at(&mut self, time: u64, thread: ThreadId) -> StrandId {
         let strands = self.strands;
         while self.next < strands.len() && strands.start[self.next] <= time {
             if strands.end[self.next] > strands.start[self.next] {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::samples::{Frame, Samples, Waited, WaitedFor};
+use crate::samples::{Samples, Stop, WaitedFor};
 
 /// What a thread waits for, as the names of the functions tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -104,14 +104,14 @@ impl<'a> WaitKinds<'a> {
         }
     }
 
-    /// What the thread waited for that gave up the CPU in `stack`. The names tell whose lock or
-    /// condition variable it is.
-    pub fn of(&mut self, stack: u32, wait: Option<&Waited>) -> WaitKind {
+    /// What the thread waited for. The names on the stack tell whose lock or condition variable it
+    /// is.
+    pub fn of(&mut self, stop: &Stop) -> WaitKind {
         let mut names = || {
-            let known = self.by_names.entry(stack);
-            *known.or_insert_with(|| by_names(self.samples, stack))
+            let known = self.by_names.entry(stop.stack);
+            *known.or_insert_with(|| by_names(self.samples, stop.stack))
         };
-        match wait.map(|wait| wait.kind) {
+        match stop.wait.map(|wait| wait.kind) {
             None | Some(WaitedFor::Futex) => names(),
             Some(WaitedFor::Mutex | WaitedFor::RwLock) => match names() {
                 kind @ (WaitKind::Bridge | WaitKind::Channel) => kind,
@@ -129,33 +129,10 @@ impl<'a> WaitKinds<'a> {
 
     /// Whether whoever waited there could have been first: for a lock the order among its holders
     /// is this run's, while a signal, an item of a channel and a barrier need the other thread.
-    pub fn is_order(&mut self, stack: u32, wait: &Waited) -> bool {
-        match wait.kind {
-            WaitedFor::Mutex | WaitedFor::RwLock => true,
-            _ => matches!(
-                self.of(stack, Some(wait)),
-                WaitKind::Lock | WaitKind::Bridge
-            ),
+    pub fn is_order(&mut self, stop: &Stop) -> bool {
+        match stop.wait.map(|wait| wait.kind) {
+            Some(WaitedFor::Mutex | WaitedFor::RwLock) => true,
+            _ => matches!(self.of(stop), WaitKind::Lock | WaitKind::Bridge),
         }
-    }
-}
-
-impl Frame {
-    /// Whether it is the program's own code, not a library's, as far as its file tells.
-    pub fn is_program(&self) -> bool {
-        let Some(file) = &self.file else {
-            return false;
-        };
-        let package = |part: &str| {
-            part.rsplit_once('-')
-                .is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()))
-        };
-        !self.runtime
-            && !file.starts_with("/usr/")
-            && !file.starts_with("/rustc/")
-            && !file.starts_with("library/")
-            && !file.contains("/registry/src/")
-            && !file.contains("/rustlib/src/")
-            && !file.split('/').next().is_some_and(package)
     }
 }

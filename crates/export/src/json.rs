@@ -3,10 +3,11 @@
 mod checks;
 mod code;
 mod findings;
+mod pools;
 
 use serde::{Serialize, Serializer};
 use workspan_analysis::statistics::Statistics;
-use workspan_analysis::{CodeBlock, Metric, Options, PartRow, PoolRow, Report, Suggestion};
+use workspan_analysis::{CodeBlock, Metric, Options, PartRow, Report, Suggestion};
 use workspan_dag::{Dag, NONE, PlaceId, TimeUnit};
 
 use crate::limits::limits_json;
@@ -92,7 +93,7 @@ struct Root<'a> {
     regions: Vec<Region<'a>>,
     parts: Vec<Part<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pools: Vec<Pool<'a>>,
+    pools: Vec<pools::PoolJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     quiet: Option<findings::QuietJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -221,21 +222,6 @@ struct Part<'a> {
     work: u128,
     span: Option<u128>,
     parallelism: Option<Ratio>,
-}
-
-/// A pool; times in ticks.
-#[derive(Serialize)]
-struct Pool<'a> {
-    pool: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    built: Option<&'a str>,
-    workers: u32,
-    elapsed: u64,
-    strands: u64,
-    work: u128,
-    blocked: u128,
-    busy: Ratio,
-    enough: u32,
 }
 
 /// The code of a finding made twice as fast.
@@ -447,7 +433,7 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
         samples: code::samples(report),
         regions: report.regions.iter().map(|row| region(dag, row)).collect(),
         parts: report.parts.iter().map(|row| part(dag, row)).collect(),
-        pools: report.pools.iter().map(|row| pool(dag, row)).collect(),
+        pools: pools::pools(dag, report),
         quiet,
         outside: findings::outside(report),
         suggestion: report
@@ -537,21 +523,6 @@ fn region<'a>(dag: &'a Dag, row: &workspan_analysis::RegionRow) -> Region<'a> {
         count: row.count,
         work: row.work,
         what_if: row.what_if.iter().map(|o| outcome(o, &[])).collect(),
-    }
-}
-
-fn pool<'a>(dag: &'a Dag, row: &PoolRow) -> Pool<'a> {
-    let of = dag.pools.list.get(row.pool as usize);
-    Pool {
-        pool: row.pool,
-        built: of.and_then(|of| of.built.as_deref()),
-        workers: row.size,
-        elapsed: row.elapsed,
-        strands: row.strands,
-        work: row.work,
-        blocked: row.blocked,
-        busy: Ratio(row.busy()),
-        enough: row.enough,
     }
 }
 

@@ -63,7 +63,8 @@ pub(crate) fn sentences(limits: &Limits, region: &str) -> Vec<Vec<Piece>> {
             "Strands were blocked (I/O, locks, channels) for {} of their time. {}",
             share(blocked.percent()),
             match limits.lock {
-                _ if blocked.connected > 0 => "Where it is known which thread ended a wait, the bounds go on from there; they include no other blocked time.",
+                Some(_) if blocked.connected > 0 => "The bounds go from a wait for a signal to the thread that gave it, and include how long the most contended lock was held while others waited for it; they include no other blocked time.",
+                None if blocked.connected > 0 => "The bounds go from a wait for a signal to the thread that gave it; they include no other blocked time.",
                 Some(_) => "The bounds include how long the most contended lock was held while others waited for it, and no other blocked time.",
                 None if blocked.is_explained => "No bound includes blocked time.",
                 None => "What they waited for was not recorded, so no bound includes blocked time.",
@@ -109,7 +110,7 @@ pub(crate) fn limits_json(dag: &Dag, limits: &Limits) -> Json {
 
 /// The span without the order in which locks were taken, where that is another one.
 fn with_order(mut told: Json, limits: &Limits) -> Json {
-    if let Some(span) = limits.unordered_span {
+    if let Some(span) = limits.span_without_lock_order {
         told["span_without_lock_order"] = whole(span);
     }
     told

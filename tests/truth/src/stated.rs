@@ -10,13 +10,14 @@ pub struct Stated {
 }
 
 /// What may be stated. Another word is a mistake in a program.
-const WORDS: [&str; 12] = [
+const WORDS: [&str; 13] = [
     "work_us",
     "work_min_us",
     "outside_us",
     "span_us",
     "span_min_us",
     "span_max_us",
+    "ordered_span_max_us",
     "tasks",
     "blocked_us",
     "cpu_us",

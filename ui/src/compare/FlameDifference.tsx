@@ -24,7 +24,7 @@ const of = signal<FlameOf>("all");
 
 /** From this many points on, colours are full. */
 const FULL_POINTS = 20;
-/** The palest change is told from none. */
+/** Opacity of the smallest change, which must still look different from no change. */
 const MIN_TINT = 0.25;
 
 const SHARE: Record<FlameOf, string> = {

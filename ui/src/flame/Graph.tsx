@@ -21,7 +21,7 @@ export interface Look {
   value: string;
   /** Stands alone where there is room for no more; the name where it is not given. */
   narrow?: string;
-  /** All of it, for who can't see the picture. */
+  /** The whole of it in words, for screen readers. */
   words: string;
   /** Only one of two runs has it. */
   dashed?: boolean;

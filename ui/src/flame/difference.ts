@@ -96,7 +96,7 @@ function pairs(
 /** Points: hundredths of all that is shown. */
 export const points = (f: Both): number => 100 * ((f.b ?? 0) - (f.a ?? 0));
 
-/** Changes below this many points are none. */
+/** Frames that changed by fewer points count as the same. */
 export const SAME_POINTS = 0.5;
 
 /** `+18.3`, `−2.7`, `same`. */

@@ -148,7 +148,7 @@ export function stealsOf(
     if (tile.facts["truncated"]) {
       const size = TILE_BINS * 2 ** level;
       if (part.t0 > index * size || part.t1 < Math.min(end, (index + 1) * size)) return null;
-      // Only who took from whom is told of it, and how often.
+      // Such a tile has only the number of steals between each two workers.
       sums.leaps = null;
       for (const [thief, victim, n] of (tile.facts["pairs"] ?? []) as number[][])
         add(thief!, victim!, n!);

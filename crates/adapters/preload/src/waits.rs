@@ -15,6 +15,7 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use release::Release;
+use workspan_recorder::adapter::KeepErrno;
 use workspan_recorder::wait_log::{self, Wait};
 use workspan_trace::entry::WaitKind;
 
@@ -115,6 +116,7 @@ pub(crate) fn waited_for_lock(object: usize, begin: u64, returns_to: usize) {
     let end = wait_log::now();
     let tid = stack::tid();
     if tid != 0 && begin != 0 && wait_log::is_long(begin, end) {
+        let _errno = KeepErrno::new();
         let release = release::last(object, begin, end).filter(|release| release.by != tid);
         wait_log::wait(&Wait {
             tid,
@@ -143,17 +145,19 @@ pub(crate) fn wait_for_lock_ends(object: usize) {
 /// The calling thread releases a runtime's lock, in a call that returns to `returns_to`.
 pub(crate) fn released_lock(object: usize, returns_to: usize) {
     if release::is_awaited(object) {
-        note_release(object, returns_to);
+        note_release(object, wait_log::now(), || wait_log::chain(&[returns_to]));
     }
 }
 
+/// Notes that the calling thread released the object at a time in ticks, in the call stack that
+/// `chain` numbers.
 #[cold]
 #[inline(never)]
-fn note_release(object: usize, returns_to: usize) {
-    let at = wait_log::now();
+fn note_release(object: usize, at: u64, chain: impl FnOnce() -> u32) {
     let by = stack::tid();
     if at != 0 && by != 0 {
-        let chain = wait_log::chain(&[returns_to]);
+        let _errno = KeepErrno::new();
+        let chain = chain();
         release::note(object, Release { by, chain, at });
     }
 }

@@ -13,7 +13,7 @@ impl WaitCauses {
         let mut of_thread = vec![Vec::new(); threads];
         let mut kinds = WaitKinds::new(&dag.samples);
         for stop in &dag.samples.stops {
-            let cause = Cause::from(kinds.of(stop.stack, stop.wait.as_ref()));
+            let cause = Cause::from(kinds.of(stop));
             if let Some(times) = of_thread.get_mut(stop.thread as usize) {
                 times.push((stop.t, stop.t.saturating_add(stop.ticks), cause));
             }

@@ -71,7 +71,7 @@ fn the_critical_path_goes_through_the_thread_that_signals() {
         times(&dag, &ws.critical_path),
         [(0, 10), (12, 70), (71, 100), (100, 105)]
     );
-    assert_eq!(ws.limits.unordered_span, None);
+    assert_eq!(ws.limits.span_without_lock_order, None);
     assert_eq!(ws.speedup(64).1, 123.0 / 102.0);
     let ready: Vec<u32> = report
         .breakdown
@@ -94,7 +94,7 @@ fn the_order_in_which_a_lock_was_taken_is_no_bound() {
     let ws = measured(&dag).work_span;
     assert_eq!(ws.span, 102);
     // In the other order the thread's 68 ticks follow the main thread's first 10.
-    assert_eq!(ws.limits.unordered_span, Some(10 + 68 + 5));
+    assert_eq!(ws.limits.span_without_lock_order, Some(10 + 68 + 5));
     assert_eq!(ws.speedup(64).1, 123.0 / 83.0);
 }
 

@@ -15,7 +15,7 @@ const CILKVIEW: Logical = Logical {
     syncs: 8_518_398,
     limits: Limits {
         lock: None,
-        unordered_span: None,
+        span_without_lock_order: None,
         shares: None,
         blocked: None,
     },

@@ -115,7 +115,7 @@ fn a_lock_bounds_the_speedup_by_how_long_it_was_held() {
     // Two strands beside each other, of 500 ticks of work each; one had the lock for 490 of them
     // before the other one did.
     assert_eq!((ws.work, ws.span), (1000, 990));
-    assert_eq!(ws.limits.unordered_span, Some(500));
+    assert_eq!(ws.limits.span_without_lock_order, Some(500));
     let lock = ws.limits.lock.unwrap();
     // Not counted: 10 ticks each until the other thread was back.
     assert_eq!(lock.held, 980);

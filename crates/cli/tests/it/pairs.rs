@@ -188,8 +188,8 @@ fn missed(pair: &Pair, json: &Value, text: &str) -> Option<String> {
     (!text.contains("Remedy:")).then(|| "no remedy".into())
 }
 
-/// The twin's share of what the fault costs, if that is told as a finding, in percent of the
-/// workers' time.
+/// What findings about the marked lines charge to the pair's causes, in percent of the workers'
+/// time.
 fn blamed(pair: &Pair, json: &Value) -> f64 {
     let all = json["elapsed"].as_f64().unwrap() * json["workers"].as_f64().unwrap();
     let findings = json["findings"].as_array().unwrap().iter();

@@ -141,7 +141,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
     let time = |ticks: u64| strong(view.time(ticks as f64));
     let site = || (Tone::Path, label(view.dag, at.site).to_string());
     // Strands may overlap, so a sum over several of them is not a time of the run.
-    // A strand that gave up the CPU may have done so many times, and each was counted.
+    // The count is of the times that strands gave up the CPU, of which one strand may have many.
     let unit = match finding.cause.is_blocked() {
         true => "times",
         false => "strands",

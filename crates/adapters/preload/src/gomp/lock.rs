@@ -18,10 +18,8 @@ const FEW: u8 = 0;
 const MANY: u8 = 1;
 /// Its one argument names the lock.
 const NAMED: u8 = 2;
-/// All calls share a lock: it releases that of the entry point of this number in [`locks`].
-const CRITICAL: u8 = 0;
-const ATOMIC: u8 = 3;
-const ORDERED: u8 = 4;
+/// From here on: all calls share a lock, that of the entry point so far into [`locks`].
+const SHARED: u8 = 16;
 
 entries! { locks, acquire, by_return ANY_RUNTIME;
     GOMP_critical_start = FEW,
@@ -37,10 +35,10 @@ entries! { locks, acquire, by_return ANY_RUNTIME;
 }
 
 entries! { unlocks, release, by_return ANY_RUNTIME;
-    GOMP_critical_end = CRITICAL,
+    GOMP_critical_end = SHARED,
     GOMP_critical_name_end = NAMED,
-    GOMP_atomic_end = ATOMIC,
-    GOMP_ordered_end = ORDERED,
+    GOMP_atomic_end = SHARED + 2,
+    GOMP_ordered_end = SHARED + 3,
     omp_unset_lock = NAMED,
     omp_unset_nest_lock = NAMED,
     omp_unset_lock_ = NAMED,
@@ -97,16 +95,9 @@ unsafe extern "C-unwind" fn acquire(call: &mut Call, entry: &Entry) -> usize {
 }
 
 unsafe extern "C-unwind" fn release(call: &mut Call, entry: &Entry) -> usize {
-    let shared = match entry.form {
-        NAMED => None,
-        ATOMIC => locks::TABLE.get(2),
-        ORDERED => locks::TABLE.get(3),
-        _ => locks::TABLE.first(),
-    };
-    let object = shared.map_or_else(
-        || call.argument(0),
-        |entry| core::ptr::from_ref(entry) as usize,
-    );
+    let shared = entry.form.checked_sub(SHARED);
+    let shared = shared.and_then(|at| locks::TABLE.get(usize::from(at)));
+    let object = lock_of(call, shared.unwrap_or(entry));
     #[cfg(target_arch = "x86_64")]
     crate::waits::released_lock(object, call.return_address());
     #[cfg(not(target_arch = "x86_64"))]

@@ -203,13 +203,7 @@ fn note_release(entry: &Entry, mut object: usize, now: u64, frame: Frame) {
     if entry.role == Role::ReleaseReadOrWrite && unsafe { !is_writer(object) } {
         object += READERS;
     }
-    let _errno = KeepErrno::new();
-    let release = Release {
-        by: stack::tid(),
-        chain: frame.chain(),
-        at: now,
-    };
-    release::note(object, release);
+    super::note_release(object, now, || frame.chain());
 }
 
 /// Whether the calling thread holds the reader-writer lock as its writer: glibc keeps the writer's

@@ -15,6 +15,6 @@ fn main() {
         }
     });
     println!("{}", sum.into_inner().expect("no panic"));
-    // On the span lie the tasks that waited for each other: from none, one worker's, to all.
-    truth("work_us=90000 span_min_us=3000 span_max_us=90000 tasks=30");
+    // In the order of the lock tasks that waited for each other are on the span too.
+    truth("work_us=90000 span_us=3000 ordered_span_max_us=90000 tasks=30");
 }
