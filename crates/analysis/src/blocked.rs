@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use workspan_dag::{Dag, Frame, Stop, WaitKind, WaitKinds};
+use workspan_dag::{Dag, Frame, NONE, PlaceId, Stop, WaitKind, WaitKinds};
 
 use crate::causes::{Cause, Finding};
 use crate::holder::{Holder, holder};
+use crate::lock_across_join::held_across_joins;
 use crate::sample_profile::{FrameOfStack, attributed_frame, is_in_block};
 
 /// Where strands gave up the CPU.
@@ -32,12 +33,14 @@ pub struct BlockedIn {
     pub stops: u64,
     /// Who ended these waits, where that is known of some.
     pub holder: Option<Holder>,
+    /// Where the holder of the lock waited in a join meanwhile.
+    pub join: Option<PlaceId>,
 }
 
 /// Where the strands of a finding about blocked time gave up the CPU: the place that took most of
 /// it. `None` for other causes, and without stacks of that.
 pub fn blocked_in(dag: &Dag, finding: &Finding) -> Option<BlockedIn> {
-    let stops = stops_of(dag, finding)?;
+    let (stops, join) = stops_of(dag, finding)?;
     type Key<'a> = (&'a str, Option<&'a str>, Option<u32>);
     // Ticks, and those of the stop that took most of them.
     let mut places: BTreeMap<Key<'_>, (u64, u64, Option<&Stop>)> = BTreeMap::new();
@@ -75,26 +78,41 @@ pub fn blocked_in(dag: &Dag, finding: &Finding) -> Option<BlockedIn> {
         of,
         stops: count,
         holder: holder(dag, &stops),
+        join,
     })
 }
 
-/// The stops that a finding about blocked time is about.
-fn stops_of<'a>(dag: &'a Dag, finding: &Finding) -> Option<Vec<&'a Stop>> {
+/// The stops that a finding about blocked time is about, and the join of the longest one that
+/// waited for a lock held across a join.
+fn stops_of<'a>(dag: &'a Dag, finding: &Finding) -> Option<(Vec<&'a Stop>, Option<PlaceId>)> {
     if !finding.cause.is_blocked() && finding.cause != Cause::OtherThreads {
         return None;
     }
     let is_in_block = is_in_block(dag, finding);
     let mut kinds = WaitKinds::new(&dag.samples);
-    let mut is_of_cause = |stop: &Stop| match finding.cause {
-        Cause::OtherThreads => true,
-        cause => Cause::from(kinds.of(stop)) == cause,
-    };
-    let stops = dag.samples.stops.iter();
-    Some(
-        stops
-            .filter(|stop| is_in_block(stop.strand) && is_of_cause(stop))
-            .collect(),
-    )
+    let across = held_across_joins(dag);
+    let mut longest = (0, None);
+    let mut stops = Vec::new();
+    for (i, stop) in (0..).zip(&dag.samples.stops) {
+        if !is_in_block(stop.strand) {
+            continue;
+        }
+        let held = across.binary_search_by_key(&i, |held| held.stop).ok();
+        let is_of_cause = match (finding.cause, held) {
+            (Cause::OtherThreads, _) => true,
+            (cause, Some(_)) => cause == Cause::LockAcrossJoin,
+            (cause, None) => Cause::from(kinds.of(stop)) == cause,
+        };
+        if !is_of_cause {
+            continue;
+        }
+        if let Some(held) = held.filter(|_| stop.ticks >= longest.0) {
+            let join = across[held].join;
+            longest = (stop.ticks, (join != NONE).then_some(join));
+        }
+        stops.push(stop);
+    }
+    Some((stops, longest.1))
 }
 
 /// The innermost frame of the program's own; else the runtime's, which called what waits.

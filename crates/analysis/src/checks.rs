@@ -7,6 +7,7 @@
 
 use workspan_dag::{CpuTimes, Dag, NONE, StrandId, ThreadId};
 
+use crate::idle::IdleTime;
 use crate::runtime_gaps::{runtime_gaps, total_ticks};
 use crate::sample_profile::hottest_of_stacks;
 use crate::weight::OffCursor;
@@ -161,6 +162,44 @@ pub(crate) fn between_strands(dag: &Dag) -> Option<String> {
         milliseconds(between),
         100.0 * share
     ))
+}
+
+/// What the CPU time of a process went to, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CpuAccount {
+    /// All of it, by the process's own clock.
+    pub process: u64,
+    /// Of it, in strands: work and recording.
+    pub strands: u64,
+    /// Between the strands of workers: the runtime, which creates tasks, waits and searches.
+    pub between: u64,
+    /// On threads that no runtime knew.
+    pub outside: u64,
+}
+
+impl CpuAccount {
+    /// What is in none of them, or in two.
+    pub fn difference(&self) -> u64 {
+        let known = self.strands.saturating_add(self.between);
+        self.process.abs_diff(known.saturating_add(self.outside))
+    }
+
+    /// The same in percent of the process's CPU time.
+    pub fn difference_percent(&self) -> f64 {
+        crate::warnings::percent(self.difference().into(), self.process.into())
+    }
+}
+
+/// What the CPU time went to; `None` where the process's is not known, or idle workers were not
+/// watched.
+pub(crate) fn cpu_account(dag: &Dag, idle: Option<&IdleTime>) -> Option<CpuAccount> {
+    let cpu = dag.meta.cpu.as_ref().filter(|_| dag.meta.recorded)?;
+    Some(CpuAccount {
+        process: cpu.process?,
+        strands: nanoseconds(dag, sum(&on_cpu(dag))),
+        between: nanoseconds(dag, idle?.on_cpu()),
+        outside: cpu.outside.saturating_add(cpu.idle),
+    })
 }
 
 /// Time on the CPU inside strands, by thread, in ticks.

@@ -32,7 +32,7 @@ pub(crate) fn most_contended(dag: &Dag) -> Option<ContendedLock> {
             continue;
         }
         let lock = locks.entry(wait.object).or_default();
-        let until = stop.t.saturating_add(wait.held);
+        let until = stop.t.saturating_add(wait.held.min(stop.ticks));
         let from = stop.t.max(lock.1);
         if from < until {
             lock.0 += u128::from(until - from - off_cpu(dag, wait.by, from, until));

@@ -49,8 +49,8 @@ pub struct HolderCode {
     pub of: u64,
 }
 
-impl CodePlace {
-    fn of(frame: &Frame) -> CodePlace {
+impl From<&Frame> for CodePlace {
+    fn from(frame: &Frame) -> CodePlace {
         CodePlace {
             function: frame.function.clone(),
             file: frame.file.clone(),
@@ -77,7 +77,7 @@ pub(crate) fn holder(dag: &Dag, stops: &[&Stop]) -> Option<Holder> {
         let known = (wait.released_at != NONE).then_some(wait.released_at);
         let own = |frame: &&Frame| !frame.runtime && frame.line.is_some();
         if let Some(frame) = known.and_then(|stack| frames.of(stack)).filter(own) {
-            let ticks = places.entry(CodePlace::of(frame)).or_default();
+            let ticks = places.entry(CodePlace::from(frame)).or_default();
             *ticks = ticks.saturating_add(stop.ticks);
         }
     }
@@ -131,7 +131,7 @@ fn ran(dag: &Dag, mut threads: BTreeMap<u32, Vec<(u64, u64)>>) -> Option<HolderC
         };
         all += 1;
         let is_other = |caller: &&Frame| caller.function != frame.function;
-        let caller = callers.of(stack).filter(is_other).map(CodePlace::of);
+        let caller = callers.of(stack).filter(is_other).map(CodePlace::from);
         let key = (frame.function.as_str(), frame.file.as_deref(), caller);
         let place = places.entry(key).or_default();
         place.0 += 1;

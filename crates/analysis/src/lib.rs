@@ -8,6 +8,7 @@
 //! depth, and no result depends on hash order.
 
 pub mod advise;
+mod async_role;
 mod binned_timeline;
 mod blocked;
 mod blocks;
@@ -22,7 +23,9 @@ mod critical_block;
 mod flame;
 mod heaviest;
 mod holder;
+mod idle;
 mod limits;
+mod lock_across_join;
 mod low_parallelism;
 pub mod named_code;
 mod no_work_shares;
@@ -41,6 +44,7 @@ mod ready_intervals;
 mod ready_path;
 mod regions;
 mod report;
+mod right_size;
 mod runtime_gaps;
 mod sample_profile;
 mod saturated;
@@ -50,7 +54,9 @@ mod site_delay;
 mod site_span;
 mod sites;
 mod skipped_estimate;
+mod slower_beside;
 mod solo_blocks;
+mod standstill;
 pub mod statistics;
 mod strand_facts;
 pub mod stretch;
@@ -65,6 +71,7 @@ mod weight;
 mod what_if;
 mod work_span;
 
+pub use async_role::{AsyncRole, async_role};
 pub use binned_timeline::{BinnedTimeline, MAX_TRACKS, ThreadTrack, binned_timeline};
 pub use blocked::{BlockedIn, blocked_in};
 pub use blocks::{BlockRow, BlockTable, CodeBlock, block_name, block_strands};
@@ -77,6 +84,7 @@ pub use flame::{
     logical_samples, stretched,
 };
 pub use holder::{CodePlace, Holder, HolderCode};
+pub use idle::{IdleTime, idle_times};
 pub use limits::{Blocked, Limits, RegionShares, limits};
 pub use low_parallelism::{LowParallelism, LowStrand};
 pub use options::{Error, Metric, Options};
@@ -90,6 +98,7 @@ pub use ready_intervals::ReadyIntervals;
 pub use ready_path::{ReadyPath, ready_path};
 pub use regions::RegionRow;
 pub use report::{Report, ReportErrors, report, report_against};
+pub use right_size::{RightSize, right_size};
 pub use runtime_gaps::share_within;
 pub use sample_profile::{
     FunctionSamples, HotFunction, LineSamples, SampleProfile, attributed_frame, hot_function_of,
@@ -98,7 +107,9 @@ pub use sample_profile::{
 pub use site_delay::{SiteDelay, site_delays};
 pub use sites::SiteRow;
 pub use skipped_estimate::SkippedEstimate;
+pub use slower_beside::SlowerBeside;
 pub use solo_blocks::SoloBlock;
+pub use standstill::{Standstill, WaitingThread};
 pub use strand_facts::{StrandFacts, strand_facts, strand_facts_and_sites};
 pub use subtrees::{Subtrees, subtrees};
 pub use suggestion::Suggestion;

@@ -6,9 +6,10 @@ use workspan_dag::Dag;
 
 use crate::breakdown::Breakdown;
 use crate::causes::{Baseline, Causes, stretch};
-use crate::checks::{Check, checks};
+use crate::checks::{Check, CpuAccount, checks, cpu_account};
 use crate::critical_block::{CriticalBlock, critical_block};
 use crate::heaviest::Heaviest;
+use crate::idle::{IdleTime, idle_time};
 use crate::low_parallelism::LowParallelism;
 use crate::options::{Error, Metric, Options};
 use crate::other_threads_cpu::{OtherThreadsCpu, other_threads_cpu};
@@ -19,7 +20,9 @@ use crate::profile::Profile;
 use crate::regions::{RegionRow, regions};
 use crate::sample_profile::{SampleProfile, sample_profile};
 use crate::sites::{SiteRow, sites};
+use crate::slower_beside::{SlowerBeside, slower_beside};
 use crate::solo_blocks::SoloBlock;
+use crate::standstill::{Standstill, standstill};
 use crate::suggestion::{Suggestion, suggest};
 use crate::timeline::of_weights;
 use crate::warnings::{Warning, of_folds, warnings};
@@ -58,6 +61,14 @@ pub struct Report {
     pub critical_block: Option<CriticalBlock>,
     /// CPU time of threads that are in none of the numbers, where that is worth a word.
     pub other_threads: Option<OtherThreadsCpu>,
+    /// What idle workers did; `None` where nobody watched the context switches.
+    pub idle: Option<IdleTime>,
+    /// What the process's CPU time went to; `None` where it is not known.
+    pub cpu: Option<CpuAccount>,
+    /// Tasks that took longer beside others than alone.
+    pub slower_beside: Option<SlowerBeside>,
+    /// The run stood still when it was ended, and who waited for what then.
+    pub standstill: Option<Standstill>,
     /// What to try first.
     pub suggestion: Option<Suggestion>,
     /// What no run can break, held against the CPU time that the process used.
@@ -213,6 +224,7 @@ pub fn report_against(
         sites.bounded,
         &checks,
     );
+    let idle = idle_time(dag);
     let unsure_folds = weights.unsure_folds;
     let unsure = unsure_folds.filter(|folds| {
         options.metric == Metric::Time
@@ -233,6 +245,10 @@ pub fn report_against(
         pools,
         critical_block,
         other_threads,
+        standstill: standstill(dag),
+        cpu: cpu_account(dag, idle.as_ref()),
+        idle,
+        slower_beside: slower_beside(dag, &weights),
         suggestion,
         checks,
         warnings,

@@ -95,7 +95,7 @@ fn code_of(dag: &Dag, finding: &Finding) -> Option<(Target, Option<String>)> {
             let strands = block_strands(dag, &name);
             Some((Target::Strands(strands), Some(name)))
         }
-        Cause::Lock => {
+        Cause::Lock | Cause::LockAcrossJoin => {
             let at = blocked_in(dag, finding)?;
             let (file, line) = (at.file?, at.line?);
             let name = format!("{file}:{line}");

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use workspan_record::after_run::{PrintReport, PrintTable};
 use workspan_record::cargo::command_line::CargoLine;
 use workspan_record::cargo::{self, Request};
-use workspan_record::options::keep_windows::Windows;
+use workspan_record::options::keep_windows::{Length, Windows};
 use workspan_record::options::settings::Watch;
 use workspan_record::program;
 use workspan_record::trace_file::destination;
@@ -96,6 +96,7 @@ fn watch(args: &RecordingArgs) -> anyhow::Result<Watch> {
     let no_perf = args.no_perf || args.windows.ring.is_some();
     let mut watch = Watch::new(no_perf, args.sample, args.counters.as_deref())?;
     watch.max_overhead = args.max_overhead;
+    watch.stall = args.stall.map(Length::duration);
     watch.fold = args.fold.clone();
     Ok(watch)
 }

@@ -4,6 +4,19 @@ use std::path::PathBuf;
 
 use workspan_trace::note_keys as key;
 
+/// What is particular about the CPUs that the process could use.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct MachineFacts {
+    /// Cores that they are hardware threads of, where they are fewer.
+    pub cores: Option<u32>,
+    /// Kinds of cores, where there are several.
+    pub kinds: Option<u32>,
+    /// NUMA nodes, where there are several.
+    pub nodes: Option<u32>,
+    /// CPUs' worth of time that a control group allows, where that is less.
+    pub quota: Option<f64>,
+}
+
 /// Typed facts about a run. The reader fills them from the notes of a trace
 /// ([`RunFacts::from_notes`]); nothing downstream looks into the texts.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -24,6 +37,8 @@ pub struct RunFacts {
     pub threads_set_by: Option<String>,
     /// The folder that names of source files are relative to.
     pub source_folder: Option<PathBuf>,
+    /// The machine's particularities among the CPUs that the process may use.
+    pub machine: MachineFacts,
     /// When the recording began, in seconds since 1970.
     pub recorded_at: Option<u64>,
 }
@@ -52,6 +67,14 @@ impl RunFacts {
             burden_source: value(key::BURDEN_SOURCE).map(str::to_owned),
             threads_set_by: value(key::THREADS_SET_BY).map(str::to_owned),
             source_folder: folder.map(PathBuf::from),
+            machine: MachineFacts {
+                cores: value(key::CPU_CORES).and_then(|n| n.parse().ok()),
+                kinds: value(key::CPU_KINDS).and_then(|n| n.parse().ok()),
+                nodes: value(key::NUMA_NODES).and_then(|n| n.parse().ok()),
+                quota: value(key::CPU_QUOTA)
+                    .and_then(|n| n.parse().ok())
+                    .filter(|quota: &f64| quota.is_finite()),
+            },
             recorded_at: value(key::RECORDED).and_then(seconds_since_1970),
         }
     }

@@ -118,9 +118,9 @@ fn ends(dag: &Dag) -> Vec<Ends> {
     for (i, stop) in (0..).zip(&dag.samples.stops) {
         if let Some(wait) = stop.wait.filter(is_told)
             && wait.by != stop.thread
+            && !stop.waits_on()
         {
-            let held = wait.held.min(stop.ticks);
-            releases.push((stop.t.saturating_add(held), wait.by, i));
+            releases.push((stop.t.saturating_add(wait.held), wait.by, i));
         }
     }
     releases.sort_unstable();

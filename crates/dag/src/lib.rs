@@ -24,7 +24,7 @@ pub mod wait_kinds;
 pub use cpu_time::CpuTimes;
 pub use dag::*;
 pub use error::Error;
-pub use facts::RunFacts;
+pub use facts::{MachineFacts, RunFacts};
 pub use folded::{Along, Folded, Folds};
 pub use handoffs::{Handoff, Handoffs};
 pub use meta::{Meta, Steals, TimeUnit};

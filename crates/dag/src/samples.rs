@@ -84,8 +84,16 @@ pub struct Waited {
     /// The stack of that thread when it released the object; [`NONE`] for unknown.
     pub released_at: u32,
     /// How long the object was held after the thread gave up the CPU, in ticks. The rest went by
-    /// until it was back.
+    /// until it was back. More than the stop's ticks where it was still held then, or again: the
+    /// thread only came back to wait on.
     pub held: u64,
+}
+
+impl Stop {
+    /// What it waited for was still held, or again, when the thread came back onto a CPU.
+    pub fn waits_on(&self) -> bool {
+        self.wait.is_some_and(|wait| wait.held > self.ticks)
+    }
 }
 
 impl Frame {

@@ -27,7 +27,7 @@ pub enum WaitKind {
 
 /// Names that tell what a wait is; the first that one of a stack's frames has, from the innermost
 /// on.
-const TELLING: [(&str, WaitKind); 24] = [
+const TELLING: [(&str, WaitKind); 26] = [
     ("IterParallelProducer", WaitKind::Bridge),
     ("mpmc", WaitKind::Channel),
     ("mpsc", WaitKind::Channel),
@@ -38,6 +38,10 @@ const TELLING: [(&str, WaitKind); 24] = [
     ("Barrier", WaitKind::Barrier),
     ("RawMutex", WaitKind::Lock),
     ("RawRwLock", WaitKind::Lock),
+    // Rayon's workers that have nothing to do, in a library that was not built for recording.
+    ("rayon_core::sleep", WaitKind::Condition),
+    // The C library's own locks, such as the allocator's.
+    ("lll_lock_wait", WaitKind::Lock),
     ("nanosleep", WaitKind::Sleep),
     ("sleep", WaitKind::Sleep),
     ("mutex", WaitKind::Lock),

@@ -4,6 +4,7 @@ mod checks;
 mod code;
 mod findings;
 mod pools;
+mod standstill;
 
 use serde::{Serialize, Serializer};
 use workspan_analysis::statistics::Statistics;
@@ -95,6 +96,8 @@ struct Root<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pools: Vec<pools::PoolJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    standstill: Option<standstill::StandstillJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     quiet: Option<findings::QuietJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     outside: Option<findings::OutsideJson>,
@@ -107,6 +110,10 @@ struct Root<'a> {
     read_as_one: Option<ReadAsOne>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cpu: Option<checks::CpuJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idle: Option<checks::IdleJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slower_beside: Option<SlowerBesideJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     checks: Vec<checks::CheckJson>,
     warnings: Vec<String>,
@@ -230,6 +237,15 @@ struct SuggestionJson {
     finding: usize,
     options: Vec<String>,
     what_if: serde_json::Value,
+}
+
+/// Tasks that took longer beside others than alone: number and median weight of both.
+#[derive(Serialize)]
+struct SlowerBesideJson<'a> {
+    site: &'a str,
+    alone: (u64, u64),
+    beside: (u64, u64),
+    ratio: Ratio,
 }
 
 #[derive(Serialize)]
@@ -434,6 +450,10 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
         regions: report.regions.iter().map(|row| region(dag, row)).collect(),
         parts: report.parts.iter().map(|row| part(dag, row)).collect(),
         pools: pools::pools(dag, report),
+        standstill: report
+            .standstill
+            .as_ref()
+            .map(|s| standstill::standstill(dag, s)),
         quiet,
         outside: findings::outside(report),
         suggestion: report
@@ -447,7 +467,17 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
             grain: short.grain,
             subtrees: short.records,
         }),
-        cpu: meta.cpu.as_ref().map(checks::cpu),
+        cpu: meta
+            .cpu
+            .as_ref()
+            .map(|cpu| checks::cpu(cpu, report.cpu.as_ref())),
+        idle: report.idle.as_ref().map(checks::idle),
+        slower_beside: report.slower_beside.map(|slower| SlowerBesideJson {
+            site: label(dag, slower.site),
+            alone: slower.alone,
+            beside: slower.beside,
+            ratio: Ratio(slower.ratio()),
+        }),
         checks: report.checks.iter().map(checks::check).collect(),
         warnings,
     }

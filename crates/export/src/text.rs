@@ -12,6 +12,7 @@ pub(crate) mod running;
 mod scale;
 mod screen;
 mod sites;
+mod standstill;
 mod summary;
 
 pub(crate) use scale::shown_workers;

@@ -9,3 +9,4 @@ pub mod runner;
 pub mod runtime_swap;
 mod sanitizer;
 pub mod signals;
+mod stall;

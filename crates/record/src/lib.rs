@@ -17,6 +17,7 @@ pub mod costs;
 pub mod embedded;
 mod kernel;
 pub mod launch;
+mod machine;
 pub mod message;
 pub mod options;
 pub mod program;

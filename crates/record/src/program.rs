@@ -93,10 +93,11 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
     }
     request.watch.tell(&mut run);
     request.windows.tell(&mut run, &spool);
-    let ran = child::run(&mut run, &request.windows, &spool).inspect_err(|_| {
-        // Nothing ran, so nothing is in there.
-        let _ = std::fs::remove_dir_all(&spool);
-    });
+    let ran =
+        child::run(&mut run, &request.windows, &spool, request.watch.stall).inspect_err(|_| {
+            // Nothing ran, so nothing is in there.
+            let _ = std::fs::remove_dir_all(&spool);
+        });
     let (status, writing) =
         ran.with_context(|| format!("{}: could not be started", path.display()))?;
 

@@ -3,6 +3,7 @@
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
+use crate::machine;
 use workspan_trace::entry::Note;
 use workspan_trace::note_keys::THREADS_SET_BY;
 
@@ -20,6 +21,7 @@ pub fn facts(status: ExitStatus) -> Vec<Note> {
         Note::new(EXIT_STATUS, ended),
         Note::new("recorder", concat!("workspan ", env!("CARGO_PKG_VERSION"))),
     ];
+    facts.extend(machine::notes());
     // The program inherits our environment.
     for name in workspan_runtimes::thread_count_variables() {
         if let Some(value) = std::env::var(name).ok().filter(|value| !value.is_empty()) {

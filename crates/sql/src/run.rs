@@ -3,7 +3,9 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use workspan_analysis::{Options, Report, SiteRow, StrandFacts, report, strand_facts};
+use workspan_analysis::{
+    IdleTime, Options, Report, SiteRow, StrandFacts, idle_times, report, strand_facts,
+};
 use workspan_dag::{Dag, EdgeKind, NONE, StrandId, TaskId, TaskKind};
 
 use crate::database::{ReadColumns, table_of_tasks};
@@ -23,6 +25,7 @@ pub struct Run {
     edges: OnceCell<Vec<(StrandId, StrandId, EdgeKind)>>,
     tasks: OnceCell<TaskSums>,
     threads: OnceCell<Vec<ThreadSums>>,
+    idle: OnceCell<Vec<IdleTime>>,
     sites: OnceCell<HashMap<u32, usize>>,
     counters: OnceCell<Vec<(usize, usize)>>,
     folded: OnceCell<FoldedTasks>,
@@ -90,6 +93,7 @@ impl Run {
             edges: OnceCell::new(),
             tasks: OnceCell::new(),
             threads: OnceCell::new(),
+            idle: OnceCell::new(),
             sites: OnceCell::new(),
             counters: OnceCell::new(),
             folded: OnceCell::new(),
@@ -156,6 +160,13 @@ impl Run {
             }
             sums
         })
+    }
+
+    /// What a thread did while it was an idle worker; `None` where that is not known.
+    pub(crate) fn idle(&self, thread: usize) -> Option<&IdleTime> {
+        let idle = self.idle.get_or_init(|| idle_times(&self.dag));
+        idle.get(thread)
+            .filter(|_| self.dag.is_worker(thread as u32))
     }
 
     pub(crate) fn threads(&self) -> &[ThreadSums] {

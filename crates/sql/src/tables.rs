@@ -1,6 +1,6 @@
 //! Defines every column of every table: name, type, meaning, and how its value is computed.
 
-use workspan_analysis::attributed_frame;
+use workspan_analysis::{AsyncRole, async_role, attributed_frame};
 use workspan_dag::samples::WaitedFor;
 use workspan_dag::{EdgeKind, Frame, NONE, OffWhy, Region, StartKind, TaskKind, ThreadEvent};
 
@@ -77,12 +77,15 @@ pub static TABLES: &[Table] = &[
             "thread" INTEGER "Its number" |_, i| Cell::whole(i as u128);
             "name" TEXT "Its name, where known" |r, i| Cell::text(r.dag.meta.thread_names.get(i).map(String::as_str).filter(|name| !name.is_empty()));
             "worker" INTEGER "1 if it belongs to a pool" |r, i| Cell::flag(r.dag.is_worker(i as u32));
-            "role" TEXT "worker (of a pool), main, thread (of the program's own) or other" |r, i| Cell::Text(role(r, i));
+            "role" TEXT "worker (of a pool), main, async worker, blocking pool (both of an async runtime), thread (of the program's own) or other" |r, i| Cell::Text(role(r, i));
             "pool" INTEGER "The pool that it was a worker of at last; NULL where the run has no table of pools" |r, i| last_pool(r, i).map_or(Cell::Null, Cell::id);
             "strands" INTEGER "Strands it ran" |r, i| Cell::whole(r.threads()[i].strands.into());
             "work" INTEGER "Weight of these strands" |r, i| Cell::whole(r.ns(r.threads()[i].work));
             "descheduled" INTEGER "Time preempted inside these strands" |r, i| Cell::whole(r.ns(r.threads()[i].descheduled));
             "blocked" INTEGER "Time blocked inside these strands" |r, i| Cell::whole(r.ns(r.threads()[i].blocked));
+            "searching" INTEGER "Time between strands on a CPU until the worker found a task; NULL where it is not known" |r, i| r.idle(i).map_or(Cell::Null, |idle| Cell::whole(r.ns(idle.searching.into())));
+            "going_to_sleep" INTEGER "Time between strands on a CPU before the worker slept" |r, i| r.idle(i).map_or(Cell::Null, |idle| Cell::whole(r.ns(idle.going_to_sleep.into())));
+            "asleep" INTEGER "Time between strands in which the worker slept" |r, i| r.idle(i).map_or(Cell::Null, |idle| Cell::whole(r.ns(idle.asleep.into())));
             "first_start" INTEGER "When its first strand started" |r, i| r.threads()[i].first.map_or(Cell::Null, |t| Cell::Int(r.at(t)));
             "last_end" INTEGER "When its last strand ended" |r, i| r.threads()[i].first.map_or(Cell::Null, |_| Cell::Int(r.at(r.threads()[i].last)));
             "steals" INTEGER "Steals by this thread, as reported by the runtime" |r, i| Cell::whole(r.threads()[i].steals.into());
@@ -379,7 +382,11 @@ fn role(r: &Run, thread: usize) -> &'static str {
     match (sums.began_root, sums.ran_thread) {
         _ if last_pool(r, thread).is_some() => "worker",
         (true, _) => "main",
-        (_, true) => "thread",
+        (_, true) => match async_role(&r.dag, thread as u32) {
+            Some(AsyncRole::Worker) => "async worker",
+            Some(AsyncRole::Blocking) => "blocking pool",
+            None => "thread",
+        },
         _ if r.dag.is_worker(thread as u32) => "worker",
         _ => "other",
     }

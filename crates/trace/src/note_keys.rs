@@ -9,6 +9,14 @@ pub const COMMAND: &str = "command";
 pub const HOST: &str = "host";
 /// CPUs that the process could use.
 pub const CPUS: &str = "cpus";
+/// Cores that these CPUs are hardware threads of, where they are fewer.
+pub const CPU_CORES: &str = "cores";
+/// Kinds of cores among them, where they are several.
+pub const CPU_KINDS: &str = "kinds of cores";
+/// NUMA nodes that they belong to, where they are several.
+pub const NUMA_NODES: &str = "NUMA nodes";
+/// CPUs' worth of time that the process's control group allows, where that is less than the CPUs.
+pub const CPU_QUOTA: &str = "CPU quota";
 /// A runtime with its version; there may be several.
 pub const RUNTIME: &str = "runtime";
 /// A sentence to warn the user with; there may be several.

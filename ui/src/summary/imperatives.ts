@@ -73,6 +73,8 @@ function command(f: FindingWords, place: FindingPlace | undefined, run: RunMeta)
       return [word("Run it alone on the machine")];
     case "oversubscription":
       return [word("Use as many threads as CPUs")];
+    case "lock-across-join":
+      return [word("Release the lock of "), ...here(), word(" before the join")];
     case "lock":
       return [word("Hold the lock for less in "), ...here()];
     case "io":

@@ -30,6 +30,7 @@ pub(super) fn is_elsewhere(cause: Cause) -> bool {
         | Cause::Descheduled
         | Cause::Oversubscribed
         | Cause::Lock
+        | Cause::LockAcrossJoin
         | Cause::Channel
         | Cause::Io
         | Cause::Sleep

@@ -25,6 +25,7 @@ use crate::causes::Finding;
 use crate::limits::Limits;
 use crate::options::{Error, Metric, Options};
 use crate::report::Report;
+use crate::right_size::{RightSize, right_size};
 use crate::weight::Weights;
 use crate::what_if::Outcome;
 
@@ -97,6 +98,9 @@ pub struct Advice {
     /// What the run lost that more parallelism would not bring back (memory, scheduler, the
     /// system), as the report says it.
     pub elsewhere: Vec<Finding>,
+    /// How many workers are enough, by simulation; `None` for a metric that is no time, and where no
+    /// task could be taken by another worker.
+    pub right_size: Option<RightSize>,
     /// What folded records hide of the critical path, where that is a tenth of it or more.
     pub folded: Option<FoldedAdvice>,
 }
@@ -113,6 +117,13 @@ pub fn advise(dag: &Dag, options: &Options, report: &Report, goal: Goal) -> Resu
         Metric::Time => grain::grain(dag, options, &weights, report, goal)?,
         Metric::Counter(_) => Vec::new(),
     };
+    let right_size = match options.metric {
+        Metric::Time => {
+            let most = goal.cores.max(dag.meta.workers);
+            right_size(dag, options, goal.spawn_cost, most)?
+        }
+        Metric::Counter(_) => None,
+    };
     let findings = report.causes.findings().into_iter();
     let elsewhere = findings.filter(|f| kind::is_elsewhere(f.cause)).cloned();
     Ok(Advice {
@@ -122,6 +133,7 @@ pub fn advise(dag: &Dag, options: &Options, report: &Report, goal: Goal) -> Resu
         steps: found.steps,
         stop: found.stop,
         grain,
+        right_size,
         elsewhere: elsewhere.collect(),
         folded: folded::folded(dag, &weights, report),
     })

@@ -26,6 +26,8 @@ pub enum Cause {
     Oversubscribed,
     /// A strand waited for a lock that another one held.
     Lock,
+    /// A strand waited for a lock whose holder waited in a join meanwhile.
+    LockAcrossJoin,
     /// A strand waited for another thread's signal: the other end of a channel, a condition.
     Channel,
     /// A strand waited for a file, a socket, a pipe.
@@ -46,7 +48,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them, in the order of `Cause as usize`.
-    pub const ALL: [Cause; 19] = [
+    pub const ALL: [Cause; 20] = [
         Cause::SerialStrand,
         Cause::SpawnLoop,
         Cause::GrainFine,
@@ -58,6 +60,7 @@ impl Cause {
         Cause::Descheduled,
         Cause::Oversubscribed,
         Cause::Lock,
+        Cause::LockAcrossJoin,
         Cause::Channel,
         Cause::Io,
         Cause::Sleep,
@@ -77,7 +80,12 @@ impl Cause {
     pub fn is_blocked(self) -> bool {
         matches!(
             self,
-            Cause::Lock | Cause::Channel | Cause::Io | Cause::Sleep | Cause::Blocked
+            Cause::Lock
+                | Cause::LockAcrossJoin
+                | Cause::Channel
+                | Cause::Io
+                | Cause::Sleep
+                | Cause::Blocked
         )
     }
 
@@ -95,6 +103,7 @@ impl Cause {
             Cause::Descheduled => "descheduled",
             Cause::Oversubscribed => "oversubscription",
             Cause::Lock => "lock",
+            Cause::LockAcrossJoin => "lock-across-join",
             Cause::Channel => "channel",
             Cause::Io => "io",
             Cause::Sleep => "sleep",

@@ -3,6 +3,7 @@
 use workspan_dag::{Dag, OffWhy, ThreadId, WaitKinds};
 
 use super::Cause;
+use crate::lock_across_join::held_across_joins;
 
 /// What each thread waited for, and when, as far as it is known: start, end and cause, by start.
 pub(super) struct WaitCauses(Vec<Vec<(u64, u64, Cause)>>);
@@ -12,8 +13,13 @@ impl WaitCauses {
         let threads = dag.meta.threads as usize;
         let mut of_thread = vec![Vec::new(); threads];
         let mut kinds = WaitKinds::new(&dag.samples);
-        for stop in &dag.samples.stops {
-            let cause = Cause::from(kinds.of(stop));
+        let across = held_across_joins(dag);
+        for (i, stop) in (0..).zip(&dag.samples.stops) {
+            let is_across = across.binary_search_by_key(&i, |held| held.stop).is_ok();
+            let cause = match is_across {
+                true => Cause::LockAcrossJoin,
+                false => Cause::from(kinds.of(stop)),
+            };
             if let Some(times) = of_thread.get_mut(stop.thread as usize) {
                 times.push((stop.t, stop.t.saturating_add(stop.ticks), cause));
             }

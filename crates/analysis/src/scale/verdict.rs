@@ -61,6 +61,9 @@ pub enum Remark {
     Unjudged,
     /// Numbers of workers beyond the CPUs, which the bounds know nothing of.
     Crowded(Vec<u32>),
+    /// This smaller number of workers is within a hundredth of the best elapsed time, by the
+    /// medians.
+    Enough(u32),
     /// The fastest run took less than a tenth of a second, in ns.
     Short(u64),
 }
@@ -138,11 +141,30 @@ pub(super) fn remarks(scale: &Scale) -> Vec<Remark> {
     if !crowded.is_empty() {
         remarks.push(Remark::Crowded(crowded));
     }
+    remarks.extend(enough(scale).map(Remark::Enough));
     let fastest = measured()
         .filter_map(|p| p.measured.as_ref()?.times.first().copied())
         .min();
     remarks.extend(fastest.filter(|&ns| ns < MIN_RUN_NS).map(Remark::Short));
     remarks
+}
+
+/// A median up to this times the best one is as good.
+const SAME_TIME: f64 = 1.01;
+
+/// The smallest number of workers that is as fast as the best, if there are measured ones beyond
+/// it that have a CPU each.
+fn enough(scale: &Scale) -> Option<u32> {
+    let own_cpus = scale.points.iter().filter(|point| !point.crowded);
+    let measured =
+        own_cpus.filter_map(|point| Some((point.workers, point.measured.as_ref()?.median())));
+    let measured: Vec<(u32, u64)> = measured.collect();
+    let best = measured.iter().map(|point| point.1).min()?;
+    let enough = measured
+        .iter()
+        .find(|point| point.1 as f64 <= SAME_TIME * best as f64)?;
+    let most = measured.iter().map(|point| point.0).max()?;
+    (enough.0 < most).then_some(enough.0)
 }
 
 /// Says where the workers are not those asked for; true when they are the same whatever was asked

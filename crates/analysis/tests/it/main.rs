@@ -34,3 +34,4 @@ mod waits;
 mod warnings;
 mod what_if;
 mod what_if_folded;
+mod workers;

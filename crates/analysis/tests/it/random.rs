@@ -143,6 +143,7 @@ fn everything_occurs() {
                 | Cause::OtherThreads
                 | Cause::OtherPool
                 | Cause::Lock
+                | Cause::LockAcrossJoin
                 | Cause::Channel
                 | Cause::Io
                 | Cause::Sleep

@@ -184,3 +184,50 @@ fn the_word_of_an_off_line_decides_too() {
         (400, 100)
     );
 }
+
+/// Thread 0 holds a lock from 100 to 600, in a task that joins a child meanwhile if `joins`;
+/// thread 1 waits for it from 200 on.
+fn lock_beside_a_join(release: u64, joins_at: u64) -> String {
+    format!(
+        "{{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}}\n\
+         {{\"ev\":\"create\",\"t\":0,\"w\":0,\"task\":0,\"child\":1,\"site\":\"part\"}}\n\
+         {{\"ev\":\"resume\",\"t\":0,\"w\":0,\"task\":0}}\n\
+         {{\"ev\":\"begin\",\"t\":0,\"w\":1,\"task\":1}}\n\
+         {{\"ev\":\"create\",\"t\":{joins_at},\"w\":0,\"task\":0,\"child\":2,\"site\":\"half\"}}\n\
+         {{\"ev\":\"resume\",\"t\":{joins_at},\"w\":0,\"task\":0}}\n\
+         {{\"ev\":\"wait\",\"t\":{joins_at},\"w\":0,\"task\":0,\"of\":[2],\"at\":\"a.rs:30\"}}\n\
+         {{\"ev\":\"begin\",\"t\":{joins_at},\"w\":0,\"task\":2}}\n\
+         {{\"ev\":\"end\",\"t\":{end},\"w\":0,\"task\":2}}\n\
+         {{\"ev\":\"resume\",\"t\":{end},\"w\":0,\"task\":0}}\n\
+         {{\"ev\":\"off\",\"t\":200,\"w\":1,\"why\":\"blocked\"}}\n\
+         {{\"ev\":\"on\",\"t\":{back},\"w\":1}}\n\
+         {{\"ev\":\"stop\",\"t\":200,\"w\":1,\"stack\":0,\"ticks\":{ticks},\"on\":\"mutex\",\"object\":64,\"by\":0,\"released\":1,\"held\":{held}}}\n\
+         {{\"ev\":\"end\",\"t\":1000,\"w\":1,\"task\":1}}\n\
+         {{\"ev\":\"wait\",\"t\":1000,\"w\":0,\"task\":0}}\n\
+         {{\"ev\":\"resume\",\"t\":1000,\"w\":0,\"task\":0}}\n\
+         {{\"ev\":\"end\",\"t\":1000,\"w\":0,\"task\":0}}\n",
+        end = joins_at + 200,
+        back = release + 10,
+        ticks = release - 190,
+        held = release - 200,
+    )
+}
+
+#[test]
+fn a_lock_held_across_a_join_is_named_with_the_join() {
+    let (dag, report) = measured(&lock_beside_a_join(600, 300));
+    let of = |cause| lost(&report, cause);
+    assert_eq!((of(Cause::LockAcrossJoin), of(Cause::Lock)), (410, 0));
+    let at = blocked_in(&dag, finding(&report, Cause::LockAcrossJoin)).unwrap();
+    assert_eq!((at.function.as_str(), at.line), ("work", Some(6)));
+    let join = at.join.unwrap();
+    assert_eq!(dag.places[join as usize].label, "a.rs:30");
+    // The join is before the wait: nobody says that the lock was held then.
+    let (_, report) = measured(&lock_beside_a_join(600, 0));
+    let of = |cause| lost(&report, cause);
+    assert_eq!((of(Cause::LockAcrossJoin), of(Cause::Lock)), (0, 410));
+    // And after the release.
+    let (_, report) = measured(&lock_beside_a_join(600, 700));
+    let of = |cause| lost(&report, cause);
+    assert_eq!((of(Cause::LockAcrossJoin), of(Cause::Lock)), (0, 410));
+}

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args as _;
 use workspan_record::cargo::command_line::{CargoLine, OwnFlags};
 use workspan_record::options::fold::FoldArgs;
-use workspan_record::options::keep_windows::WindowArgs;
+use workspan_record::options::keep_windows::{Length, WindowArgs, positive};
 use workspan_record::options::max_overhead::MaxOverhead;
 use workspan_record::options::settings::Sampling;
 
@@ -40,6 +40,10 @@ pub struct RecordingArgs {
     /// Which parts of the run are kept.
     #[command(flatten)]
     pub windows: WindowArgs,
+    /// End the program once it has stood still for so long, that is, used no CPU: the report says
+    /// what each thread waits for (Ctrl-C in a program that hangs does the same)
+    #[arg(long, value_name = "TIME", value_parser = positive)]
+    pub stall: Option<Length>,
     /// What recording may add to the program's time where its tasks are very short, or `off`: most
     /// subtrees then run unrecorded, and what is inside is estimated from others, drawn by chance
     /// (Rayon's joins, tasks of OpenMP and oneTBB; when not given, 5% once a thread has recorded a
@@ -68,6 +72,7 @@ Examples:
   workspan record -- cargo run --release -- input.txt
   workspan record -o run.wspan -- cargo bench --bench sort
   workspan record -- ./sort 1000000       # OpenMP, oneTBB; Rayon when built by `cargo workspan build`
+  workspan record --stall 10s -- ./server # what a program that hangs waits for
   workspan record --follow -- ./run.sh    # every program that the script starts
 
 The program's output and exit code are its own; the report goes to stderr.")]

@@ -16,6 +16,7 @@ mod cli;
 mod each;
 mod faults;
 mod folding;
+mod hangs;
 mod help;
 mod kernels_on_workers;
 mod lsp;

@@ -1,6 +1,7 @@
 //! Formats advice as JSON.
 
 use serde_json::{Value as Json, json};
+use workspan_analysis::RightSize;
 use workspan_analysis::advise::{
     Advice, Change, FoldedAdvice, FoldedSite, Grain, GrainChange, Step, Stop,
 };
@@ -44,9 +45,17 @@ pub fn advise_json(dag: &Dag, advice: &Advice) -> String {
         "workspan_advice": 1, "target_parallelism": ratio_json(advice.goal.parallelism), "cores": advice.goal.cores,
         "now": outcome(&advice.now, &workers),
         "limits": limits_json(dag, &advice.limits), "steps": steps, "stop": stop(advice.stop), "grain": grain,
+        "right_size": advice.right_size.as_ref().map(right_size),
         "elsewhere": elsewhere, "folded": advice.folded.as_ref().map(|f| folded(dag, f)),
     });
     document(&root)
+}
+
+/// Sizes as `[workers, elapsed, searching]`, in ticks.
+fn right_size(right: &RightSize) -> Json {
+    let size =
+        |&(workers, elapsed, searching): &(u32, u64, u64)| json!([workers, elapsed, searching]);
+    json!({"workers": right.workers, "sizes": right.sizes.iter().map(size).collect::<Vec<_>>()})
 }
 
 fn folded(dag: &Dag, folded: &FoldedAdvice) -> Json {

@@ -50,6 +50,7 @@ pub fn advise_text(dag: &Dag, advice: &Advice, looks: &CompareOptions) -> String
         &advice.limits,
         limits::region(dag, &advice.limits),
     );
+    right_size(dag, advice, &mut page);
     folded(dag, advice, &mut page);
     elsewhere(advice, &mut page);
     grain(dag, &advice.grain, &mut page);
@@ -116,6 +117,40 @@ fn too_fine(dag: &Dag, row: &GrainAdvice, page: &mut Page) {
             times(n)
         )));
     }
+    page.prose("  ", 2, &words);
+}
+
+/// Says how many workers are enough.
+fn right_size(dag: &Dag, advice: &Advice, page: &mut Page) {
+    let Some(right) = &advice.right_size else {
+        return;
+    };
+    let Some(&(most, of_most, _)) = right.sizes.last() else {
+        return;
+    };
+    let elapsed = right.elapsed(right.workers).unwrap_or(of_most);
+    let number = thousands(right.workers.into());
+    let mut words = vec![strong(match right.workers {
+        n if n == most => format!("Use {number} workers or more"),
+        1 => "One worker is enough".to_owned(),
+        _ => format!("{number} workers are enough"),
+    })];
+    words.push(plain(format!(
+        ": simulated, the program takes {} on {number}",
+        time(&dag.meta, elapsed as f64)
+    )));
+    if right.workers < most {
+        words.push(plain(format!(
+            " and {} on {}, of which each more would mostly search for tasks",
+            time(&dag.meta, of_most as f64),
+            thousands(most.into())
+        )));
+    }
+    words.push(plain(". "));
+    let numbers = format!("--workers 1,{}", right.workers.max(2));
+    let command = format!("workspan scale {numbers} -- COMMAND").replace(' ', &NBSP.to_string());
+    words.push((Tone::Command, command));
+    words.push(plain(" measures it."));
     page.prose("  ", 2, &words);
 }
 

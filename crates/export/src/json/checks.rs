@@ -1,7 +1,8 @@
 //! CPU time and what the run's numbers are checked by.
 
 use serde::Serialize;
-use workspan_analysis::checks::Check;
+use workspan_analysis::IdleTime;
+use workspan_analysis::checks::{Check, CpuAccount};
 use workspan_dag::CpuTimes;
 
 /// CPU time of the process, in nanoseconds.
@@ -13,6 +14,35 @@ pub(super) struct CpuJson<'a> {
     outside_in: Option<&'a str>,
     missing_switches: u64,
     switches: u64,
+    /// What the process's time went to, and what is in none of the three, or in two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account: Option<AccountJson>,
+}
+
+#[derive(Serialize)]
+struct AccountJson {
+    in_tasks_ns: u64,
+    between_tasks_ns: u64,
+    outside_ns: u64,
+    difference_ns: u64,
+}
+
+/// What idle workers did, in ticks.
+#[derive(Serialize)]
+pub(super) struct IdleJson {
+    searching: u64,
+    going_to_sleep: u64,
+    asleep: u64,
+    preempted: u64,
+}
+
+pub(super) fn idle(idle: &IdleTime) -> IdleJson {
+    IdleJson {
+        searching: idle.searching,
+        going_to_sleep: idle.going_to_sleep,
+        asleep: idle.asleep,
+        preempted: idle.preempted,
+    }
 }
 
 /// A check: two sides in nanoseconds, by how much they may differ, and what came out.
@@ -25,7 +55,7 @@ pub(super) struct CheckJson {
     holds: bool,
 }
 
-pub(super) fn cpu(cpu: &CpuTimes) -> CpuJson<'_> {
+pub(super) fn cpu<'a>(cpu: &'a CpuTimes, account: Option<&CpuAccount>) -> CpuJson<'a> {
     CpuJson {
         process_ns: cpu.process,
         threads_ns: (!cpu.threads.is_empty()).then(|| cpu.of_threads()),
@@ -33,6 +63,12 @@ pub(super) fn cpu(cpu: &CpuTimes) -> CpuJson<'_> {
         outside_in: cpu.outside_in.as_deref(),
         missing_switches: cpu.missing,
         switches: cpu.switches,
+        account: account.map(|account| AccountJson {
+            in_tasks_ns: account.strands,
+            between_tasks_ns: account.between,
+            outside_ns: account.outside,
+            difference_ns: account.difference(),
+        }),
     }
 }
 

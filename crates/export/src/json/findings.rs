@@ -37,11 +37,11 @@ pub(super) struct FindingJson<'a> {
     inside: Option<super::code::InsideJson>,
     /// Where most of the blocked time was.
     #[serde(skip_serializing_if = "Option::is_none")]
-    blocked_in: Option<BlockedInJson>,
+    blocked_in: Option<BlockedInJson<'a>>,
 }
 
 #[derive(Serialize)]
-struct BlockedInJson {
+struct BlockedInJson<'a> {
     function: String,
     file: Option<String>,
     line: Option<u32>,
@@ -51,6 +51,9 @@ struct BlockedInJson {
     stops: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     holder: Option<HolderJson>,
+    /// The join in which the holder of the lock waited meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    join: Option<&'a str>,
 }
 
 /// Who ended the waits.
@@ -110,7 +113,7 @@ pub(super) fn outside(report: &Report) -> Option<OutsideJson> {
     })
 }
 
-fn blocked(at: BlockedIn) -> BlockedInJson {
+fn blocked(dag: &Dag, at: BlockedIn) -> BlockedInJson<'_> {
     BlockedInJson {
         function: at.function,
         file: at.file,
@@ -120,6 +123,7 @@ fn blocked(at: BlockedIn) -> BlockedInJson {
         of: at.of,
         stops: at.stops,
         holder: at.holder.map(holder),
+        join: at.join.map(|place| label(dag, place)),
     }
 }
 
@@ -189,7 +193,7 @@ pub(super) fn findings<'a>(dag: &'a Dag, report: &Report) -> Vec<FindingJson<'a>
         lost_percent: Ratio(causes.percent(finding.lost)),
         evidence: evidence(dag, &finding.evidence),
         inside: hot_function_of(dag, finding).map(super::code::inside),
-        blocked_in: blocked_in(dag, finding).map(blocked),
+        blocked_in: blocked_in(dag, finding).map(|at| blocked(dag, at)),
     };
     causes.findings().into_iter().map(json).collect()
 }
@@ -200,6 +204,7 @@ fn place_json<'a>(dag: &'a Dag, finding: &Finding) -> PlaceJson<'a> {
         finding.cause,
         Cause::SerialStrand
             | Cause::Lock
+            | Cause::LockAcrossJoin
             | Cause::Channel
             | Cause::Io
             | Cause::Sleep

@@ -70,6 +70,7 @@ fn remark(view: &ScaleView, remark: &Remark) -> Json {
         Remark::Inside => ("inside", Vec::new()),
         Remark::Unjudged => ("unjudged", Vec::new()),
         Remark::Crowded(workers) => ("crowded", workers.clone()),
+        Remark::Enough(workers) => ("enough", vec![*workers]),
         Remark::Short(_) => ("short", Vec::new()),
     };
     let reason = match remark {

@@ -277,6 +277,10 @@ pub(super) fn sentence(view: &ScaleView, remark: &Remark) -> Vec<Piece> {
                 on(workers)
             ))]
         }
+        Remark::Enough(workers) => vec![plain(match workers {
+            1 => "One worker is enough: more are no faster.".to_owned(),
+            n => format!("{n} workers are enough: more are no faster."),
+        })],
         Remark::Short(ns) => vec![plain(format!(
             "The fastest run took {}, and starting the process is a large part of that. Give the program more to do.",
             nanos(*ns as f64)

@@ -75,6 +75,9 @@ pub(super) fn advice(view: &View, finding: &Finding) -> &'static str {
         Cause::Oversubscribed => {
             "Use as many threads as CPUs; more threads help only if tasks wait for I/O."
         }
+        Cause::LockAcrossJoin => {
+            "Release the lock before the join: if a task that the worker runs in it takes the same lock, the program hangs."
+        }
         Cause::Lock | Cause::Channel | Cause::Io | Cause::Sleep | Cause::Blocked => {
             blocked(view, finding, runtime)
         }
@@ -160,9 +163,9 @@ fn blocked(view: &View, finding: &Finding, runtime: Runtime) -> &'static str {
 #[cfg(test)]
 mod tests {
     /// Verbs that a piece of advice may begin with.
-    const VERBS: [&str; 16] = [
-        "Collect", "Create", "Give", "Hold", "Let", "Look", "Make", "Measure", "Merge", "Run",
-        "Set", "Shorten", "Split", "Start", "Use", "Divide",
+    const VERBS: [&str; 17] = [
+        "Collect", "Create", "Give", "Hold", "Let", "Look", "Make", "Measure", "Merge", "Release",
+        "Run", "Set", "Shorten", "Split", "Start", "Use", "Divide",
     ];
 
     #[test]

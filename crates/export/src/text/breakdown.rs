@@ -212,6 +212,8 @@ pub(super) fn excluded(view: &View, page: &mut Page) {
             ));
         }
     }
+    parts.extend(idle_workers(view));
+    parts.extend(cpu_time(view));
     if !parts.is_empty() {
         page.blank();
         for part in parts {
@@ -223,4 +225,52 @@ pub(super) fn excluded(view: &View, page: &mut Page) {
 /// `1.21 of 2`: mean running against the workers.
 pub(super) fn mean_of(mean: f64, workers: u32) -> String {
     format!("{} of {}", ratio(mean), thousands(workers.into()))
+}
+
+/// What idle workers did, and what CPU time that took.
+fn idle_workers(view: &View) -> Option<String> {
+    let idle = view.report.idle.filter(|idle| idle.total() > 0)?;
+    let of = |ticks: u64| share(percent_of(ticks.into(), idle.total().into()));
+    Some(format!(
+        "Idle workers: {} in all, of which {} searching for tasks, {} going to sleep, {} asleep{}. They used {} of CPU time.",
+        view.time(idle.total() as f64),
+        of(idle.searching),
+        of(idle.going_to_sleep),
+        of(idle.asleep),
+        match idle.preempted {
+            0 => String::new(),
+            ticks => format!(", {} preempted", of(ticks)),
+        },
+        view.time(idle.on_cpu() as f64)
+    ))
+}
+
+/// A difference between the sides of the account that is worth a word: this part, in percent, and
+/// that many nanoseconds.
+const NOTABLE_DIFFERENCE_PERCENT: f64 = 3.0;
+const NOTABLE_DIFFERENCE_NS: u64 = 2_000_000;
+
+/// The process's CPU time against what is known of it.
+fn cpu_time(view: &View) -> Option<String> {
+    let cpu = view.report.cpu?;
+    let ns = |ns: u64| view.time(ns as f64 * view.dag.meta.tick_rate() as f64 / 1e9);
+    let mut text = format!(
+        "CPU time of the process: {}; in tasks {}, between tasks {}, on other threads {}.",
+        ns(cpu.process),
+        ns(cpu.strands),
+        ns(cpu.between),
+        ns(cpu.outside)
+    );
+    if cpu.difference_percent() > NOTABLE_DIFFERENCE_PERCENT
+        && cpu.difference() > NOTABLE_DIFFERENCE_NS
+    {
+        let known = cpu.strands + cpu.between + cpu.outside;
+        text += &format!(
+            " That is {} ({}) {} than the process used.",
+            ns(cpu.difference()),
+            share(cpu.difference_percent()),
+            if known < cpu.process { "less" } else { "more" }
+        );
+    }
+    Some(text)
 }

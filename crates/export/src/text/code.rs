@@ -2,8 +2,11 @@
 
 use workspan_analysis::{BlockedIn, CodePlace, Holder, HotFunction, LineSamples, WaitKind};
 
+use workspan_dag::Dag;
+
 use super::View;
 use crate::page::{Page, Piece, Tone, columns, plain, strong};
+use crate::position::label;
 use crate::quantity::{percent_of, share, thousands};
 
 /// Lines shown at most.
@@ -87,7 +90,7 @@ pub(super) fn named(hot: &HotFunction) -> Vec<Piece> {
     at_line(&hot.function, hot.file.as_deref(), hot.line)
 }
 
-fn at_line(function: &str, file: Option<&str>, line: Option<u32>) -> Vec<Piece> {
+pub(super) fn at_line(function: &str, file: Option<&str>, line: Option<u32>) -> Vec<Piece> {
     let mut words = vec![plain(format!("`{function}`"))];
     if let Some(file) = file {
         let at = match line {
@@ -123,7 +126,7 @@ pub(super) fn sentence(hot: &HotFunction) -> Vec<Piece> {
 }
 
 /// `98 % of it was in `main` (src/m.rs:6), waiting in `lock` (63 stacks).`
-pub(super) fn blocked(at: &BlockedIn) -> Vec<Piece> {
+pub(super) fn blocked(dag: &Dag, at: &BlockedIn) -> Vec<Piece> {
     let mut words = vec![plain(format!(
         "{} of it was in ",
         share(of(at.ticks, at.of))
@@ -138,6 +141,11 @@ pub(super) fn blocked(at: &BlockedIn) -> Vec<Piece> {
     }));
     if let Some(holder) = &at.holder {
         words.extend(held(holder, at.kind));
+    }
+    if let Some(join) = at.join {
+        words.push(plain(" Before that, it waited in the join at "));
+        words.push((Tone::Path, label(dag, join).to_owned()));
+        words.push(plain("."));
     }
     words
 }

@@ -37,7 +37,7 @@ pub(super) fn words(view: &View, finding: &Finding) -> FindingWords {
         None => Vec::new(),
     };
     if let Some(at) = blocked_in(view.dag, finding) {
-        code = code::blocked(&at);
+        code = code::blocked(view.dag, &at);
     } else if finding.cause.is_blocked() && view.dag.meta.recorded {
         code = vec![plain(
             "What it waited for is not known: no stack was taken where it gave up the CPU.",
@@ -297,6 +297,15 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             words.push(plain(" took "));
             words.push(together(e.ticks));
             words.push(plain(" to begin to run while CPUs were free"));
+            words
+        }
+        Cause::LockAcrossJoin => {
+            let mut words = block(view, at, e.strands > 1);
+            words.push(plain(" waited "));
+            words.push(together(e.ticks));
+            words.push(plain(
+                " for a lock whose holder waited in a join meanwhile, where a worker runs other tasks",
+            ));
             words
         }
         cause @ (Cause::Lock | Cause::Channel | Cause::Io | Cause::Sleep | Cause::Blocked) => {

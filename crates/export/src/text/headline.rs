@@ -7,11 +7,11 @@ use workspan_analysis::causes::{Headline, headline};
 use workspan_dag::ROOT_PLACE;
 
 use super::findings::capital;
-use super::{View, code, findings};
+use super::{View, code, findings, standstill};
 use crate::limits;
 use crate::page::{Page, Piece, Tone, columns, plain, strong};
-use crate::position::label;
-use crate::quantity::{bytes, ratio, share, thousands};
+use crate::position::{label, owner_words};
+use crate::quantity::{bytes, percent_of, ratio, share, thousands};
 
 pub(super) fn title(view: &View, page: &mut Page) {
     let meta = &view.dag.meta;
@@ -106,6 +106,9 @@ pub(super) fn said(view: &View) -> Said {
         said.more.insert(0, not_measured(view, outside));
     }
     said.more.extend(small_tasks(view));
+    said.more.extend(slower_beside(view));
+    said.more.extend(machine(view));
+    said.more.extend(searching(view));
     if view.dag.meta.unread.is_some() {
         said.verdict.insert(0, strong(ONLY_A_PART));
     }
@@ -115,6 +118,7 @@ pub(super) fn said(view: &View) -> Said {
 pub(super) fn verdict(view: &View, page: &mut Page) {
     let said = said(view);
     page.prose("  ", 2, &said.verdict);
+    standstill::show(view, page, "  > ");
     if said.lost {
         findings::show(view, page);
     }
@@ -203,6 +207,96 @@ fn not_measured(view: &View, outside: &OtherThreadsCpu) -> Vec<Piece> {
     }
     words.push(plain("."));
     words
+}
+
+/// Says that tasks take longer beside others than alone, and how to look into it.
+fn slower_beside(view: &View) -> Option<Vec<Piece>> {
+    let slower = view.report.slower_beside?;
+    let mut words = owner_words(view.dag, slower.site, true);
+    if let Some(first) = words.first_mut() {
+        first.1 = capital(&first.1);
+    }
+    words.push(plain(" took "));
+    words.push(strong(format!("{} times as long", ratio(slower.ratio()))));
+    words.push(plain(format!(
+        " beside other tasks ({}, median of {}) as alone ({}, of {}): they may share cache lines (false sharing), caches or memory bandwidth. ",
+        view.amount(slower.beside.1 as f64),
+        thousands(slower.beside.0.into()),
+        view.amount(slower.alone.1 as f64),
+        thousands(slower.alone.0.into()),
+    )));
+    words.push((
+        Tone::Command,
+        "workspan stretch -- COMMAND".replace(' ', "\u{a0}"),
+    ));
+    words.push(plain(" compares one worker with all."));
+    Some(words)
+}
+
+/// Says what is particular about the machine's CPUs, where the program has workers for all of them
+/// or is limited by the machine.
+fn machine(view: &View) -> Option<Vec<Piece>> {
+    let (meta, machine) = (&view.dag.meta, &view.dag.meta.run.machine);
+    let cpus = meta.cpus?;
+    let mut facts = Vec::new();
+    if let Some(cores) = machine
+        .cores
+        .filter(|&cores| view.report.breakdown.workers > cores)
+    {
+        facts.push(format!(
+            "its {cpus} CPUs are hardware threads of {cores} cores, on which work takes longer than on a core of its own"
+        ));
+    }
+    if let Some(kinds) = machine.kinds.filter(|_| view.report.breakdown.workers > 1) {
+        facts.push(format!(
+            "its cores are of {kinds} kinds, some slower than others"
+        ));
+    }
+    if let Some(nodes) = machine
+        .nodes
+        .filter(|_| view.report.slower_beside.is_some())
+    {
+        facts.push(format!(
+            "its CPUs belong to {nodes} NUMA nodes, and memory of another node is slower"
+        ));
+    }
+    if let Some(quota) = machine
+        .quota
+        .filter(|&quota| f64::from(view.report.breakdown.workers) > quota)
+    {
+        facts.push(format!(
+            "a control group allows {} CPUs' worth of time",
+            ratio(quota)
+        ));
+    }
+    let (first, rest) = facts.split_first()?;
+    let mut text = format!("The machine: {first}");
+    rest.iter().for_each(|fact| text += &format!("; {fact}"));
+    Some(vec![plain(text + ".")])
+}
+
+/// Idle workers that used this part of the process's CPU time, in percent, are worth a word.
+const MIN_SEARCHING_PERCENT: f64 = 10.0;
+
+/// Says what CPU time idle workers used.
+fn searching(view: &View) -> Option<Vec<Piece>> {
+    let (idle, cpu) = (view.report.idle?, view.report.cpu?);
+    let part = percent_of(cpu.between.into(), cpu.process.into());
+    if part < MIN_SEARCHING_PERCENT {
+        return None;
+    }
+    let in_vain = percent_of(idle.going_to_sleep.into(), idle.on_cpu().into());
+    Some(vec![
+        plain("Between tasks, workers used "),
+        strong(view.time(idle.on_cpu() as f64)),
+        plain(format!(
+            " of CPU time ({} of the process's), {} of it until they went to sleep. ",
+            share(part),
+            share(in_vain)
+        )),
+        (Tone::Command, "workspan advise".replace(' ', "\u{a0}")),
+        plain(" says how many workers are enough."),
+    ])
 }
 
 /// Says that tasks are small, whatever else limits the program: a steal costs more than the

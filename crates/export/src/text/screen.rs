@@ -6,7 +6,7 @@ use workspan_analysis::{CriticalBlock, Suggestion};
 use workspan_dag::ROOT_PLACE;
 
 use super::notes::Notes;
-use super::{View, breakdown, findings, headline, scale};
+use super::{View, breakdown, findings, headline, scale, standstill};
 use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::quantity::{percent_of, ratio, share};
 
@@ -78,6 +78,10 @@ fn page(view: &View, detail: Detail) -> Page {
     headline::title(view, &mut page);
     let said = headline::said(view);
     page.prose_at_most(5, "  ", 2, &said.verdict);
+    if view.report.standstill.is_some() {
+        page.blank();
+        standstill::show(view, &mut page, "  ! ");
+    }
     let items = items(view);
     if !items.is_empty() {
         page.blank();

@@ -25,7 +25,12 @@ pub fn cpu_times(
     workspace: &Workspace,
 ) -> Vec<CpuTime> {
     let clock = Clock::of(trace);
-    let (from, to) = (trace.header.start_ns, clock.last_ns);
+    // One that was killed told nothing of its end; the kernel saw its threads until then.
+    let to = match clock.end {
+        u64::MAX => u64::MAX,
+        _ => clock.last_ns,
+    };
+    let from = trace.header.start_ns;
     // By the kernel's number, which a later thread may have again.
     let mut recorded: BTreeMap<u32, Vec<(u64, u32)>> = BTreeMap::new();
     for chunk in trace.chunks(Tolerance::Tolerant).flatten() {

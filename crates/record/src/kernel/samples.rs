@@ -311,7 +311,9 @@ fn wait_entry<'a>(
         object: wait.object,
         by: waits.ended_by(wait),
         released_at: released_at.map(|chain| number(chains, chain)),
-        held: wait.released.saturating_sub(begin).min(ticks),
+        // A wait may lie over several times off the CPU: woken, its thread found the object taken
+        // again.
+        held: wait.released.saturating_sub(begin).min(ticks + 1),
     }
 }
 

@@ -12,10 +12,12 @@ use rustix::process::{
 };
 
 use crate::launch::signals::{Signals, Writing};
+use crate::launch::stall::StallWatch;
 use crate::options::keep_windows::Windows;
 
 /// Runs `command` on our own standard streams. Returns how it ended, and what signals mean from
-/// then on ([`crate::launch::signals`]). Its recordings come into `spool`.
+/// then on ([`crate::launch::signals`]). Its recordings come into `spool`. A program that stands
+/// still for as long as `stall` is ended.
 ///
 /// # Errors
 /// It can't be started.
@@ -23,17 +25,21 @@ pub fn run(
     command: &mut Command,
     windows: &Arc<Windows>,
     spool: &Path,
+    stall: Option<Duration>,
 ) -> io::Result<(ExitStatus, Writing)> {
     let signals = Signals::take(windows)?;
     let mut child = command.spawn()?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if let Some(pid) = pid {
         signals.forward_to(pid);
+        let watch = stall.map(|patience| StallWatch::new(pid, patience));
+        let watch = watch.transpose()?;
         // Its number stays its own until it is waited for below, so no signal can reach another
         // process.
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         let interrupted = |waited| matches!(waited, Err(rustix::io::Errno::INTR));
         while interrupted(waitid(WaitId::Pid(pid), ended).map(drop)) {}
+        drop(watch);
     }
     let writing = signals.program_ended(spool)?;
     Ok((child.wait()?, writing))

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::str::FromStr;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use workspan_recorder::{MOST_SIGNALS, Parts, SIGNALS, SIGNALS_SIZE};
 use workspan_trace::Trace;
@@ -25,6 +26,13 @@ use crate::units::{self, ParseError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Length {
     ns: u64,
+}
+
+impl Length {
+    /// As a duration.
+    pub fn duration(self) -> Duration {
+        Duration::from_nanos(self.ns)
+    }
 }
 
 /// A hundred days, so that sums of nanoseconds stay far from their limit.
@@ -46,7 +54,10 @@ impl FromStr for Length {
 }
 
 /// A length that is not zero.
-fn positive(text: &str) -> Result<Length, ParseError> {
+///
+/// # Errors
+/// The text is no length, or is zero.
+pub fn positive(text: &str) -> Result<Length, ParseError> {
     match text.parse::<Length>()? {
         Length { ns: 0 } => Err(ParseError::new(
             text,

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 use std::str::FromStr;
+use std::time::Duration;
 
 use anyhow::Context;
 use workspan_perf::{Counter, Rate};
@@ -25,6 +26,8 @@ pub struct Watch {
     pub sample: Option<Sampling>,
     /// `--max-overhead`; `None` when it was not given.
     pub max_overhead: Option<MaxOverhead>,
+    /// `--stall`: a program that uses no CPU for that long is ended.
+    pub stall: Option<Duration>,
     /// What the recorder folds.
     pub fold: FoldArgs,
     /// `--counters`: those the kernel counts.

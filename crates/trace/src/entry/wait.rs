@@ -138,8 +138,9 @@ pub struct WaitEntry {
     pub by: Option<u32>,
     /// Number of that thread's stack when it released the object.
     pub released_at: Option<u32>,
-    /// How long the object was held from `begin` on, in ticks: at most `ticks`. The rest went by
-    /// until the thread that waited was back.
+    /// How long the object was held from `begin` on, in ticks. The rest went by until the thread
+    /// that waited was back. More than `ticks` where it was still held then, or again: the thread
+    /// came back onto a CPU only to wait on.
     pub held: u64,
 }
 
@@ -196,7 +197,7 @@ impl WaitsEntry {
             };
             wait.by = f.number32()?.checked_sub(1);
             wait.released_at = f.number32()?.checked_sub(1);
-            wait.held = f.number()?.min(wait.ticks);
+            wait.held = f.number()?.min(wait.ticks.saturating_add(1));
             waits.push(wait);
         }
         Some(WaitsEntry { thread, waits })

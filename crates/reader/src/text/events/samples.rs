@@ -104,7 +104,7 @@ impl Events {
             object: line.whole_or("object", 0)?,
             by,
             released_at,
-            held: line.whole_or("held", ticks)?.min(ticks),
+            held: line.whole_or("held", ticks)?.min(ticks.saturating_add(1)),
         }))
     }
 

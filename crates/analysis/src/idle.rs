@@ -1,0 +1,196 @@
+//! What idle workers cost: whether they searched for tasks on a CPU, were about to go to sleep, or
+//! slept.
+//!
+//! Between two strands a worker runs its runtime. The kernel's context switches tell the rest:
+//!
+//! ```text
+//! strand ├─ on the CPU ─┤ off ├─ on ─┤ strand        on, then off by itself: going to sleep
+//!          going to       asleep searching           on until the next strand: searching
+//!          sleep
+//! ```
+
+use workspan_dag::{Dag, Off, OffWhy, ThreadId};
+
+/// Idle time of workers, in ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct IdleTime {
+    /// On a CPU until a task was found, or the worker's end.
+    pub searching: u64,
+    /// On a CPU, and then asleep: the search was in vain.
+    pub going_to_sleep: u64,
+    /// Off the CPU, of itself.
+    pub asleep: u64,
+    /// Off the CPU, because something else ran.
+    pub preempted: u64,
+}
+
+impl IdleTime {
+    /// CPU time that was used for no task.
+    pub fn on_cpu(&self) -> u64 {
+        self.searching.saturating_add(self.going_to_sleep)
+    }
+
+    /// All of it.
+    pub fn total(&self) -> u64 {
+        let off = self.asleep.saturating_add(self.preempted);
+        self.on_cpu().saturating_add(off)
+    }
+
+    fn add(&mut self, more: IdleTime) {
+        self.searching = self.searching.saturating_add(more.searching);
+        self.going_to_sleep = self.going_to_sleep.saturating_add(more.going_to_sleep);
+        self.asleep = self.asleep.saturating_add(more.asleep);
+        self.preempted = self.preempted.saturating_add(more.preempted);
+    }
+}
+
+/// Idle time of each worker, by thread; others have none. Empty where nobody watched the context
+/// switches. O(n + m) for n strands and m times off the CPU.
+pub fn idle_times(dag: &Dag) -> Vec<IdleTime> {
+    let is_watched = dag
+        .meta
+        .cpu
+        .as_ref()
+        .is_some_and(|cpu| !cpu.threads.is_empty());
+    let threads = dag.meta.threads as usize;
+    let Some(&end) = dag.strands.end.iter().max().filter(|_| is_watched) else {
+        return Vec::new();
+    };
+    let mut idle = vec![IdleTime::default(); threads];
+    // Until when each thread has been looked at; `None` before its first strand or pool.
+    let mut until: Vec<Option<u64>> = vec![None; threads];
+    let mut leaves = vec![end; threads];
+    for member in &dag.pools.members {
+        let thread = member.thread as usize;
+        if let (Some(from), Some(leave)) = (until.get_mut(thread), leaves.get_mut(thread)) {
+            *from = Some(from.map_or(member.from, |from| from.min(member.from)));
+            *leave = if *leave == end {
+                member.to
+            } else {
+                member.to.max(*leave)
+            };
+        }
+    }
+    let mut offs = Offs::new(dag);
+    let mut gap = |thread: ThreadId, from: u64, to: u64| {
+        if from < to {
+            let time = offs.idle(thread, from, to);
+            idle[thread as usize].add(time);
+        }
+    };
+    for s in 0..dag.strands.len() {
+        let thread = dag.strands.thread[s];
+        if !dag.is_worker(thread) {
+            continue;
+        }
+        let (start, strand_end) = (dag.strands.start[s], dag.strands.end[s]);
+        if let Some(from) = until[thread as usize] {
+            gap(thread, from, start);
+        }
+        let until = &mut until[thread as usize];
+        *until = Some(until.map_or(strand_end, |before| before.max(strand_end)));
+    }
+    for thread in (0..dag.meta.threads).filter(|&thread| dag.is_worker(thread)) {
+        if let Some(from) = until[thread as usize] {
+            gap(thread, from, leaves[thread as usize].min(end));
+        }
+    }
+    idle
+}
+
+/// The sum of all workers; `None` where it is not known.
+pub(crate) fn idle_time(dag: &Dag) -> Option<IdleTime> {
+    let times = idle_times(dag);
+    let mut all = IdleTime::default();
+    times.iter().for_each(|&time| all.add(time));
+    (!times.is_empty()).then_some(all)
+}
+
+/// Times off the CPU, asked for by thread and rising time.
+struct Offs<'a> {
+    all: &'a [Off],
+    /// Of each thread the next one to look at.
+    next: Vec<usize>,
+}
+
+impl<'a> Offs<'a> {
+    fn new(dag: &'a Dag) -> Offs<'a> {
+        let first = |thread| dag.offs.partition_point(|off| off.thread < thread);
+        Offs {
+            all: &dag.offs,
+            next: (0..dag.meta.threads).map(first).collect(),
+        }
+    }
+
+    /// What the thread did from one moment to another, in which it ran no strand.
+    fn idle(&mut self, thread: ThreadId, from: u64, to: u64) -> IdleTime {
+        let mut idle = IdleTime::default();
+        let mut at = from;
+        // On the CPU since it last woke or the gap began, interruptions left out.
+        let mut on = 0u64;
+        let next = &mut self.next[thread as usize];
+        while let Some(off) = self.all.get(*next).filter(|off| off.thread == thread) {
+            if off.start >= to {
+                break;
+            }
+            let (start, end) = (off.start.clamp(at, to), off.end.clamp(at, to));
+            on = on.saturating_add(start - at);
+            match off.why {
+                OffWhy::Preempted => idle.preempted += end - start,
+                OffWhy::Blocked => {
+                    idle.asleep += end - start;
+                    idle.going_to_sleep += std::mem::take(&mut on);
+                }
+            }
+            at = end;
+            if off.end > to {
+                break;
+            }
+            *next += 1;
+        }
+        idle.searching += on.saturating_add(to - at);
+        idle
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_on_the_cpu_belongs_to_what_follows_it() {
+        let off = |start, end, why| Off {
+            thread: 0,
+            start,
+            end,
+            why,
+            on: None,
+        };
+        let all = [
+            off(0, 5, OffWhy::Blocked),
+            off(20, 22, OffWhy::Preempted),
+            off(30, 90, OffWhy::Blocked),
+            off(95, 200, OffWhy::Blocked),
+        ];
+        let mut offs = Offs {
+            all: &all,
+            next: vec![0],
+        };
+        let idle = offs.idle(0, 10, 100);
+        let expected = IdleTime {
+            searching: 0,
+            // 10 to 20, 22 to 30; 90 to 95.
+            going_to_sleep: 23,
+            asleep: 65,
+            preempted: 2,
+        };
+        assert_eq!(idle, expected);
+        assert_eq!(idle.total(), 90);
+        // The rest of that sleep, then the search that found a strand.
+        let next = offs.idle(0, 150, 210);
+        assert_eq!(
+            (next.asleep, next.searching, next.going_to_sleep),
+            (50, 10, 0)
+        );
+    }
+}

@@ -1,0 +1,181 @@
+//! A run that stood still when it was ended: what each of its threads waited for.
+//!
+//! A program that hangs is ended by somebody: by Ctrl-C, a signal, `record --stall`. Its open tasks
+//! then end at that moment, and the threads that ran them have been off the CPU for a while. Where
+//! a wait lies above a join on one thread, the task in the join cannot go on before the wait ends:
+//!
+//! ```text
+//! thread 0  ── holds a lock ── join ┤ another task ── waits for the lock ┄┄┄┄┄┄┄┄┤ ended
+//! ```
+
+use std::collections::BTreeMap;
+
+use workspan_dag::{
+    Dag, EndKind, NONE, OffWhy, PlaceId, StartKind, StrandId, TaskId, TaskKind, ThreadId, WaitKind,
+    WaitKinds,
+};
+
+use crate::blocked::program_line;
+use crate::holder::CodePlace;
+
+/// The end of a run in which no thread used a CPU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standstill {
+    /// Since when, in ticks.
+    pub since: u64,
+    /// For how long, until the run was ended.
+    pub ticks: u64,
+    /// The threads that ran a task and waited, by number.
+    pub threads: Vec<WaitingThread>,
+    /// Tasks that were created and had not begun, by spawn site, most first.
+    pub never_began: Vec<(PlaceId, u64)>,
+}
+
+/// A thread that waited until the run's end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitingThread {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The task that it ran.
+    pub task: TaskId,
+    /// What it waited for, as far as the stack tells.
+    pub kind: WaitKind,
+    /// Where; `None` without a stack.
+    pub at: Option<CodePlace>,
+    /// Tasks in a wait for other tasks below it on this thread, the nearest first, and where each
+    /// waits.
+    pub below: Vec<(TaskId, PlaceId)>,
+}
+
+impl Standstill {
+    /// The thread that waits for a lock above a join, which is enough for a hang: what the join
+    /// needs to end may be what holds the lock.
+    pub fn lock_above_join(&self) -> Option<&WaitingThread> {
+        let is_lock = |kind| matches!(kind, WaitKind::Lock | WaitKind::Bridge);
+        let mut threads = self.threads.iter();
+        threads.find(|thread| is_lock(thread.kind) && !thread.below.is_empty())
+    }
+}
+
+/// A shorter time in which nothing ran is no standstill, in seconds.
+const MIN_SECONDS: u64 = 1;
+/// When a process is killed its threads come onto a CPU once more, in seconds before its end.
+const MAX_DYING_SECONDS: f64 = 0.1;
+
+/// `None` where something ran at the end, or the program ended by itself. O(n).
+pub(crate) fn standstill(dag: &Dag) -> Option<Standstill> {
+    if !dag.meta.recorded
+        || dag
+            .meta
+            .cpu
+            .as_ref()
+            .is_some_and(|cpu| cpu.process.is_some())
+    {
+        return None;
+    }
+    let end = dag.strands.end.iter().copied().max()?;
+    let rate = dag.meta.tick_rate();
+    let dying = (MAX_DYING_SECONDS * rate as f64) as u64;
+    let open: Vec<StrandId> = (0..dag.strands.len() as StrandId)
+        .filter(|&s| dag.strands.end[s as usize] == end && dag.strands.start[s as usize] < end)
+        .collect();
+    let ended = dag.strands.end.iter().copied().filter(|&t| t < end);
+    let mut since = ended.max().unwrap_or(0);
+    for &s in &open {
+        let off_since = off_at_end(dag, dag.strands.thread[s as usize], end, dying)?;
+        since = since.max(off_since.max(dag.strands.start[s as usize]));
+    }
+    let ticks = end - since;
+    if open.is_empty() || ticks < MIN_SECONDS.saturating_mul(rate) {
+        return None;
+    }
+    let mut kinds = WaitKinds::new(&dag.samples);
+    let mut threads: Vec<WaitingThread> = open
+        .iter()
+        .map(|&s| {
+            let thread = dag.strands.thread[s as usize];
+            // The last one of the strand is the one that never ended.
+            let stops = dag.samples.stops.iter();
+            let stop = stops.filter(|stop| stop.strand == s).last();
+            let is_open = |t: u64, ticks: u64| t.saturating_add(ticks) >= end.saturating_sub(dying);
+            let stop = stop.filter(|stop| is_open(stop.t, stop.ticks));
+            WaitingThread {
+                thread,
+                task: dag.strands.task[s as usize],
+                kind: stop.map_or(WaitKind::Other, |stop| kinds.of(stop)),
+                at: stop
+                    .and_then(|stop| program_line(dag, stop.stack))
+                    .map(CodePlace::from),
+                below: Vec::new(),
+            }
+        })
+        .collect();
+    threads.sort_by_key(|thread| thread.thread);
+    // Tasks in a wait that nothing ended: what follows has no length and stands at the end.
+    let mut in_waits: Vec<(u64, ThreadId, TaskId, PlaceId)> = Vec::new();
+    for s in 0..dag.strands.len() {
+        let before = dag.strands.prev[s] as usize;
+        if dag.strands.start_kind[s] == StartKind::AfterWait
+            && dag.strands.start[s] == end
+            && dag.strands.end_kind.get(before) == Some(&EndKind::Wait)
+        {
+            let strands = &dag.strands;
+            let place = strands.to[before];
+            in_waits.push((
+                strands.end[before],
+                strands.thread[before],
+                strands.task[s],
+                place,
+            ));
+        }
+    }
+    in_waits.sort_unstable_by(|a, b| b.cmp(a));
+    for waiting in &mut threads {
+        let own = in_waits
+            .iter()
+            .filter(|wait| wait.1 == waiting.thread && wait.2 != waiting.task);
+        waiting.below = own.map(|&(_, _, task, place)| (task, place)).collect();
+    }
+    Some(Standstill {
+        since,
+        ticks,
+        threads,
+        never_began: never_began(dag),
+    })
+}
+
+/// Since when the thread is off the CPU, if that lasts until the end, and of itself.
+fn off_at_end(dag: &Dag, thread: ThreadId, end: u64, dying: u64) -> Option<u64> {
+    let after = dag.offs.partition_point(|off| off.thread <= thread);
+    let own = dag.offs[..after]
+        .iter()
+        .rev()
+        .take_while(|off| off.thread == thread);
+    // The last of them that is no moment of the process's end.
+    let mut own = own.skip_while(|off| {
+        off.end - off.start < dying / 2 && off.start >= end.saturating_sub(dying)
+    });
+    let last = own.next()?;
+    let lasts = last.end >= end.saturating_sub(dying) && last.why == OffWhy::Blocked;
+    lasts.then_some(last.start)
+}
+
+/// Tasks that were created and never began: they stand where they were created, without length.
+fn never_began(dag: &Dag) -> Vec<(PlaceId, u64)> {
+    let mut sites: BTreeMap<PlaceId, u64> = BTreeMap::new();
+    let (tasks, strands) = (&dag.tasks, &dag.strands);
+    for task in 0..tasks.len() {
+        let (creator, first) = (tasks.creator[task], tasks.first[task] as usize);
+        if creator != NONE
+            && tasks.kind[task] != TaskKind::Inline
+            && tasks.first[task] == tasks.last[task]
+            && strands.start[first] == strands.end[first]
+            && strands.start[first] == strands.end[creator as usize]
+        {
+            *sites.entry(tasks.site[task]).or_default() += 1;
+        }
+    }
+    let mut sites: Vec<(PlaceId, u64)> = sites.into_iter().collect();
+    sites.sort_by_key(|&(place, count)| (std::cmp::Reverse(count), place));
+    sites
+}

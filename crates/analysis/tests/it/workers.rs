@@ -1,0 +1,92 @@
+//! How many workers are enough, and tasks that take longer beside others.
+
+use std::fmt::Write as _;
+
+use workspan_analysis::{Options, report, right_size};
+use workspan_dag::Dag;
+
+const HEADER: &str =
+    "{\"workspan_trace\":1,\"workers\":2,\"time_unit\":\"ns\",\"steals\":\"child\"}\n";
+
+/// A root that creates a task for each of these: worker, start and end; and waits for all.
+fn tasks_of_root(tasks: &[(u32, u64, u64)], end: u64) -> Dag {
+    let mut text = format!("{HEADER}{{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}}\n");
+    for task in 1..=tasks.len() {
+        writeln!(
+            text,
+            "{{\"ev\":\"create\",\"t\":0,\"w\":0,\"task\":0,\"child\":{task},\"site\":\"part\"}}\n\
+             {{\"ev\":\"resume\",\"t\":0,\"w\":0,\"task\":0}}"
+        )
+        .unwrap();
+    }
+    text += "{\"ev\":\"wait\",\"t\":0,\"w\":0,\"task\":0}\n";
+    for (task, (w, start, end)) in (1..).zip(tasks) {
+        writeln!(
+            text,
+            "{{\"ev\":\"begin\",\"t\":{start},\"w\":{w},\"task\":{task}}}\n\
+             {{\"ev\":\"end\",\"t\":{end},\"w\":{w},\"task\":{task}}}"
+        )
+        .unwrap();
+    }
+    write!(
+        text,
+        "{{\"ev\":\"resume\",\"t\":{end},\"w\":0,\"task\":0}}\n\
+         {{\"ev\":\"end\",\"t\":{end},\"w\":0,\"task\":0}}\n"
+    )
+    .unwrap();
+    workspan_reader::text::read(text.as_bytes()).unwrap()
+}
+
+#[test]
+fn as_many_workers_are_enough_as_there_are_equal_tasks() {
+    let tasks: Vec<(u32, u64, u64)> = (0..4).map(|i| (0, 1000 * i, 1000 * (i + 1))).collect();
+    let dag = tasks_of_root(&tasks, 4000);
+    let right = right_size(&dag, &Options::default(), None, 8)
+        .unwrap()
+        .unwrap();
+    assert_eq!(right.workers, 4);
+    let elapsed: Vec<Option<u64>> = [1, 2, 3, 4, 8].map(|p| right.elapsed(p)).to_vec();
+    assert_eq!(elapsed, [4000, 2000, 2000, 1000, 1000].map(Some));
+    // With two, two thirds of the third one's time would be idle.
+    let right = right_size(&dag, &Options::default(), None, 3)
+        .unwrap()
+        .unwrap();
+    assert_eq!(right.workers, 2);
+}
+
+#[test]
+fn a_program_without_tasks_to_take_has_no_right_size() {
+    let dag = tasks_of_root(&[], 100);
+    assert_eq!(
+        right_size(&dag, &Options::default(), None, 8).unwrap(),
+        None
+    );
+}
+
+/// Ten tasks alone, then ten pairs, in which a task takes `beside` ticks.
+fn alone_then_in_pairs(beside: u64) -> Dag {
+    let mut tasks: Vec<(u32, u64, u64)> = Vec::new();
+    let mut t = 0;
+    for i in 0..10 {
+        tasks.push((0, t, t + 10_000 + i));
+        t += 10_000 + i;
+    }
+    for i in 0..10 {
+        tasks.push((0, t, t + beside + i));
+        tasks.push((1, t, t + beside + i));
+        t += beside + i;
+    }
+    tasks_of_root(&tasks, t)
+}
+
+#[test]
+fn tasks_that_take_longer_beside_others_are_told() {
+    let of = |dag: &Dag| report(dag, &Options::default()).unwrap().slower_beside;
+    let dag = alone_then_in_pairs(25_000);
+    let slower = of(&dag).unwrap();
+    assert_eq!(dag.places[slower.site as usize].label, "part");
+    assert_eq!((slower.alone, slower.beside), ((10, 10_005), (20, 25_005)));
+    // As long as alone, and a little longer.
+    assert_eq!(of(&alone_then_in_pairs(10_000)), None);
+    assert_eq!(of(&alone_then_in_pairs(13_000)), None);
+}

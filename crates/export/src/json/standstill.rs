@@ -1,0 +1,87 @@
+//! A run that stood still at its end, as JSON.
+
+use serde::Serialize;
+use workspan_analysis::{Standstill, WaitKind, WaitingThread};
+use workspan_dag::{Dag, PlaceId};
+
+use super::code::CodePlaceJson;
+use crate::position::label;
+
+/// Times in ticks.
+#[derive(Serialize)]
+pub(super) struct StandstillJson<'a> {
+    since: u64,
+    ticks: u64,
+    threads: Vec<ThreadJson<'a>>,
+    never_began: Vec<SiteJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ThreadJson<'a> {
+    thread: u32,
+    site: &'a str,
+    waits_for: &'static str,
+    at: Option<CodePlaceJson>,
+    /// Tasks in a wait for other tasks below, the nearest first.
+    below: Vec<BelowJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct BelowJson<'a> {
+    site: &'a str,
+    at: &'a str,
+}
+
+#[derive(Serialize)]
+struct SiteJson<'a> {
+    site: &'a str,
+    tasks: u64,
+}
+
+pub(super) fn standstill<'a>(dag: &'a Dag, stood: &Standstill) -> StandstillJson<'a> {
+    StandstillJson {
+        since: stood.since,
+        ticks: stood.ticks,
+        threads: stood.threads.iter().map(|t| thread(dag, t)).collect(),
+        never_began: stood
+            .never_began
+            .iter()
+            .map(|&(site, tasks)| SiteJson {
+                site: label(dag, site),
+                tasks,
+            })
+            .collect(),
+    }
+}
+
+fn thread<'a>(dag: &'a Dag, waiting: &WaitingThread) -> ThreadJson<'a> {
+    let below = waiting.below.iter().map(|&(task, place)| BelowJson {
+        site: site(dag, task),
+        at: label(dag, place),
+    });
+    ThreadJson {
+        thread: waiting.thread,
+        site: site(dag, waiting.task),
+        waits_for: word(waiting.kind),
+        at: waiting.at.clone().map(CodePlaceJson::from),
+        below: below.collect(),
+    }
+}
+
+fn site(dag: &Dag, task: u32) -> &str {
+    let places = &dag.tasks.site;
+    let place: Option<PlaceId> = places.get(task as usize).copied();
+    place.map_or("?", |place| label(dag, place))
+}
+
+fn word(kind: WaitKind) -> &'static str {
+    match kind {
+        WaitKind::Sleep => "sleep",
+        WaitKind::Lock | WaitKind::Bridge => "lock",
+        WaitKind::Channel => "channel",
+        WaitKind::Condition => "signal",
+        WaitKind::Barrier => "barrier",
+        WaitKind::Io => "io",
+        WaitKind::Other => "unknown",
+    }
+}
