@@ -172,7 +172,11 @@ fn add(
 fn open(file: &Path, args: &AddArgs) -> anyhow::Result<Dag> {
     let options = OpenOptions {
         allow_truncated: args.allow_truncated,
-        grain: if args.detail { Grain::None } else { Grain::Auto },
+        grain: if args.detail {
+            Grain::None
+        } else {
+            Grain::Auto
+        },
         index: Index::None,
         ..OpenOptions::default()
     };

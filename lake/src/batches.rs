@@ -39,7 +39,9 @@ impl Added<'_> {
     }
 
     fn rows(&self, table: &LakeTable) -> usize {
-        table.sql.map_or(self.tags.len(), |sql| sql.row_count(self.run))
+        table
+            .sql
+            .map_or(self.tags.len(), |sql| sql.row_count(self.run))
     }
 
     fn cell<'a>(&'a self, column: &LakeColumn, row: usize) -> Cell<'a> {
@@ -76,7 +78,9 @@ pub fn parquet(table: &LakeTable, added: &Added<'_>) -> anyhow::Result<Vec<u8>> 
     for from in (0..rows).step_by(BATCH_ROWS) {
         let to = rows.min(from + BATCH_ROWS);
         let columns = table.columns.iter();
-        let columns = columns.map(|column| array(column, added, from..to)).collect();
+        let columns = columns
+            .map(|column| array(column, added, from..to))
+            .collect();
         writer.write(&RecordBatch::try_new(Arc::clone(&schema), columns)?)?;
     }
     writer

@@ -6,9 +6,11 @@ use anyhow::Context;
 use clap::{Parser, Subcommand};
 
 use crate::add::AddArgs;
+use crate::check::CheckArgs;
+use crate::history::HistoryArgs;
 use crate::output::{is_broken_pipe, one_line};
 use crate::sql::SqlArgs;
-use crate::{add, say, sql};
+use crate::{add, check, history, say, sql};
 
 /// What the process ends with when a run is not as it usually is, as `workspan check`.
 const BROKEN: u8 = 3;
@@ -36,6 +38,8 @@ Examples:
   workspan lake add runs/*.wspan --into ~/lake --tag commit=3f1c9a --tag branch=main
   workspan lake sql ~/lake --query commits
   workspan lake sql ~/lake \"select host, count(*) from runs group by host\"
+  workspan lake history ~/lake --quantity span --plot span.svg
+  workspan lake check run.wspan --baseline-lake ~/lake --last 20 --same branch=main
 
 docs/lake.md has the layout, and how DuckDB, Spark and ClickHouse read the same files.
 Exit codes: 0 done, 1 it failed or a part did, 2 wrong usage, 3 a run is not as usual."
@@ -49,6 +53,8 @@ pub struct Cli {
 enum Command {
     Add(AddArgs),
     Sql(SqlArgs),
+    History(HistoryArgs),
+    Check(CheckArgs),
 }
 
 /// Parses the process's arguments, does what they say, and turns an error into one line on stderr.
@@ -57,6 +63,8 @@ pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Add(args) => add::run(&args),
         Command::Sql(args) => sql::run(&args),
+        Command::History(args) => history::run(&args),
+        Command::Check(args) => check::run(&args),
     };
     match done {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
@@ -91,7 +99,11 @@ mod tests {
         for sub in command.get_subcommands() {
             let help = sub.get_after_help().map(ToString::to_string);
             let help = help.unwrap_or_default();
-            assert!(help.contains("Examples:\n  workspan lake "), "{}", sub.get_name());
+            assert!(
+                help.contains("Examples:\n  workspan lake "),
+                "{}",
+                sub.get_name()
+            );
             assert!(sub.get_about().is_some(), "{}", sub.get_name());
         }
     }

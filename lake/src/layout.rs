@@ -133,7 +133,9 @@ mod tests {
     #[test]
     fn only_runs_have_files() {
         let of = |name: &str| RunName::of_file(&Path::from(name)).is_some();
-        assert!(of("v1/runs/project=p/day=2026-11-23/0123456789abcdef.parquet"));
+        assert!(of(
+            "v1/runs/project=p/day=2026-11-23/0123456789abcdef.parquet"
+        ));
         assert!(!of("v1/runs/0123456789abcdef.parquet.tmp"));
         assert!(!of("v1/runs/0123456789abcdeg.parquet"));
         assert!(!of("v1/runs/part-0.parquet"));

@@ -12,8 +12,10 @@
 
 pub mod add;
 pub mod batches;
+pub mod check;
 pub mod command;
 pub mod engine;
+pub mod history;
 pub mod layout;
 pub mod output;
 pub mod print;
@@ -21,3 +23,4 @@ pub mod queries;
 pub mod root;
 pub mod sql;
 pub mod tables;
+pub mod usual;

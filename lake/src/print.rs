@@ -216,7 +216,10 @@ impl<'a, W: Write> Printer<'a, W> {
         let rows = &self.table;
         let width = |i: usize| {
             let cells = rows.iter().map(|row| row[i].0.chars().count());
-            cells.chain([self.names[i].chars().count()]).max().unwrap_or(0)
+            cells
+                .chain([self.names[i].chars().count()])
+                .max()
+                .unwrap_or(0)
         };
         let widths: Vec<usize> = (0..self.names.len()).map(width).collect();
         let is_number = |i: usize| {

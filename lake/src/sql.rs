@@ -77,7 +77,10 @@ fn size(text: &str) -> Result<usize, String> {
         ("", 1.0),
     ];
     let lower = text.trim().to_ascii_lowercase();
-    let (unit, factor) = UNITS.into_iter().find(|(unit, _)| lower.ends_with(unit)).unwrap_or(("", 1.0));
+    let (unit, factor) = UNITS
+        .into_iter()
+        .find(|(unit, _)| lower.ends_with(unit))
+        .unwrap_or(("", 1.0));
     let number = lower[..lower.len() - unit.len()].trim().parse::<f64>();
     match number {
         Ok(number) if (1e6..1e15).contains(&(number * factor)) => Ok((number * factor) as usize),
@@ -163,7 +166,10 @@ async fn attempt(
         may_be_a_file,
         has_written,
     };
-    let rows = engine.query(query).await.map_err(|e| failed(e, false, false))?;
+    let rows = engine
+        .query(query)
+        .await
+        .map_err(|e| failed(e, false, false))?;
     let columns = std::sync::Arc::clone(rows.schema().inner());
     let stream = rows.execute_stream().await;
     let mut stream = stream.map_err(|e| failed(e.into(), true, false))?;

@@ -24,7 +24,10 @@ pub const TAGS: &str = "tags";
 /// The columns that come from a file's folder.
 pub const FOLDER_COLUMNS: &[(&str, &str)] = &[
     ("project", "The project"),
-    ("day", "The day of the recording in UTC, as 2026-11-23; 1970-01-01 where it is not known"),
+    (
+        "day",
+        "The day of the recording in UTC, as 2026-11-23; 1970-01-01 where it is not known",
+    ),
 ];
 
 /// Where a column's values come from.
@@ -164,7 +167,11 @@ pub fn schema_text() -> String {
             text.push_str(&format!("  {name:<28} -- {}\n", column.about));
         }
         for (i, (name, about)) in FOLDER_COLUMNS.iter().enumerate() {
-            let comma = if i + 1 < FOLDER_COLUMNS.len() { "," } else { "" };
+            let comma = if i + 1 < FOLDER_COLUMNS.len() {
+                ","
+            } else {
+                ""
+            };
             let name = format!("{name} TEXT{comma}");
             text.push_str(&format!("  {name:<28} -- {about}\n"));
         }
@@ -190,7 +197,11 @@ mod tests {
     fn no_column_has_the_name_of_a_folder() {
         for table in tables() {
             for (folder, _) in FOLDER_COLUMNS {
-                assert!(table.columns.iter().all(|c| c.name != *folder), "{}", table.name);
+                assert!(
+                    table.columns.iter().all(|c| c.name != *folder),
+                    "{}",
+                    table.name
+                );
             }
             assert_eq!(table.columns[0].name, "run", "{}", table.name);
         }

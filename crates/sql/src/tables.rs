@@ -3,7 +3,9 @@
 use workspan_analysis::attributed_frame;
 use workspan_analysis::causes::{Cause, Finding};
 use workspan_dag::samples::WaitedFor;
-use workspan_dag::{EdgeKind, Frame, NONE, OffWhy, Place, Region, StartKind, TaskKind, ThreadEvent};
+use workspan_dag::{
+    EdgeKind, Frame, NONE, OffWhy, Place, Region, StartKind, TaskKind, ThreadEvent,
+};
 
 use crate::cell::Cell;
 use crate::run::Run;

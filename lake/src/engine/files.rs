@@ -34,7 +34,9 @@ pub struct Found {
 /// The store does not answer.
 pub async fn runs(root: &Root) -> anyhow::Result<BTreeSet<RunName>> {
     let files = listed(root, RUNS).await?;
-    let names = files.iter().filter_map(|file| RunName::of_file(&file.location));
+    let names = files
+        .iter()
+        .filter_map(|file| RunName::of_file(&file.location));
     Ok(names.collect())
 }
 
@@ -125,7 +127,10 @@ pub async fn damaged(root: &Root, paths: &[Path]) -> Vec<(Path, Damage)> {
         let file = root.shown(&path);
         why.map(|why| (path, Damage { file, why }))
     });
-    read.buffered(AT_ONCE).filter_map(std::future::ready).collect().await
+    read.buffered(AT_ONCE)
+        .filter_map(std::future::ready)
+        .collect()
+        .await
 }
 
 async fn read_all(root: &Root, path: &Path) -> Result<(), String> {

@@ -90,7 +90,9 @@ impl Engine {
         let state = self.context.state();
         let statement = state.sql_to_statement(sql, &Dialect::Generic);
         let statement = statement.map_err(refused)?;
-        let tables = state.resolve_table_references(&statement).map_err(refused)?;
+        let tables = state
+            .resolve_table_references(&statement)
+            .map_err(refused)?;
         for table in tables {
             if let Some(table) = named(table.table()) {
                 self.register(&table).await?;
