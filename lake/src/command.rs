@@ -10,7 +10,8 @@ use crate::check::CheckArgs;
 use crate::history::HistoryArgs;
 use crate::output::{is_broken_pipe, one_line};
 use crate::sql::SqlArgs;
-use crate::{add, check, history, say, sql};
+use crate::view::ViewArgs;
+use crate::{add, check, history, say, sql, view};
 
 /// What the process ends with when a run is not as it usually is, as `workspan check`.
 const BROKEN: u8 = 3;
@@ -40,6 +41,7 @@ Examples:
   workspan lake sql ~/lake \"select host, count(*) from runs group by host\"
   workspan lake history ~/lake --quantity span --plot span.svg
   workspan lake check run.wspan --baseline-lake ~/lake --last 20 --same branch=main
+  workspan lake view ~/lake -o lake.html
 
 docs/lake.md has the layout, and how DuckDB, Spark and ClickHouse read the same files.
 Exit codes: 0 done, 1 it failed or a part did, 2 wrong usage, 3 a run is not as usual."
@@ -55,6 +57,7 @@ enum Command {
     Sql(SqlArgs),
     History(HistoryArgs),
     Check(CheckArgs),
+    View(ViewArgs),
 }
 
 /// Parses the process's arguments, does what they say, and turns an error into one line on stderr.
@@ -65,6 +68,7 @@ pub fn main() -> ExitCode {
         Command::Sql(args) => sql::run(&args),
         Command::History(args) => history::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::View(args) => view::run(&args),
     };
     match done {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

@@ -24,3 +24,4 @@ pub mod root;
 pub mod sql;
 pub mod tables;
 pub mod usual;
+pub mod view;

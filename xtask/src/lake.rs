@@ -6,11 +6,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::packages::may_install;
 use crate::test::Tally;
-use crate::workspace::{cargo, target};
+use crate::workspace::{cargo, root, succeed, target, workspan};
 
 const MANIFEST: [&str; 2] = ["--manifest-path", "lake/Cargo.toml"];
 
@@ -40,6 +40,7 @@ pub fn run(tally: &mut Tally) -> Result<()> {
     tally.check("lints of the lake", clippy.args(["--", "-D", "warnings"]))?;
     let mut tests = cargo();
     tests.args(["test", "--no-fail-fast"]).args(MANIFEST);
+    tests.env("WORKSPAN_LAKE_RUNS", recorded_runs()?);
     match python() {
         Some(path) => {
             tests.args(["--", "--include-ignored"]).env("PATH", path);
@@ -54,6 +55,46 @@ pub fn run(tally: &mut Tally) -> Result<()> {
         }
     }
     tally.count("tests of the lake", &mut tests, true)
+}
+
+/// Runs that are recorded for the tests.
+const RUNS: usize = 200;
+
+/// A folder with recorded runs of a small program, on 1 to 4 threads and of several sizes. Those
+/// that are there are kept.
+fn recorded_runs() -> Result<PathBuf> {
+    succeed(cargo().args(["build", "--quiet", "--package", "workspan"]))?;
+    let folder = target().join("lake-runs");
+    std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    let program = folder.join("treesum");
+    let source = root().join("examples/treesum.c");
+    let mut compile = Command::new("gcc");
+    compile
+        .args(["-g", "-O2", "-fopenmp", "-o"])
+        .arg(&program)
+        .arg(source);
+    succeed(&mut compile)?;
+    for run in 0..RUNS {
+        let trace = folder.join(format!("{run}.wspan"));
+        if trace.exists() {
+            continue;
+        }
+        let mut record = workspan("debug");
+        record
+            .args(["record", "--no-report", "-o"])
+            .arg(&trace)
+            .arg("--")
+            .arg(&program);
+        record.arg((10 + run % 4).to_string());
+        record.env("OMP_NUM_THREADS", (1 + run % 4).to_string());
+        let output = record.output().with_context(|| format!("{record:?}"))?;
+        anyhow::ensure!(
+            output.status.success() && trace.exists(),
+            "{record:?}: {}",
+            output.status
+        );
+    }
+    Ok(folder)
 }
 
 /// A search path in which the first Python has the packages; it is made where that is allowed.

@@ -90,3 +90,27 @@ fn same_rows_in_duckdb(root: &Path) {
         assert_eq!(own, rows_of(&answers[query.name]), "{}", query.name);
     }
 }
+
+/// The folder of recorded runs that `cargo xtask test lake` makes.
+const RUNS: &str = "WORKSPAN_LAKE_RUNS";
+
+#[test]
+#[ignore = "needs recorded runs and duckdb of PyPI: cargo xtask test lake"]
+fn two_hundred_recorded_runs_have_the_same_rows_in_sqlite_and_duckdb() {
+    let runs = std::env::var_os(RUNS).expect("a folder of recorded runs: cargo xtask test lake");
+    let mut runs = crate::files(Path::new(&runs));
+    runs.retain(|path| path.extension().is_some_and(|end| end == "wspan"));
+    assert!(runs.len() >= 200, "{} runs", runs.len());
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("lake");
+    for (i, part) in runs.chunks(20).enumerate() {
+        let tag = format!("commit=c{i}");
+        add(&root, part, &["--detail", "--quiet", "--tag", &tag]);
+    }
+    assert_eq!(
+        crate::rows(&root, "select count(*) from runs"),
+        [runs.len().to_string()]
+    );
+    same_rows_in_duckdb(&root);
+    crate::sqlite::same_rows(&root);
+}
