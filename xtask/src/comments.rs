@@ -10,8 +10,8 @@ use crate::workspace::root;
 const MAX_COLUMNS: usize = 100;
 
 /// Where sources lie.
-const FOLDERS: [&str; 7] = [
-    "bench", "crates", "fuzz", "tests", "ui/src", "ui/e2e", "xtask",
+const FOLDERS: [&str; 8] = [
+    "bench", "crates", "fuzz", "lake", "tests", "ui/src", "ui/e2e", "xtask",
 ];
 
 /// Folders in them whose files nobody wrote.

@@ -17,12 +17,12 @@ pub enum Outcome {
     Skipped(String),
 }
 
-/// Checks the workspace and the fuzzers, which are one of their own.
+/// Checks the workspace, and the fuzzers and the lake, which are workspaces of their own.
 pub fn check() -> Result<()> {
     let text = std::fs::read_to_string(root().join("deny.toml")).context("deny.toml")?;
     let allowed = allowed(&text)?;
     let mut wrong = Vec::new();
-    for manifest in ["Cargo.toml", "fuzz/Cargo.toml"] {
+    for manifest in ["Cargo.toml", "fuzz/Cargo.toml", "lake/Cargo.toml"] {
         let metadata = output(cargo().args([
             "metadata",
             "--format-version",

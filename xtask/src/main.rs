@@ -18,6 +18,7 @@ mod dependencies;
 mod dist;
 mod folding;
 mod fuzz;
+mod lake;
 mod large_run;
 mod miri;
 mod native_bench;
@@ -53,6 +54,7 @@ usage: cargo xtask demo            build workspan, record the merge sort of benc
        cargo xtask test aarch64   the recorder cross-compiled for Linux on aarch64, in qemu: an experiment
        cargo xtask test page      the viewer's page alone: types, tests, in a browser
        cargo xtask test fuzz      the fuzzers alone, for a minute
+       cargo xtask test lake      the lake of many runs: format, lints, tests, the same rows in SQLite and DuckDB, S3 on loopback
        cargo xtask test miri      the recorder's and the format's tests in miri
        cargo xtask test sanitized the preloaded library, built with the address sanitizer
        cargo xtask test dependencies  licences and origins of what the project depends on, and cargo-deny
@@ -82,7 +84,7 @@ fn main() -> ExitCode {
         [
             "test",
             part @ ("rayon" | "programs" | "page" | "fuzz" | "sanitized" | "miri" | "dependencies"
-            | "runtimes" | "aarch64"),
+            | "runtimes" | "aarch64" | "lake"),
         ] => test::part(part, false),
         ["test", "truth"] => test::part("truth", false),
         ["test", "truth", "--long"] => test::part("truth", true),

@@ -15,6 +15,7 @@ use crate::aarch64;
 use crate::comments;
 use crate::dependencies;
 use crate::fuzz;
+use crate::lake;
 use crate::miri;
 use crate::package;
 use crate::packages;
@@ -56,6 +57,7 @@ pub fn part(name: &str, long: bool) -> Result<()> {
         "runtimes" => runtimes::run(&mut tally)?,
         "aarch64" => tally.outcome("aarch64", aarch64::run()),
         "sanitized" => tally.outcome("sanitized library", sanitized::run()),
+        "lake" => lake::run(&mut tally)?,
         "miri" => tally.outcome("miri", miri::run(packages::may_install())),
         "dependencies" => {
             licences(&mut tally);
@@ -105,6 +107,7 @@ pub fn run(long: bool) -> Result<()> {
     tally.stage("page built");
     let format = ["fmt", "--all", "--", "--check"];
     tally.check("format", cargo().args(format))?;
+    lake::format(&mut tally)?;
     tally.outcome("width of comments", width_of_comments());
     // The tool with them, as it is run by some. cargo names each crate, which is silent for minutes
     // otherwise.
@@ -116,6 +119,9 @@ pub fn run(long: bool) -> Result<()> {
     }
     tally.stage("tests built");
     if !long {
+        tally
+            .skipped
+            .push("the lake: with --long, or cargo xtask test lake".into());
         // Tests wait more than they compute, so that one half leaves time for the other.
         let mut beside = Tally::new();
         thread::scope(|scope| {
@@ -142,6 +148,7 @@ pub fn run(long: bool) -> Result<()> {
         vulnerabilities(&mut tally);
         runtimes::run(&mut tally)?;
         tally.outcome("aarch64", aarch64::run());
+        lake::run(&mut tally)?;
         tally.outcome("the documentation's site", documentation::site());
         truth::run(&mut tally, Amount::All)?;
         tally.stage("what takes long");

@@ -1,15 +1,17 @@
 //! `workspan check`: limits a run must keep, for continuous integration.
 
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use workspan_analysis::compare::{Amount, Limit, check};
 use workspan_export::{
     check_github, check_json, check_junit, check_markdown, check_sarif, check_text,
 };
 
 use crate::compare::{Looks, Measured, names};
+use crate::lake;
 use crate::output::print;
 use workspan_record::progress::Progress;
 use workspan_record::units::{ParseError, number, percent, time};
@@ -49,21 +51,24 @@ fn also(text: &str) -> Result<(Format, PathBuf), String> {
 #[command(
     group = clap::ArgGroup::new("limit").required(true).multiple(true).args([
         "min_parallelism", "min_burdened_parallelism", "min_speedup_bound", "max_elapsed", "max_delay", "max_no_work",
-        "max_regression", "max_work_growth", "max_span_growth",
+        "max_regression", "max_work_growth", "max_span_growth", "baseline_lake",
     ]),
     long_about = "Checks limits, alone or against a baseline, and says where a broken one comes from.
 
 Exit codes: 0 all limits are kept, 3 one is broken, 1 it could not be checked, 2 wrong usage.
 
 Several runs count with their mean. A growth over the baseline that is within the noise of several runs a side breaks no \
-limit; with one run a side the noise is not known, so leave room for it.",
+limit; with one run a side the noise is not known, so leave room for it.
+
+With --baseline-lake the limits are what the last runs of a lake have, noise included (docs/lake.md).",
     after_help = "\
 Examples:
   workspan check run.wspan --min-parallelism 8 --max-delay 5%
   workspan check run.wspan --baseline base.wspan --max-regression 10% --max-span-growth 5%
   workspan check run1.wspan run2.wspan run3.wspan --baseline base1.wspan --baseline base2.wspan --max-regression 5%
   workspan check run.wspan --min-speedup-bound 16:6.5 --max-elapsed 2s --json
-  workspan check run.wspan --min-parallelism 8 --format github --also markdown:comment.md --also sarif:check.sarif"
+  workspan check run.wspan --min-parallelism 8 --format github --also markdown:comment.md --also sarif:check.sarif
+  workspan check run.wspan --baseline-lake ~/lake --last 20 --same branch=main"
 )]
 pub struct CheckArgs {
     /// The run's traces; several for the spread
@@ -101,6 +106,18 @@ pub struct CheckArgs {
     /// Maximum growth of the span over the baseline
     #[arg(long, value_name = "10%", value_parser = percent, requires = "baseline")]
     max_span_growth: Option<f64>,
+    /// Check that the run is as runs of this lake usually are (`workspan lake`)
+    #[arg(long, value_name = "ROOT", conflicts_with_all = [
+        "baseline", "also", "min_parallelism", "min_burdened_parallelism", "min_speedup_bound", "max_elapsed",
+        "max_delay", "max_no_work",
+    ])]
+    baseline_lake: Option<OsString>,
+    /// With --baseline-lake: how many runs say what is usual
+    #[arg(long, value_name = "N", requires = "baseline_lake")]
+    last: Option<u32>,
+    /// With --baseline-lake: take runs with this tag alone (repeatable)
+    #[arg(long, value_name = "KEY=VALUE", requires = "baseline_lake")]
+    same: Vec<String>,
     /// How the result is printed
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     format: Format,
@@ -121,6 +138,9 @@ pub struct CheckArgs {
 /// # Errors
 /// A trace can't be read, or stdout can't be written.
 pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
+    if let Some(root) = &args.baseline_lake {
+        return against_lake(args, root);
+    }
     let limits = limits(args);
     let progress = Progress::new("workspan: reading the traces …");
     let sides = [args.baseline.clone(), args.files.clone()];
@@ -153,6 +173,28 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Leaves the check to the lake, which knows the runs.
+fn against_lake(args: &CheckArgs, root: &OsStr) -> anyhow::Result<ExitCode> {
+    let format = match args.format {
+        _ if args.json => "json",
+        Format::Text => "text",
+        Format::Json => "json",
+        Format::Github => "github",
+        Format::Markdown | Format::Sarif | Format::Junit => {
+            bail!("--baseline-lake: prints text, json or github")
+        }
+    };
+    let mut arguments: Vec<OsString> = vec!["check".into(), "--baseline-lake".into(), root.into()];
+    arguments.extend(["--format".into(), format.into()]);
+    let last = args.last.map(|n| ["--last".into(), n.to_string().into()]);
+    arguments.extend(last.into_iter().flatten());
+    let same = args.same.iter().map(|same| ["--same".into(), same.into()]);
+    arguments.extend(same.flatten());
+    arguments.push("--".into());
+    arguments.extend(args.files.iter().map(OsString::from));
+    lake::start(&arguments)
 }
 
 fn limits(args: &CheckArgs) -> Vec<Limit> {

@@ -16,6 +16,7 @@ use crate::flame::FlameArgs;
 use crate::help::HelpArgs;
 use crate::html::HtmlArgs;
 use crate::info::InfoArgs;
+use crate::lake::LakeArgs;
 use crate::lsp::LspArgs;
 use crate::man::ManArgs;
 use crate::mcp::McpArgs;
@@ -33,7 +34,7 @@ use crate::view::ViewArgs;
 use crate::whatif::WhatifArgs;
 use crate::{
     advise, bandwidth, bench, calibrate, check, compare, completions, export, flame, help, html,
-    info, lsp, man, mcp, plot, record, report, scale, simulate, sql, stretch, timeline, view,
+    info, lake, lsp, man, mcp, plot, record, report, scale, simulate, sql, stretch, timeline, view,
     whatif,
 };
 
@@ -81,6 +82,7 @@ enum Command {
     Scale(ScaleArgs),
     Timeline(TimelineArgs),
     Sql(SqlArgs),
+    Lake(LakeArgs),
     Plot(PlotArgs),
     Export(ExportArgs),
     Flame(FlameArgs),
@@ -123,6 +125,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Scale(args) => return scale::run(&args),
         Command::Timeline(args) => timeline::run(&args)?,
         Command::Sql(args) => sql::run(&args)?,
+        Command::Lake(args) => return lake::run(&args),
         Command::Plot(args) => plot::run(&args)?,
         Command::Export(args) => export::run(&args)?,
         Command::Flame(args) => flame::run(&args)?,

@@ -22,6 +22,7 @@ pub mod flame;
 pub mod help;
 pub mod html;
 pub mod info;
+pub mod lake;
 pub mod lsp;
 pub mod man;
 pub mod mcp;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use workspan_record::after_run::{PrintReport, PrintTable};
 use workspan_record::cargo::command_line::CargoLine;
 use workspan_record::cargo::{self, Request};
+use workspan_record::lake::Lake;
 use workspan_record::options::keep_windows::{Length, Windows};
 use workspan_record::options::settings::Watch;
 use workspan_record::program;
@@ -98,6 +99,12 @@ fn watch(args: &RecordingArgs) -> anyhow::Result<Watch> {
     watch.max_overhead = args.max_overhead;
     watch.stall = args.stall.map(Length::duration);
     watch.fold = args.fold.clone();
+    if args.lake.is_none() && !args.tag.is_empty() {
+        anyhow::bail!("--tag is for --lake ROOT, the lake that the run is added to");
+    }
+    let lake = args.lake.clone();
+    let lake = lake.map(|root| Lake::new(root, args.tag.clone()));
+    watch.lake = lake.transpose()?;
     Ok(watch)
 }
 

@@ -15,6 +15,7 @@ use workspan_trace::entry::Note;
 use workspan_trace::note_keys::WARNING;
 
 use crate::kernel::off_cpu::OffCpu;
+use crate::lake::Lake;
 use crate::launch::runner::UNRECORDED;
 use crate::launch::signals::Writing;
 use crate::options::keep_windows::Windows;
@@ -60,6 +61,8 @@ pub struct Outcome<'a> {
     pub tail_grain: Option<u64>,
     /// The limit that was asked for.
     pub max_overhead: Option<MaxOverhead>,
+    /// Where the runs are added.
+    pub lake: Option<&'a Lake>,
 }
 
 /// A finalised trace that has no name of its own yet.
@@ -171,6 +174,9 @@ impl Outcome<'_> {
             None => say!("{place}"),
         }
         self.writing.written(None);
+        if let Some(lake) = self.lake {
+            lake.add(&paths);
+        }
         let runtimes = &traces[main].runtimes;
         if let Some(text) = self.max_overhead.and_then(|most| most.unheeded(runtimes)) {
             say!("workspan: {text}");

@@ -137,6 +137,7 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
         windows: &request.windows,
         tail_grain: request.watch.fold.tail_grain(),
         max_overhead: request.watch.max_overhead,
+        lake: request.watch.lake.as_ref(),
     }
     .conclude(|recorded| match recorded {
         [] => not_run(&given, status.success(), &unrecorded, &build.path),

@@ -16,6 +16,7 @@ pub mod cargo;
 pub mod costs;
 pub mod embedded;
 mod kernel;
+pub mod lake;
 pub mod launch;
 mod machine;
 pub mod message;

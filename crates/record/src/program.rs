@@ -130,6 +130,7 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         windows: &request.windows,
         tail_grain: request.watch.fold.tail_grain(),
         max_overhead: request.watch.max_overhead,
+        lake: request.watch.lake.as_ref(),
     }
     .conclude(|recorded| Some(nothing(recorded, &path, request.follow)));
     if runtime.is_some() && status.signal().is_some() {

@@ -15,6 +15,7 @@ mod run;
 pub mod schema;
 mod tables;
 
+pub use cell::Cell;
 pub use database::{Database, ReadColumns};
 pub use error::Error;
 pub use file::{append, is_database};

@@ -1,4 +1,8 @@
 //! Ready-made queries: the questions that papers of this field ask about a run.
+//!
+//! They are SQL that other engines understand too, because the lake of `workspan lake` asks the same:
+//! no number stands for a truth value, what is selected is grouped by, and rows that are equal in
+//! what a limited answer is ordered by are ordered by the rest.
 
 use crate::error::Error;
 
@@ -39,7 +43,7 @@ FROM sites WHERE tasks > 0 ORDER BY run, critical_work DESC",
 FROM strands s JOIN sites p ON p.run = s.run AND p.site = s.site
 LEFT JOIN sites a ON a.run = s.run AND a.site = s.from_site
 LEFT JOIN sites b ON b.run = s.run AND b.site = s.to_site
-WHERE s.critical ORDER BY s.run, s.time DESC, s.strand",
+WHERE s.critical = 1 ORDER BY s.run, s.time DESC, s.strand",
     },
     Query {
         name: "levels",
@@ -55,7 +59,7 @@ FROM strands GROUP BY run, level ORDER BY run, level",
 FROM strands s JOIN sites p ON p.run = s.run AND p.site = s.site
 LEFT JOIN sites a ON a.run = s.run AND a.site = s.from_site
 LEFT JOIN sites b ON b.run = s.run AND b.site = s.to_site
-GROUP BY s.run, s.site, s.from_site, s.start_kind, s.to_site, s.end_kind ORDER BY s.run, time DESC",
+GROUP BY s.run, s.site, s.from_site, s.start_kind, s.to_site, s.end_kind, p.label, a.label, b.label ORDER BY s.run, time DESC",
     },
     Query {
         name: "stretch",
@@ -76,33 +80,33 @@ FROM t GROUP BY label ORDER BY stretch DESC",
         about: "How long were strands ready before they started, by edge and site? (DAGViz: delay distributions)",
         sql: "SELECT s.run, p.label AS site, s.ready_edge AS edge, count(*) AS strands, sum(s.waited) AS waited, max(s.waited) AS longest
 FROM strands s JOIN sites p ON p.run = s.run AND p.site = s.site
-WHERE s.waited > 0 GROUP BY s.run, s.site, s.ready_edge ORDER BY s.run, waited DESC",
+WHERE s.waited > 0 GROUP BY s.run, s.site, p.label, s.ready_edge ORDER BY s.run, waited DESC",
     },
     Query {
         name: "slow-thieves",
         about: "Which strands were ready longest before they started? (DAGViz: slow steals)",
         sql: "SELECT s.run, s.strand, p.label AS site, s.ready_edge AS edge, s.thread, s.ready, s.waited
 FROM strands s JOIN sites p ON p.run = s.run AND p.site = s.site
-WHERE s.waited > 0 ORDER BY s.waited DESC LIMIT 50",
+WHERE s.waited > 0 ORDER BY s.waited DESC, s.run, s.strand LIMIT 50",
     },
     Query {
         name: "strand-lengths",
         about: "How long are strands? Powers of two, by site",
-        sql: "SELECT s.run, p.label AS site, 1 << length AS from_ns, count(*) AS strands, sum(time) AS time FROM
+        sql: "SELECT s.run, p.label AS site, 1 << s.length AS from_ns, count(*) AS strands, sum(s.time) AS time FROM
   (SELECT run, site, time, CASE WHEN time < 1 THEN 0 ELSE cast(log2(time) AS INTEGER) END AS length FROM strands) s
-JOIN sites p ON p.run = s.run AND p.site = s.site GROUP BY s.run, s.site, length ORDER BY s.run, site, length",
+JOIN sites p ON p.run = s.run AND p.site = s.site GROUP BY s.run, s.site, p.label, s.length ORDER BY s.run, p.label, s.length",
     },
     Query {
         name: "task-lengths",
         about: "How long are tasks with their descendants, by site? (TaskProf: granularity)",
         sql: "SELECT t.run, p.label AS site, count(*) AS tasks, min(t.work) AS shortest, avg(t.work) AS mean, max(t.work) AS longest
-FROM tasks t JOIN sites p ON p.run = t.run AND p.site = t.site GROUP BY t.run, t.site ORDER BY t.run, tasks DESC",
+FROM tasks t JOIN sites p ON p.run = t.run AND p.site = t.site GROUP BY t.run, t.site, p.label ORDER BY t.run, tasks DESC",
     },
     Query {
         name: "spawn-loops",
         about: "Which tasks create the most other tasks? (thesis 2017: one task holding all)",
         sql: "SELECT t.run, t.task, p.label AS site, t.children, t.time FROM tasks t
-JOIN sites p ON p.run = t.run AND p.site = t.site WHERE t.children > 0 ORDER BY t.children DESC LIMIT 50",
+JOIN sites p ON p.run = t.run AND p.site = t.site WHERE t.children > 0 ORDER BY t.children DESC, t.run, t.task LIMIT 50",
     },
     Query {
         name: "threads",
@@ -132,14 +136,14 @@ WHERE a.thread <> b.thread GROUP BY e.run, e.kind, a.thread, b.thread ORDER BY e
     Query {
         name: "leapfrogs",
         about: "Steals made while waiting for a stolen child (Wool)",
-        sql: "SELECT run, thief, victim, t, task FROM steals WHERE leap ORDER BY run, t",
+        sql: "SELECT run, thief, victim, t, task FROM steals WHERE leap = 1 ORDER BY run, t",
     },
     Query {
         name: "stolen-sites",
         about: "Tasks of which sites were stolen? (WoolPlot)",
         sql: "SELECT s.run, p.label AS site, count(*) AS steals, avg(t.work) AS mean_work FROM steals s
 JOIN tasks t ON t.run = s.run AND t.task = s.task JOIN sites p ON p.run = t.run AND p.site = t.site
-GROUP BY s.run, t.site ORDER BY steals DESC",
+GROUP BY s.run, t.site, p.label ORDER BY steals DESC, s.run, p.label",
     },
     Query {
         name: "queue-depth",
@@ -166,9 +170,9 @@ GROUP BY run, kind, function, file, line, released_file, released_line ORDER BY 
     Query {
         name: "counters",
         about: "Counters by site, with the rate (TaskProf2)",
-        sql: "SELECT c.run, c.counter, p.label AS site, sum(c.value) AS value, round(1e3 * sum(c.value) / max(sum(s.time), 1), 3) AS per_us
+        sql: "SELECT c.run, c.counter, p.label AS site, sum(c.value) AS value, round(1e3 * sum(c.value) / coalesce(nullif(sum(s.time), 0), 1), 3) AS per_us
 FROM counters c JOIN strands s ON s.run = c.run AND s.strand = c.strand JOIN sites p ON p.run = s.run AND p.site = s.site
-GROUP BY c.run, c.counter, s.site ORDER BY c.run, c.counter, value DESC",
+GROUP BY c.run, c.counter, s.site, p.label ORDER BY c.run, c.counter, value DESC",
     },
     Query {
         name: "regions",
@@ -180,14 +184,16 @@ GROUP BY run, label, kind ORDER BY run, open DESC",
         name: "hot-lines",
         about: "Where was the CPU time inside strands, by sampled line?",
         sql: "SELECT run, function, file, line, count(*) AS samples, sum(time) AS time FROM samples
-WHERE strand IS NOT NULL GROUP BY run, function, file, line ORDER BY samples DESC LIMIT 50",
+WHERE strand IS NOT NULL GROUP BY run, function, file, line
+ORDER BY samples DESC, run, coalesce(function, ''), coalesce(file, ''), coalesce(line, 0) LIMIT 50",
     },
     Query {
         name: "hot-critical-lines",
         about: "Where was the CPU time on the critical path, by sampled line?",
         sql: "SELECT m.run, m.function, m.file, m.line, count(*) AS samples, sum(m.time) AS time FROM samples m
-JOIN strands s ON s.run = m.run AND s.strand = m.strand WHERE s.critical
-GROUP BY m.run, m.function, m.file, m.line ORDER BY samples DESC LIMIT 50",
+JOIN strands s ON s.run = m.run AND s.strand = m.strand WHERE s.critical = 1
+GROUP BY m.run, m.function, m.file, m.line
+ORDER BY samples DESC, m.run, coalesce(m.function, ''), coalesce(m.file, ''), coalesce(m.line, 0) LIMIT 50",
     },
 ];
 

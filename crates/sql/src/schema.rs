@@ -34,7 +34,19 @@ pub struct Table {
     pub(crate) rows: fn(&Run) -> usize,
 }
 
+impl Column {
+    /// The value in row `row` of a run; rows are counted by [`Table::row_count`].
+    pub fn value<'a>(&self, run: &'a Run, row: usize) -> Cell<'a> {
+        (self.value)(run, row)
+    }
+}
+
 impl Table {
+    /// The number of rows that a run has in it.
+    pub fn row_count(&self, run: &Run) -> usize {
+        (self.rows)(run)
+    }
+
     /// The table with that name, ignoring case.
     pub fn named(name: &str) -> Option<&'static Table> {
         TABLES.iter().find(|t| t.name.eq_ignore_ascii_case(name))

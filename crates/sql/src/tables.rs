@@ -1,8 +1,11 @@
 //! Defines every column of every table: name, type, meaning, and how its value is computed.
 
+use workspan_analysis::causes::{Cause, Finding};
 use workspan_analysis::{AsyncRole, async_role, attributed_frame};
 use workspan_dag::samples::WaitedFor;
-use workspan_dag::{EdgeKind, Frame, NONE, OffWhy, Region, StartKind, TaskKind, ThreadEvent};
+use workspan_dag::{
+    EdgeKind, Frame, NONE, OffWhy, Place, Region, StartKind, TaskKind, ThreadEvent,
+};
 
 use crate::cell::Cell;
 use crate::run::Run;
@@ -27,6 +30,7 @@ pub static TABLES: &[Table] = &[
             "name" TEXT "The program" |r, _| Cell::text(r.dag.meta.name.as_deref());
             "runtime" TEXT "The runtime with its version" |r, _| Cell::text(r.dag.meta.runtime.as_deref());
             "command" TEXT "The command line" |r, _| Cell::text(r.dag.meta.command.as_deref());
+            "recorded_at" INTEGER "When the recording began, in seconds since 1970" |r, _| r.dag.meta.run.recorded_at.map_or(Cell::Null, |t| Cell::whole(t.into()));
             "host" TEXT "The machine's name" |r, _| Cell::text(r.dag.meta.host.as_deref());
             "cpus" INTEGER "CPUs the process could use" |r, _| r.dag.meta.cpus.map_or(Cell::Null, |n| Cell::Int(n.into()));
             "workers" INTEGER "W: the largest number of pool workers alive at the same time" |r, _| Cell::Int(r.report.breakdown.workers.into());
@@ -51,6 +55,9 @@ pub static TABLES: &[Table] = &[
             "blocked" INTEGER "Worker time in which strands were blocked" |r, _| Cell::whole(r.ns(r.report.breakdown.blocked));
             "recording" INTEGER "Worker time that the recorder's probes took" |r, _| Cell::whole(r.ns(r.report.breakdown.recording));
             "oversubscribed" INTEGER "Strand time in excess of the number of workers" |r, _| Cell::whole(r.ns(r.report.breakdown.oversubscribed));
+            "lost" INTEGER "Worker time that was lost; the causes divide it" |r, _| Cell::whole(r.ns(r.report.causes.lost));
+            "cpu_time" INTEGER "CPU time of the process, where it was measured" |r, _| r.dag.meta.run.cpu_time.map_or(Cell::Null, |t| Cell::whole(r.ns(t.into())));
+            "other_cpu_time" INTEGER "The part of it of threads without records" |r, _| r.dag.meta.run.cpu_time_of_others.map_or(Cell::Null, |t| Cell::whole(r.ns(t.into())));
             "path_work" INTEGER "Part of elapsed in which a strand of the ready path ran" |r, _| Cell::whole(r.ns(r.report.breakdown.ready_path.work.into()));
             "path_busy_delay" INTEGER "Part of elapsed in which the ready path waited and no worker was free" |r, _| Cell::whole(r.ns(r.report.breakdown.ready_path.busy_delay.into()));
             "path_scheduler_delay" INTEGER "Part of elapsed in which the ready path waited although a worker was free" |r, _| Cell::whole(r.ns(r.report.breakdown.ready_path.scheduler_delay.into()));
@@ -65,6 +72,36 @@ pub static TABLES: &[Table] = &[
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
             "edge" TEXT "create, create_continuation, wait_continuation, yield_continuation, end, depend or signal" |_, i| Cell::Text(EdgeKind::NAMES[i]);
             "delay" INTEGER "Worker time in which the worker was free while such a strand was ready" |r, i| Cell::whole(r.ns(r.report.breakdown.delay_by_edge[i]));
+        },
+    },
+    Table {
+        name: "causes",
+        about: "One row per run and cause of lost worker time (docs/causes.md).",
+        index: &[],
+        rows: |_| Cause::ALL.len(),
+        columns: columns! {
+            "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
+            "cause" TEXT "The cause: serial-strand, grain-fine, lock, …; none where none is known" |_, i| Cell::Text(Cause::ALL[i].id());
+            "lost" INTEGER "Worker time lost to it" |r, i| Cell::whole(r.ns(r.report.causes.by_cause[i]));
+        },
+    },
+    Table {
+        name: "findings",
+        about: "One row per cause at a place, most lost first, at most 20 per run.",
+        index: &[],
+        rows: |r| r.report.causes.places.len(),
+        columns: columns! {
+            "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
+            "finding" INTEGER "Its rank: 1 lost most" |_, i| Cell::whole(i as u128 + 1);
+            "cause" TEXT "The cause" |r, i| Cell::Text(place(r, i).cause.id());
+            "lost" INTEGER "Worker time lost to it there" |r, i| Cell::whole(r.ns(place(r, i).lost));
+            "reported" INTEGER "1 if it leads the report" |r, i| Cell::flag(r.report.causes.findings().iter().any(|f| std::ptr::eq(*f, place(r, i))));
+            "site" INTEGER "The spawn site of the tasks" |r, i| Cell::id(place(r, i).block.site);
+            "label" TEXT "That position as reports show it" |r, i| Cell::text(position(r, place(r, i).block.site).map(|p| p.label.as_str()));
+            "starts_at" TEXT "Where the strands start" |r, i| Cell::text(position(r, place(r, i).block.from).map(|p| p.label.as_str()));
+            "ends_at" TEXT "Where the strands end" |r, i| Cell::text(position(r, place(r, i).block.to).map(|p| p.label.as_str()));
+            "strands" INTEGER "Strands behind it" |r, i| Cell::whole(place(r, i).evidence.strands.into());
+            "longest" INTEGER "The longest time that one of them was" |r, i| Cell::whole(r.ns(place(r, i).evidence.longest.into()));
         },
     },
     Table {
@@ -355,6 +392,16 @@ fn region(run: &Run, i: usize) -> &Region {
 fn counter_value(run: &Run, i: usize) -> (u32, u64) {
     let (counter, value) = run.counters()[i];
     run.dag.counters[counter].values[value]
+}
+
+/// A cause at its place.
+fn place(run: &Run, i: usize) -> &Finding {
+    &run.report.causes.places[i]
+}
+
+/// A position by its number.
+fn position(run: &Run, id: u32) -> Option<&Place> {
+    run.dag.places.get(id as usize)
 }
 
 /// Where a strand waited.

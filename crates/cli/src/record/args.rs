@@ -58,6 +58,13 @@ pub struct RecordingArgs {
     /// unrecorded; the environment keeps LD_PRELOAD)
     #[arg(long)]
     pub follow: bool,
+    /// Add the run to this lake when it is recorded: a folder, s3://…, gs://… or az://…
+    /// (`workspan lake`)
+    #[arg(long, value_name = "ROOT")]
+    pub lake: Option<OsString>,
+    /// With --lake: what is known of the run, as commit=3f1c9a (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub tag: Vec<String>,
     /// For cargo test and bench: run each test or benchmark in a process of its own, and print a
     /// table with a row each (libtest, Criterion and divan list their names; programs that list
     /// none run as always)
@@ -161,6 +168,8 @@ mod tests {
             "off|PERCENT" => "5%",
             "auto|off|TIME" => "10us",
             "SITE" => "sort.rs:1",
+            "ROOT" => "runs",
+            "KEY=VALUE" => "branch=main",
             other => panic!("no example of a {other}"),
         }
     }

@@ -9,6 +9,7 @@ use workspan_perf::{Counter, Rate};
 use workspan_trace::entry::Note;
 use workspan_trace::note_keys::WARNING;
 
+use crate::lake::Lake;
 use crate::launch::environment::{COUNTERS, MAX_OVERHEAD, NO_PERF, SAMPLE, is_followed};
 use crate::options::fold::FoldArgs;
 use crate::options::keep_windows::Windows;
@@ -30,6 +31,8 @@ pub struct Watch {
     pub stall: Option<Duration>,
     /// What the recorder folds.
     pub fold: FoldArgs,
+    /// `--lake`: where the runs are added.
+    pub lake: Option<Lake>,
     /// `--counters`: those the kernel counts.
     counters: Vec<Counter>,
     /// And why it does not count the others.

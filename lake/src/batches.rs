@@ -1,0 +1,132 @@
+//! The rows of a run as a Parquet file in memory.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use datafusion::arrow::array::{ArrayRef, Float64Builder, Int64Builder, StringBuilder};
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::parquet::basic::{Compression, ZstdLevel};
+use datafusion::parquet::file::metadata::KeyValue;
+use datafusion::parquet::file::properties::{EnabledStatistics, WriterProperties};
+use workspan_sql::{Cell, Run};
+
+use crate::layout::RunName;
+use crate::tables::{LakeColumn, LakeTable, Source};
+
+/// The key under which a file says which table it is of. A file without it is not ours.
+pub const TABLE_KEY: &str = "workspan.table";
+/// The key under which a file says which run it is of.
+pub const RUN_KEY: &str = "workspan.run";
+
+/// Rows that are turned into columns at once.
+const BATCH_ROWS: usize = 1 << 16;
+
+/// What a run is beside its trace.
+pub struct Added<'a> {
+    /// Its name.
+    pub name: &'a RunName,
+    /// Its trace, measured.
+    pub run: &'a Run,
+    /// Its tags, by key; no key stands twice.
+    pub tags: &'a [(String, String)],
+}
+
+impl Added<'_> {
+    fn tag(&self, key: &str) -> Option<&str> {
+        let mut tags = self.tags.iter();
+        tags.find(|tag| tag.0 == key).map(|tag| tag.1.as_str())
+    }
+
+    fn rows(&self, table: &LakeTable) -> usize {
+        table
+            .sql
+            .map_or(self.tags.len(), |sql| sql.row_count(self.run))
+    }
+
+    fn cell<'a>(&'a self, column: &LakeColumn, row: usize) -> Cell<'a> {
+        let text = |text: Option<&'a str>| text.map_or(Cell::Null, Cell::Text);
+        match column.source {
+            Source::Run => Cell::Text(self.name.as_str()),
+            Source::Sql(column) => column.value(self.run, row),
+            Source::Tag(key) => text(self.tag(key)),
+            Source::Key => text(self.tags.get(row).map(|tag| tag.0.as_str())),
+            Source::Value => text(self.tags.get(row).map(|tag| tag.1.as_str())),
+        }
+    }
+}
+
+/// The file of a run and table. The same run always makes the same bytes.
+///
+/// # Errors
+/// The encoder fails.
+pub fn parquet(table: &LakeTable, added: &Added<'_>) -> anyhow::Result<Vec<u8>> {
+    let schema = table.schema();
+    let note = |key: &str, value: &str| KeyValue::new(key.to_owned(), value.to_owned());
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_created_by(format!("workspan-lake {}", env!("CARGO_PKG_VERSION")))
+        .set_key_value_metadata(Some(vec![
+            note(TABLE_KEY, table.name),
+            note(RUN_KEY, added.name.as_str()),
+        ]))
+        .build();
+    let mut file = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut file, Arc::clone(&schema), Some(properties))?;
+    let rows = added.rows(table);
+    for from in (0..rows).step_by(BATCH_ROWS) {
+        let to = rows.min(from + BATCH_ROWS);
+        let columns = table.columns.iter();
+        let columns = columns
+            .map(|column| array(column, added, from..to))
+            .collect();
+        writer.write(&RecordBatch::try_new(Arc::clone(&schema), columns)?)?;
+    }
+    writer
+        .close()
+        .with_context(|| format!("encoding the table `{}`", table.name))?;
+    Ok(file)
+}
+
+/// One column of some rows. A value that is not of the column's kind is the nearest one that is: a
+/// count beyond 64 bits becomes the largest number.
+fn array(column: &LakeColumn, added: &Added<'_>, rows: std::ops::Range<usize>) -> ArrayRef {
+    let cells = rows.map(|row| added.cell(column, row));
+    match column.kind {
+        "INTEGER" => {
+            let mut array = Int64Builder::new();
+            for cell in cells {
+                array.append_option(match cell {
+                    Cell::Int(v) => Some(v),
+                    Cell::Real(v) => Some(v as i64),
+                    Cell::Null | Cell::Text(_) => None,
+                });
+            }
+            Arc::new(array.finish())
+        }
+        "REAL" => {
+            let mut array = Float64Builder::new();
+            for cell in cells {
+                array.append_option(match cell {
+                    Cell::Int(v) => Some(v as f64),
+                    Cell::Real(v) => Some(v),
+                    Cell::Null | Cell::Text(_) => None,
+                });
+            }
+            Arc::new(array.finish())
+        }
+        _ => {
+            let mut array = StringBuilder::new();
+            for cell in cells {
+                match cell {
+                    Cell::Text(v) => array.append_value(v),
+                    Cell::Int(v) => array.append_value(v.to_string()),
+                    Cell::Real(v) => array.append_value(v.to_string()),
+                    Cell::Null => array.append_null(),
+                }
+            }
+            Arc::new(array.finish())
+        }
+    }
+}

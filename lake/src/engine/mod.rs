@@ -1,0 +1,195 @@
+//! Answers queries with DataFusion: tables are files, memory is bounded, and what does not fit is
+//! written to temporary files.
+//!
+//! A table of the engine is the set of files that [`files`] found whole and of a run that is in the
+//! lake. The engine lists files through [`shown`], which shows no others.
+
+mod files;
+mod shown;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow, bail};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::config::Dialect;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use datafusion::datasource::listing::{
+    ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
+};
+use datafusion::execution::context::SQLOptions;
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
+use object_store::path::Path;
+
+use crate::layout::RunName;
+use crate::root::Root;
+use crate::tables::{FOLDER_COLUMNS, LakeTable, named, tables};
+use shown::{Files, ShownFiles};
+
+/// A file that is left out of answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// The file, as people write it.
+    pub file: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+/// Answers queries to a lake.
+pub struct Engine {
+    root: Root,
+    memory: usize,
+    context: SessionContext,
+    files: Files,
+    runs: BTreeSet<RunName>,
+    /// The files of each table that was asked for.
+    asked: BTreeMap<String, Vec<Path>>,
+    left_out: BTreeMap<Path, Damage>,
+}
+
+impl Engine {
+    /// Opens the lake at `root`. Queries use about `memory` bytes beside what is read at a time.
+    ///
+    /// # Errors
+    /// There is no lake, or it has no run.
+    pub async fn open(root: Root, memory: usize) -> anyhow::Result<Engine> {
+        root.must_exist()?;
+        let runs = files::runs(&root).await?;
+        if runs.is_empty() {
+            bail!(
+                "{}: no run is in that lake; `workspan lake add run.wspan --into {}` adds one",
+                root.name,
+                root.name
+            );
+        }
+        let files = Files::default();
+        let context = context(&root, memory, &files)?;
+        Ok(Engine {
+            root,
+            memory,
+            context,
+            files,
+            runs,
+            asked: BTreeMap::new(),
+            left_out: BTreeMap::new(),
+        })
+    }
+
+    /// The number of runs in the lake.
+    pub fn runs(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Plans a query, which may do nothing but read the lake's tables.
+    ///
+    /// # Errors
+    /// The query is wrong, does more than read, or asks a table that no run has.
+    pub async fn query(&mut self, sql: &str) -> anyhow::Result<DataFrame> {
+        let state = self.context.state();
+        let statement = state.sql_to_statement(sql, &Dialect::Generic);
+        let statement = statement.map_err(refused)?;
+        let tables = state
+            .resolve_table_references(&statement)
+            .map_err(refused)?;
+        for table in tables {
+            if let Some(table) = named(table.table()) {
+                self.register(&table).await?;
+            }
+        }
+        let options = SQLOptions::new()
+            .with_allow_ddl(false)
+            .with_allow_dml(false)
+            .with_allow_statements(false);
+        let planned = self.context.sql_with_options(sql, options).await;
+        planned.map_err(refused)
+    }
+
+    async fn register(&mut self, table: &LakeTable) -> anyhow::Result<()> {
+        if self.asked.contains_key(table.name) {
+            return Ok(());
+        }
+        let found = files::of_table(&self.root, table, &self.runs, &self.left_out).await?;
+        self.left_out.extend(found.damaged);
+        if found.whole.is_empty() && table.is_detail() {
+            bail!(
+                "no run of {} has the table `{}`: it is only of runs that `workspan lake add --detail` added",
+                self.root.name,
+                table.name
+            );
+        }
+        self.files.show(&found.whole);
+        let folders = FOLDER_COLUMNS.iter();
+        let folders = folders.map(|(name, _)| ((*name).to_owned(), DataType::Utf8));
+        let options = ListingOptions::new(Arc::new(ParquetFormat::default()))
+            .with_file_extension(".parquet")
+            .with_table_partition_cols(folders.collect());
+        let url = ListingTableUrl::parse(self.root.table_url(table.name))?;
+        let config = ListingTableConfig::new(url)
+            .with_listing_options(options)
+            .with_schema(table.schema());
+        let provider = Arc::new(ListingTable::try_new(config)?);
+        self.context.register_table(table.name, provider)?;
+        self.asked.insert(table.name.to_owned(), found.whole);
+        Ok(())
+    }
+
+    /// Reads all of the files that were asked for, after a query that failed, and leaves those out
+    /// that cannot be read. True if there are any: the query may be asked again.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub async fn leave_out_damaged(&mut self) -> anyhow::Result<bool> {
+        let mut found = false;
+        for paths in self.asked.values() {
+            for (path, damage) in files::damaged(&self.root, paths).await {
+                found = true;
+                self.left_out.insert(path, damage);
+            }
+        }
+        if found {
+            // The engine remembers what it listed.
+            self.files = Files::default();
+            self.asked.clear();
+            self.context = context(&self.root, self.memory, &self.files)?;
+        }
+        Ok(found)
+    }
+
+    /// The files that the answers lack.
+    pub fn left_out(&self) -> impl Iterator<Item = &Damage> {
+        self.left_out.values()
+    }
+}
+
+fn context(root: &Root, memory: usize, files: &Files) -> anyhow::Result<SessionContext> {
+    let runtime = RuntimeEnvBuilder::new()
+        .with_memory_pool(Arc::new(FairSpillPool::new(memory)))
+        .build_arc()
+        .context("starting the query engine")?;
+    let store = ShownFiles::new(Arc::clone(&root.store), files.clone());
+    runtime.register_object_store(&root.top, Arc::new(store));
+    let mut config = SessionConfig::new().with_information_schema(true);
+    config.options_mut().execution.parquet.pushdown_filters = true;
+    Ok(SessionContext::new_with_config_rt(config, runtime))
+}
+
+/// What the engine says of a wrong query, with where to look.
+fn refused(error: datafusion::error::DataFusionError) -> anyhow::Error {
+    let text = error.strip_backtrace();
+    let known: Vec<&str> = tables().iter().map(|table| table.name).collect();
+    if text.contains("table '") && text.contains("not found") {
+        return anyhow!("{text}; the tables are {}", known.join(", "));
+    }
+    if text.contains("No field named") {
+        return anyhow!("{text}; `workspan lake sql --schema` lists tables and columns");
+    }
+    if text.contains("DDL not supported")
+        || text.contains("DML not supported")
+        || text.contains("Statement not supported")
+    {
+        return anyhow!("{text}: a query may only read");
+    }
+    anyhow!("{text}")
+}

@@ -1,0 +1,143 @@
+//! Names in a lake: `v1/TABLE/project=P/day=2026-11-23/RUN.parquet`.
+//!
+//! One file a run and table, never changed. A run is in the lake when its file of the table `runs`
+//! is there; that file is written last.
+
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::path::Path as FilePath;
+
+use object_store::path::Path;
+
+use crate::root::Root;
+
+/// The table whose file is written last.
+pub const RUNS: &str = "runs";
+
+/// Characters of a run's name.
+const RUN_CHARACTERS: usize = 16;
+
+/// A run's name: the first 64 bits of the BLAKE3 hash of its trace, in hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RunName(String);
+
+impl RunName {
+    /// The name of the run whose trace is that file.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn of_trace(path: &FilePath) -> io::Result<RunName> {
+        let mut hash = blake3::Hasher::new();
+        io::copy(&mut File::open(path)?, &mut hash)?;
+        let hex = hash.finalize().to_hex();
+        Ok(RunName(hex[..RUN_CHARACTERS].to_owned()))
+    }
+
+    /// The name of the run that a file of a lake is of; `None` for a file that is no run's.
+    pub fn of_file(path: &Path) -> Option<RunName> {
+        let name = path.filename()?.strip_suffix(".parquet")?;
+        let is_hex = name.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        (name.len() == RUN_CHARACTERS && is_hex).then(|| RunName(name.to_owned()))
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RunName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Where a run's files are in every table.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The project.
+    pub project: String,
+    /// The day of the recording in UTC, as 2026-11-23.
+    pub day: String,
+    /// The run.
+    pub run: RunName,
+}
+
+impl Place {
+    /// The run's file of a table.
+    pub fn file(&self, root: &Root, table: &str) -> Path {
+        root.table(table)
+            .join(format!("project={}", self.project))
+            .join(format!("day={}", self.day))
+            .join(format!("{}.parquet", self.run))
+    }
+}
+
+/// `text` as the name of a project: letters, digits, `.`, `_` and `-`; others become `_`. Every
+/// engine that reads folders named `project=…` then sees the same name.
+pub fn project_name(text: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let name: String = text
+        .chars()
+        .map(|c| if allowed(c) { c } else { '_' })
+        .collect();
+    let name = name.trim_matches('.');
+    if name.is_empty() { "_" } else { name }.to_owned()
+}
+
+/// The day in UTC of a time in seconds since 1970; a run of unknown time is of 1970-01-01.
+pub fn day(seconds: Option<u64>) -> String {
+    let (year, month, day) = civil(seconds.unwrap_or(0) / 86_400);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+/// Year, month and day of a number of days since 1970-01-01 in the Gregorian calendar.
+fn civil(days: u64) -> (u64, u64, u64) {
+    let mut year = 1970;
+    let mut left = days;
+    let is_leap = |y: u64| y.is_multiple_of(4) && (!y.is_multiple_of(100) || y.is_multiple_of(400));
+    while left >= 365 + u64::from(is_leap(year)) {
+        left -= 365 + u64::from(is_leap(year));
+        year += 1;
+    }
+    let february = 28 + u64::from(is_leap(year));
+    let months = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let mut month = 0;
+    while left >= months[month] {
+        left -= months[month];
+        month += 1;
+    }
+    (year, month as u64 + 1, left + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_of_known_moments() {
+        assert_eq!(day(None), "1970-01-01");
+        assert_eq!(day(Some(951_782_400)), "2000-02-29");
+        assert_eq!(day(Some(1_795_651_199)), "2026-11-25");
+        assert_eq!(day(Some(4_107_542_400)), "2100-03-01");
+    }
+
+    #[test]
+    fn projects_are_names_that_every_engine_reads() {
+        assert_eq!(project_name("sort-2.1"), "sort-2.1");
+        assert_eq!(project_name("a b/../ü=1"), "a_b_..___1");
+        assert_eq!(project_name(".."), "_");
+    }
+
+    #[test]
+    fn only_runs_have_files() {
+        let of = |name: &str| RunName::of_file(&Path::from(name)).is_some();
+        assert!(of(
+            "v1/runs/project=p/day=2026-11-23/0123456789abcdef.parquet"
+        ));
+        assert!(!of("v1/runs/0123456789abcdef.parquet.tmp"));
+        assert!(!of("v1/runs/0123456789abcdeg.parquet"));
+        assert!(!of("v1/runs/part-0.parquet"));
+    }
+}

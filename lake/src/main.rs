@@ -1,0 +1,7 @@
+//! `workspan-lake`, which `workspan lake` starts.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    workspan_lake::command::main()
+}

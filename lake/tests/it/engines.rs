@@ -1,0 +1,116 @@
+//! Other engines read the same files and answer the same. They come from PyPI, so these tests are
+//! run by `cargo xtask test lake`, which puts a Python that has them first in PATH.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use workspan_lake::queries;
+
+use crate::sqlite::{cells, normal};
+use crate::{add, printed, traces};
+
+/// Reads the tables' folders with DuckDB; takes the root and queries as JSON, prints rows as JSON.
+const DUCKDB: &str = r#"
+import json, os, sys, duckdb
+told = json.load(sys.stdin)
+db = duckdb.connect()
+for table in sorted(os.listdir(told["root"] + "/v1")):
+    files = f"{told['root']}/v1/{table}/*/*/*.parquet"
+    db.execute(f"""create view {table} as select * from read_parquet('{files}', hive_partitioning = true,
+        hive_types = {{'project': VARCHAR, 'day': VARCHAR}}, union_by_name = true)""")
+answers = {}
+for name, sql in told["queries"].items():
+    rows = db.execute(sql).fetchall()
+    answers[name] = [[None if v is None else str(v) if isinstance(v, str) else float(v) for v in row] for row in rows]
+json.dump(answers, sys.stdout)
+"#;
+
+fn python(script: &str, told: &Value) -> Value {
+    let mut command = Command::new("python3");
+    command
+        .args(["-c", script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    serde_json::to_writer(child.stdin.take().unwrap(), told).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "python3 failed");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Cells as text, so that 3 and 3.0 are the same.
+fn rows_of(answer: &Value) -> Vec<Vec<String>> {
+    let rows = answer.as_array().unwrap().iter().map(|row| {
+        let text = |cell: &Value| match cell {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            number => number.to_string(),
+        };
+        row.as_array().unwrap().iter().map(text).collect()
+    });
+    normal(rows)
+}
+
+/// DuckDB rounds where others cut.
+fn for_duckdb(sql: &str) -> String {
+    sql.replace(
+        "cast(log2(time) AS INTEGER)",
+        "cast(floor(log2(time)) AS INTEGER)",
+    )
+}
+
+#[test]
+#[ignore = "needs duckdb of PyPI: cargo xtask test lake"]
+fn duckdb_has_the_same_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let (root, traces) = (folder.path().join("lake"), traces(folder.path(), 20));
+    for (i, part) in traces.chunks(5).enumerate() {
+        let tag = format!("commit=c{i}");
+        add(&root, part, &["--detail", "--tag", &tag]);
+    }
+    same_rows_in_duckdb(&root);
+}
+
+fn same_rows_in_duckdb(root: &Path) {
+    let queries: serde_json::Map<String, Value> = queries::all()
+        .map(|query| (query.name.to_owned(), json!(for_duckdb(query.sql))))
+        .collect();
+    let answers = python(DUCKDB, &json!({"root": root, "queries": queries}));
+    for query in queries::all() {
+        let arguments = [
+            "sql",
+            root.to_str().unwrap(),
+            "--query",
+            query.name,
+            "--format",
+            "csv",
+        ];
+        let own = normal(cells(&printed(&arguments)));
+        assert_eq!(own, rows_of(&answers[query.name]), "{}", query.name);
+    }
+}
+
+/// The folder of recorded runs that `cargo xtask test lake` makes.
+const RUNS: &str = "WORKSPAN_LAKE_RUNS";
+
+#[test]
+#[ignore = "needs recorded runs and duckdb of PyPI: cargo xtask test lake"]
+fn two_hundred_recorded_runs_have_the_same_rows_in_sqlite_and_duckdb() {
+    let runs = std::env::var_os(RUNS).expect("a folder of recorded runs: cargo xtask test lake");
+    let mut runs = crate::files(Path::new(&runs));
+    runs.retain(|path| path.extension().is_some_and(|end| end == "wspan"));
+    assert!(runs.len() >= 200, "{} runs", runs.len());
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("lake");
+    for (i, part) in runs.chunks(20).enumerate() {
+        let tag = format!("commit=c{i}");
+        add(&root, part, &["--detail", "--quiet", "--tag", &tag]);
+    }
+    assert_eq!(
+        crate::rows(&root, "select count(*) from runs"),
+        [runs.len().to_string()]
+    );
+    same_rows_in_duckdb(&root);
+    crate::sqlite::same_rows(&root);
+}
