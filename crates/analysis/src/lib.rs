@@ -27,6 +27,7 @@ mod low_parallelism;
 pub mod named_code;
 mod no_work_shares;
 mod off_events;
+mod only;
 mod options;
 mod other_threads_cpu;
 mod outermost_sites;
@@ -66,7 +67,7 @@ mod what_if;
 mod work_span;
 
 pub use binned_timeline::{BinnedTimeline, MAX_TRACKS, ThreadTrack, binned_timeline};
-pub use blocked::{BlockedIn, blocked_in};
+pub use blocked::{BlockedIn, blocked_in, program_line};
 pub use blocks::{BlockRow, BlockTable, CodeBlock, block_name, block_strands};
 pub use breakdown::Breakdown;
 pub use column::{Column, Marks};
@@ -79,6 +80,7 @@ pub use flame::{
 pub use holder::{CodePlace, Holder, HolderCode};
 pub use limits::{Blocked, Limits, RegionShares, limits};
 pub use low_parallelism::{LowParallelism, LowStrand};
+pub use only::{Only, only};
 pub use options::{Error, Metric, Options};
 pub use other_threads_cpu::OtherThreadsCpu;
 pub use parts::PartRow;

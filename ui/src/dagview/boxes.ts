@@ -66,6 +66,7 @@ export function nameOf(n: Shown, meta: RunMeta): string {
 /** Which steps of its task a group holds, from its id; empty for what is no group. */
 export function stepsOf(n: Shown): string {
   const range = n.kind === "group" ? /\.(\d+)\.(\d+)$/.exec(n.key) : null;
+  if (n.folded?.section) return "section";
   return range ? `steps ${count(Number(range[1]) + 1)}–${count(Number(range[2]))}` : "";
 }
 

@@ -81,7 +81,7 @@ export function strip(s: Scene, pen: Pen): Columns {
     if (v.running![i]! > p) most = Math.max(most, v.running![i]!);
   }
   const h = height(s, most);
-  legend(s, pen, c);
+  legend(s, pen, c, h.y(p));
   const t = s.tokens;
   pen.clip(x0, band.y, plot, band.h + 1, () => {
     const from = Math.max(x0, pixel(s.scale, 0));
@@ -174,7 +174,7 @@ type Entry = [Paint, string];
 const hasDepends = (c: Columns): boolean =>
   [c.values.ready_depend, c.values.ready_signal].some((v) => v?.some((n) => n > 0.01));
 
-function legend(s: Scene, pen: Pen, c: Columns): void {
+function legend(s: Scene, pen: Pen, c: Columns, line: number): void {
   const { strip: band } = s.bands;
   const t = s.tokens;
   pen.text("Parallelism", 16, band.y + 13, { size: 11.5, weight: 600, colour: t.fg });
@@ -210,11 +210,17 @@ function legend(s: Scene, pen: Pen, c: Columns): void {
     else if (entries.length <= room || (name !== "blocked" && name !== "no work, program"))
       lines.push([paint, paint, name]);
   }
-  lines.slice(0, room).forEach(([left, right, label], i) => {
-    pen.rect(16, band.y + 24 + i * 16, 5, 9, left);
-    pen.rect(21, band.y + 24 + i * 16, 5, 9, right);
-    pen.text(label, 31, band.y + 32 + i * 16, { colour: t.fg2 });
-  });
+  let y = band.y + 24;
+  for (const [left, right, label] of lines.slice(0, room)) {
+    // A long name would run into the number of workers, which stands at its own height.
+    const long = 31 + pen.textWidth(label, 11, 400) > s.bands.x0 - 44;
+    if (long && Math.abs(y + 4 - line) < 11) y = line + 9;
+    if (y + 9 > band.base + 2) break;
+    pen.rect(16, y, 5, 9, left);
+    pen.rect(21, y, 5, 9, right);
+    pen.text(label, 31, y + 8, { colour: t.fg2 });
+    y += 16;
+  }
 }
 
 /** "4 running" where the profile stays level for long, below P. */
