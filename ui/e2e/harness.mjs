@@ -52,6 +52,7 @@ export function findRuns(folder) {
     truncated: named("truncated"),
     broad: named("broad"),
     regions: named("regions"),
+    waits: named("waits"),
     large: named("large"),
     budget: named("budget"),
     twice: named("twice"),

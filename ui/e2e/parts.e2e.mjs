@@ -103,7 +103,7 @@ export default function (suite) {
 
   suite.test(
     "waits have arcs, and the drawer names who ended them",
-    { files: [regions] },
+    { files: [suite.runs.waits] },
     async (t) => {
       await t.open("tab=timeline");
       const { page } = t;

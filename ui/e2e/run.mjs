@@ -5,10 +5,10 @@
  * RUNS       a folder of traces: before.wspan (a Rayon merge sort), after.wspan (the same with a
  *            parallel merge), openmp.wspan, and where there are such one-worker.wspan,
  *            truncated.wspan, broad.wspan (20,000 tasks side by side, most of them stolen),
- *            regions.wspan (regions by name), large.wspan (a few megabytes: shown before it is
- *            read), budget.wspan (recorded within an overhead budget), twice.wspan (folded while
- *            it was recorded, to be folded again), simulated.jsonl (the merge sort on eight virtual
- *            workers)
+ *            regions.wspan (regions by name), waits.wspan (waits for a condition variable),
+ *            large.wspan (a few megabytes: shown before it is read), budget.wspan (recorded within
+ *            an overhead budget), twice.wspan (folded while it was recorded, to be folded again),
+ *            simulated.jsonl (the merge sort on eight virtual workers)
  * PAGE       a built page to test instead of the one inside (not that of reports)
  * CHROMIUM   the browser (default: /usr/bin/chromium)
  * SHOTS      a folder for pictures of what failed

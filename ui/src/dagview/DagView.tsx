@@ -219,6 +219,7 @@ function Picture({ scene }: { scene: Scene }) {
           perSecond: scene.run.ticks_per_second,
           running: scene.strip.tiles(),
           t: look.t,
+          part: scene.run.only !== null,
         });
       where.current = paint(pen, {
         model: scene.model.peek(),

@@ -75,7 +75,10 @@ export function Findings(p: { of: Summary; report: Report | undefined; run: RunM
       <div class="finding head-row faint" aria-hidden="true">
         <span />
         <span />
-        <span>cost{lost > 0 && <>, of {areaTicks(lost, r.ticks_per_second)} lost</>}</span>
+        <span>
+          cost
+          {lost > 0 && <span class="of-lost">, of {areaTicks(lost, r.ticks_per_second)} lost</span>}
+        </span>
         <span>at best saves</span>
         <span />
       </div>

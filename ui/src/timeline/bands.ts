@@ -55,7 +55,7 @@ const RIGHT = 14;
 const ABOVE = 5;
 
 /** Height of a lane: at least, as it usually is, and where few rows leave room. */
-const LANE = { least: 11, usual: 32, most: 52 };
+const LANE = { least: 11, usual: 32, most: 96 };
 
 /** The highest lane of a run of few rows, which else leaves a third of the window empty. */
 const MOST_OF_FEW = 110;

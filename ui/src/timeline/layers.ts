@@ -45,6 +45,13 @@ export function layerThere(meta: RunMeta, layer: Layer): boolean {
   }
 }
 
+/** What is shown of a run: of a part of one, no lost time, of which nothing is known there. */
+export function layersOf(meta: RunMeta): ReadonlySet<Layer> {
+  if (!meta.only) return layers.value;
+  const told = [...layers.value].filter((l) => l !== "delay" && l !== "nowork");
+  return new Set(told);
+}
+
 export function toggle(layer: Layer): void {
   const next = new Set(layers.value);
   const on = !next.delete(layer);

@@ -75,7 +75,7 @@ export function strip(s: Scene, pen: Pen): Columns {
     return part;
   });
   for (let i = 0; i < n; i++) {
-    const ready = all[i]!;
+    const ready = s.meta.only ? 0 : all[i]!;
     excess[i] = Math.max(0, ready - (v.delay![i] || 0));
     if (excess[i]! > 0.01) most = Math.max(most, p + excess[i]!);
     if (v.running![i]! > p) most = Math.max(most, v.running![i]!);
@@ -188,11 +188,12 @@ function legend(s: Scene, pen: Pen, c: Columns, line: number): void {
   ];
   const entries: Entry[] = [
     ...KINDS.map((k): Entry => [k.paint(s.dark), k.name]).filter(
-      ([, name]) => name !== "ready, depend" || hasDepends(c),
+      ([, name]) => !s.meta.only && (name !== "ready, depend" || hasDepends(c)),
     ),
     [t.work, "running"],
     ...off,
-    ...none,
+    // Of a part of a run it is not known what its workers lacked.
+    ...(s.meta.only ? [] : none),
   ];
   const room = Math.max(0, Math.floor((band.h - 24) / 16));
   // Where there is no room for each, two of a kind share a line: half a swatch for either.
@@ -213,7 +214,8 @@ function legend(s: Scene, pen: Pen, c: Columns, line: number): void {
   let y = band.y + 24;
   for (const [left, right, label] of lines.slice(0, room)) {
     // A long name would run into the number of workers, which stands at its own height.
-    const long = 31 + pen.textWidth(label, 11, 400) > s.bands.x0 - 44;
+    const number = pen.textWidth(`P ${s.meta.workers}`, 10.5, 650);
+    const long = 31 + pen.textWidth(label, 11, 400) > s.bands.x0 - number - 12;
     if (long && Math.abs(y + 4 - line) < 11) y = line + 9;
     if (y + 9 > band.base + 2) break;
     pen.rect(16, y, 5, 9, left);

@@ -41,6 +41,7 @@ import { laneCount, lanes } from "./regions";
 import { around, between, clamp, exact, narrowest, pan, ticksPerPixel, whole, zoom } from "./scale";
 import type { Span } from "./scale";
 import type { Callout, Scene } from "./scene";
+import { layersOf } from "./layers";
 import { dockWidth } from "./matrix";
 import { Tiles } from "./tiles";
 import type { TileKind } from "./tiling";
@@ -216,7 +217,7 @@ export class TimelineView {
       bands: b,
       scale: { ...this.window, x0: b.x0, width: b.plot },
       overview: { t0: 0, t1: Math.max(1, this.meta.elapsed), x0: b.x0, width: b.plot },
-      layers: layers.value,
+      layers: layersOf(this.meta),
       colorBy: colorBy.value,
       palette: this.palette,
       selection: chosen,
