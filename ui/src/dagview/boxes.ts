@@ -54,11 +54,13 @@ export const siteLabel = (meta: RunMeta, site: number): string => meta.sites[sit
 
 /**
  * What a node is called: a strand after its code, a task with others below it after the function
- * that creates it, a stretch of a task after the code that ran longest in it.
+ * that creates it, a section after the one that creates its tasks, a stretch of a task after the
+ * code that ran longest in it.
  */
 export function nameOf(n: Shown, meta: RunMeta): string {
   if (n.strand) return codeLabel(meta, n.strand.code);
-  const site = n.folded?.kind === "task" && n.folded.expandable ? meta.sites[n.folded.site] : null;
+  const tells = n.folded?.section || (n.folded?.kind === "task" && n.folded.expandable);
+  const site = tells ? meta.sites[n.folded!.site] : null;
   if (site) return site.function ?? fileName(site.label);
   return n.folded?.label || (n.folded ? codeLabel(meta, n.folded.code) : meta.name);
 }
@@ -94,7 +96,7 @@ export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
   if (bold) outline(pen, b, r, look);
   pen.box(b.x, b.y, b.w, b.h, r, c.fill, null, c.texture);
   const length = s.end - s.start;
-  const striped = look.mode === "activity" && length > 0 && s.weight < length * 0.98 && b.h > 6;
+  const striped = length > 0 && s.weight < length * 0.98 && b.h > 6;
   if (striped) {
     // Off the CPU or recording: the part of the box that is not weight.
     const off = b.h * (1 - s.weight / length);
@@ -133,11 +135,14 @@ export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
   const halo = striped ? c.fill : undefined;
   const name: Letters = { size: 11.5, weight: 650, colour: c.ink, align: "center", halo };
   const sub: Letters = { size: 10.5, colour: c.ink, align: "center", halo };
-  const took = ticks(length);
+  // The clock's time alone would be taken for what the path weighs.
+  const took = striped ? `${ticks(s.weight)} of ${ticks(length)}` : ticks(length);
   const facts = `${took} · ${rowLabel(look.meta, s.row)}`;
   if (y1 - y0 >= 32) {
     pen.text(cut(pen, nameOf(n, look.meta), room, name), cx, mid - 2, name);
-    const words = [facts, took].find((w) => pen.measure(w, sub) <= room);
+    const words = [facts, took, striped ? ticks(s.weight) : ""].find(
+      (w) => pen.measure(w, sub) <= room,
+    );
     // A number that is cut is another number.
     if (words) pen.text(words, cx, mid + 12, sub);
   } else {

@@ -194,7 +194,7 @@ function CompareChip({ runs }: { runs: RunMeta[] }) {
       onClick={() => (tab.value = "compare")}
       title={runs.length > 1 ? "Show two runs side by side" : "How to open two runs"}
     >
-      + Compare{runs.length > 1 ? "" : " with…"}
+      <span>+ Compare{runs.length < 2 && <span class="more"> with…</span>}</span>
     </button>
   );
 }
