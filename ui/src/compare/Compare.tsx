@@ -31,10 +31,8 @@ export function Compare() {
   const runs = meta.value?.runs ?? [];
   // Whole runs are compared, whatever is looked at of them elsewhere.
   const first = wholeOf(run.value);
-  const second =
-    other.value && runs.some((r) => r.id === other.value) && other.value !== first
-      ? other.value
-      : null;
+  const chosen = runs.find((r) => r.id === other.value && r.id !== first);
+  const second = (chosen ?? runs.find((r) => r.id !== first))?.id ?? null;
   const asked = useJson<Answer>(second ? requests.compare(first, second) : null);
   useEffect(
     () =>

@@ -17,8 +17,10 @@ import { Search } from "./Search";
 
 export function Header() {
   const runs = meta.value?.runs ?? [];
-  const second = other.value ? runs.find((r) => r.id === other.value) : undefined;
-  const first = runs.find((r) => r.id === wholeOf(run.value)) ?? runs[0];
+  const whole = wholeOf(run.value);
+  const chosen = runs.find((r) => r.id === other.value && r.id !== whole);
+  const second = chosen ?? runs.find((r) => r.id !== whole);
+  const first = runs.find((r) => r.id === whole) ?? runs[0];
   return (
     <header>
       <Logo />
@@ -27,7 +29,7 @@ export function Header() {
           of={first}
           all={runs}
           onPick={(id) => {
-            if (id === other.value) other.value = wholeOf(run.value);
+            if (id === second?.id) other.value = whole;
             run.value = id;
           }}
         />
@@ -38,7 +40,7 @@ export function Header() {
           of={second}
           all={runs}
           onPick={(id) => {
-            if (id === run.value) run.value = other.value ?? run.value;
+            if (id === whole) run.value = second.id;
             other.value = id;
           }}
         />

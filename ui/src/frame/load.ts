@@ -13,8 +13,18 @@ export const failure = signal<Unavailable | null>(null);
 /** By run; empty with a report. */
 export const stages = signal<Record<string, Status>>({});
 
+/** A link need not name the second run: the first other one then. */
+function chooseOther(): void {
+  const ids = meta.value?.runs.map((r) => r.id) ?? [];
+  if (other.value === null || !ids.includes(other.value))
+    other.value = ids.find((id) => id !== wholeOf(run.peek())) ?? null;
+}
+
 export function load(): void {
   if (source instanceof HttpSource) follow(source);
+  effect(() => {
+    if (meta.value) chooseOther();
+  });
   // A link may name a part of a run that nobody has looked at yet.
   effect(() => {
     const id = run.value;
