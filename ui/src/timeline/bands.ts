@@ -180,6 +180,9 @@ export function bands(w: Wanted): Bands {
   };
 }
 
+/** Where rows end: what is docked beside them is beyond. */
+export const rowsEnd = (b: Bands): number => b.x0 + b.plot + RIGHT;
+
 /** Rows of one height at a time: what is drawn of each depends on it. */
 export function partsOf(r: Rows): Rows[] {
   const { full } = r;

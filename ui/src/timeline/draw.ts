@@ -1,6 +1,6 @@
 /** One frame, from the ground up. */
 
-import { partsOf } from "./bands";
+import { partsOf, rowsEnd } from "./bands";
 import * as marks from "./marks";
 import { axis, minimap } from "./minimap";
 import { path } from "./paths";
@@ -88,7 +88,8 @@ export function frame(s: Scene, pen: Pen, look: Look, lanes: number[]): Drawn {
 }
 
 function scrollbar(s: Scene, pen: Pen): void {
-  const { rows, width } = s.bands;
+  const { rows } = s.bands;
+  const width = rowsEnd(s.bands);
   if (rows.most <= 0) return;
   const h = Math.max(16, (rows.h * rows.h) / rows.total);
   const y = rows.y + ((rows.h - h) * rows.scroll) / rows.most;

@@ -35,7 +35,7 @@ export const GROUPINGS: [RowsShown["group"], string][] = [
   ["tens", "tens"],
 ];
 /** Asked for by others, but no trace tells of it. */
-export const NO_GROUPING = "NUMA node: no trace tells CPUs";
+export const NO_GROUPING = "NUMA node (not in a trace)";
 
 export function arrange(
   run: Pick<RunMeta, "threads" | "pools" | "name">,

@@ -6,7 +6,16 @@
 import { mix } from "../colors";
 import { rowsOf } from "../store";
 import { ticks as timeOf, percent } from "../format";
-import { HEAD_PX, headTop, isShown, laneMiddle, laneTop, rowTop, visibleRows } from "./bands";
+import {
+  HEAD_PX,
+  headTop,
+  isShown,
+  rowsEnd,
+  laneMiddle,
+  laneTop,
+  rowTop,
+  visibleRows,
+} from "./bands";
 import { FLAG } from "./boxes";
 import { brightOf } from "./look";
 import type { Pen } from "./pen";
@@ -32,7 +41,8 @@ const MIN_LABEL_PX = 14;
 const BUSY_PX = 40;
 
 export function labels(s: Scene, pen: Pen): void {
-  const { rows, width, x0 } = s.bands;
+  const { rows, x0 } = s.bands;
+  const width = rowsEnd(s.bands);
   const t = s.tokens;
   const visible = visibleRows(rows);
   // Compact rows are named now and then.
@@ -77,7 +87,8 @@ export function labels(s: Scene, pen: Pen): void {
 
 /** Heads of the groups of rows. */
 export function heads(s: Scene, pen: Pen): void {
-  const { rows, width } = s.bands;
+  const { rows } = s.bands;
+  const width = rowsEnd(s.bands);
   const t = s.tokens;
   if (rows.heads.length === 0) return;
   pen.clip(0, rows.y, width, rows.h, () => {
