@@ -459,7 +459,7 @@ export default function (suite) {
           blob.text().then(done);
           return make(blob);
         };
-        document.querySelector("header [aria-haspopup=menu]:not(.run)")?.click();
+        document.querySelector("header [aria-label='Export this view']")?.click();
         setTimeout(
           () =>
             [...document.querySelectorAll("[role=menuitem], [role=menu] button")]

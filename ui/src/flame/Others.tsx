@@ -50,13 +50,9 @@ function Small(p: {
 }) {
   const asked = useJson<Answer>(requests.flame(p.run.id, p.of, p.part, p.recursion));
   return (
-    <button
-      type="button"
-      class="other"
-      aria-label={`Show ${TITLES[p.of].toLowerCase()} large`}
-      onClick={() => p.onChange(p.of)}
-    >
+    <button type="button" class="other" onClick={() => p.onChange(p.of)}>
       <span class="title">
+        <span class="unseen">Show large: </span>
         <b>{TITLES[p.of]}</b>{" "}
         {asked.state === "there" && asked.value.total > 0 && ticks(asked.value.total)}
       </span>

@@ -160,7 +160,11 @@ function PartChip() {
   const kinds = { region: "region", part: "part", site: "site" } as const;
   return (
     <Menu
-      label={only ? `Only ${only.label}: choose another part` : "Look at a part of the run alone"}
+      label={
+        only
+          ? `only ${fileName(only.label)}: choose another part`
+          : "whole run: look at a part of the run alone"
+      }
       chip={
         only ? (
           <>
