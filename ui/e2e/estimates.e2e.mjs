@@ -5,7 +5,7 @@ import { check, until } from "./harness.mjs";
 export default function (suite) {
   suite.both(
     "every tab says what is estimated",
-    { files: [suite.runs.budget], slow: 3 },
+    { files: [suite.runs.budget], slow: 3, reportFlags: ["--budget", "1MB"] },
     async (t) => {
       for (const tab of ["summary", "timeline", "dag", "scalability", "sites", "whatif"]) {
         await t.go(`tab=${tab}`);

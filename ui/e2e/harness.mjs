@@ -221,7 +221,7 @@ export class Suite {
 
   /**
    * A test against a server, or with `report: true` against a file. Options: `files` (default: the
-   * run before), `flags`, `report`, `allow` (a RegExp of console errors that belong to what is
+   * run before), `flags`, `reportFlags` (those of a report alone), `report`, `allow` (a RegExp of console errors that belong to what is
    * tested), `viewport`, `dark`, `still`, `own`, `slow` (a number: the higher, the earlier it runs).
    */
   test(name, options, run) {
@@ -261,7 +261,7 @@ export class Suite {
       if (files.some((f) => f === null)) throw new Skip("there is no such run in RUNS");
       const server = options.report ? null : await this.browser.view(files, options);
       // With room for all detail, as the server has it: other tests are about small reports.
-      const flags = options.flags ?? ["--budget", "5MB"];
+      const flags = options.reportFlags ?? options.flags ?? ["--budget", "5MB"];
       const base = options.report ? await this.browser.html(files, flags) : server.url;
       const home = options.report ? null : new URL(base).origin;
       context = await this.browser.browser.newContext({

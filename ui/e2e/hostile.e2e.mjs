@@ -84,7 +84,7 @@ export default function (suite) {
 
   suite.both(
     "no name of a trace becomes part of the page",
-    { files: [file], slow: 3 },
+    { files: [file], slow: 3, reportFlags: ["--budget", "1MB"] },
     async (t) => {
       for (const tab of ["summary", "timeline", "dag", "scalability", "sites", "whatif"]) {
         await t.go(`tab=${tab}`);
@@ -101,7 +101,7 @@ export default function (suite) {
 
   suite.both(
     "sites beyond the first thousands are counted",
-    { files: [file], slow: 3 },
+    { files: [file], slow: 3, reportFlags: ["--budget", "1MB"] },
     async (t) => {
       await t.open("tab=sites");
       await until(
