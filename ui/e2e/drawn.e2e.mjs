@@ -5,7 +5,6 @@
 
 import { readFileSync } from "node:fs";
 import { check, Skip } from "./harness.mjs";
-import { json } from "./printed.mjs";
 
 /** Left and right of the plot in the exported picture (timeline/bands.ts). */
 const LABELS = 148;
@@ -20,8 +19,7 @@ const WINDOWS = Array.from({ length: 10 }, (_, i) => {
   return [from, from + length];
 });
 
-const query = (browser, file, text) =>
-  json(browser.workspan, "sql", "--format", "json", file, text);
+const query = (browser, file, text) => browser.json("sql", "--format", "json", file, text);
 
 /** The exported SVG of the tab, with what its x means. */
 async function exported(t, window) {
@@ -96,9 +94,9 @@ export default function (suite) {
   const file = suite.runs.simulated ?? suite.runs.after ?? suite.runs.before;
 
   /** The run's times in ticks from its start, as the page counts. */
-  function known(browser) {
-    const report = json(browser.workspan, "report", "--json", file);
-    const [{ begin, end }] = query(
+  async function known(browser) {
+    const report = await browser.json("report", "--json", file);
+    const [{ begin, end }] = await query(
       browser,
       file,
       'select min(start) as begin, max("end") as end from strands',
@@ -110,7 +108,7 @@ export default function (suite) {
   async function each(t, elapsed, compare) {
     for (const [i, [from, to]] of WINDOWS.entries()) {
       const window = { t0: Math.round(from * elapsed), t1: Math.round(to * elapsed) };
-      await t.open(`tab=timeline&drawer=0&t=${window.t0},${window.t1}`);
+      await t.go(`tab=timeline&drawer=0&t=${window.t0},${window.t1}`);
       await t.page.waitForLoadState("networkidle");
       await t.page.waitForTimeout(400);
       compare(await exported(t, window), window, `zoom ${i + 1}`);
@@ -118,13 +116,15 @@ export default function (suite) {
   }
 
   suite.test("steals at ten zooms are those of SQL", { files: [file] }, async (t, { browser }) => {
-    const { ticks, elapsed } = known(browser);
-    const stolen = query(
-      browser,
-      file,
-      `select t.start, s.thief, s.victim from steals s
+    const { ticks, elapsed } = await known(browser);
+    const stolen = (
+      await query(
+        browser,
+        file,
+        `select t.start, s.thief, s.victim from steals s
        join strands t on t.strand = (select min(strand) from strands where task = s.task)
        where t.thread = s.thief`,
+      )
     ).map((s) => ({ at: ticks(s.start), thief: `W${s.thief}`, victim: `W${s.victim}` }));
     if (stolen.length === 0) throw new Skip("nothing was stolen");
     let drawn = 0;
@@ -179,8 +179,8 @@ export default function (suite) {
       `the ${kind} path at ten zooms is that of SQL`,
       { files: [file] },
       async (t, { browser }) => {
-        const { ticks, elapsed } = known(browser);
-        const strands = query(
+        const { ticks, elapsed } = await known(browser);
+        const strands = await query(
           browser,
           file,
           'select strand, start, "end" as end, thread, critical from strands order by start',
@@ -188,7 +188,7 @@ export default function (suite) {
         const chosen =
           kind === "critical"
             ? strands.filter((s) => s.critical)
-            : readyPath(strands, query(browser, file, "select source, target from edges"));
+            : readyPath(strands, await query(browser, file, "select source, target from edges"));
         const path = chosen.map((s) => ({
           from: ticks(s.start),
           to: ticks(s.end),
@@ -202,7 +202,7 @@ export default function (suite) {
     "brackets are as long as their findings",
     { files: [file] },
     async (t, { browser }) => {
-      const { report, ticks, elapsed } = known(browser);
+      const { report, ticks, elapsed } = await known(browser);
       await t.open("tab=summary");
       await t.page.waitForSelector(".finding");
       const drawn = await t.page.evaluate(() =>
@@ -219,7 +219,7 @@ export default function (suite) {
       for (const b of drawn) {
         const { strand } = report.findings[b.finding].place;
         const ns = Math.round((strand.start * 1e9) / report.ticks_per_second);
-        const [one] = query(
+        const [one] = await query(
           browser,
           file,
           `select start, "end" as end, ready from strands where task = ${strand.task} and abs(start - ${ns}) < 3`,

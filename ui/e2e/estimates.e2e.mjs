@@ -3,24 +3,28 @@
 import { check, until } from "./harness.mjs";
 
 export default function (suite) {
-  suite.both("every tab says what is estimated", { files: [suite.runs.budget] }, async (t) => {
-    for (const tab of ["summary", "timeline", "dag", "scalability", "sites", "whatif"]) {
-      await t.open(`tab=${tab}`);
-      const line = t.page.locator(".banners [aria-label=Estimates]");
-      await line.waitFor();
-      const words = await line.innerText();
-      check(
-        /% of the work ran unrecorded/.test(words) &&
-          /±\s*[\d.]+\s*%/.test(words) &&
-          /The span is between .* and /.test(words),
-        `${tab}: ${words}`,
-      );
-      await until(
-        async () => (await t.page.locator("main [role=alert]").count()) === 0,
-        `${tab} without an error`,
-      );
-    }
-  });
+  suite.both(
+    "every tab says what is estimated",
+    { files: [suite.runs.budget], slow: 3, reportFlags: ["--budget", "1MB"] },
+    async (t) => {
+      for (const tab of ["summary", "timeline", "dag", "scalability", "sites", "whatif"]) {
+        await t.go(`tab=${tab}`);
+        const line = t.page.locator(".banners [aria-label=Estimates]");
+        await line.waitFor();
+        const words = await line.innerText();
+        check(
+          /% of the work ran unrecorded/.test(words) &&
+            /±\s*[\d.]+\s*%/.test(words) &&
+            /The span is between .* and /.test(words),
+          `${tab}: ${words}`,
+        );
+        await until(
+          async () => (await t.page.locator("main [role=alert]").count()) === 0,
+          `${tab} without an error`,
+        );
+      }
+    },
+  );
 
   suite.test(
     "estimated counts are not shown to the last digit",

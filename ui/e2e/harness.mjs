@@ -52,6 +52,7 @@ export function findRuns(folder) {
     truncated: named("truncated"),
     broad: named("broad"),
     regions: named("regions"),
+    waits: named("waits"),
     large: named("large"),
     budget: named("budget"),
     twice: named("twice"),
@@ -66,6 +67,7 @@ export class Browser {
     this.folder = mkdtempSync(join(tmpdir(), "workspan-e2e-"));
     this.servers = new Map();
     this.reports = new Map();
+    this.printed = new Map();
   }
 
   async start() {
@@ -116,6 +118,24 @@ export class Browser {
     });
   }
 
+  /** What the command prints as JSON, asked once. */
+  json(...args) {
+    const key = args.join("\n");
+    if (!this.printed.has(key)) this.printed.set(key, this.print(args));
+    return this.printed.get(key);
+  }
+
+  async print(args) {
+    const process = spawn(this.workspan, args, { stdio: ["ignore", "pipe", "pipe"] });
+    let said = "";
+    const parts = [];
+    process.stdout.on("data", (data) => parts.push(data));
+    process.stderr.on("data", (data) => (said += data));
+    const code = await new Promise((done, fail) => process.on("error", fail).on("close", done));
+    check(code === 0, `workspan ${args.join(" ")}: ${said}`);
+    return JSON.parse(Buffer.concat(parts).toString());
+  }
+
   /** A single-file report of these traces. */
   html(files, flags = []) {
     const key = [...files, ...flags].join("\n");
@@ -158,6 +178,15 @@ class Opened {
     );
   }
 
+  /** The same in the page that is open already: what another tab or window shows there. */
+  async go(hash = "") {
+    if (this.page.url().split("#")[0] !== this.base) return this.open(hash);
+    await this.page.evaluate((to) => (location.hash = to), `#v=1&theme=light&${hash}`);
+    await this.page.waitForFunction(() => !window.__stats.hashLate);
+    const tab = /tab=(\w+)/.exec(hash)?.[1] ?? "summary";
+    await this.page.waitForSelector(`#tab-${tab}[aria-selected=true]`);
+  }
+
   /** The hash as it is once it settled. */
   async hash() {
     await this.page.waitForTimeout(100);
@@ -192,8 +221,8 @@ export class Suite {
 
   /**
    * A test against a server, or with `report: true` against a file. Options: `files` (default: the
-   * run before), `flags`, `report`, `allow` (a RegExp of console errors that belong to what is
-   * tested), `viewport`, `dark`, `still`, `own`.
+   * run before), `flags`, `reportFlags` (those of a report alone), `report`, `allow` (a RegExp of console errors that belong to what is
+   * tested), `viewport`, `dark`, `still`, `own`, `slow` (a number: the higher, the earlier it runs).
    */
   test(name, options, run) {
     if (typeof options === "function") [options, run] = [{}, options];
@@ -215,18 +244,24 @@ export class Suite {
     return this.tests
       .map((test) => ({ ...test, title: `${this.file}: ${test.name}` }))
       .filter(({ title }) => !this.only || title.includes(this.only))
-      .map((test) => Object.assign((say) => this.run(test, say), { title: test.title }));
+      .map((test) =>
+        Object.assign((say) => this.run(test, say), {
+          title: test.title,
+          slow: Number(test.options.slow ?? 0) + (test.options.report ? 0.5 : 0),
+        }),
+      );
   }
 
   async run({ title, options, run }, say) {
     const errors = [];
+    const begun = performance.now();
     let context;
     try {
       const files = options.files ?? [this.runs.before];
       if (files.some((f) => f === null)) throw new Skip("there is no such run in RUNS");
       const server = options.report ? null : await this.browser.view(files, options);
       // With room for all detail, as the server has it: other tests are about small reports.
-      const flags = options.flags ?? ["--budget", "5MB"];
+      const flags = options.reportFlags ?? options.flags ?? ["--budget", "5MB"];
       const base = options.report ? await this.browser.html(files, flags) : server.url;
       const home = options.report ? null : new URL(base).origin;
       context = await this.browser.browser.newContext({
@@ -265,7 +300,7 @@ export class Suite {
           `${stats.mostPrimitives} primitives in a frame`,
         );
       if (errors.length) throw new Error(errors.join("\n    "));
-      say(`ok       ${title}`);
+      say(`ok       ${title} (${((performance.now() - begun) / 1000).toFixed(1)} s)`);
       return false;
     } catch (e) {
       if (e instanceof Skip) {

@@ -1,17 +1,16 @@
 /** Every number that a tab tells of the run is that of `workspan report --json`. */
 
 import { check, until } from "./harness.mjs";
-import { json, printed, same } from "./printed.mjs";
+import { printed, same } from "./printed.mjs";
 
 export default function (suite) {
   const { before, after } = suite.runs;
-  const reportOf = (browser, file) =>
-    json(browser.workspan, "report", "--json", "--statistics", file);
+  const reportOf = (browser, file) => browser.json("report", "--json", "--statistics", file);
   const seconds = (report) => (n) => n / report.ticks_per_second;
   const cells = (row) => row.locator("th, td").allInnerTexts();
 
   suite.test("numbers: Summary", async (t, { browser }) => {
-    const report = reportOf(browser, before);
+    const report = await reportOf(browser, before);
     const s = seconds(report);
     await t.open("tab=summary");
     await t.page.waitForSelector(".numbers");
@@ -69,7 +68,7 @@ export default function (suite) {
   });
 
   suite.test("numbers: the verdict on every other tab", async (t, { browser }) => {
-    const report = reportOf(browser, before);
+    const report = await reportOf(browser, before);
     for (const tab of [
       "timeline",
       "dag",
@@ -79,7 +78,7 @@ export default function (suite) {
       "whatif",
       "statistics",
     ]) {
-      await t.open(`tab=${tab}`);
+      await t.go(`tab=${tab}`);
       const [busy, , bound] = await t.page
         .locator(".verdict-chip b, .verdict-chip")
         .evaluateAll((all) => {
@@ -93,7 +92,7 @@ export default function (suite) {
   });
 
   suite.test("numbers: Sites", async (t, { browser }) => {
-    const report = reportOf(browser, before);
+    const report = await reportOf(browser, before);
     const s = seconds(report);
     await t.open("tab=sites");
     await t.page.waitForSelector(".sites tbody tr[data-row]");
@@ -113,7 +112,7 @@ export default function (suite) {
   });
 
   suite.test("numbers: Statistics", async (t, { browser }) => {
-    const { statistics, ...report } = reportOf(browser, before);
+    const { statistics, ...report } = await reportOf(browser, before);
     const s = seconds(report);
     await t.open("tab=statistics");
     await t.page.waitForSelector("table[aria-label='Lengths by spawn site'] tbody tr[data-row]");
@@ -135,7 +134,7 @@ export default function (suite) {
   });
 
   suite.test("numbers: Scalability", async (t, { browser }) => {
-    const report = reportOf(browser, before);
+    const report = await reportOf(browser, before);
     await t.open("tab=scalability");
     await t.page.getByRole("button", { name: "View as table" }).click();
     const table = t.page.locator("table[aria-label='Speedup bounds by number of workers']");
@@ -155,7 +154,7 @@ export default function (suite) {
   suite.test(
     "numbers: the critical path of the DAG adds up to the span",
     async (t, { browser }) => {
-      const report = reportOf(browser, before);
+      const report = await reportOf(browser, before);
       await t.open("tab=dag");
       const foot = t.page.locator(".dag-side tfoot tr").last();
       await foot.waitFor();
@@ -166,7 +165,7 @@ export default function (suite) {
   suite.test(
     "numbers: the flame graph is as wide as the work, its path as the span",
     async (t, { browser }) => {
-      const report = reportOf(browser, before);
+      const report = await reportOf(browser, before);
       const s = seconds(report);
       for (const [choice, value] of [
         ["CPU time", s(report.work)],
@@ -188,7 +187,7 @@ export default function (suite) {
   suite.test(
     "numbers: a range over the whole run has the report's breakdown",
     async (t, { browser }) => {
-      const report = reportOf(browser, before);
+      const report = await reportOf(browser, before);
       const s = seconds(report);
       await t.open(`tab=timeline&sel=range:a:0:${report.elapsed}`);
       const table = t.page.locator(".drawer table[aria-label='Where its worker time went']");
@@ -223,7 +222,7 @@ export default function (suite) {
   );
 
   suite.test("numbers: the report of a site's tasks, and of all tasks", async (t, { browser }) => {
-    const report = reportOf(browser, before);
+    const report = await reportOf(browser, before);
     const s = seconds(report);
     const figures = async () => t.page.locator(".drawer .figures > div").allInnerTexts();
     await t.open("tab=timeline&sel=site:a:1");
@@ -247,7 +246,7 @@ export default function (suite) {
   });
 
   suite.test("numbers: Compare", { files: [before, after] }, async (t, { browser }) => {
-    const table = json(browser.workspan, "compare", "--json", before, after);
+    const table = await browser.json("compare", "--json", before, after);
     await t.open("tab=compare");
     const whole = t.page.locator("table[aria-label='Whole run']");
     await whole.waitFor();
@@ -272,5 +271,61 @@ export default function (suite) {
       compared++;
     }
     check(compared >= 6, `only ${compared} quantities`);
+  });
+
+  suite.test("numbers: What-if", async (t, { browser }) => {
+    const report = await reportOf(browser, before);
+    const s = seconds(report);
+    await t.open("tab=timeline");
+    const sites = await t.page.evaluate(() => window.__timeline.meta.sites);
+    const index = sites.findIndex((x) => x.label !== "root");
+    const site = sites[index];
+    const told = await browser.json("whatif", "--json", "--site", site.label, before);
+    await t.go(`tab=whatif&what=${encodeURIComponent(`site:${site.place}`)}`);
+    const table = t.page.locator("table[aria-label='Parallelism by factor']");
+    await table.waitFor();
+    const rows = await table.locator("tbody tr").all();
+    check(rows.length === told.all.length, `${rows.length} factors of ${told.all.length}`);
+    for (const [i, row] of rows.entries()) {
+      const [factor, span, parallelism] = await cells(row);
+      const wanted = told.all[i];
+      check(Number.parseInt(factor, 10) === wanted.factor, `${factor} for ${wanted.factor}`);
+      same(span, s(wanted.span), `span at ${factor}`);
+      same(parallelism, wanted.parallelism, `parallelism at ${factor}`);
+    }
+    const pairs = await t.page.locator(".pairs > div").allInnerTexts();
+    const pair = (name) => pairs.find((text) => text.startsWith(name))?.split("→") ?? [];
+    const parts = (name) => pair(name).map((text) => text.replace(name, "").trim());
+    const [at] = told.all;
+    const [spanBefore, spanAfter] = parts("span");
+    same(spanBefore, s(report.span), "span before");
+    same(spanAfter, s(at.span), "span after");
+    const [wasAt, becomes] = parts("parallelism");
+    same(wasAt, report.parallelism, "parallelism before");
+    same(becomes, at.parallelism, "parallelism after");
+  });
+
+  suite.test("numbers: SQL", async (t, { browser }) => {
+    const query = "work-span";
+    const rows = await browser.json("sql", "--format", "json", "--query", query, before);
+    await t.open("tab=sql");
+    await t.page.getByRole("button", { name: new RegExp(query) }).click();
+    const table = t.page.locator("table[aria-label='Answer']");
+    await table.waitFor();
+    const shown = await table.locator("tbody tr[data-row]").all();
+    check(shown.length === rows.length, `${shown.length} rows of ${rows.length}`);
+    const names = await table.locator("thead th").allInnerTexts();
+    let compared = 0;
+    for (const [i, row] of shown.entries()) {
+      const texts = await cells(row);
+      for (const [name, value] of Object.entries(rows[i])) {
+        const at = names.findIndex((text) => text.trim().replace(/\s.*$/s, "") === name);
+        check(at >= 0, `no column ${name} in ${names}`);
+        if (typeof value !== "number") continue;
+        same(texts[at], value, `${name} of row ${i + 1}`);
+        compared++;
+      }
+    }
+    check(compared > 3, `only ${compared} numbers`);
   });
 }

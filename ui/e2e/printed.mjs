@@ -1,6 +1,5 @@
 /** Numbers as the page prints them, against the values they stand for. */
 
-import { spawnSync } from "node:child_process";
 import { check } from "./harness.mjs";
 
 const UNITS = {
@@ -45,14 +44,4 @@ export function same(text, value, what) {
       ? Math.abs(seen.value - value) <= seen.half * 1.0001 + 1e-12
       : value > 0 && value <= seen.value;
   check(near, `${what}: the page has “${text}”, the report ${value}`);
-}
-
-/** What the command prints as JSON. */
-export function json(workspan, ...args) {
-  const { status, stdout, stderr } = spawnSync(workspan, args, {
-    encoding: "utf8",
-    maxBuffer: 1 << 28,
-  });
-  check(status === 0, `workspan ${args.join(" ")}: ${stderr}`);
-  return JSON.parse(stdout);
 }

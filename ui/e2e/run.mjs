@@ -5,10 +5,10 @@
  * RUNS       a folder of traces: before.wspan (a Rayon merge sort), after.wspan (the same with a
  *            parallel merge), openmp.wspan, and where there are such one-worker.wspan,
  *            truncated.wspan, broad.wspan (20,000 tasks side by side, most of them stolen),
- *            regions.wspan (regions by name), large.wspan (a few megabytes: shown before it is
- *            read), budget.wspan (recorded within an overhead budget), twice.wspan (folded while
- *            it was recorded, to be folded again), simulated.jsonl (the merge sort on eight virtual
- *            workers)
+ *            regions.wspan (regions by name), waits.wspan (waits for a condition variable),
+ *            large.wspan (a few megabytes: shown before it is read), budget.wspan (recorded within
+ *            an overhead budget), twice.wspan (folded while it was recorded, to be folded again),
+ *            simulated.jsonl (the merge sort on eight virtual workers)
  * PAGE       a built page to test instead of the one inside (not that of reports)
  * CHROMIUM   the browser (default: /usr/bin/chromium)
  * SHOTS      a folder for pictures of what failed
@@ -20,8 +20,8 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Browser, findRuns, Suite } from "./harness.mjs";
 
-/** Tests at once, each with a page of its own. */
-const AT_ONCE = Math.max(1, Math.min(availableParallelism(), 4));
+/** Tests at once, each with a page of its own: they wait more than they compute. */
+const AT_ONCE = Math.max(2, Math.min(2 * availableParallelism(), 6));
 
 const here = dirname(fileURLToPath(import.meta.url));
 const args = process.argv.slice(2);
@@ -62,7 +62,8 @@ try {
     (await import(pathToFileURL(path).href)).default(suite);
     tests.push(...suite.chosen());
   }
-  // They wait more than they compute.
+  // What waits longest first, so that nothing long is left alone at the end.
+  tests.sort((a, b) => b.slow - a.slow);
   const next = async () => {
     for (let test = tests.shift(); test; test = tests.shift()) {
       const out = await test((line) => console.log(line));

@@ -34,7 +34,7 @@ export default function (suite) {
 
   for (const tab of ["timeline", "dag", "scalability", "sites"])
     suite.test(`one worker: ${tab}`, { files: [suite.runs.one] }, async (t) => {
-      await t.open(`tab=${tab}`);
+      await t.go(`tab=${tab}`);
       await t.page.waitForTimeout(800);
       check((await t.page.locator("[role=alert]").count()) === 0, await t.text("main"));
     });
@@ -53,7 +53,7 @@ export default function (suite) {
 
   suite.test("OpenMP", { files: [suite.runs.openmp] }, async (t) => {
     for (const tab of ["summary", "timeline", "dag", "scalability", "sites", "whatif"]) {
-      await t.open(`tab=${tab}`);
+      await t.go(`tab=${tab}`);
       await t.page.waitForTimeout(600);
       check(
         (await t.page.locator("main [role=alert]").count()) === 0,

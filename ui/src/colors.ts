@@ -36,6 +36,8 @@ export interface Tokens {
   desch: string;
   blocked: string;
   leap: string;
+  /** Waits that another thread ended. */
+  wait: string;
   steal: string;
   good: string;
   bad: string;
@@ -70,6 +72,7 @@ export const LIGHT: Tokens = {
   desch: "#616b7a",
   blocked: "#8a6d3b",
   leap: "#aa4499",
+  wait: "#882255",
   steal: "rgba(18,22,29,.62)",
   good: "#117733",
   bad: "#a34700",
@@ -104,6 +107,7 @@ export const DARK: Tokens = {
   desch: "#8b96a5",
   blocked: "#c9a86a",
   leap: "#d77fce",
+  wait: "#e08fb0",
   steal: "rgba(240,244,250,.62)",
   good: "#55c08a",
   bad: "#f39a55",

@@ -27,6 +27,7 @@ const full: ViewState = {
   theme: "dark",
   drawer: false,
   split: true,
+  sections: true,
   compareBy: "fraction",
   finding: 2,
   whatif: { what: ["code:1", "lines:src/a,b&c=d.rs:10-20", "region:ä #1"], factor: 16 },

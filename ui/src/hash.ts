@@ -35,6 +35,7 @@ export interface ViewState {
   theme: "system" | "light" | "dark";
   drawer: boolean;
   split: boolean;
+  sections: boolean;
   compareBy: "time" | "fraction";
   finding: number | null;
   whatif: { what: string[]; factor: number };
@@ -53,6 +54,7 @@ export const START: ViewState = {
     "steals",
     "leaps",
     "matrix",
+    "waits",
     "critical",
     "ready",
     "delay",
@@ -67,6 +69,7 @@ export const START: ViewState = {
   theme: "system",
   drawer: true,
   split: false,
+  sections: false,
   compareBy: "time",
   finding: null,
   whatif: { what: [], factor: 2 },
@@ -98,6 +101,7 @@ export function write(s: ViewState): string {
   if (s.theme !== START.theme) put("theme", s.theme);
   if (!s.drawer) put("drawer", "0");
   if (s.split) put("split", "1");
+  if (s.sections) put("sections", "1");
   if (s.compareBy !== START.compareBy) put("by", s.compareBy);
   if (s.finding !== null) put("finding", String(s.finding + 1));
   if (s.whatif.what.length) put("what", s.whatif.what.map(text).join(","));
@@ -161,6 +165,7 @@ export function read(hash: string): ViewState {
     theme: one("theme", ["system", "light", "dark"] as const, "system"),
     drawer: get("drawer") !== "0",
     split: get("split") === "1",
+    sections: get("sections") === "1",
     compareBy: one("by", ["time", "fraction"] as const, "time"),
     finding: Number.isInteger(finding) && finding >= 1 && finding <= 99 ? finding - 1 : null,
     whatif: {
@@ -197,7 +202,7 @@ function readRows(text: string | null): RowsShown {
   return {
     height: height ?? ROWS_AT_START.height,
     sort: words.includes("busy") ? "busy" : ROWS_AT_START.sort,
-    group: (["pool", "tens"] as const).find((g) => words.includes(`by-${g}`)) ?? "none",
+    group: (["pool", "process", "tens"] as const).find((g) => words.includes(`by-${g}`)) ?? "none",
     pinned: list("pin"),
     hidden: list("hide"),
   };

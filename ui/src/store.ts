@@ -43,6 +43,7 @@ export const LAYERS = [
   "steals",
   "leaps",
   "matrix",
+  "waits",
   "critical",
   "ready",
   "delay",
@@ -62,6 +63,8 @@ export function setSource(s: DataSource): void {
 }
 
 export const meta = signal<Meta | null>(null);
+/** Parts of runs that were looked at alone, each as a run. */
+export const parts = signal<readonly RunMeta[]>([]);
 export const tab = signal<Tab>("summary");
 /** The run the single-run tabs show, and the one it is compared with. */
 export const run = signal<RunId>("a");
@@ -80,6 +83,7 @@ export const layers = signal<ReadonlySet<Layer>>(
     "steals",
     "leaps",
     "matrix",
+    "waits",
     "critical",
     "ready",
     "delay",
@@ -93,7 +97,7 @@ export const layout = signal<Layout>("time");
 export interface RowsShown {
   height: "auto" | "full" | "compact";
   sort: "worker" | "busy";
-  group: "none" | "pool" | "tens";
+  group: "none" | "pool" | "process" | "tens";
   pinned: readonly number[];
   hidden: readonly number[];
 }
@@ -114,6 +118,8 @@ export const theme = signal<"system" | "light" | "dark">("system");
 export const drawer = signal<boolean>(true);
 /** Timeline and DAG side by side. */
 export const split = signal(false);
+/** The DAG's tasks show their sections as nodes. */
+export const sections = signal(false);
 /** Compare: runs on one time scale, or each as a fraction of itself. */
 export const compareBy = signal<"time" | "fraction">("time");
 /** The finding whose callouts are shown, by index, from 0. */
@@ -127,8 +133,12 @@ export const status = signal("");
 
 /** Facts of a run; the current one by default. */
 export function runMeta(id: RunId = run.value): RunMeta | null {
-  return meta.value?.runs.find((r) => r.id === id) ?? null;
+  const all = id.includes("~") ? parts.value : (meta.value?.runs ?? []);
+  return all.find((r) => r.id === id) ?? null;
 }
+
+/** The run that a part of a run belongs to; of a whole run itself. */
+export const wholeOf = (id: RunId): RunId => id.split("~")[0]!;
 
 /** The rows of a selection of rows; of any other, none. */
 export function rowsOf(s: Selection | null): readonly number[] {

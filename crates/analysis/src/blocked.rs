@@ -116,7 +116,7 @@ fn stops_of<'a>(dag: &'a Dag, finding: &Finding) -> Option<(Vec<&'a Stop>, Optio
 }
 
 /// The innermost frame of the program's own; else the runtime's, which called what waits.
-pub(crate) fn program_line(dag: &Dag, stack: u32) -> Option<&Frame> {
+pub fn program_line(dag: &Dag, stack: u32) -> Option<&Frame> {
     let frames = || {
         let frames = dag.samples.stacks.get(stack as usize).iter();
         frames.map(|&frame| &dag.samples.frames[frame as usize])

@@ -66,6 +66,8 @@ pub(crate) struct StrandPart {
     pub strand: StrandId,
     /// Weight inside, at most the strand's.
     pub weight: u64,
+    /// From when to when it is inside.
+    pub time: (u64, u64),
     /// The region covers what the strand's task created meanwhile, too.
     pub tree: bool,
 }
@@ -207,6 +209,10 @@ impl<F: FnMut(StrandPart)> Parts<'_, F> {
             label,
             strand,
             weight: self.weights.work(strand),
+            time: (
+                self.dag.strands.start[strand as usize],
+                self.dag.strands.end[strand as usize],
+            ),
             tree,
         });
     }
@@ -271,6 +277,7 @@ impl<F: FnMut(StrandPart)> Parts<'_, F> {
             label: region.label,
             strand: s,
             weight: weight_between(self.dag, self.weights, self.options, s, begin, stop),
+            time: (begin, stop),
             tree: region.tree,
         });
     }

@@ -15,10 +15,12 @@
 
 mod pieces;
 
+use std::collections::BTreeSet;
+
 use crate::dag::{Dag, NONE, StrandId, ThreadId};
 use crate::samples::{Running, Stop, Waited, WaitedFor};
 use crate::wait_kinds::WaitKinds;
-use pieces::Pieces;
+pub(crate) use pieces::Pieces;
 
 /// An edge from the strand that ended a wait to the one that goes on after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,13 +62,47 @@ impl Handoffs {
         let found = self.pieces.binary_search_by_key(&s, |piece| piece.0);
         found.map_or((s, s), |i| (self.pieces[i].1, self.pieces[i].2))
     }
+
+    /// Strands were cut further into `pieces`.
+    pub(crate) fn renumber(&mut self, pieces: &Pieces) {
+        for handoff in &mut self.list {
+            handoff.to = pieces.first(handoff.to);
+            handoff.from = pieces.last(handoff.from);
+        }
+        let mut all = Vec::new();
+        for &(piece, first, last) in &self.pieces {
+            let whole = (pieces.first(first), pieces.last(last));
+            all.extend(pieces.of(piece).map(|own| (own, whole.0, whole.1)));
+        }
+        // What was a piece before belongs to the same whole as then.
+        let known: BTreeSet<StrandId> = all.iter().map(|of| of.0).collect();
+        let cut = pieces.wholes().into_iter();
+        all.extend(cut.filter(|of| !known.contains(&of.0)));
+        all.sort_unstable();
+        self.pieces = all;
+    }
+
+    /// Strands have other numbers, or none where they are left out.
+    pub(crate) fn place(&mut self, number: impl Fn(StrandId) -> StrandId) {
+        for handoff in &mut self.list {
+            (handoff.to, handoff.from) = (number(handoff.to), number(handoff.from));
+        }
+        self.list
+            .retain(|handoff| handoff.to != NONE && handoff.from != NONE);
+        self.list.sort_unstable();
+        for piece in &mut self.pieces {
+            *piece = (number(piece.0), number(piece.1), number(piece.2));
+        }
+        self.pieces.retain(|piece| piece.0 != NONE);
+        self.pieces.sort_unstable();
+    }
 }
 
 /// A strand is cut at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Cut {
-    strand: StrandId,
-    t: u64,
+pub(crate) struct Cut {
+    pub(crate) strand: StrandId,
+    pub(crate) t: u64,
 }
 
 /// A handoff before strands are cut: both ends as cuts.

@@ -45,8 +45,51 @@ pub fn svg(
     options.palette_map = Some(&mut colors);
     let lines = lines(&stacks);
     let lines = lines.iter().map(String::as_str);
-    inferno::flamegraph::from_lines(&mut options, lines, out)
-        .map_err(|error| io::Error::other(error.to_string()))
+    let mut drawn = Vec::new();
+    inferno::flamegraph::from_lines(&mut options, lines, &mut drawn)
+        .map_err(|error| io::Error::other(error.to_string()))?;
+    out.write_all(readable(&String::from_utf8_lossy(&drawn)).as_bytes())
+}
+
+/// Least contrast of a text with what it stands on (WCAG 2.2, AA).
+const MIN_CONTRAST: f64 = 4.5;
+
+/// Frames that are too dark for black letters get white ones, as in the page.
+fn readable(svg: &str) -> String {
+    let mut frames = svg.split("<g>");
+    let mut out = frames.next().unwrap_or_default().to_owned();
+    for frame in frames {
+        out.push_str("<g>");
+        let is_dark =
+            fill(frame).is_some_and(|color| (luminance(color) + 0.05) / 0.05 < MIN_CONTRAST);
+        match frame.split_once("<text ").filter(|_| is_dark) {
+            Some((before, text)) => {
+                out.push_str(before);
+                out.push_str("<text style=\"fill:#ffffff\" ");
+                out.push_str(text);
+            }
+            None => out.push_str(frame),
+        }
+    }
+    out
+}
+
+/// The colour in `fill="rgb(1,2,3)"`.
+fn fill(frame: &str) -> Option<[u8; 3]> {
+    let (_, rest) = frame.split_once("fill=\"rgb(")?;
+    let mut numbers = rest.split_once(')')?.0.split(',');
+    let mut number = || numbers.next()?.trim().parse().ok();
+    Some([number()?, number()?, number()?])
+}
+
+/// Relative luminance (WCAG 2.2).
+fn luminance(color: [u8; 3]) -> f64 {
+    let linear = |v: u8| match f64::from(v) / 255.0 {
+        v if v <= 0.04045 => v / 12.92,
+        v => ((v + 0.055) / 1.055).powf(2.4),
+    };
+    let [red, green, blue] = color.map(linear);
+    0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
 /// The page's colours of code, most time first (ui/src/colors.ts).
@@ -95,6 +138,8 @@ fn colors(stacks: &[FlameStack]) -> PaletteMap {
         }
     }
     let mut map = PaletteMap::default();
+    // What inferno puts below the first frames.
+    map.insert("all".to_owned(), tint(ROOT));
     for (frame, sums) in within {
         let most = (0..sums.len()).max_by_key(|&i| (sums[i], std::cmp::Reverse(i)));
         map.insert(plain(frame), tint(color_of(most.unwrap_or(usize::MAX))));
@@ -220,6 +265,27 @@ mod tests {
         assert_eq!(fill("<title>fill ("), "rgb(136,204,238)");
         // What is above merge is a tint of its colour.
         assert_eq!(fill("<title>sort ("), "rgb(232,186,193)");
+    }
+
+    #[test]
+    fn dark_frames_have_white_letters() {
+        let of = |leaf: &str, ns| FlameStack {
+            frames: vec!["root".to_owned(), leaf.to_owned()],
+            ns,
+        };
+        // The fifth colour of code is a dark blue.
+        let stacks: Vec<FlameStack> = ["a", "b", "c", "d", "dark"]
+            .iter()
+            .zip([9, 8, 7, 6, 5])
+            .map(|(leaf, ns)| of(leaf, ns * 1_000_000))
+            .collect();
+        let mut out = Vec::new();
+        svg(&stacks, "t", "s", &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        for frame in text.split("<g>").skip(1) {
+            let white = frame.contains("<text style=\"fill:#ffffff\"");
+            assert_eq!(white, frame.contains("<title>dark ("), "{frame}");
+        }
     }
 
     #[test]

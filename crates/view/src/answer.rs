@@ -75,6 +75,7 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, ApiError> {
     let run = || session.run(query.text("run")?);
     match name {
         "meta" => answers::meta::answer(session),
+        "only" => answers::meta::part(session, run()?),
         "report" => answers::report::answer(run()?),
         "summary" => answers::summary::answer(run()?),
         "profile" => timeline::profile(run()?, query.level_and_index()?).map(Reply::planes),
@@ -85,6 +86,7 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, ApiError> {
             inside::strands(session, run, query.tile(run)?).map(Reply::planes)
         }
         "arcs" => timeline::arcs(run()?, query.tile(run()?)?).map(Reply::planes),
+        "waits" => timeline::waits(run()?, query.tile(run()?)?).map(Reply::planes),
         "path" => {
             let kind = match query.text("kind")? {
                 "critical" => timeline::PathKind::Critical,
@@ -102,14 +104,20 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, ApiError> {
                     "At most {MOST_NODES} nodes can be asked for at once."
                 )));
             }
-            dag_view::dag(session, run()?, &ids)
+            dag_view::dag(session, run()?, &ids, query.has("sections"))
         }
-        "ancestors" => detail::ancestors(run()?, query.number("task")?),
+        "ancestors" => detail::ancestors(run()?, query.number("task")?, query.has("sections")),
         "way" => {
             let at = query.has("at").then(|| query.number("at")).transpose()?;
             let node = query.has("node").then(|| query.text("node")).transpose()?;
             let inside = dag_view::Sought::new(at, node)?;
-            dag_view::way(session, run()?, query.number("id")?, inside)
+            dag_view::way(
+                session,
+                run()?,
+                query.number("id")?,
+                inside,
+                query.has("sections"),
+            )
         }
         "strand" => detail::strand(run()?, query.number("id")?),
         "inside_strand" => {
@@ -135,7 +143,10 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, ApiError> {
         "sql" => answers::sql::answer(run()?, query.text("query")?),
         "queries" => answers::sql::queries(),
         "source" => answers::source::answer(session, run()?, query.text("file")?),
-        "scalability" => answers::scalability::answer(session),
+        "scalability" => match query.has("run") {
+            true => answers::scalability::of_part(run()?),
+            false => answers::scalability::answer(session),
+        },
         "compare" => {
             let of = |name: &str| session.run(query.text(name)?);
             answers::compare::answer(of("a")?, of("b")?)

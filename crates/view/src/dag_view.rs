@@ -151,7 +151,12 @@ struct DagInside {
 ///
 /// # Errors
 /// There is no such node, or the run is loading.
-pub(crate) fn dag(session: &Session, run: &Run, ids: &[&str]) -> Result<Reply, ApiError> {
+pub(crate) fn dag(
+    session: &Session,
+    run: &Run,
+    ids: &[&str],
+    sections: bool,
+) -> Result<Reply, ApiError> {
     let (picture, timeline, tree) = (run.picture()?, run.timeline()?, run.tree()?);
     let mut answer = DagAnswer {
         nodes: BTreeMap::new(),
@@ -178,7 +183,7 @@ pub(crate) fn dag(session: &Session, run: &Run, ids: &[&str]) -> Result<Reply, A
             }
             (None, node) => {
                 let node = node.ok_or_else(absent)?;
-                inside::items(picture, &timeline.source, tree, node)
+                inside::items(picture, &timeline.source, tree, node, sections)
             }
         };
         count += items.len();
@@ -199,7 +204,7 @@ fn sole(picture: &Picture, task: TaskId) -> Option<StrandId> {
 ///
 /// # Errors
 /// There is no such task, or the run is loading.
-pub(crate) fn ancestors(run: &Run, task: TaskId) -> Result<Vec<String>, ApiError> {
+pub(crate) fn ancestors(run: &Run, task: TaskId, sections: bool) -> Result<Vec<String>, ApiError> {
     let (picture, tree) = (run.picture()?, run.tree()?);
     let dag = &*picture.dag;
     if task as usize >= dag.tasks.len() {
@@ -214,7 +219,7 @@ pub(crate) fn ancestors(run: &Run, task: TaskId) -> Result<Vec<String>, ApiError
             break;
         }
         let around = i.checked_sub(1).map(|above| line[above]);
-        let groups = inside::groups_to(picture, tree, around, Step::Child(t));
+        let groups = inside::groups_to(picture, tree, around, Step::Child(t), sections);
         ids.extend(groups.into_iter().map(|group| group.to_string()));
         ids.push(NodeId::Task(t).to_string());
     }
@@ -267,13 +272,14 @@ pub(crate) fn way(
     run: &Run,
     strand: StrandId,
     sought: Sought,
+    sections: bool,
 ) -> Result<Reply, ApiError> {
     let (picture, tree) = (run.picture()?, run.tree()?);
     let dag = &*picture.dag;
     let task = dag.strands.task.get(strand as usize);
     let task = *task.ok_or_else(crate::detail::no_strand)?;
-    let mut open = ancestors(run, task)?;
-    let groups = inside::groups_to(picture, tree, Some(task), Step::Strand(strand));
+    let mut open = ancestors(run, task, sections)?;
+    let groups = inside::groups_to(picture, tree, Some(task), Step::Strand(strand), sections);
     open.extend(groups.into_iter().map(|group| group.to_string()));
     let (inner, way) = match sought {
         Sought::Itself => return Reply::json(&Way { open, inner: None }),

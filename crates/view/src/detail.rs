@@ -5,6 +5,7 @@ mod meanwhile;
 mod regions;
 mod strand;
 mod task;
+mod waits;
 
 pub(crate) use critical::critical;
 pub(crate) use meanwhile::Busy;
@@ -81,6 +82,6 @@ pub(crate) fn end_kind(kind: EndKind) -> &'static str {
 ///
 /// # Errors
 /// There is no such task, or the run is loading.
-pub(crate) fn ancestors(run: &Run, task: TaskId) -> Result<Reply, ApiError> {
-    Reply::json(&dag_view::ancestors(run, task)?)
+pub(crate) fn ancestors(run: &Run, task: TaskId, sections: bool) -> Result<Reply, ApiError> {
+    Reply::json(&dag_view::ancestors(run, task, sections)?)
 }

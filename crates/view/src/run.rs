@@ -1,6 +1,7 @@
 //! A recorded run and what is known of it, in stages.
 
 pub mod codes;
+pub(crate) mod parts;
 pub mod rows;
 pub mod sites;
 
@@ -178,6 +179,8 @@ pub struct Run {
     pub(crate) records: OnceLock<Option<Expander>>,
     /// Folded strands that were opened.
     pub(crate) opened: crate::inside::tree::Open,
+    /// Parts of it that can be looked at alone.
+    parts: OnceLock<Vec<parts::Part>>,
 }
 
 impl Run {
@@ -196,7 +199,23 @@ impl Run {
             rest: OnceLock::new(),
             records: OnceLock::new(),
             opened: Default::default(),
+            parts: OnceLock::new(),
         }
+    }
+
+    /// Parts of it that can be looked at alone.
+    ///
+    /// # Errors
+    /// As [`Run::picture`].
+    pub(crate) fn parts(&self) -> Result<&[parts::Part], ApiError> {
+        let picture = self.picture()?;
+        Ok(self.parts.get_or_init(|| parts::parts(self, picture)))
+    }
+
+    /// It is a part of another run: what its workers did outside of the part is not in it, so
+    /// nothing is known of lost time.
+    pub(crate) fn is_part(&self) -> bool {
+        self.id.contains('~')
     }
 
     /// Loaded, or known not to be loadable.

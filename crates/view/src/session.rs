@@ -10,6 +10,7 @@ use workspan_reader::OpenOptions;
 use crate::api_error::ApiError;
 use crate::loading::Loading;
 use crate::overview::Overview;
+use crate::run::parts::has_room;
 use crate::run::{Codes, Picture, Rest, Rows, Run, Sites, Stage};
 use crate::source_file::unite;
 use crate::timeline;
@@ -123,8 +124,34 @@ impl Session {
     /// # Errors
     /// There is none.
     pub fn run(&self, id: &str) -> Result<&Run, ApiError> {
+        if let Some((of, _)) = id.split_once('~') {
+            return self.part(self.run(of)?, id);
+        }
         let found = self.runs.iter().find(|run| run.id == id);
         found.ok_or_else(|| ApiError::not_found("There is no such run here."))
+    }
+
+    /// A part of a run, as a run; made when it is first asked for.
+    fn part<'a>(&'a self, of: &'a Run, id: &str) -> Result<&'a Run, ApiError> {
+        let picture = of.picture()?;
+        let all = of.parts()?;
+        let part = all.iter().find(|part| part.run.id == id);
+        let part = part.ok_or_else(|| ApiError::not_found("There is no such part of the run."))?;
+        if part.made.get().is_none() && !has_room(all) {
+            return Err(ApiError::bad_request(
+                "The parts of this run that are open already take as much memory as they may.",
+            )
+            .remedy("Start `workspan view` anew."));
+        }
+        let made = part.made.get_or_init(|| {
+            let (dag, tasks) = part.dag(picture)?;
+            self.measure(&part.run, dag)?;
+            Ok(tasks)
+        });
+        match made {
+            Ok(_) => Ok(&part.run),
+            Err(why) => Err(ApiError::new(500, why.clone())),
+        }
     }
 
     /// The first run on one worker of the program that `run` is of, as far as their names tell:

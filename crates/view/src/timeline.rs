@@ -13,6 +13,7 @@ mod path;
 mod pyramid;
 mod queues;
 mod strands;
+mod waits;
 mod window;
 
 use crate::api_error::ApiError;
@@ -26,6 +27,7 @@ use events::Events;
 use path::Pieces;
 use pyramid::Pyramid;
 pub(crate) use strands::{FOLDED, SUMS_ALONE, sums_alone};
+pub(crate) use waits::{KINDS as WAIT_KINDS, Wait, Waits};
 pub(crate) use window::Source;
 
 /// Bins of a tile.
@@ -83,6 +85,7 @@ pub(crate) struct Index {
     pub(crate) source: Source,
     pyramid: Pyramid,
     pub(crate) arcs: Arcs,
+    pub(crate) waits: Waits,
     events: Events,
     critical: Pieces,
     ready: Pieces,
@@ -98,6 +101,7 @@ impl Index {
         Index {
             pyramid: Pyramid::new(picture, &source),
             arcs: Arcs::new(picture),
+            waits: Waits::new(picture, &source),
             events: Events::new(picture),
             critical: Pieces::new(picture, critical.collect()),
             ready: Pieces::new(picture, path.iter().map(|s| s.0).collect()),
@@ -124,6 +128,9 @@ const PROFILE: [&str; window::PROFILE] = [
     "blocked",
 ];
 
+/// Those of time in which workers were free.
+const LOST: [&str; 3] = ["delay", "no_work_sched", "no_work_app"];
+
 /// `profile`.
 pub(crate) fn profile(run: &Run, (level, at): (u32, u64)) -> Result<Planes, ApiError> {
     if let Some(overview) = run.overview() {
@@ -136,7 +143,10 @@ pub(crate) fn profile(run: &Run, (level, at): (u32, u64)) -> Result<Planes, ApiE
         .tile(picture, &index.source, tile.level, tile.index);
     let mut planes = Planes::new();
     for (i, name) in PROFILE.into_iter().enumerate() {
-        planes.plane(name, drawn.profile.iter().map(|bin| bin[i]));
+        // Of a part of a run it is not known what its workers lacked meanwhile.
+        let told = !(run.is_part() && LOST.contains(&name));
+        let value = |bin: &[f32; window::PROFILE]| if told { bin[i] } else { 0.0 };
+        planes.plane(name, drawn.profile.iter().map(value));
     }
     Ok(planes)
 }
@@ -177,7 +187,8 @@ pub(crate) fn rows(run: &Run, (level, at): (u32, u64)) -> Result<Planes, ApiErro
         "no_work_app",
     ];
     for (i, name) in (3..).zip(rest) {
-        planes.plane(name, shares(i));
+        let told = !(run.is_part() && LOST.contains(&name));
+        planes.plane(name, shares(i).map(|share| if told { share } else { 0 }));
     }
     Ok(planes)
 }
@@ -193,6 +204,12 @@ pub(crate) fn strands(run: &Run, tile: Tile) -> Result<Planes, ApiError> {
 pub(crate) fn arcs(run: &Run, tile: Tile) -> Result<Planes, ApiError> {
     let (picture, index) = (run.picture()?, run.timeline()?);
     Ok(index.arcs.tile(picture, tile))
+}
+
+/// `waits`.
+pub(crate) fn waits(run: &Run, tile: Tile) -> Result<Planes, ApiError> {
+    let (picture, index) = (run.picture()?, run.timeline()?);
+    Ok(index.waits.tile(picture, tile))
 }
 
 /// `path`.

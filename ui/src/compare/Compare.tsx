@@ -11,7 +11,7 @@ import type { Compare as Answer, Scalability as Bounds, SiteExtra } from "../dat
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
 import { area, many, time, units } from "../format";
-import { announcement, compareBy, meta, other, run, runMeta, status } from "../store";
+import { announcement, compareBy, meta, other, run, runMeta, status, wholeOf } from "../store";
 import { dark } from "../theme/theme";
 import { StackedTimelines } from "../timeline/StackedTimelines";
 import { BoundsChart } from "../ui/Bounds";
@@ -29,11 +29,11 @@ import "./compare.css";
 
 export function Compare() {
   const runs = meta.value?.runs ?? [];
-  const second =
-    other.value && runs.some((r) => r.id === other.value) && other.value !== run.value
-      ? other.value
-      : null;
-  const asked = useJson<Answer>(second ? requests.compare(run.value, second) : null);
+  // Whole runs are compared, whatever is looked at of them elsewhere.
+  const first = wholeOf(run.value);
+  const chosen = runs.find((r) => r.id === other.value && r.id !== first);
+  const second = (chosen ?? runs.find((r) => r.id !== first))?.id ?? null;
+  const asked = useJson<Answer>(second ? requests.compare(first, second) : null);
   useEffect(
     () =>
       register(
@@ -75,13 +75,13 @@ export function Compare() {
   }
   return (
     <Answered asked={asked} what="the comparison" height={420}>
-      {(c) => <Loaded of={c} a={run.value} b={second} />}
+      {(c) => <Loaded of={c} a={first} b={second} />}
     </Answered>
   );
 }
 
 function swap() {
-  const [a, b] = [run.value, other.value];
+  const [a, b] = [wholeOf(run.value), other.value];
   if (b) {
     run.value = b;
     other.value = a;
@@ -111,7 +111,7 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
       status.value = "";
     };
   }, [a, b]);
-  const bounds = valueOf(useJson<Bounds>(requests.scalability()));
+  const bounds = valueOf(useJson<Bounds>(requests.scalability(a)));
   const parts = (side: number): Part[] => {
     const get = (key: string) =>
       Math.max(0, Number(c.table.quantities?.[key]?.values?.[side]?.mean ?? 0));

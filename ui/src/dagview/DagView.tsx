@@ -17,6 +17,7 @@ import {
   stats,
   status,
   tab,
+  sections,
 } from "../store";
 import { count, many, ticks } from "../format";
 import { dark, still } from "../theme/theme";
@@ -62,13 +63,15 @@ declare global {
   }
 }
 
-const scenes = new Map<RunId, Scene>();
+const scenes = new Map<string, Scene>();
+/** With sections as nodes a run is another DAG. */
+const keyOf = (id: RunId, inSections: boolean): string => (inSections ? `${id}+` : id);
 /** Which nodes were expanded in the runs not shown. */
 const before = new Map<RunId, ReadonlySet<string>>();
 
 /** The scene of the run that is shown, once there is one; for exports and tests. */
 export function currentScene(): Scene | null {
-  return scenes.get(run.peek()) ?? null;
+  return scenes.get(keyOf(run.peek(), sections.peek())) ?? null;
 }
 
 /** The table instead of the picture. */
@@ -77,17 +80,19 @@ export const asTable = signal(false);
 export function DagView() {
   const m = meta.value;
   const r = runMeta(run.value);
+  const inSections = sections.value;
   const scene = useMemo(() => {
     if (!m || !r) return null;
-    let s = scenes.get(r.id);
+    const key = keyOf(r.id, inSections);
+    let s = scenes.get(key);
     if (!s || s.meta !== m) {
-      s = new Scene(source, m, r);
-      scenes.set(r.id, s);
+      s = new Scene(source, m, r, inSections);
+      scenes.set(key, s);
     }
     return s;
-  }, [m, r]);
+  }, [m, r, inSections]);
   if (!scene) return <div class="dag-empty">There is no run to show.</div>;
-  return <Shown key={scene.id} scene={scene} />;
+  return <Shown key={keyOf(scene.id, scene.sections)} scene={scene} />;
 }
 
 function Shown({ scene }: { scene: Scene }) {
@@ -214,6 +219,7 @@ function Picture({ scene }: { scene: Scene }) {
           perSecond: scene.run.ticks_per_second,
           running: scene.strip.tiles(),
           t: look.t,
+          part: scene.run.only !== null,
         });
       where.current = paint(pen, {
         model: scene.model.peek(),

@@ -179,7 +179,9 @@ function Selected({ scene }: { scene: Scene }) {
         Selected{" "}
         <span>
           {n.kind === "group"
-            ? "group of tasks"
+            ? n.folded?.section
+              ? "section of a task"
+              : "group of tasks"
             : s && n.folded
               ? "folded strand"
               : isInner(n)

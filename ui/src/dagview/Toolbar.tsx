@@ -3,7 +3,17 @@
 import { codeColour } from "../codes";
 import { colour, type Item } from "../colors";
 import type { CodeName } from "../data/contract";
-import { colorBy, layers, layout, power, type ColorBy, type Layout } from "../store";
+import {
+  colorBy,
+  expanded,
+  layers,
+  layout,
+  meta,
+  power,
+  sections,
+  type ColorBy,
+  type Layout,
+} from "../store";
 import { fileName } from "../format";
 import { fillOf } from "../patterns";
 import { dark } from "../theme/theme";
@@ -79,6 +89,19 @@ export function Toolbar({ scene }: { scene: Scene }) {
       >
         Fit <kbd>F</kbd>
       </button>
+      {meta.value?.mode === "server" && (
+        <button
+          aria-pressed={sections.value}
+          title="Sections as nodes: from where a task begins to create others to where it has waited for them"
+          onClick={() => {
+            // Nodes have other names in sections.
+            expanded.value = new Set(["t0"]);
+            sections.value = !sections.value;
+          }}
+        >
+          Sections
+        </button>
+      )}
       <span class="dag-sep" />
       <button
         aria-pressed={on.has("critical")}
@@ -120,7 +143,7 @@ export function Toolbar({ scene }: { scene: Scene }) {
 export function Legend({ scene }: { scene: Scene }) {
   const mode = colorBy.value;
   const look = scene.look();
-  const meta = scene.run;
+  const of = scene.run;
   if (mode === "critical")
     return (
       <Swatches
@@ -166,11 +189,11 @@ export function Legend({ scene }: { scene: Scene }) {
   }
   const name = (k: number) =>
     mode === "code"
-      ? codeLabel(meta, k)
+      ? codeLabel(of, k)
       : mode === "site"
-        ? fileName(siteLabel(meta, k))
+        ? fileName(siteLabel(of, k))
         : mode === "worker"
-          ? rowLabel(meta, k)
+          ? rowLabel(of, k)
           : `level ${k}`;
   const most = mode === "level" ? 6 : 5;
   const list = [...sums].sort((a, b) => b[1].ticks - a[1].ticks || a[0] - b[0]).slice(0, most);
@@ -179,7 +202,7 @@ export function Legend({ scene }: { scene: Scene }) {
     <Swatches
       of={list.map(([k, { item }]) => [name(k), item])}
       more={sums.size - list.length}
-      codes={meta.codes}
+      codes={of.codes}
     />
   );
 }

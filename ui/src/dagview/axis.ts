@@ -39,6 +39,8 @@ export interface Strip {
   /** The finest first; the first that has a moment tells of it. */
   running: readonly Running[];
   t: Tokens;
+  /** A part of a run: what is not running may be anything. */
+  part: boolean;
 }
 
 export function drawStrip(pen: Pen, s: Strip): void {
@@ -48,7 +50,8 @@ export function drawStrip(pen: Pen, s: Strip): void {
   const top = Math.max(HEAD, y(scale.t0));
   const bottom = Math.min(s.height, y(scale.t1));
   pen.clip(0, HEAD - 6, s.width, s.height - HEAD + 6, () => {
-    if (bottom > top) pen.ground(X, top, W, bottom - top, "app");
+    if (bottom > top && s.part) pen.box(X, top, W, bottom - top, 0, t.inset);
+    else if (bottom > top) pen.ground(X, top, W, bottom - top, "app");
     running(pen, s, top, bottom);
     // Marks, evenly spaced in time; none inside of a break.
     const from = scale.t(-camera.ty / camera.ky + (HEAD - 20) / camera.ky),

@@ -3,7 +3,7 @@
  */
 
 import { codeColour, greyCode } from "../codes";
-import { alpha, colour, type Colour, type Item, type Tokens } from "../colors";
+import { alpha, colour, mix, type Colour, type Item, type Tokens } from "../colors";
 import { count, fileName, percent, plain, short, ticks } from "../format";
 import type { ColorBy } from "../store";
 import type { RunMeta } from "../data/contract";
@@ -54,11 +54,13 @@ export const siteLabel = (meta: RunMeta, site: number): string => meta.sites[sit
 
 /**
  * What a node is called: a strand after its code, a task with others below it after the function
- * that creates it, a stretch of a task after the code that ran longest in it.
+ * that creates it, a section after the one that creates its tasks, a stretch of a task after the
+ * code that ran longest in it.
  */
 export function nameOf(n: Shown, meta: RunMeta): string {
   if (n.strand) return codeLabel(meta, n.strand.code);
-  const site = n.folded?.kind === "task" && n.folded.expandable ? meta.sites[n.folded.site] : null;
+  const tells = n.folded?.section || (n.folded?.kind === "task" && n.folded.expandable);
+  const site = tells ? meta.sites[n.folded!.site] : null;
   if (site) return site.function ?? fileName(site.label);
   return n.folded?.label || (n.folded ? codeLabel(meta, n.folded.code) : meta.name);
 }
@@ -66,6 +68,7 @@ export function nameOf(n: Shown, meta: RunMeta): string {
 /** Which steps of its task a group holds, from its id; empty for what is no group. */
 export function stepsOf(n: Shown): string {
   const range = n.kind === "group" ? /\.(\d+)\.(\d+)$/.exec(n.key) : null;
+  if (n.folded?.section) return "section";
   return range ? `steps ${count(Number(range[1]) + 1)}–${count(Number(range[2]))}` : "";
 }
 
@@ -93,16 +96,18 @@ export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
   if (bold) outline(pen, b, r, look);
   pen.box(b.x, b.y, b.w, b.h, r, c.fill, null, c.texture);
   const length = s.end - s.start;
-  const striped = look.mode === "activity" && length > 0 && s.weight < length * 0.98 && b.h > 6;
+  // What is off the CPU keeps a tint of its colour.
+  const ground = mix(c.fill, t.panel, 0.78);
+  const striped = length > 0 && s.weight < length * 0.98 && b.h > 6;
   if (striped) {
     // Off the CPU or recording: the part of the box that is not weight.
     const off = b.h * (1 - s.weight / length);
-    pen.box(b.x, b.y + b.h - off, b.w, off, Math.min(r, off / 2), t.panel, {
-      colour: t.desch,
+    pen.box(b.x, b.y + b.h - off, b.w, off, Math.min(r, off / 2), ground, {
+      colour: c.fill,
       width: 1,
     });
     for (let y = b.y + b.h - off + 4; y < b.y + b.h - 1; y += 4)
-      pen.line([b.x, y, b.x + b.w, y], { colour: t.desch, width: 1 });
+      pen.line([b.x, y, b.x + b.w, y], { colour: alpha(t.desch, 0.55), width: 1 });
   }
   // As in the timeline: it stands for more, which can't be opened.
   if (n.strand && n.strand.folded > 0 && b.h >= 10)
@@ -129,14 +134,18 @@ export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
   const mid = (y0 + y1) / 2,
     cx = (x0 + x1) / 2;
   // On a rim where it may stand on the part that is off the CPU.
-  const halo = striped ? c.fill : undefined;
-  const name: Letters = { size: 11.5, weight: 650, colour: c.ink, align: "center", halo };
-  const sub: Letters = { size: 10.5, colour: c.ink, align: "center", halo };
-  const took = ticks(length);
+  const halo = striped ? ground : undefined;
+  const ink = striped ? t.fg : c.ink;
+  const name: Letters = { size: 11.5, weight: 650, colour: ink, align: "center", halo };
+  const sub: Letters = { size: 10.5, colour: ink, align: "center", halo };
+  // The clock's time alone would be taken for what the path weighs.
+  const took = striped ? `${ticks(s.weight)} of ${ticks(length)}` : ticks(length);
   const facts = `${took} · ${rowLabel(look.meta, s.row)}`;
   if (y1 - y0 >= 32) {
     pen.text(cut(pen, nameOf(n, look.meta), room, name), cx, mid - 2, name);
-    const words = [facts, took].find((w) => pen.measure(w, sub) <= room);
+    const words = [facts, took, striped ? ticks(s.weight) : ""].find(
+      (w) => pen.measure(w, sub) <= room,
+    );
     // A number that is cut is another number.
     if (words) pen.text(words, cx, mid + 12, sub);
   } else {

@@ -74,6 +74,7 @@ export function folded(
     running: new Array(24).fill(1),
     depends: [],
     expandable: true,
+    section: false,
     ...more,
   };
 }
@@ -141,6 +142,7 @@ export function invent(seed: number, depth = 4, detached = true): Invented {
     return folded(task, start, end, {
       work,
       expandable: items.length > 1,
+      section: false,
       children: items.filter((i) => i.kind !== "strand").length,
     });
   };

@@ -24,6 +24,7 @@ export class Insides {
     private readonly source: DataSource,
     private readonly run: RunId,
     private readonly meta: Meta,
+    private readonly sections = false,
   ) {}
 
   /**
@@ -44,7 +45,7 @@ export class Insides {
 
   private async ask(ids: string[]): Promise<void> {
     try {
-      const answer = await this.source.json<DagAnswer>(requests.dag(this.run, ids));
+      const answer = await this.source.json<DagAnswer>(requests.dag(this.run, ids, this.sections));
       for (const id of ids) {
         const inside = answer.nodes[id];
         if (inside) this.keep(id, inside);

@@ -114,6 +114,7 @@ function opening(s: DagStrand): DagFolded | null {
         running: new Array(24).fill(1),
         depends: [],
         expandable: true,
+        section: false,
       };
 }
 
@@ -235,13 +236,16 @@ function linksOf(f: Shown, byKey: ReadonlyMap<string, Shown>, out: Link[]): void
   const needed = new Set<string>();
   for (const n of items) for (const id of n.folded?.depends ?? []) needed.add(id);
   let previous: Shown | null = null;
-  let stretch: Shown | null = null;
+  let before: Shown | null = null;
   for (const n of items) {
     const s = n.strand;
-    if (n.kind === "group" && stretch && f.kind !== "run") link(stretch, n, "order");
-    stretch = n.kind === "group" ? n : null;
+    // A section, or a stretch, and what comes before and after it.
+    if (n.kind === "group" && before && before.kind !== "task" && f.kind !== "run")
+      link(before, n, "order");
+    const joined = s ? s.joins.map(mine).filter((c) => c !== null) : [];
+    if (s && before?.kind === "group" && !joined.includes(before)) link(before, n, "order");
+    before = n;
     if (s) {
-      const joined = s.joins.map(mine).filter((c) => c !== null);
       if (previous) {
         const across =
           joined.length > 0 && previous.strand!.creates.some((id) => s.joins.includes(id));

@@ -119,6 +119,9 @@ function visible(p: Picture, where: Where): Map<Shown, Seen> {
 const inView = (_p: Picture, n: Shown, seen: Map<Shown, Seen>): boolean =>
   !n.parent || seen.get(n.parent) === 2;
 
+/** Height of a frame from which on it has a title. */
+const MIN_TITLED = 22;
+
 /**
  * Frames of expanded groups, and a faint one around what is expanded and selected or under the
  * pointer.
@@ -136,14 +139,16 @@ function groups(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): (()
       dash: [4, 3],
     });
     const how: Letters = { size: 10.5, colour: t.fg3, halo: t.panel };
-    titles.push(() =>
-      pen.text(
-        cut(pen, [nameOf(f, p.look.meta), stepsOf(f)].filter(Boolean).join(", "), b.w, how),
-        b.x + 2,
-        b.y - 4,
-        how,
-      ),
-    );
+    // Of lower frames the titles would lie over each other.
+    if (b.h >= MIN_TITLED)
+      titles.push(() =>
+        pen.text(
+          cut(pen, [nameOf(f, p.look.meta), stepsOf(f)].filter(Boolean).join(", "), b.w, how),
+          b.x + 2,
+          b.y - 4,
+          how,
+        ),
+      );
   }
   return titles;
 }

@@ -27,6 +27,7 @@ export function svgOf(scene: Scene): string {
       perSecond: scene.run.ticks_per_second,
       running: scene.strip.tiles(),
       t: look.t,
+      part: scene.run.only !== null,
     });
   paint(pen, {
     model: scene.model.peek(),

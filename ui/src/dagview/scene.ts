@@ -66,9 +66,11 @@ export class Scene extends Sight {
     readonly source: DataSource,
     readonly meta: Meta,
     readonly run: RunMeta,
+    /** Sections of tasks are nodes. */
+    readonly sections = false,
   ) {
     super();
-    this.insides = new Insides(source, run.id, meta);
+    this.insides = new Insides(source, run.id, meta, sections);
     this.strip = new Strip(source, run, () => this.wake());
     this.insides.holds = (id) => expanded.peek().has(id);
   }

@@ -61,11 +61,11 @@ export function pick(scene: Scene, strand: number, code: number): void {
 
 /** The request for what must be open to see a strand, or a node inside of a folded one. */
 function wayOf(scene: Scene, s: Selection): string | null {
-  if (s.kind === "strand") return requests.way(scene.id, s.id, s.inner);
-  if (s.kind === "steal") return requests.way(scene.id, s.strand);
+  if (s.kind === "strand") return requests.way(scene.id, s.id, s.inner, scene.sections);
+  if (s.kind === "steal") return requests.way(scene.id, s.strand, null, scene.sections);
   const strand = s.kind === "group" ? /^s(\d+)\b/.exec(s.id) : null;
   return strand && s.kind === "group"
-    ? requests.wayToNode(scene.id, Number(strand[1]), s.id)
+    ? requests.wayToNode(scene.id, Number(strand[1]), s.id, scene.sections)
     : null;
 }
 
@@ -97,7 +97,9 @@ export async function seek(scene: Scene, s: Selection | null): Promise<void> {
     const asked = request
       ? await scene.source.json<WayTo>(request).then((w) => w.open, notCarried)
       : null;
-    const way = asked ?? (await scene.source.json<Ancestors>(requests.ancestors(scene.id, task)));
+    const way =
+      asked ??
+      (await scene.source.json<Ancestors>(requests.ancestors(scene.id, task, scene.sections)));
     if (selection.peek() !== s) return;
     const open = s.kind === "task" ? way.slice(0, -1) : way;
     const wanted = open.slice(0, MOST_LEVELS);

@@ -11,8 +11,12 @@ const at = (name: string, ...parameters: [string, string | number][]) =>
 const atStrand = (name: string, run: RunId, id: number, ...more: [string, string | number][]) =>
   at(name, ["run", run], ["id", id], ...more);
 
+const inSections = (on: boolean): [string, number][] => (on ? [["sections", 1]] : []);
+
 export const requests = {
   meta: () => at("meta"),
+  /** A part of a run as a run: its `RunMeta`. */
+  only: (part: RunId) => at("only", ["run", part]),
   report: (run: RunId) => at("report", ["run", run]),
   summary: (run: RunId) => at("summary", ["run", run]),
   profile: (run: RunId, level: number, index: number) =>
@@ -25,17 +29,22 @@ export const requests = {
     at("inside", ["run", run], ["level", level], ["index", index]),
   arcs: (run: RunId, level: number, index: number) =>
     at("arcs", ["run", run], ["level", level], ["index", index]),
+  waits: (run: RunId, level: number, index: number) =>
+    at("waits", ["run", run], ["level", level], ["index", index]),
   path: (run: RunId, kind: "critical" | "ready", level: number, index: number) =>
     at("path", ["run", run], ["kind", kind], ["level", level], ["index", index]),
   critical: (run: RunId) => at("critical", ["run", run]),
   regions: (run: RunId) => at("regions", ["run", run]),
-  dag: (run: RunId, ids: string[]) => at("dag", ["run", run], ["ids", ids.join(",")]),
-  ancestors: (run: RunId, task: number) => at("ancestors", ["run", run], ["task", task]),
-  way: (run: RunId, id: number, at: number | null = null) =>
+  dag: (run: RunId, ids: string[], sections = false) =>
+    at("dag", ["run", run], ["ids", ids.join(",")], ...inSections(sections)),
+  ancestors: (run: RunId, task: number, sections = false) =>
+    at("ancestors", ["run", run], ["task", task], ...inSections(sections)),
+  way: (run: RunId, id: number, at: number | null = null, sections = false) =>
     at === null
-      ? atStrand("way", run, id)
-      : atStrand("way", run, id, ["at", Math.max(0, Math.round(at))]),
-  wayToNode: (run: RunId, id: number, node: string) => atStrand("way", run, id, ["node", node]),
+      ? atStrand("way", run, id, ...inSections(sections))
+      : atStrand("way", run, id, ["at", Math.max(0, Math.round(at))], ...inSections(sections)),
+  wayToNode: (run: RunId, id: number, node: string, sections = false) =>
+    atStrand("way", run, id, ["node", node], ...inSections(sections)),
   insideTask: (run: RunId, node: string) => at("inside_task", ["run", run], ["id", node]),
   strand: (run: RunId, id: number) => at("strand", ["run", run], ["id", id]),
   insideStrand: (run: RunId, id: number, t: number) =>
@@ -62,7 +71,9 @@ export const requests = {
   sql: (run: RunId, query: string) => at("sql", ["run", run], ["query", query]),
   sites: (run: RunId) => at("sites", ["run", run]),
   source: (run: RunId, file: string) => at("source", ["run", run], ["file", file]),
-  scalability: () => at("scalability"),
+  /** Of all runs, or of a part of one. */
+  scalability: (run: RunId) =>
+    run.includes("~") ? at("scalability", ["run", run]) : at("scalability"),
   compare: (a: RunId, b: RunId) => at("compare", ["a", a], ["b", b]),
   whatif: (run: RunId, what: string, factors: number[]) =>
     at("whatif", ["run", run], ["what", what], ["factors", factors.join(",")]),

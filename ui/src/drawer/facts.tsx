@@ -1,9 +1,17 @@
 /** A strand's and a task's facts in the words of the report. */
 
 import type { ComponentChildren } from "preact";
-import type { InsideDetail, PlaceWords, RunMeta, StrandDetail, TaskDetail } from "../data/contract";
+import type {
+  InsideDetail,
+  LineWords,
+  PlaceWords,
+  RunMeta,
+  StrandDetail,
+  TaskDetail,
+} from "../data/contract";
 import { count, fileName, many, percent, plain, ticks } from "../format";
 import { show } from "../store";
+import { KIND_WORDS } from "../timeline/waits";
 import { Place } from "../ui/parts";
 
 export interface Fact {
@@ -132,6 +140,7 @@ export function strandFacts(d: StrandDetail, r: RunMeta): Fact[] {
       ),
     });
   }
+  facts.push(...waitFacts(d, r));
   facts.push({
     name: "meanwhile",
     value: (
@@ -190,6 +199,97 @@ export function strandFacts(d: StrandDetail, r: RunMeta): Fact[] {
       )),
     });
   if (d.recording > 0) facts.push({ name: "recording", value: `${t(d.recording)}, taken out` });
+  return facts;
+}
+
+/** A line of the program, with its function where that is known. */
+function Line({ of }: { of: LineWords }) {
+  return (
+    <>
+      <span class="mono">{of.function}</span>
+      {of.file && (
+        <>
+          {" "}
+          <Place
+            label={`${fileName(of.file)}${of.line === null ? "" : `:${of.line}`}`}
+            file={of.file}
+            line={of.line}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+/** What the strand waited for inside, and who waited for it. */
+function waitFacts(d: StrandDetail, r: RunMeta): Fact[] {
+  const t = (n: number) => ticks(n, r.ticks_per_second);
+  const goTo = (strand: number, task: number | null, words: string) => (
+    <button
+      type="button"
+      class="link"
+      onClick={() =>
+        show("timeline", null, { kind: "strand", run: r.id, id: strand, task: task ?? 0 })
+      }
+    >
+      {words}
+    </button>
+  );
+  const facts: Fact[] = d.waits.slice(0, 3).map((w) => ({
+    name: "waited",
+    value: (
+      <>
+        <b>{t(w.end - w.start)}</b> for {KIND_WORDS[w.kind] ?? w.kind}
+        {w.at && (
+          <>
+            {" "}
+            in <Line of={w.at} />
+          </>
+        )}
+        {w.by ? (
+          <>
+            ; <b>{row(r, w.by.row)}</b> ended it
+            {w.released_at && (
+              <>
+                {" "}
+                at <Line of={w.released_at} />
+              </>
+            )}
+            {w.by.strand !== null && <> ({goTo(w.by.strand, w.by.task, "go to it")})</>}
+          </>
+        ) : (
+          <span class="dim">; who ended it is not known</span>
+        )}
+        {w.critical && <span class="dim">; the critical path goes over it</span>}
+      </>
+    ),
+  }));
+  const more = d.all_waits.count - facts.length;
+  if (more > 0)
+    facts.push({
+      name: "all waits",
+      value: `${many(d.all_waits.count, "wait")}, ${t(d.all_waits.ticks)} in all`,
+    });
+  const { count: n, ticks: all, longest } = d.ended_waits;
+  if (n > 0)
+    facts.push({
+      name: "others waited",
+      value: (
+        <>
+          <b>{t(all)}</b> until it released what they waited for, {many(n, "time")}
+          {longest && (
+            <>
+              ; longest{" "}
+              {goTo(
+                longest.strand,
+                longest.task,
+                `${t(longest.end - longest.start)} on ${row(r, longest.row)}`,
+              )}
+            </>
+          )}
+        </>
+      ),
+    });
   return facts;
 }
 

@@ -48,7 +48,7 @@ export function picture(of: HTMLElement): Picture {
   const styles = [...document.styleSheets]
     .flatMap((s) => {
       try {
-        return [...s.cssRules].map((r) => r.cssText);
+        return rulesOf(s.cssRules);
       } catch {
         return [];
       }
@@ -67,6 +67,17 @@ export function picture(of: HTMLElement): Picture {
     width,
     height,
   };
+}
+
+/**
+ * What holds now, without conditions: a picture is asked for its width wherever it is put, and
+ * would be laid out anew there.
+ */
+function rulesOf(rules: CSSRuleList): string[] {
+  return [...rules].flatMap((rule) => {
+    if (!(rule instanceof CSSMediaRule)) return rule.cssText;
+    return matchMedia(rule.conditionText).matches ? rulesOf(rule.cssRules) : [];
+  });
 }
 
 /**

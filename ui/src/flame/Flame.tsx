@@ -5,6 +5,7 @@
  */
 
 import { signal, useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { useJson } from "../ask";
 import type { Flame as Answer, FlameOf, RunMeta } from "../data/contract";
@@ -19,6 +20,7 @@ import { Answered, Empty } from "../ui/states";
 import { CallTree, csvOf } from "./CallTree";
 import { Graph } from "./Graph";
 import { lookOf, nameOf, placeOf } from "./names";
+import { Others } from "./Others";
 import { find, keyOf, treeOf, type FlameNode } from "./tree";
 import "./flame.css";
 
@@ -101,13 +103,35 @@ function OfRun({ run: r }: { run: RunMeta }) {
         />
       </div>
       <Answered asked={asked} what="the stacks" height={420}>
-        {(answer) => <Shown answer={answer} run={r} of={of.value} where={whole} />}
+        {(answer) => (
+          <Shown
+            answer={answer}
+            run={r}
+            of={of.value}
+            where={whole}
+            others={
+              <Others
+                of={of.value}
+                run={r}
+                part={part}
+                recursion={recursion.value}
+                onChange={(to) => (of.value = to)}
+              />
+            }
+          />
+        )}
       </Answered>
     </div>
   );
 }
 
-function Shown(p: { answer: Answer; run: RunMeta; of: FlameOf; where: string }) {
+function Shown(p: {
+  answer: Answer;
+  run: RunMeta;
+  of: FlameOf;
+  where: string;
+  others: ComponentChildren;
+}) {
   const { run: r } = p;
   const root = useMemo(() => treeOf(p.answer), [p.answer]);
   const zoomed = useSignal<string | null>(null);
@@ -175,6 +199,7 @@ function Shown(p: { answer: Answer; run: RunMeta; of: FlameOf; where: string }) 
         <i class="stolen-key" /> The part of a frame that ran in tasks that another thread{" "}
         <Term of="steal">stole</Term>.
       </p>
+      {p.others}
     </div>
   );
 }

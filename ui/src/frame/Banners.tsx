@@ -7,7 +7,9 @@ import { inWords, useEstimated } from "../ui/estimated";
 import { backticks } from "../ui/states";
 import { stopped } from "../ask";
 import { tab } from "../store";
+import { fileName, many } from "../format";
 import { stages, want } from "./load";
+import { countWords, showWhole } from "./parts";
 
 const hidden = new Set<string>();
 
@@ -20,6 +22,7 @@ export function Banners() {
   const closed = hidden.has(run.value);
   const early = runMeta()?.overview ?? null;
   const stage = stages.value[run.value];
+  const only = runMeta()?.only ?? null;
   const errors = Object.values(stages.value).filter((s) => s.error && meta.value);
   return (
     <div class="banners">
@@ -75,6 +78,23 @@ export function Banners() {
           </span>
         </div>
       ))}
+      {only && (
+        <div class="banner calm" role="note" aria-label="A part of the run">
+          <span class="mark" aria-hidden="true">
+            ◧
+          </span>
+          <span>
+            Only <b>{fileName(only.label)}</b> takes time here: {countWords(only)}, with{" "}
+            {many(only.tasks, "task")} inside. Whatever ran beside it is left out, so what workers
+            lacked meanwhile is told of the whole run alone.
+          </span>
+          <span class="acts">
+            <button type="button" class="link" onClick={showWhole}>
+              Whole run
+            </button>
+          </span>
+        </div>
+      )}
       {estimate && (
         <div class="banner calm" role="note" aria-label="Estimates">
           <span class="mark" aria-hidden="true">

@@ -5,19 +5,22 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { RunMeta } from "../data/contract";
 import { exportKinds, exportView } from "../export/export";
-import { many, ticks } from "../format";
+import { fileName, many, ticks } from "../format";
 import { link } from "../hash";
-import { meta, other, run, tab, theme } from "../store";
+import { meta, other, run, runMeta, tab, theme, wholeOf } from "../store";
 import { dark } from "../theme/theme";
 import { colours } from "../theme/theme";
 import { RunBadge } from "../ui/parts";
 import { overlay, say } from "./overlay";
+import { countWords, partsOfRun, showPart, showWhole } from "./parts";
 import { Search } from "./Search";
 
 export function Header() {
   const runs = meta.value?.runs ?? [];
-  const second = other.value ? runs.find((r) => r.id === other.value) : undefined;
-  const first = runs.find((r) => r.id === run.value) ?? runs[0];
+  const whole = wholeOf(run.value);
+  const chosen = runs.find((r) => r.id === other.value && r.id !== whole);
+  const second = chosen ?? runs.find((r) => r.id !== whole);
+  const first = runs.find((r) => r.id === whole) ?? runs[0];
   return (
     <header>
       <Logo />
@@ -26,17 +29,18 @@ export function Header() {
           of={first}
           all={runs}
           onPick={(id) => {
-            if (id === other.value) other.value = run.value;
+            if (id === second?.id) other.value = whole;
             run.value = id;
           }}
         />
       )}
+      {tab.value !== "compare" && <PartChip />}
       {tab.value === "compare" && second ? (
         <RunChip
           of={second}
           all={runs}
           onPick={(id) => {
-            if (id === run.value) run.value = other.value ?? run.value;
+            if (id === whole) run.value = second.id;
             other.value = id;
           }}
         />
@@ -148,6 +152,46 @@ function RunChip({
   );
 }
 
+/** The whole run, or what is looked at of it alone. */
+function PartChip() {
+  const all = partsOfRun();
+  if (all.length === 0) return null;
+  const only = runMeta()?.only ?? null;
+  const kinds = { region: "region", part: "part", site: "site" } as const;
+  return (
+    <Menu
+      label={
+        only
+          ? `only ${fileName(only.label)}: choose another part`
+          : "whole run: look at a part of the run alone"
+      }
+      chip={
+        only ? (
+          <>
+            only <b class="part">{fileName(only.label)}</b> ▾
+          </>
+        ) : (
+          <>whole run ▾</>
+        )
+      }
+      className={only ? "chip on" : "chip"}
+      items={[
+        { label: "The whole run", act: showWhole },
+        ...all.map((part) => ({
+          label: (
+            <>
+              <span class="faint">{kinds[part.kind]}</span> {fileName(part.label)}
+            </>
+          ),
+          end: countWords(part),
+          act: () => void showPart(part.id),
+        })),
+      ]}
+      align="left"
+    />
+  );
+}
+
 function CompareChip({ runs }: { runs: RunMeta[] }) {
   return (
     <button
@@ -156,7 +200,7 @@ function CompareChip({ runs }: { runs: RunMeta[] }) {
       onClick={() => (tab.value = "compare")}
       title={runs.length > 1 ? "Show two runs side by side" : "How to open two runs"}
     >
-      + Compare{runs.length > 1 ? "" : " with…"}
+      <span>+ Compare{runs.length < 2 && <span class="more"> with…</span>}</span>
     </button>
   );
 }

@@ -4,7 +4,7 @@ import { useJson, valueOf } from "../ask";
 import { codeColour } from "../codes";
 import type { Report, Summary } from "../data/contract";
 import { requests } from "../data/requests";
-import { plain, many } from "../format";
+import { fileName, plain, many } from "../format";
 import { meta, run, runMeta, tab, TABS, type Tab } from "../store";
 import { dark } from "../theme/theme";
 import { Place, Swatch } from "../ui/parts";
@@ -69,17 +69,23 @@ function VerdictChip() {
     first && [...first.title, ...first.evidence].find((w) => w.as === "place" && w.file);
   return (
     <span class="verdict-chip">
-      <b>{plain(report.mean_busy)}</b> of {many(r.workers, "worker")}
+      {r.only ? (
+        <b>{fileName(r.only.label)}</b>
+      ) : (
+        <>
+          <b>{plain(report.mean_busy)}</b> of {many(r.workers, "worker")}
+        </>
+      )}
       <span class="bound">
         <span class="faint">·</span> at most <b>{plain(report.parallelism)}×</b>
       </span>
-      {place && (
+      {place && !r.only && (
         <span class="limit">
           <span class="faint">·</span>
           {first.show.code !== null && (
             <Swatch of={codeColour(r.codes, first.show.code, dark.value)} />
           )}
-          limited by <Place label={place.text} file={place.file} line={place.line} />
+          limited by <Place label={fileName(place.text)} file={place.file} line={place.line} />
         </span>
       )}
     </span>

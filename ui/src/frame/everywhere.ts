@@ -16,6 +16,7 @@ import {
   tab,
   TABS,
   theme,
+  wholeOf,
 } from "../store";
 import { TITLES } from "./Tabs";
 
@@ -157,7 +158,7 @@ export function startCommands(): void {
       group: "View",
       run: () => {
         const ids = meta.value?.runs.map((r) => r.id) ?? [];
-        const next = ids[(ids.indexOf(run.value) + 1) % ids.length];
+        const next = ids[(ids.indexOf(wholeOf(run.value)) + 1) % ids.length];
         if (next && next !== run.value) {
           if (other.value === next) other.value = run.value;
           run.value = next;

@@ -1,20 +1,36 @@
 /** Asks for `meta` until it is there, and follows how far the runs are loaded. */
 
-import { signal } from "@preact/signals";
-import { batch } from "@preact/signals";
+import { batch, effect, signal } from "@preact/signals";
 import { era, stopped } from "../ask";
 import type { Meta, Status } from "../data/contract";
 import { HttpSource, reachable } from "../data/http";
 import { requests } from "../data/requests";
 import { Unavailable } from "../data/source";
-import { meta, other, run, selection, source } from "../store";
+import { meta, other, parts, run, selection, source, wholeOf } from "../store";
+import { showPart } from "./parts";
 
 export const failure = signal<Unavailable | null>(null);
 /** By run; empty with a report. */
 export const stages = signal<Record<string, Status>>({});
 
+/** A link need not name the second run: the first other one then. */
+function chooseOther(): void {
+  const ids = meta.value?.runs.map((r) => r.id) ?? [];
+  if (other.value === null || !ids.includes(other.value))
+    other.value = ids.find((id) => id !== wholeOf(run.peek())) ?? null;
+}
+
 export function load(): void {
   if (source instanceof HttpSource) follow(source);
+  effect(() => {
+    if (meta.value) chooseOther();
+  });
+  // A link may name a part of a run that nobody has looked at yet.
+  effect(() => {
+    const id = run.value;
+    if (meta.value && id !== wholeOf(id) && !parts.value.some((part) => part.id === id))
+      void showPart(id);
+  });
   void ask();
 }
 
@@ -52,10 +68,13 @@ function accept(value: Meta): void {
     );
   failure.value = null;
   const ids = value.runs.map((r) => r.id);
-  if (!ids.includes(run.value)) run.value = ids[0]!;
+  const has = value.runs.some((r) => r.parts.some((part) => part.id === run.value));
+  if (!has && !ids.includes(run.value))
+    run.value = ids.find((id) => id === wholeOf(run.value)) ?? ids[0]!;
   if (other.value === null || !ids.includes(other.value) || other.value === run.value)
     other.value = ids.find((i) => i !== run.value) ?? null;
   document.title = `${value.runs.map((r) => r.name).join(" against ")} · workspan`;
+  parts.value = [];
   meta.value = value;
 }
 

@@ -74,12 +74,15 @@ export function useSelectionReport(part: Part, run: RunMeta): ReportColumns {
   };
 }
 
+const isLost = (kind: string) => kind === "delay" || kind === "sched" || kind === "app";
+
 function Where(p: { part: Part; level: number; tiles: TileAnswer[]; run: RunMeta }) {
   const { part, run: r } = p;
   const t = (n: number) => ticks(n, r.ticks_per_second);
   const length = part.t1 - part.t0;
   const rows = part.rows?.length ?? r.workers;
-  const parts = breakdownOf(part, p.level, p.tiles);
+  // Of a part of a run, what its workers did beside it is not in it.
+  const parts = breakdownOf(part, p.level, p.tiles).filter((x) => !r.only || !isLost(x.kind));
   const busy = parts.find((x) => x.kind === "work")?.ticks ?? 0;
   return (
     <div class="small-report">

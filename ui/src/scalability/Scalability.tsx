@@ -22,7 +22,7 @@ import { Answered, Empty } from "../ui/states";
 import "./scalability.css";
 
 export function Scalability() {
-  const asked = useJson<Bounds>(requests.scalability());
+  const asked = useJson<Bounds>(requests.scalability(run.value));
   return (
     <Answered asked={asked} what="the bounds" height={420}>
       {(b) => <Loaded bounds={b} />}

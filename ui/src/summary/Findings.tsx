@@ -75,7 +75,10 @@ export function Findings(p: { of: Summary; report: Report | undefined; run: RunM
       <div class="finding head-row faint" aria-hidden="true">
         <span />
         <span />
-        <span>cost{lost > 0 && <>, of {areaTicks(lost, r.ticks_per_second)} lost</>}</span>
+        <span>
+          cost
+          {lost > 0 && <span class="of-lost">, of {areaTicks(lost, r.ticks_per_second)} lost</span>}
+        </span>
         <span>at best saves</span>
         <span />
       </div>
@@ -91,13 +94,15 @@ function Nothing({ report, run: r }: { report: Report | undefined; run: RunMeta 
   return (
     <Section title="What to change">
       <Empty small title="Nothing stands out">
-        {why === "one_task"
-          ? "The run has one task only: no part of it could run beside another."
-          : why === "no_time"
-            ? "No strand has a length."
-            : r.workers === 1
-              ? "There was one worker, which always had something to do or nothing was left: record with more workers to see what limits them."
-              : "The workers were busy nearly all of the time. More speed comes from less work or more workers."}
+        {report?.unread
+          ? "What could be read names no cause; of the rest nothing is known."
+          : why === "one_task"
+            ? "The run has one task only: no part of it could run beside another."
+            : why === "no_time"
+              ? "No strand has a length."
+              : r.workers === 1
+                ? "There was one worker, which always had something to do or nothing was left: record with more workers to see what limits them."
+                : "The workers were busy nearly all of the time. More speed comes from less work or more workers."}
       </Empty>
     </Section>
   );

@@ -17,7 +17,7 @@ export function Headline(p: { of: Summary; report: Report | undefined; run: RunM
   const place = (report?.findings as any[] | undefined)?.[0]?.place;
   return (
     <>
-      <h1 class="verdict">{isUsual(report) ? usual(report!) : units(s.verdict)}</h1>
+      <h1 class="verdict">{isUsual(report) ? usual(report!) : units(inPart(s.verdict, report))}</h1>
       {f && !isMachine(f) && report && (
         <p class="why">
           <Culprit of={f} evidence={report.findings[0]?.evidence} place={place} run={r} />
@@ -31,6 +31,12 @@ export function Headline(p: { of: Summary; report: Report | undefined; run: RunM
       ))}
     </>
   );
+}
+
+/** Of a run that could not be read whole, nothing is told as if it were the run's. */
+function inPart(verdict: string, report: Report | undefined): string {
+  if (!report?.unread || /^Only part/.test(verdict)) return verdict;
+  return `Only part of this trace could be read. In that part: ${verdict.charAt(0).toLowerCase()}${verdict.slice(1)}`;
 }
 
 /** The machine, not the program: the report's sentences say what would hold it otherwise. */

@@ -132,6 +132,9 @@ export function Strip({ run: r, findings }: { run: RunMeta; findings: FindingWor
   );
 }
 
+/** Windows of this height have room for a higher strip. */
+const TALL = 1200;
+
 function Drawn({
   c,
   run: r,
@@ -146,7 +149,7 @@ function Drawn({
   const t = colours.value;
   const w = width - 66,
     top = 32,
-    h = 118,
+    h = window.innerHeight >= TALL ? 220 : 118,
     bottom = top + h,
     P = Math.max(1, r.workers);
   const x = (ticks: number) => (ticks / r.elapsed) * w;

@@ -40,7 +40,9 @@ import { Answered, backticks, Empty } from "../ui/states";
 import { Stages } from "../frame/Loading";
 import { numbersCsv } from "./numbers";
 import { Findings } from "./Findings";
+import { showWhole } from "../frame/parts";
 import { Headline } from "./Headline";
+import { PartHeadline } from "./PartHeadline";
 import { Strip } from "./Strip";
 import { Trust } from "./Trust";
 import "./summary.css";
@@ -73,12 +75,40 @@ function Whole({ meta }: { meta: RunMeta }) {
   const id = run.value;
   const summary = useJson<Words>(requests.summary(id));
   const report = useJson<Report>(requests.report(id));
-  const bounds = useJson<Bounds>(requests.scalability());
+  const bounds = useJson<Bounds>(requests.scalability(id));
   const r = valueOf(report);
   useEffect(
     () => (r ? registerExport({ tab: "summary", csv: () => numbersCsv(r) }) : undefined),
     [r],
   );
+  if (meta.only)
+    return (
+      <div class="summary">
+        <div class="story scroll">
+          <Answered asked={report} what="the numbers" height={80}>
+            {(rep) => <PartHeadline report={rep} run={meta} />}
+          </Answered>
+          <Strip run={meta} findings={[]} />
+          <Section title="Findings">
+            <p class="dim">
+              Findings say what workers lost, and to what: they are told of the{" "}
+              <button type="button" class="link" onClick={showWhole}>
+                whole run
+              </button>{" "}
+              alone. What this part is made of is in DAG, Flame, Sites, Statistics and SQL; what it
+              could gain is in What-if.
+            </p>
+          </Section>
+        </div>
+        <aside class="scroll" aria-label="Numbers">
+          <Answered asked={report} what="the numbers">
+            {(rep) => <Numbers report={rep} run={meta} />}
+          </Answered>
+          <Small bounds={bounds} run={meta} />
+          {r && <Critical report={r} run={meta} />}
+        </aside>
+      </div>
+    );
   return (
     <div class="summary">
       <div class="story scroll">
@@ -175,7 +205,13 @@ function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
         {between && <span>{between.parallelism}</span>}
       </div>
       <div>
-        <b>{of && !isCounted(of) ? `≈${NB}${short(rep.tasks)}` : count(rep.tasks)}</b>
+        <b>
+          {r.only
+            ? count(r.only.tasks)
+            : of && !isCounted(of)
+              ? `≈${NB}${short(rep.tasks)}`
+              : count(rep.tasks)}
+        </b>
         <Term of="task">{rep.tasks === 1 ? "task" : "tasks"}</Term>
         {of && <span>{around(rep.tasks, of.tasks_low, of.tasks_high)}</span>}
       </div>

@@ -3,7 +3,7 @@
 import type { RunMeta } from "../data/contract";
 import { count, many } from "../format";
 import { rowsShown, type RowsShown } from "../store";
-import { GROUPINGS } from "./groups";
+import { GROUPINGS, NO_GROUPING } from "./groups";
 import { set } from "./order";
 
 /** Fewer rows fit whatever their height, and are found without sorting. */
@@ -78,6 +78,7 @@ export function RowControls({ meta }: { meta: RunMeta }) {
                 {name}
               </option>
             ))}
+            <option disabled>{NO_GROUPING}</option>
           </select>
         </label>
       )}

@@ -25,6 +25,7 @@ const ORDER: Layer[] = [
   "steals",
   "leaps",
   "matrix",
+  "waits",
   "ready",
   "critical",
   "delay",
@@ -61,28 +62,31 @@ export function Toolbar({
         </select>
       </label>
       <span class="tl-sep" />
-      {ORDER.filter((l) => l !== "matrix" || layerThere(meta, l)).map((layer) => {
-        const there = layerThere(meta, layer);
-        const on = layers.value.has(layer) && there;
-        const n = layer === "steals" ? meta.steals : layer === "leaps" ? meta.leaps : 0;
-        return (
-          <button
-            key={layer}
-            type="button"
-            class={on ? "tl-toggle on" : "tl-toggle"}
-            aria-pressed={on}
-            disabled={!there}
-            data-layer={layer}
-            title={there ? titleOf(layer) : missing(layer)}
-            onClick={() => toggle(layer)}
-          >
-            <Glyph layer={layer} t={t} dark={dark.value} />
-            {LAYER_NAMES[layer]}
-            {n > 0 && <span class="tl-n">{count(n)}</span>}
-            {layer === "critical" && <kbd>K</kbd>}
-          </button>
-        );
-      })}
+      {ORDER.filter((l) => (l !== "matrix" && l !== "waits") || layerThere(meta, l)).map(
+        (layer) => {
+          const there = layerThere(meta, layer);
+          const on = layers.value.has(layer) && there;
+          const n =
+            { steals: meta.steals, leaps: meta.leaps, waits: meta.waits }[layer as string] ?? 0;
+          return (
+            <button
+              key={layer}
+              type="button"
+              class={on ? "tl-toggle on" : "tl-toggle"}
+              aria-pressed={on}
+              disabled={!there}
+              data-layer={layer}
+              title={there ? titleOf(layer) : missing(layer, meta)}
+              onClick={() => toggle(layer)}
+            >
+              <Glyph layer={layer} t={t} dark={dark.value} />
+              {LAYER_NAMES[layer]}
+              {n > 0 && <span class="tl-n">{count(n)}</span>}
+              {layer === "critical" && <kbd>K</kbd>}
+            </button>
+          );
+        },
+      )}
       <button
         type="button"
         class={table ? "tl-toggle on" : "tl-toggle"}
@@ -109,6 +113,8 @@ function titleOf(layer: Layer): string {
       return "Steals while their thief waited in a join";
     case "matrix":
       return "Who stole from whom, where there are too many steals to draw";
+    case "waits":
+      return "Waits for locks, conditions, barriers: from the thread that ended one to the thread that waited";
     case "ready":
       return "Backwards from the end, always to what made the next strand ready last";
     case "critical":
@@ -126,7 +132,9 @@ function titleOf(layer: Layer): string {
   }
 }
 
-function missing(layer: Layer): string {
+function missing(layer: Layer, meta: RunMeta): string {
+  if (meta.only && (layer === "delay" || layer === "nowork"))
+    return "Told of the whole run alone: here only a part of it takes time";
   switch (layer) {
     case "steals":
       return "Nothing was stolen in this run";

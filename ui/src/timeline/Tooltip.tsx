@@ -11,6 +11,7 @@ import type { Hit } from "./hit";
 import { at } from "./profile";
 import { exact } from "./scale";
 import type { TimelineView } from "./view";
+import { KIND_WORDS } from "./waits";
 
 export interface Pointed {
   hit: Hit;
@@ -164,6 +165,24 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
           ["victim", row(a.from)],
           ["at", time(a.toT)],
           ["ready for", time(Math.max(0, a.toT - a.fromT))],
+        ],
+      };
+    }
+    case "wait": {
+      const w = hit.wait;
+      return {
+        title: `Wait for ${KIND_WORDS[w.kind] ?? w.kind}`,
+        lines: [
+          ["who", row(w.row)],
+          [
+            "took",
+            `${time(w.end - w.start)}, from ${exact(w.start, view.window, meta.ticks_per_second)}`,
+          ],
+          ["ended by", w.by === null ? "not known" : row(w.by)],
+          ...(w.end > w.released && w.by !== null
+            ? [["back", `${time(w.end - w.released)} after that`] as Line]
+            : []),
+          ...(w.critical ? [["on the", "critical path"] as Line] : []),
         ],
       };
     }

@@ -24,7 +24,7 @@ export interface Rows {
   /** Height there is to see rows in. */
   h: number;
   count: number;
-  /** Of a row, with all that belongs to it. */
+  /** Of a row, with all that belongs to it. Pinned rows among compact ones are higher. */
   pitch: number;
   lane: number;
   cpu: number;
@@ -38,7 +38,10 @@ export interface Rows {
   place: Int32Array;
   /** By place: how far a row is below the first; and the heights of all rows and heads together. */
   tops: Float64Array;
+  pitches: Float64Array;
   total: number;
+  /** The rows of full height among compact ones, as they are drawn; null where all are alike. */
+  full: Rows | null;
   heads: readonly { y: number; group: Group }[];
   /** By place: how many rows stand between a row and the head above it, or the first row. */
   since: Int32Array;
@@ -52,7 +55,7 @@ const RIGHT = 14;
 const ABOVE = 5;
 
 /** Height of a lane: at least, as it usually is, and where few rows leave room. */
-const LANE = { least: 11, usual: 32, most: 52 };
+const LANE = { least: 11, usual: 32, most: 96 };
 
 /** The highest lane of a run of few rows, which else leaves a third of the window empty. */
 const MOST_OF_FEW = 110;
@@ -63,6 +66,9 @@ const COMPACT_LANE = { least: 5, usual: 8, most: 10 };
 
 /** From so many rows on, rows that do not fit are compact unless they are wanted otherwise. */
 const MIN_COMPACT_ROWS = 48;
+
+/** The lane of a pinned row among compact ones. */
+const PINNED_LANE = 18;
 
 /** Height of the head of a group of rows. */
 export const HEAD_PX = 20;
@@ -78,6 +84,10 @@ export interface Wanted {
   order?: readonly number[];
   heads?: Arranged["heads"];
   rowHeight?: "auto" | "full" | "compact";
+  /** Rows that keep their names and textures where the others are compact. */
+  pinned?: ReadonlySet<number>;
+  /** Width that is kept free beside the time axis. */
+  dock?: number;
   scroll: number;
   cpu: boolean;
   queue: boolean;
@@ -118,51 +128,87 @@ export function bands(w: Wanted): Bands {
   };
   const y = regionsY + regions.h + 6;
   const h = Math.max(24, w.height - y - 4);
-  const room = (h - heads.length * HEAD_PX) / count;
+  const high = compact ? order.filter((row) => w.pinned?.has(row)).length : 0;
+  const highPitch = full + PINNED_LANE;
+  const room = (h - heads.length * HEAD_PX - high * highPitch) / Math.max(1, count - high);
   const pitch = Math.floor(Math.min(extra + most, Math.max(extra + lanes.least, room)));
   const lane = pitch - extra;
-  const stood = stand(count, pitch, heads);
+  const pitches = Float64Array.from(order.length ? order : [0], (row) =>
+    compact && w.pinned?.has(row) ? highPitch : pitch,
+  );
+  const stood = stand(pitches, heads);
   const overflow = Math.max(0, stood.total - h);
+  const rows: Rows = {
+    y,
+    h,
+    count,
+    pitch,
+    lane,
+    cpu: w.cpu && !compact ? 3 : 0,
+    queue: w.queue && !compact ? QUEUE : 0,
+    above: compact ? 0 : ABOVE,
+    compact,
+    order,
+    place: placesOf(order, w.rows),
+    pitches,
+    full: null,
+    ...stood,
+    scroll: Math.min(Math.max(0, w.scroll), overflow),
+    most: overflow,
+  };
+  if (high > 0)
+    rows.full = {
+      ...rows,
+      pitch: highPitch,
+      lane: PINNED_LANE,
+      cpu: w.cpu ? 3 : 0,
+      queue: w.queue ? QUEUE : 0,
+      above: ABOVE,
+      compact: false,
+      place: placesOf(order, w.rows, (row) => w.pinned!.has(row)),
+    };
   return {
     width: w.width,
     height: w.height,
     x0: LABELS,
-    plot: Math.max(40, w.width - LABELS - RIGHT),
+    plot: Math.max(40, w.width - LABELS - RIGHT - (w.dock ?? 0)),
     minimap,
     axis,
     strip: { y: stripY, h: strip, base: stripY + strip, p: Math.round(strip * 0.61) },
     regions,
-    rows: {
-      y,
-      h,
-      count,
-      pitch,
-      lane,
-      cpu: w.cpu && !compact ? 3 : 0,
-      queue: w.queue && !compact ? QUEUE : 0,
-      above: compact ? 0 : ABOVE,
-      compact,
-      order,
-      place: placesOf(order, w.rows),
-      ...stood,
-      scroll: Math.min(Math.max(0, w.scroll), overflow),
-      most: overflow,
-    },
+    rows,
   };
 }
 
-function placesOf(order: readonly number[], rows: number): Int32Array {
+/** Where rows end: what is docked beside them is beyond. */
+export const rowsEnd = (b: Bands): number => b.x0 + b.plot + RIGHT;
+
+/** Rows of one height at a time: what is drawn of each depends on it. */
+export function partsOf(r: Rows): Rows[] {
+  const { full } = r;
+  if (!full) return [r];
+  const place = r.place.map((at, row) => (full.place[row]! >= 0 ? -1 : at));
+  return [full, { ...r, place, full: null }];
+}
+
+function placesOf(
+  order: readonly number[],
+  rows: number,
+  has: (row: number) => boolean = () => true,
+): Int32Array {
   const place = new Int32Array(Math.max(1, rows)).fill(-1);
-  order.forEach((row, i) => (place[row] = i));
+  order.forEach((row, i) => {
+    if (has(row)) place[row] = i;
+  });
   return place;
 }
 
 /** Where rows and heads stand, one below the other. */
 function stand(
-  count: number,
-  pitch: number,
+  pitches: Float64Array,
   wanted: Arranged["heads"],
 ): Pick<Rows, "tops" | "total" | "heads" | "since"> {
+  const count = pitches.length;
   const tops = new Float64Array(count);
   const since = new Int32Array(count);
   const heads: { y: number; group: Group }[] = [];
@@ -177,7 +223,7 @@ function stand(
     }
     since[place] = place - first;
     tops[place] = y;
-    y += pitch;
+    y += pitches[place]!;
   }
   return { tops, total: y, heads, since };
 }
@@ -188,15 +234,20 @@ const HIDDEN_Y = -100_000;
 export const isShown = (r: Rows, row: number): boolean => (r.place[row] ?? -1) >= 0;
 export const rowTop = (r: Rows, row: number): number =>
   isShown(r, row) ? r.y + r.tops[r.place[row]!]! - r.scroll : HIDDEN_Y;
-export const laneTop = (r: Rows, row: number): number => rowTop(r, row) + r.above;
-export const laneMiddle = (r: Rows, row: number): number => laneTop(r, row) + r.lane / 2;
+/** Among compact rows a pinned one is as high as any. */
+const styleOf = (r: Rows, row: number): Rows =>
+  r.full && (r.full.place[row] ?? -1) >= 0 ? r.full : r;
+export const laneTop = (r: Rows, row: number): number => rowTop(r, row) + styleOf(r, row).above;
+export const laneHeight = (r: Rows, row: number): number => styleOf(r, row).lane;
+export const laneMiddle = (r: Rows, row: number): number =>
+  laneTop(r, row) + laneHeight(r, row) / 2;
 export const headTop = (r: Rows, head: number): number => r.y + r.heads[head]!.y - r.scroll;
 
 /** The rows that are at least partly seen, from top to bottom. */
 export function visibleRows(r: Rows): readonly number[] {
-  return r.order.filter((_, place) => {
+  return r.order.filter((row, place) => {
     const y = r.tops[place]! - r.scroll;
-    return y + r.pitch > 0 && y < r.h;
+    return r.place[row]! >= 0 && y + r.pitches[place]! > 0 && y < r.h;
   });
 }
 
@@ -204,7 +255,7 @@ export function visibleRows(r: Rows): readonly number[] {
 export function rowAt(r: Rows, y: number): number | null {
   if (y < r.y || y >= r.y + r.h) return null;
   const at = y - r.y + r.scroll;
-  const place = r.tops.findIndex((top) => at >= top && at < top + r.pitch);
+  const place = r.tops.findIndex((top, i) => at >= top && at < top + r.pitches[i]!);
   return r.order[place] ?? null;
 }
 
@@ -218,9 +269,10 @@ export function headAt(r: Rows, y: number): Group | null {
 /** The scroll that brings a row wholly into sight, moved as little as possible. */
 export function scrollTo(r: Rows, row: number): number {
   if (!isShown(r, row)) return r.scroll;
-  const top = r.tops[r.place[row]!]!;
+  const place = r.place[row]!;
+  const top = r.tops[place]!;
   // The first row of a group comes with its head.
   const head = r.heads.some((h) => h.y + HEAD_PX === top) ? HEAD_PX : 0;
   if (top - head < r.scroll) return top - head;
-  return Math.min(r.most, Math.max(r.scroll, top + r.pitch - r.h));
+  return Math.min(r.most, Math.max(r.scroll, top + r.pitches[place]! - r.h));
 }

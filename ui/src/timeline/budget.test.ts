@@ -149,6 +149,20 @@ function crowded(rows: number, pitch: number): Scene {
         leap: Uint8Array.from({ length: arcs }, () => (random() < 0.5 ? 1 : 0)),
       },
     },
+    waits: {
+      facts: { total: arcs, truncated: true, kinds: ["lock"] },
+      planes: {
+        row: Uint16Array.from({ length: arcs }, () => random() * rows),
+        start: Float64Array.from({ length: arcs }, (_, i) => i / 2),
+        end: Float64Array.from({ length: arcs }, (_, i) => i / 2 + 9),
+        kind: new Uint8Array(arcs),
+        strand: new Uint32Array(arcs).fill(3),
+        by_row: Uint16Array.from({ length: arcs }, () => random() * rows),
+        released: Float64Array.from({ length: arcs }, (_, i) => i / 2 + 8),
+        by_strand: new Uint32Array(arcs),
+        critical: Uint8Array.from({ length: arcs }, () => (random() < 0.5 ? 1 : 0)),
+      },
+    },
     critical: {
       facts: {},
       planes: {
@@ -167,6 +181,7 @@ function crowded(rows: number, pitch: number): Scene {
   const meta = {
     id: "a",
     workers: rows,
+    waits: arcs,
     elapsed: 1024,
     ticks_per_second: 1e9,
     top_level: 0,

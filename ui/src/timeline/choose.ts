@@ -60,6 +60,8 @@ export async function chooseHit(view: TimelineView, hit: Hit | null, add = false
       return chooseStrand(view, hit.strand);
     case "arc":
       return chooseSteal(view, hit.arc.strand);
+    case "wait":
+      return chooseStrand(view, hit.wait.strand);
     case "dot":
       if (hit.dot.strand !== null) return chooseStrand(view, hit.dot.strand);
       return;

@@ -1,5 +1,6 @@
 /** One frame, from the ground up. */
 
+import { partsOf, rowsEnd } from "./bands";
 import * as marks from "./marks";
 import { axis, minimap } from "./minimap";
 import { path } from "./paths";
@@ -10,10 +11,13 @@ import * as rows from "./rows";
 import type { Scene } from "./scene";
 import { spawns } from "./spawns";
 import type { Dot } from "./spawns";
-import { arcs, chosen, matrix, steals } from "./steals";
+import { matrix } from "./matrix";
+import { arcs, chosen, steals } from "./steals";
 import type { Steals } from "./steals";
 import { strip } from "./strip";
 import type { Look } from "./tiles";
+import { drawWaits, waits } from "./waits";
+import type { Wait } from "./waits";
 
 /** What a frame found out on the way, for pointing at it. */
 export interface Drawn {
@@ -21,6 +25,8 @@ export interface Drawn {
   columns: Columns;
   dots: Dot[];
   steals: Steals;
+  /** Waits that have a curve. */
+  waits: Wait[];
 }
 
 export function frame(s: Scene, pen: Pen, look: Look, lanes: number[]): Drawn {
@@ -30,10 +36,18 @@ export function frame(s: Scene, pen: Pen, look: Look, lanes: number[]): Drawn {
   minimap(s, pen);
   const columns = strip(s, pen);
   regions(s, pen, lanes);
-  rows.labels(s, pen);
+  // Among compact rows the pinned ones are higher.
+  const parts = partsOf(bands.rows).map((part) => ({
+    ...s,
+    bands: { ...bands, rows: part },
+    offCpu: [],
+    blocked: [],
+  }));
+  for (const part of parts) rows.labels(part, pen);
   if (bands.rows.queue) rows.queueScale(s, pen);
-  let complete = false;
-  let dots: Dot[] = [];
+  let complete = true;
+  const dots: Dot[] = [];
+  let shownWaits: Wait[] = [];
   const all = steals(
     s.layers.has("steals") || s.layers.has("leaps") || s.layers.has("matrix")
       ? s.tiles.slots("arcs", s.scale)
@@ -41,34 +55,41 @@ export function frame(s: Scene, pen: Pen, look: Look, lanes: number[]): Drawn {
     s.scale,
   );
   pen.clip(bands.x0, bands.rows.y, bands.plot, bands.rows.h, () => {
-    complete = rows.columns(s, pen, look);
-    rows.boxes(s, pen);
-    rows.inner(s, pen);
-    rows.buried(s, pen);
-    if (bands.rows.queue) rows.queues(s, pen);
-    if (s.layers.has("spawns")) dots = spawns(s, pen);
+    for (const part of parts) {
+      complete = rows.columns(part, pen, look) && complete;
+      rows.boxes(part, pen);
+      rows.inner(part, pen);
+      rows.buried(part, pen);
+      if (part.bands.rows.queue) rows.queues(part, pen);
+      if (s.layers.has("spawns")) dots.push(...spawns(part, pen));
+    }
     if (!all.crowded) arcs(s, pen, all);
     if (s.layers.has("ready")) path(s, pen, "ready");
     if (s.layers.has("critical")) path(s, pen, "critical");
-    rows.names(s, pen);
-    rows.names(s, pen, s.inner);
+    if (s.layers.has("waits") && s.meta.waits > 0)
+      shownWaits = drawWaits(s, pen, waits(s.tiles.slots("waits", s.scale), s.scale));
+    for (const part of parts) {
+      rows.names(part, pen);
+      rows.names(part, pen, s.inner);
+    }
     chosen(s, pen, all);
     marks.outline(s, pen, s.hover, true);
     marks.outline(s, pen, s.selection, false);
   });
   pen.rect(bands.x0, bands.rows.y, 1, Math.min(bands.rows.h, bands.rows.total), s.tokens.line);
   rows.heads(s, pen);
-  if (all.crowded) matrix(s, pen, all);
+  matrix(s, pen, all);
   marks.range(s, pen);
   marks.userMarks(s, pen);
   marks.callouts(s, pen);
   marks.stops(s, pen, s.meta.elapsed > 0 && !s.tiles.bare ? s.tiles.stops(s.scale) : null);
   scrollbar(s, pen);
-  return { complete, columns, dots, steals: all };
+  return { complete, columns, dots, steals: all, waits: shownWaits };
 }
 
 function scrollbar(s: Scene, pen: Pen): void {
-  const { rows, width } = s.bands;
+  const { rows } = s.bands;
+  const width = rowsEnd(s.bands);
   if (rows.most <= 0) return;
   const h = Math.max(16, (rows.h * rows.h) / rows.total);
   const y = rows.y + ((rows.h - h) * rows.scroll) / rows.most;

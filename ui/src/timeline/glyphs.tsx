@@ -34,6 +34,14 @@ function inside(layer: Layer, t: Tokens, dark: boolean) {
       );
     case "matrix":
       return <path d="M0 0h4v4H0zM9 0h4v4H9zM5 5h4v4H5z" fill={t.leap} />;
+    case "waits":
+      return (
+        <g fill="none" stroke={t.wait} stroke-width="1.5">
+          <circle cx="3" cy="2.5" r="1.6" fill={t.wait} stroke="none" />
+          <path d="M3 2.5Q13 3 9 8" />
+          <path d="M5.5 8.5 10.5 6 11 10Z" fill={t.wait} stroke="none" />
+        </g>
+      );
     case "ready":
       return (
         <g>

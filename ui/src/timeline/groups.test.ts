@@ -1,7 +1,18 @@
 import { expect, test } from "vitest";
 import type { ThreadMeta } from "../data/contract";
 import { ROWS_AT_START } from "../store";
-import { bands, headAt, headTop, rowAt, rowTop, visibleRows } from "./bands";
+import {
+  bands,
+  headAt,
+  headTop,
+  laneHeight,
+  laneMiddle,
+  partsOf,
+  rowAt,
+  rowTop,
+  visibleRows,
+  type Rows,
+} from "./bands";
 import { arrange } from "./groups";
 
 const thread = (i: number, pool: number | null, worker = true): ThreadMeta => ({
@@ -19,6 +30,7 @@ const pools = [
 const run = {
   threads: [thread(0, 0), thread(1, 1), thread(2, 0), thread(3, 1), thread(4, null, false)],
   pools,
+  name: "p",
 };
 
 test("rows stand under the head of their pool, sorted inside of it, others at the end", () => {
@@ -41,7 +53,7 @@ test("pinned rows have a head of their own, and hidden ones are in none", () => 
 
 test("tens are named after their first and last worker", () => {
   const threads = Array.from({ length: 13 }, (_, i) => thread(i, null));
-  const { heads } = arrange({ threads, pools: [] }, { ...ROWS_AT_START, group: "tens" });
+  const { heads } = arrange({ threads, name: "p", pools: [] }, { ...ROWS_AT_START, group: "tens" });
   expect(heads.map((h) => h.group.title)).toEqual(["W0 to W9", "W10 to W12"]);
 });
 
@@ -57,4 +69,29 @@ test("a head moves the rows below it down, and a point is on one of either", () 
     expect(rowAt(rows, y + 2)).toBeNull();
     expect(y).toBeLessThan(rowTop(rows, order[head.at]!));
   }
+});
+
+test("all rows of a trace are one process'", () => {
+  const { heads } = arrange(run, { ...ROWS_AT_START, group: "process" });
+  expect(heads.map((h) => [h.group.title, h.group.rows.length])).toEqual([["Process p", 5]]);
+});
+
+test("pinned rows among compact ones are as high as rows are, and found there", () => {
+  const threads = Array.from({ length: 96 }, (_, i) => thread(i, null));
+  const shown = { ...ROWS_AT_START, pinned: [40, 7] };
+  const wanted = { width: 900, height: 700, rows: 96, scroll: 0, cpu: true, queue: false };
+  const { rows } = bands({
+    ...wanted,
+    ...arrange({ threads, name: "p", pools: [] }, shown),
+    pinned: new Set(shown.pinned),
+    regionLanes: 0,
+  });
+  expect(rows.compact).toBe(true);
+  const [high, low] = partsOf(rows) as [Rows, Rows];
+  expect([high.compact, low.compact]).toEqual([false, true]);
+  expect([...visibleRows(high)]).toEqual([40, 7]);
+  expect(visibleRows(low)).not.toContain(7);
+  expect(laneHeight(rows, 40)).toBe(18);
+  expect(laneHeight(rows, 0)).toBeLessThan(11);
+  for (const row of [40, 7, 0, 3]) expect(rowAt(rows, laneMiddle(rows, row))).toBe(row);
 });

@@ -1,4 +1,7 @@
-/** Rows in groups, each under a head: by the pool of their thread, or by tens. */
+/**
+ * Rows in groups, each under a head: by the pool of their thread, by process, or by tens. A trace is
+ * of one process, and does not tell on which CPU, so on which NUMA node, a strand ran.
+ */
 
 import type { RunMeta, ThreadMeta } from "../data/contract";
 import { count, fileName, many, percent } from "../format";
@@ -28,10 +31,16 @@ const MIN_COUNTED = 4;
 export const GROUPINGS: [RowsShown["group"], string][] = [
   ["none", "not at all"],
   ["pool", "pool"],
+  ["process", "process"],
   ["tens", "tens"],
 ];
+/** Asked for by others, but no trace tells of it. */
+export const NO_GROUPING = "NUMA node (not in a trace)";
 
-export function arrange(run: Pick<RunMeta, "threads" | "pools">, shown: RowsShown): Arranged {
+export function arrange(
+  run: Pick<RunMeta, "threads" | "pools" | "name">,
+  shown: RowsShown,
+): Arranged {
   const order = orderOf(run.threads, shown);
   if (shown.group === "none") return { order, heads: [] };
   const pinned = new Set(shown.pinned);
@@ -56,6 +65,7 @@ export function arrange(run: Pick<RunMeta, "threads" | "pools">, shown: RowsShow
 }
 
 function keyOf(thread: ThreadMeta, row: number, by: RowsShown["group"]): string {
+  if (by === "process") return "process";
   if (!thread.worker) return "threads";
   if (by === "tens") return `tens ${Math.floor(row / TEN)}`;
   return thread.pool === null ? "workers" : `pool ${thread.pool}`;
@@ -63,7 +73,7 @@ function keyOf(thread: ThreadMeta, row: number, by: RowsShown["group"]): string 
 
 function titleOf(
   key: string,
-  run: Pick<RunMeta, "threads" | "pools">,
+  run: Pick<RunMeta, "threads" | "pools" | "name">,
   rows: readonly number[],
 ): { title: string; note: string } {
   const busy = rows.map((row) => run.threads[row]?.busy ?? null);
@@ -87,6 +97,7 @@ function titleOf(
   const [first, last] = [Math.min(...rows), Math.max(...rows)];
   const titles: Record<string, string> = {
     pinned: "Pinned",
+    process: `Process ${run.name}`,
     workers: "Workers of the pool",
     threads: "Threads outside of the pool",
     tens: first === last ? label(first) : `${label(first)} to ${label(last)}`,

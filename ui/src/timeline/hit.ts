@@ -2,16 +2,19 @@
 
 import { TILE_BINS } from "../data/contract";
 import type { RegionSpan } from "../data/contract";
-import { headAt, laneTop, rowAt } from "./bands";
+import { headAt, laneHeight, laneTop, rowAt } from "./bands";
 import type { Drawn } from "./draw";
 import type { Group } from "./groups";
 import { regionAt } from "./regions";
 import { ticksPerPixel, time, x as pixel } from "./scale";
 import type { Scene } from "./scene";
 import type { Dot } from "./spawns";
-import { cellAt, curve } from "./steals";
+import { cellAt } from "./matrix";
+import { curve } from "./steals";
 import type { Arc } from "./steals";
 import { binsOf } from "./tiles";
+import { waitAt } from "./waits";
+import type { Wait } from "./waits";
 
 export type Hit =
   | { kind: "minimap"; t: number; part: "start" | "end" | "middle" | "outside" }
@@ -33,6 +36,7 @@ export type Hit =
     }
   | { kind: "free"; row: number; t: number; what: "delay" | "sched" | "app" | null }
   | { kind: "arc"; arc: Arc; t: number }
+  | { kind: "wait"; wait: Wait; t: number }
   | { kind: "dot"; dot: Dot; t: number }
   | { kind: "matrix"; thief: number; victim: number; n: number };
 
@@ -70,12 +74,15 @@ export function hit(s: Scene, drawn: Drawn, lanes: number[], px: number, py: num
   if (dot) return { kind: "dot", dot, t };
   const arc = arcAt(s, drawn, px, py);
   if (arc) return { kind: "arc", arc, t };
+  const wait = waitAt(s, drawn.waits, px, py);
+  if (wait) return { kind: "wait", wait, t };
   const y = laneTop(rows, row);
   const inside = s.inner.at(row, t);
-  if (inside >= 0 && py >= y - 4 && py <= y + rows.lane - 5)
+  if (inside >= 0 && py >= y - 4 && py <= y + laneHeight(rows, row) - 5)
     return { kind: "box", index: inside, row, t, inside: true };
   const index = s.boxes.at(row, t);
-  if (index >= 0 && py >= y - 4 && py <= y + rows.lane + 6) return { kind: "box", index, row, t };
+  if (index >= 0 && py >= y - 4 && py <= y + laneHeight(rows, row) + 6)
+    return { kind: "box", index, row, t };
   return bin(s, row, t);
 }
 

@@ -7,6 +7,7 @@ import { announcement, selection } from "../store";
 import type { Layer } from "../store";
 import { ticks as timeOf } from "../format";
 import { moveRow, nextSteal, parent, step } from "./choose";
+import { holder, nextWait } from "./waiting";
 import { alongPath } from "./walk";
 import { hide, hideLessBusy, showAll, togglePin, toggleSort } from "./order";
 import { time } from "./scale";
@@ -57,6 +58,8 @@ export function commandsOf(view: () => TimelineView | null, table: () => void): 
     command("sort", "Sort rows by busy, or by worker", ["o"], toggleSort),
     command("show-rows", "Show all rows, unsorted", [], showAll),
     command("next-steal", "Next steal", ["n"], nextSteal),
+    command("holder", "To the thread that ended the selected wait", ["h"], holder),
+    command("next-wait", "Next wait for another thread", ["l"], nextWait),
     command("mark", "Set a mark at the pointer, or take it away", ["m"], mark),
     ...(Object.keys(LAYER_NAMES) as Layer[]).map((layer) =>
       command(`layer-${layer}`, `${LAYER_NAMES[layer]} on or off`, layerKeys[layer] ?? [], (v) => {

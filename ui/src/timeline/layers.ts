@@ -9,6 +9,7 @@ export const LAYER_NAMES: Record<Layer, string> = {
   steals: "Steals",
   leaps: "Leapfrog",
   matrix: "Steal matrix",
+  waits: "Waits",
   ready: "Ready path",
   critical: "Critical path",
   delay: "Delay",
@@ -29,6 +30,12 @@ export function layerThere(meta: RunMeta, layer: Layer): boolean {
       return meta.has.leaps && meta.leaps > 0;
     case "matrix":
       return meta.steals + meta.leaps > MAX_ARCS;
+    case "waits":
+      return meta.waits > 0;
+    // What free workers lacked is told of a whole run alone.
+    case "delay":
+    case "nowork":
+      return meta.only === null;
     case "queue":
       return meta.has.queue;
     case "regions":
@@ -36,6 +43,13 @@ export function layerThere(meta: RunMeta, layer: Layer): boolean {
     default:
       return true;
   }
+}
+
+/** What is shown of a run: of a part of one, no lost time, of which nothing is known there. */
+export function layersOf(meta: RunMeta): ReadonlySet<Layer> {
+  if (!meta.only) return layers.value;
+  const told = [...layers.value].filter((l) => l !== "delay" && l !== "nowork");
+  return new Set(told);
 }
 
 export function toggle(layer: Layer): void {

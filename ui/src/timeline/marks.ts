@@ -5,7 +5,7 @@
 
 import { ticks as timeOf } from "../format";
 import type { Selection } from "../store";
-import { laneMiddle, laneTop } from "./bands";
+import { laneHeight, laneMiddle, laneTop } from "./bands";
 import type { Pen } from "./pen";
 import { x as pixel } from "./scale";
 import type { Scene } from "./scene";
@@ -24,7 +24,7 @@ export function outline(s: Scene, pen: Pen, what: Selection | null, weak: boolea
       a - 1.5,
       laneTop(rows, row) - 1.5,
       Math.max(3, b - a + 2),
-      rows.lane + 3,
+      laneHeight(rows, row) + 3,
       colour,
       width,
       4,
@@ -132,7 +132,7 @@ export function callouts(s: Scene, pen: Pen): void {
     const middle = Math.min(Math.max((a + b) / 2, x0 + w / 2 + 4), x0 + plot - w / 2 - 4);
     const below =
       c.row !== null
-        ? laneTop(rows, c.row) + rows.lane + 10
+        ? laneTop(rows, c.row) + laneHeight(rows, c.row) + 10
         : rows.y + Math.min(rows.h, rows.total) * 0.55 - h / 2;
     const y = Math.min(Math.max(below, rows.y + 4), rows.y + rows.h - h - 4);
     // What it is about: a bracket over its time.

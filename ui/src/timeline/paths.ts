@@ -3,7 +3,7 @@
  * where they run together.
  */
 
-import { isShown, laneMiddle } from "./bands";
+import { isShown, laneHeight, laneMiddle } from "./bands";
 import type { Pen } from "./pen";
 import { x as pixel } from "./scale";
 import type { Scene } from "./scene";
@@ -98,9 +98,13 @@ export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
   const { rows } = s.bands;
   const t = s.tokens;
   const critical = kind === "critical";
-  const offset = critical
-    ? -rows.lane / 2 + Math.min(3, rows.lane / 5)
-    : rows.lane / 2 - Math.min(2.5, rows.lane / 6);
+  const height = (row: number): number => {
+    const lane = laneHeight(rows, row);
+    const offset = critical
+      ? -lane / 2 + Math.min(3, lane / 5)
+      : lane / 2 - Math.min(2.5, lane / 6);
+    return laneMiddle(rows, row) + offset;
+  };
   const runs: number[] = [];
   const hops: number[] = [];
   let before: PathPiece | null = null;
@@ -108,12 +112,12 @@ export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
   const left = s.scale.x0 - 20;
   const right = s.scale.x0 + s.scale.width + 20;
   for (const piece of coarse(pieces(s, kind), s)) {
-    const y = laneMiddle(rows, piece.row) + offset;
+    const y = height(piece.row);
     const a = Math.min(Math.max(pixel(s.scale, piece.start), left), right);
     const b = Math.min(Math.max(pixel(s.scale, piece.end), left), right);
     runs.push(a, y, Math.max(b, a + 0.5), y, NaN, NaN);
     if (before) {
-      const y0 = laneMiddle(rows, before.row) + offset;
+      const y0 = height(before.row);
       const x0 = Math.min(Math.max(pixel(s.scale, before.end), left), right);
       // Hops closer than a pixel to the last one would only thicken it.
       if (

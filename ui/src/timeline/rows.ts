@@ -6,7 +6,16 @@
 import { mix } from "../colors";
 import { rowsOf } from "../store";
 import { ticks as timeOf, percent } from "../format";
-import { HEAD_PX, headTop, laneMiddle, laneTop, rowTop, visibleRows } from "./bands";
+import {
+  HEAD_PX,
+  headTop,
+  isShown,
+  rowsEnd,
+  laneMiddle,
+  laneTop,
+  rowTop,
+  visibleRows,
+} from "./bands";
 import { FLAG } from "./boxes";
 import { brightOf } from "./look";
 import type { Pen } from "./pen";
@@ -32,7 +41,8 @@ const MIN_LABEL_PX = 14;
 const BUSY_PX = 40;
 
 export function labels(s: Scene, pen: Pen): void {
-  const { rows, width, x0 } = s.bands;
+  const { rows, x0 } = s.bands;
+  const width = rowsEnd(s.bands);
   const t = s.tokens;
   const visible = visibleRows(rows);
   // Compact rows are named now and then.
@@ -77,7 +87,8 @@ export function labels(s: Scene, pen: Pen): void {
 
 /** Heads of the groups of rows. */
 export function heads(s: Scene, pen: Pen): void {
-  const { rows, width } = s.bands;
+  const { rows } = s.bands;
+  const width = rowsEnd(s.bands);
   const t = s.tokens;
   if (rows.heads.length === 0) return;
   pen.clip(0, rows.y, width, rows.h, () => {
@@ -291,6 +302,7 @@ export function boxes(s: Scene, pen: Pen): void {
   const folded: number[] = [];
   const facts = { code: 0, site: 0, row: 0, level: 0, critical: false, readyPath: false };
   for (let i = 0; i < b.n; i++) {
+    if (!isShown(rows, b.row[i]!)) continue;
     const x0 = Math.max(b.x0[i]!, left);
     const x1 = Math.min(b.x1[i]!, right);
     const y = laneTop(rows, b.row[i]!);
@@ -360,6 +372,7 @@ export function names(s: Scene, pen: Pen, b = s.boxes): void {
   const facts = { code: 0, site: 0, row: 0, level: 0, critical: false, readyPath: false };
   let left = 400;
   for (let i = 0; i < b.n && left > 0; i++) {
+    if (!isShown(rows, b.row[i]!)) continue;
     const x0 = Math.max(b.x0[i]!, s.scale.x0);
     const w = Math.min(b.x1[i]!, right) - x0;
     if (w < 24 || (!b.inside && s.inner.folded.has(b.id[i]!))) continue;
@@ -408,6 +421,7 @@ export function buried(s: Scene, pen: Pen): void {
   const points: number[] = [];
   for (let i = 0; i < b.n && points.length < 2400; i++) {
     if (!(b.flags[i]! & FLAG.buried) || Number.isNaN(b.ready[i]!)) continue;
+    if (!isShown(rows, b.row[i]!)) continue;
     const from = Math.max(pixel(s.scale, b.ready[i]!), s.scale.x0);
     if (b.x0[i]! - from < 4) continue;
     const y = laneTop(rows, b.row[i]!) + rows.lane + (rows.cpu ? 6.5 : 1.5);

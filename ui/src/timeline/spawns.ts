@@ -63,7 +63,7 @@ export function spawns(s: Scene, pen: Pen): Dot[] {
     at: number;
     slot: number;
   }[] = [];
-  const top = visible.length ? rows.place[visible[0]!]! : 0;
+  const placeOf = new Map(visible.map((row, i) => [row, i]));
   const amount = new Uint32Array(visible.length * buckets);
   slots.forEach((slot, k) => {
     const p = slot.tile?.data?.planes;
@@ -83,7 +83,7 @@ export function spawns(s: Scene, pen: Pen): Dot[] {
         const x = pixel(s.scale, t);
         const bucket = Math.floor((x - s.scale.x0) / PITCH) + 1;
         if (bucket < 0 || bucket >= buckets) continue;
-        const cell = (rows.place[row]! - top) * buckets + bucket;
+        const cell = placeOf.get(row)! * buckets + bucket;
         amount[cell]! += n;
         if (amount[cell]! <= CROWD * 4 || amount[cell] === n)
           all.push({ row, bucket, x, t, n, at: base + bin, slot: k });
@@ -91,7 +91,7 @@ export function spawns(s: Scene, pen: Pen): Dot[] {
     }
   });
   const of = (mark: { row: number; bucket: number }) =>
-    (rows.place[mark.row]! - top) * buckets + mark.bucket;
+    placeOf.get(mark.row)! * buckets + mark.bucket;
   // Either dots for all that stand alone or lines for everything: rows have to look alike.
   const single = all.reduce((n, mark) => n + (amount[of(mark)]! <= CROWD ? 1 : 0), 0);
   const crowd = single > MOST ? 0 : CROWD;

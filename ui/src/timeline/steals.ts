@@ -3,7 +3,6 @@
  * how often.
  */
 
-import { count } from "../format";
 import { isShown, laneMiddle } from "./bands";
 import type { Pen } from "./pen";
 import { x as pixel } from "./scale";
@@ -134,113 +133,6 @@ export function chosen(s: Scene, pen: Pen, all: Steals): void {
   pen.curves(c, s.tokens.accent, { width: 2.2 });
   pen.dots([c[0]!, c[1]!], 2.5, s.tokens.accent);
   pen.area([c[6]! + 2.5, c[7]!, c[6]! - 5, c[7]! - 4, c[6]! - 4, c[7]! + 4], s.tokens.accent);
-}
-
-/** Where the matrix stands; null when it isn't shown. */
-export interface Matrix {
-  x: number;
-  y: number;
-  cell: number;
-  /** Rows that a cell stands for, when there are many. */
-  by: number;
-  n: number;
-}
-
-export function matrixAt(s: Scene, all: Steals): Matrix | null {
-  if (!all.crowded || !s.layers.has("matrix") || s.bands.rows.count < 2) return null;
-  const rows = s.meta.threads.length;
-  const by = Math.ceil(rows / 32);
-  const n = Math.ceil(rows / by);
-  const room = Math.min(150, s.bands.rows.h - 60);
-  const widest = Math.max(2, Math.min(24, Math.floor(room / n)));
-  if (room < 40) return null;
-  // Below the rows where they leave room, if need be in smaller cells that still have their names;
-  // else over the last of their time.
-  const area = s.bands.rows;
-  const end = area.y + area.pitch * area.count - area.scroll;
-  const fits = Math.min(widest, Math.floor((area.y + area.h - end - 36 - 38) / n));
-  const below = fits >= Math.min(widest, 12);
-  const cell = below ? fits : widest;
-  return {
-    x: s.bands.x0 + s.bands.plot - n * cell - 18,
-    y: below ? end + 36 : area.y + 32,
-    cell,
-    by,
-    n,
-  };
-}
-
-export function matrix(s: Scene, pen: Pen, all: Steals): void {
-  const m = matrixAt(s, all);
-  if (!m) return;
-  const t = s.tokens;
-  const size = m.n * m.cell;
-  const cells = new Map<number, number>();
-  for (const [thief, victim, n] of all.pairs) {
-    // Threads without a row have no cell.
-    if (Math.max(thief, victim) >= m.n * m.by) continue;
-    const key = Math.floor(thief / m.by) * 1024 + Math.floor(victim / m.by);
-    cells.set(key, (cells.get(key) ?? 0) + n);
-  }
-  const most = Math.max(1, ...cells.values());
-  const title = `${count(all.total)} steals: too many to draw`;
-  const scale = `rows steal from columns, up to ${count(most)} times`;
-  const name = (row: number): string => (m.by === 1 ? (s.meta.threads[row]?.label ?? "") : "");
-  // Names where they have room: beside the rows, and below the columns.
-  const rows = m.cell >= 11 ? Array.from({ length: m.n }, (_, i) => name(i)) : [];
-  const beside = Math.max(0, ...rows.map((w) => pen.textWidth(w, 10, 400)));
-  const under = m.cell >= 20 && rows.every((w) => pen.textWidth(w, 10, 400) <= m.cell) ? 14 : 0;
-  const width = Math.max(
-    size + beside + 36,
-    pen.textWidth(title, 11, 600) + 20,
-    pen.textWidth(scale, 10.5, 400) + 20,
-  );
-  const left = s.bands.x0 + s.bands.plot - width - 4;
-  pen.rects([left, m.y - 24, width, size + 46 + under], t.panel, 6);
-  pen.frame(left + 0.5, m.y - 23.5, width - 1, size + 45 + under, t.line2, 1, 6);
-  pen.text(title, left + 10, m.y - 9, { size: 11, weight: 600, colour: t.fg });
-  pen.rect(m.x, m.y, size, size, t.inset);
-  for (const [key, n] of cells) {
-    const thief = Math.floor(key / 1024);
-    const victim = key % 1024;
-    const gap = m.cell > 4 ? 1 : 0;
-    pen.rect(
-      m.x + victim * m.cell,
-      m.y + thief * m.cell,
-      m.cell - gap,
-      m.cell - gap,
-      t.leap,
-      0.15 + (0.85 * Math.log2(1 + n)) / Math.log2(1 + most),
-    );
-  }
-  rows.forEach((words, i) => {
-    const middle = (i + 0.5) * m.cell;
-    pen.text(words, m.x - 6, m.y + middle + 3.5, { size: 10, colour: t.fg2, align: "right" });
-    if (under)
-      pen.text(words, m.x + middle - pen.textWidth(words, 10, 400) / 2, m.y + size + 11, {
-        size: 10,
-        colour: t.fg2,
-      });
-  });
-  pen.text(scale, left + 10, m.y + size + under + 14, { size: 10.5, colour: t.fg3 });
-}
-
-/** The cell of the matrix under the pointer: rows it stands for and the count. */
-export function cellAt(
-  s: Scene,
-  all: Steals,
-  px: number,
-  py: number,
-): { thief: number; victim: number; n: number } | null {
-  const m = matrixAt(s, all);
-  if (!m) return null;
-  const victim = Math.floor((px - m.x) / m.cell);
-  const thief = Math.floor((py - m.y) / m.cell);
-  if (victim < 0 || thief < 0 || victim >= m.n || thief >= m.n) return null;
-  let n = 0;
-  for (const [a, b, k] of all.pairs)
-    if (Math.floor(a / m.by) === thief && Math.floor(b / m.by) === victim) n += k;
-  return { thief: thief * m.by, victim: victim * m.by, n };
 }
 
 /** The first steal after a time, among these. */

@@ -75,13 +75,13 @@ export function strip(s: Scene, pen: Pen): Columns {
     return part;
   });
   for (let i = 0; i < n; i++) {
-    const ready = all[i]!;
+    const ready = s.meta.only ? 0 : all[i]!;
     excess[i] = Math.max(0, ready - (v.delay![i] || 0));
     if (excess[i]! > 0.01) most = Math.max(most, p + excess[i]!);
     if (v.running![i]! > p) most = Math.max(most, v.running![i]!);
   }
   const h = height(s, most);
-  legend(s, pen, c);
+  legend(s, pen, c, h.y(p));
   const t = s.tokens;
   pen.clip(x0, band.y, plot, band.h + 1, () => {
     const from = Math.max(x0, pixel(s.scale, 0));
@@ -174,7 +174,7 @@ type Entry = [Paint, string];
 const hasDepends = (c: Columns): boolean =>
   [c.values.ready_depend, c.values.ready_signal].some((v) => v?.some((n) => n > 0.01));
 
-function legend(s: Scene, pen: Pen, c: Columns): void {
+function legend(s: Scene, pen: Pen, c: Columns, line: number): void {
   const { strip: band } = s.bands;
   const t = s.tokens;
   pen.text("Parallelism", 16, band.y + 13, { size: 11.5, weight: 600, colour: t.fg });
@@ -188,11 +188,12 @@ function legend(s: Scene, pen: Pen, c: Columns): void {
   ];
   const entries: Entry[] = [
     ...KINDS.map((k): Entry => [k.paint(s.dark), k.name]).filter(
-      ([, name]) => name !== "ready, depend" || hasDepends(c),
+      ([, name]) => !s.meta.only && (name !== "ready, depend" || hasDepends(c)),
     ),
     [t.work, "running"],
     ...off,
-    ...none,
+    // Of a part of a run it is not known what its workers lacked.
+    ...(s.meta.only ? [] : none),
   ];
   const room = Math.max(0, Math.floor((band.h - 24) / 16));
   // Where there is no room for each, two of a kind share a line: half a swatch for either.
@@ -210,11 +211,18 @@ function legend(s: Scene, pen: Pen, c: Columns): void {
     else if (entries.length <= room || (name !== "blocked" && name !== "no work, program"))
       lines.push([paint, paint, name]);
   }
-  lines.slice(0, room).forEach(([left, right, label], i) => {
-    pen.rect(16, band.y + 24 + i * 16, 5, 9, left);
-    pen.rect(21, band.y + 24 + i * 16, 5, 9, right);
-    pen.text(label, 31, band.y + 32 + i * 16, { colour: t.fg2 });
-  });
+  let y = band.y + 24;
+  for (const [left, right, label] of lines.slice(0, room)) {
+    // A long name would run into the number of workers, which stands at its own height.
+    const number = pen.textWidth(`P ${s.meta.workers}`, 10.5, 650);
+    const long = 31 + pen.textWidth(label, 11, 400) > s.bands.x0 - number - 12;
+    if (long && Math.abs(y + 4 - line) < 11) y = line + 9;
+    if (y + 9 > band.base + 2) break;
+    pen.rect(16, y, 5, 9, left);
+    pen.rect(21, y, 5, 9, right);
+    pen.text(label, 31, y + 8, { colour: t.fg2 });
+    y += 16;
+  }
 }
 
 /** "4 running" where the profile stays level for long, below P. */

@@ -8,7 +8,8 @@ import type { RunId } from "../data/contract";
 import { requests } from "../data/requests";
 import type { Span } from "./scale";
 
-export type TileKind = "rows" | "strands" | "inside" | "profile" | "arcs" | "critical" | "ready";
+export type TileKind =
+  "rows" | "strands" | "inside" | "profile" | "arcs" | "waits" | "critical" | "ready";
 
 /** Ticks a tile of this level covers. */
 export const tileTicks = (level: number): number => TILE_BINS * Math.pow(2, level);
@@ -62,6 +63,8 @@ export function url(run: RunId, { kind, level, index }: TileId): string {
       return requests.profile(run, level, index);
     case "arcs":
       return requests.arcs(run, level, index);
+    case "waits":
+      return requests.waits(run, level, index);
     default:
       return requests.path(run, kind, level, index);
   }

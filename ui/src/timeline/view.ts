@@ -41,6 +41,8 @@ import { laneCount, lanes } from "./regions";
 import { around, between, clamp, exact, narrowest, pan, ticksPerPixel, whole, zoom } from "./scale";
 import type { Span } from "./scale";
 import type { Callout, Scene } from "./scene";
+import { layersOf } from "./layers";
+import { dockWidth } from "./matrix";
 import { Tiles } from "./tiles";
 import type { TileKind } from "./tiling";
 
@@ -190,6 +192,8 @@ export class TimelineView {
       rows: this.meta.threads.length,
       ...arrange(this.meta, rowsShown.value),
       rowHeight: rowsShown.value.height,
+      pinned: new Set(rowsShown.value.pinned),
+      dock: dockWidth(this.meta, layers.value, width),
       scroll: this.scroll,
       cpu,
       queue,
@@ -213,7 +217,7 @@ export class TimelineView {
       bands: b,
       scale: { ...this.window, x0: b.x0, width: b.plot },
       overview: { t0: 0, t1: Math.max(1, this.meta.elapsed), x0: b.x0, width: b.plot },
-      layers: layers.value,
+      layers: layersOf(this.meta),
       colorBy: colorBy.value,
       palette: this.palette,
       selection: chosen,
@@ -272,6 +276,7 @@ export class TimelineView {
       if (s.layers.has("critical")) kinds.push("critical");
       if (s.layers.has("ready")) kinds.push("ready");
       if (["steals", "leaps", "matrix"].some((l) => s.layers.has(l as Layer))) kinds.push("arcs");
+      if (s.layers.has("waits") && this.meta.waits > 0) kinds.push("waits");
     }
     this.tiles.want(s.scale, s.bands.plot * dpr, kinds);
     this.boxes.gather(this.tiles.slots("strands", s.scale), s.scale, s.bands.rows);

@@ -27,7 +27,7 @@ export function RunBadge({ id, big }: { id: string; big?: boolean }) {
           : { background }
       }
     >
-      {id.toUpperCase()}
+      {id.charAt(0).toUpperCase()}
     </span>
   );
 }

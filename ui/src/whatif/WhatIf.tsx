@@ -38,7 +38,9 @@ export function WhatIf() {
 
 function Loaded({ run: r }: { run: RunMeta }) {
   const report = useJson<Report>(requests.report(r.id));
-  const bounds = valueOf(useJson<Bounds>(requests.scalability()))?.runs.find((b) => b.run === r.id);
+  const bounds = valueOf(useJson<Bounds>(requests.scalability(r.id)))?.runs.find(
+    (b) => b.run === r.id,
+  );
   const { what, factor } = whatif.value;
   const key = [...what].sort().join(",");
   const asked = useJson<Answer>(what.length ? requests.whatif(r.id, key, [...FACTORS]) : null);

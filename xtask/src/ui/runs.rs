@@ -85,33 +85,59 @@ fn short_tasks(profile: &str, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs of C and C++ programs: trace, compiler, source, its flags, threads. A tree of OpenMP tasks;
-/// 20,000 of them side by side, most of them stolen; a pool that names its regions.
-const NATIVE: [(&str, &str, &str, &[&str], &str); 3] = [
-    ("openmp", "gcc", "examples/treesum.c", &["-fopenmp"], ""),
-    (
-        "broad",
-        "g++",
-        "bench/tp/queue.cpp",
-        &["-std=c++11", "-DTP_OPENMP", "-fopenmp"],
-        "4",
-    ),
-    (
-        "regions",
-        "gcc",
-        "examples/pool.c",
-        &["-std=c99", "-D_GNU_SOURCE", "-pthread"],
-        "",
-    ),
+/// Runs of C and C++ programs. A tree of OpenMP tasks; 20,000 of them side by side, most of them stolen; a pool that names its regions;
+/// tasks that wait for what another thread signals.
+struct Native {
+    name: &'static str,
+    compiler: &'static str,
+    source: &'static str,
+    flags: &'static [&'static str],
+    threads: &'static str,
+    arguments: &'static [&'static str],
+}
+const NATIVE: [Native; 4] = [
+    Native {
+        name: "openmp",
+        compiler: "gcc",
+        source: "examples/treesum.c",
+        flags: &["-fopenmp"],
+        threads: "",
+        arguments: &[],
+    },
+    Native {
+        name: "broad",
+        compiler: "g++",
+        source: "bench/tp/queue.cpp",
+        flags: &["-std=c++11", "-DTP_OPENMP", "-fopenmp"],
+        threads: "4",
+        arguments: &[],
+    },
+    Native {
+        name: "regions",
+        compiler: "gcc",
+        source: "examples/pool.c",
+        flags: &["-std=c99", "-D_GNU_SOURCE", "-pthread"],
+        threads: "",
+        arguments: &[],
+    },
+    Native {
+        name: "waits",
+        compiler: "gcc",
+        source: "crates/cli/tests/fixtures/native/waits.c",
+        flags: &["-fopenmp", "-pthread"],
+        threads: "",
+        arguments: &["condition"],
+    },
 ];
 
 /// Records them; none without a compiler.
 fn native(profile: &str, folder: &Path) -> Result<()> {
-    for (name, compiler, source, flags, threads) in NATIVE {
-        let source = root().join(source);
+    for native in NATIVE {
+        let Native { name, compiler, .. } = native;
+        let source = root().join(native.source);
         let program = folder.join(source.file_stem().unwrap_or_default());
         let mut build = Command::new(compiler);
-        build.args(["-O2", "-g"]).args(flags);
+        build.args(["-O2", "-g"]).args(native.flags);
         build.arg("-I").arg(root().join("include"));
         if !build
             .arg("-o")
@@ -130,10 +156,10 @@ fn native(profile: &str, folder: &Path) -> Result<()> {
         let _ = fs::remove_file(&trace);
         let mut record = workspan(profile);
         record.args(["record", "--no-report", "-o"]).arg(&trace);
-        if !threads.is_empty() {
-            record.env("OMP_NUM_THREADS", threads);
+        if !native.threads.is_empty() {
+            record.env("OMP_NUM_THREADS", native.threads);
         }
-        output(record.arg("--").arg(&program))?;
+        output(record.arg("--").arg(&program).args(native.arguments))?;
     }
     Ok(())
 }

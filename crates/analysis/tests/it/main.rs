@@ -19,6 +19,7 @@ mod folding;
 mod handoffs;
 mod limits;
 mod merge_sort;
+mod only;
 mod random;
 mod recorded;
 mod recorded_tasks;

@@ -5,7 +5,7 @@ use crate::dag::{Dag, EndKind, NONE, Region, StartKind, StrandId};
 
 /// How strands are numbered once some are cut. They stay in the order of their starts; of those
 /// that start at one tick the second pieces come first, as what follows from them starts later.
-pub(super) struct Pieces {
+pub(crate) struct Pieces {
     /// The cuts, by strand, then time.
     cuts: Vec<Cut>,
     /// The number of the piece after each cut.
@@ -17,7 +17,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    pub(super) fn new(dag: &Dag, cuts: &[Cut]) -> Pieces {
+    pub(crate) fn new(dag: &Dag, cuts: &[Cut]) -> Pieces {
         let mut by_time: Vec<usize> = (0..cuts.len()).collect();
         by_time.sort_by_key(|&i| (cuts[i].t, cuts[i].strand));
         let mut after = vec![0; cuts.len()];
@@ -37,7 +37,7 @@ impl Pieces {
     }
 
     /// The new number of a strand, of a cut one the number of its first piece.
-    fn first(&self, s: StrandId) -> StrandId {
+    pub(crate) fn first(&self, s: StrandId) -> StrandId {
         if s == NONE {
             return NONE;
         }
@@ -46,7 +46,7 @@ impl Pieces {
     }
 
     /// The number of the last piece of a strand.
-    fn last(&self, s: StrandId) -> StrandId {
+    pub(crate) fn last(&self, s: StrandId) -> StrandId {
         if s == NONE {
             return NONE;
         }
@@ -99,8 +99,16 @@ impl Pieces {
         wholes
     }
 
+    /// The pieces of a strand, or itself.
+    pub(crate) fn of(&self, s: StrandId) -> impl Iterator<Item = StrandId> + '_ {
+        let from = self.cuts.partition_point(|cut| cut.strand < s);
+        let own = self.cuts[from..].iter().take_while(move |c| c.strand == s);
+        let count = own.count();
+        std::iter::once(self.first(s)).chain(self.after[from..from + count].iter().copied())
+    }
+
     /// Inserts the pieces and gives every strand its new number.
-    pub(super) fn renumber(&self, dag: &mut Dag) {
+    pub(crate) fn renumber(&self, dag: &mut Dag) {
         self.insert(dag);
         for strand in &mut dag.tasks.first {
             *strand = self.first(*strand);

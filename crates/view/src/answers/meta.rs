@@ -46,6 +46,7 @@ struct RunMeta<'a> {
     strands: u64,
     steals: u64,
     leaps: u64,
+    waits: usize,
     folded_strands: u64,
     samples: u64,
     sites: Vec<SiteName<'a>>,
@@ -55,6 +56,28 @@ struct RunMeta<'a> {
     warnings: Vec<String>,
     facts: &'a [(String, String)],
     overview: Option<u32>,
+    parts: Vec<PartMeta<'a>>,
+    only: Option<Only<'a>>,
+}
+
+/// A part of the run that can be looked at alone.
+#[derive(Serialize)]
+struct PartMeta<'a> {
+    id: &'a str,
+    kind: &'static str,
+    label: &'a str,
+    count: u64,
+}
+
+/// Which part of which run this is.
+#[derive(Serialize)]
+struct Only<'a> {
+    of: &'a str,
+    kind: &'static str,
+    label: &'a str,
+    count: u64,
+    /// Tasks inside; others are only there because these are below them.
+    tasks: u64,
 }
 
 #[derive(Serialize)]
@@ -151,6 +174,7 @@ fn told<'a>(run: &'a Run, meta: &'a workspan_dag::Meta) -> RunMeta<'a> {
         strands: 0,
         steals: 0,
         leaps: 0,
+        waits: 0,
         folded_strands: 0,
         samples: 0,
         sites: Vec::new(),
@@ -168,7 +192,34 @@ fn told<'a>(run: &'a Run, meta: &'a workspan_dag::Meta) -> RunMeta<'a> {
         warnings: meta.warnings.clone(),
         facts: &meta.facts,
         overview: None,
+        parts: Vec::new(),
+        only: None,
     }
+}
+
+/// `only`: a part of a run as a run.
+pub(crate) fn part(session: &Session, run: &Run) -> Result<Reply, ApiError> {
+    Reply::json(&read(session, run)?)
+}
+
+/// What `run` is a part of.
+fn only<'a>(session: &'a Session, run: &Run) -> Result<Option<Only<'a>>, ApiError> {
+    let Some((of, _)) = run.id.split_once('~') else {
+        return Ok(None);
+    };
+    let of = session.run(of)?;
+    let part = of.parts()?.iter().find(|part| part.run.id == run.id);
+    Ok(part.map(|part| Only {
+        of: &of.id,
+        kind: part.kind,
+        label: &part.label,
+        count: part.count,
+        tasks: part
+            .made
+            .get()
+            .and_then(|m| m.as_ref().ok())
+            .map_or(0, |&n| n),
+    }))
 }
 
 /// A run of which only is known what ran when.
@@ -219,7 +270,7 @@ fn previewed<'a>(run: &'a Run, overview: &'a Overview) -> RunMeta<'a> {
     }
 }
 
-fn read<'a>(session: &Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError> {
+fn read<'a>(session: &'a Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError> {
     let picture = run.picture()?;
     let dag = &*picture.dag;
     let (cpu, queue) = events::known(dag);
@@ -228,7 +279,22 @@ fn read<'a>(session: &Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError> {
     let mut warnings = checks::told(dag, &checks::checks(dag));
     warnings.extend(dag.meta.cpu.as_ref().and_then(checks::outside));
     warnings.extend(dag.meta.warnings.iter().cloned());
+    // A file has no server that could make them.
+    let parts = match session.mode {
+        Mode::Server if !run.is_part() => run.parts()?,
+        _ => &[],
+    };
     Ok(RunMeta {
+        parts: parts
+            .iter()
+            .map(|part| PartMeta {
+                id: &part.run.id,
+                kind: part.kind,
+                label: &part.label,
+                count: part.count,
+            })
+            .collect(),
+        only: only(session, run)?,
         warnings,
         threads: threads(picture),
         more_threads: picture.rows.more,
@@ -241,6 +307,7 @@ fn read<'a>(session: &Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError> {
         strands: dag.strands.len() as u64,
         steals: picture.steals,
         leaps,
+        waits: run.timeline()?.waits.told(),
         folded_strands: dag.folded.len() as u64,
         samples: dag.samples.len() as u64,
         sites: sites(picture),

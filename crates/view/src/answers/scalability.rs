@@ -59,6 +59,14 @@ pub(crate) fn answer(session: &Session) -> Result<Reply, ApiError> {
     })
 }
 
+/// Bounds of a part of a run; nothing of it was measured on any number of workers.
+pub(crate) fn of_part(run: &Run) -> Result<Reply, ApiError> {
+    Reply::json(&Scalability {
+        runs: vec![bounds(run)?],
+        measured: Vec::new(),
+    })
+}
+
 fn bounds(run: &Run) -> Result<Bounds<'_>, ApiError> {
     let ws = &run.rest()?.report.work_span;
     let points = WORKERS.map(|workers| {

@@ -44,6 +44,8 @@ pub(crate) struct Folded {
     pub running: Vec<f64>,
     pub depends: Vec<String>,
     pub expandable: bool,
+    /// From where a task begins to create others to where it has waited for them.
+    pub section: bool,
 }
 
 /// What is summed up over strands.
@@ -183,6 +185,7 @@ pub(super) fn task(picture: &Picture, tree: &Index, task: TaskId, depends: Vec<S
         running: inside.running.clone(),
         depends,
         expandable: all.strands.get(i) > 1 || can_open(picture, first),
+        section: false,
     }
 }
 
@@ -277,6 +280,7 @@ pub(super) fn group(
         running: inside.running,
         depends,
         expandable: true,
+        section: false,
     }
 }
 

@@ -1,9 +1,10 @@
 //! The items of an expanded node.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use serde::Serialize;
-use workspan_dag::{StrandId, TaskId};
+use workspan_dag::{Dag, StrandId, TaskId};
 
 use super::folded::{self, Folded};
 use super::sequence::{NodeId, Step, cut, sequence, steps};
@@ -54,35 +55,114 @@ pub(crate) struct Strand {
 }
 
 /// A stretch of a node's steps, or one of them.
-fn pieces(node: &NodeId, steps: &[Step]) -> Vec<(Option<NodeId>, std::ops::Range<usize>)> {
-    let Some(size) = cut(steps.len(), MOST_ITEMS) else {
-        return (0..steps.len()).map(|i| (None, i..i + 1)).collect();
-    };
+struct Piece {
+    /// Of a stretch, its name.
+    group: Option<NodeId>,
+    steps: Range<usize>,
+    is_section: bool,
+}
+
+impl Piece {
+    fn one(at: usize) -> Piece {
+        Piece {
+            group: None,
+            steps: at..at + 1,
+            is_section: false,
+        }
+    }
+}
+
+/// The pieces of a node's steps; `sections`: from where a task begins to create others to where it
+/// has waited for them is one piece.
+fn pieces(dag: &Dag, node: &NodeId, steps: &[Step], sections: bool) -> Vec<Piece> {
     let first = match node {
         NodeId::Group(_, range) | NodeId::Roots(range) => range.start,
         NodeId::Task(_) | NodeId::Run => 0,
     };
-    let group = |from: usize| {
-        let to = (from + size).min(steps.len());
+    let group = |range: Range<usize>, is_section: bool| {
+        let own = first + range.start..first + range.end;
         let id = match *node {
-            NodeId::Task(task) | NodeId::Group(task, _) => {
-                NodeId::Group(task, first + from..first + to)
-            }
-            NodeId::Run | NodeId::Roots(_) => NodeId::Roots(first + from..first + to),
+            NodeId::Task(task) | NodeId::Group(task, _) => NodeId::Group(task, own),
+            NodeId::Run | NodeId::Roots(_) => NodeId::Roots(own),
         };
-        (Some(id), from..to)
+        Piece {
+            group: Some(id),
+            steps: range,
+            is_section,
+        }
     };
-    (0..steps.len()).step_by(size).map(group).collect()
+    if sections && matches!(node, NodeId::Task(_) | NodeId::Group(..)) {
+        let all = sections_of(dag, steps);
+        let inside: usize = all.iter().map(Range::len).sum();
+        let count = steps.len() - inside + all.len();
+        if !all.is_empty() && count <= MOST_ITEMS {
+            let mut pieces = Vec::with_capacity(count);
+            let mut at = 0;
+            for section in all {
+                pieces.extend((at..section.start).map(Piece::one));
+                at = section.end;
+                pieces.push(group(section, true));
+            }
+            pieces.extend((at..steps.len()).map(Piece::one));
+            return pieces;
+        }
+    }
+    match cut(steps.len(), MOST_ITEMS) {
+        None => (0..steps.len()).map(Piece::one).collect(),
+        Some(size) => (0..steps.len())
+            .step_by(size)
+            .map(|from| group(from..(from + size).min(steps.len()), false))
+            .collect(),
+    }
+}
+
+/// Stretches from a strand that creates tasks to the one before the wait after which none of them
+/// is left; none that is all of the steps.
+fn sections_of(dag: &Dag, steps: &[Step]) -> Vec<Range<usize>> {
+    let mut all = Vec::new();
+    let mut open: BTreeSet<TaskId> = BTreeSet::new();
+    let (mut begin, mut last) = (None, 0);
+    for (i, step) in steps.iter().enumerate() {
+        match *step {
+            Step::Strand(s) => {
+                if let (Some(from), Some(wait)) = (begin, dag.waits.index_of(s)) {
+                    for task in dag.waits.tasks.get(wait) {
+                        open.remove(task);
+                    }
+                    if open.is_empty() {
+                        all.push(from..i);
+                        begin = None;
+                    }
+                }
+                last = i;
+            }
+            Step::Child(task) => {
+                begin.get_or_insert(last);
+                open.insert(task);
+            }
+        }
+    }
+    all.retain(|section| section.len() < steps.len());
+    all
 }
 
 /// The items of a node, at most [`MOST_ITEMS`].
-pub(super) fn items(picture: &Picture, source: &Source, tree: &Index, node: NodeId) -> Vec<Item> {
+pub(super) fn items(
+    picture: &Picture,
+    source: &Source,
+    tree: &Index,
+    node: NodeId,
+    sections: bool,
+) -> Vec<Item> {
     let steps = steps(picture, tree, &node);
-    let pieces = pieces(&node, &steps);
+    let pieces = pieces(&picture.dag, &node, &steps, sections);
     // Under which name each child is shown here.
     let mut shown: BTreeMap<TaskId, String> = BTreeMap::new();
-    for (group, range) in &pieces {
-        for step in &steps[range.clone()] {
+    for Piece {
+        group, steps: own, ..
+    } in &pieces
+    {
+        for step in &steps[own.clone()] {
             if let Step::Child(task) = *step {
                 let id = group.clone().unwrap_or(NodeId::Task(task));
                 shown.insert(task, id.to_string());
@@ -105,9 +185,9 @@ pub(super) fn items(picture: &Picture, source: &Source, tree: &Index, node: Node
             Err(_) => &[],
         }
     };
-    let item = |(group, range): &(Option<NodeId>, std::ops::Range<usize>)| {
-        let inside = &steps[range.clone()];
-        if let Some(id) = group {
+    let item = |piece: &Piece| {
+        let inside = &steps[piece.steps.clone()];
+        if let Some(id) = &piece.group {
             let mut on: Vec<TaskId> = Vec::new();
             for step in inside {
                 if let Step::Child(task) = *step {
@@ -115,7 +195,11 @@ pub(super) fn items(picture: &Picture, source: &Source, tree: &Index, node: Node
                 }
             }
             let depends = names(&on, &id.to_string());
-            return Item::Group(folded::group(picture, tree, id, inside, depends));
+            let group = folded::group(picture, tree, id, inside, depends);
+            return Item::Group(Folded {
+                section: piece.is_section,
+                ..group
+            });
         }
         match inside[0] {
             Step::Child(task) => {
@@ -123,7 +207,7 @@ pub(super) fn items(picture: &Picture, source: &Source, tree: &Index, node: Node
                 Item::Task(folded::task(picture, tree, task, depends))
             }
             Step::Strand(s) => {
-                let after = &steps[range.end..];
+                let after = &steps[piece.steps.end..];
                 let created = after.iter().map_while(|step| match *step {
                     Step::Child(task) => Some(task),
                     Step::Strand(_) => None,
@@ -197,13 +281,14 @@ pub(super) fn groups_to(
     tree: &Index,
     around: Option<TaskId>,
     sought: Step,
+    sections: bool,
 ) -> Vec<NodeId> {
     let (mut node, all) = match around {
         None => (NodeId::Run, steps(picture, tree, &NodeId::Run).into()),
         Some(task) => {
             // Most tasks have few steps, and a walk over a million of their names is long enough.
             let few = tree.children(task).count() as u64 + tree.subtrees.strands.get(task as usize);
-            if few <= MOST_ITEMS as u64 {
+            if few <= MOST_ITEMS as u64 && !sections {
                 return Vec::new();
             }
             (NodeId::Task(task), sequence(&picture.dag, tree, task))
@@ -215,10 +300,15 @@ pub(super) fn groups_to(
         return groups;
     };
     loop {
-        let found = pieces(&node, &all[inside.clone()])
+        let found = pieces(&picture.dag, &node, &all[inside.clone()], sections)
             .into_iter()
-            .find(|(_, range)| range.contains(&(at - inside.start)));
-        let Some((Some(group), range)) = found else {
+            .find(|piece| piece.steps.contains(&(at - inside.start)));
+        let Some(Piece {
+            group: Some(group),
+            steps: range,
+            ..
+        }) = found
+        else {
             return groups;
         };
         inside = inside.start + range.start..inside.start + range.end;

@@ -305,6 +305,7 @@ fn card(picture: &Picture, tree: &Tree, of: Index, steps: &[Step], id: &WithinId
         running: Vec::new(),
         depends: Vec::new(),
         expandable: !is_task || strands > 1,
+        section: false,
     }
 }
 

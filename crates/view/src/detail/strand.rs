@@ -49,6 +49,9 @@ struct StrandDetail<'a> {
     folded: u64,
     /// Nothing but sums of those is in the trace.
     sums_alone: bool,
+    waits: Vec<super::waits::WaitWords>,
+    all_waits: super::waits::Sum,
+    ended_waits: super::waits::Ended,
 }
 
 #[derive(Serialize)]
@@ -92,6 +95,7 @@ pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, ApiError> {
     let victim = index.arcs.victim(id);
     let met = hot_functions(dag, (strands.start[i], strands.end[i]), &[], |s| s == id);
     let (previous_on_row, next_on_row) = on_row(picture, index, id);
+    let inside = index.waits.inside(picture, id);
     Reply::json(&StrandDetail {
         id,
         task,
@@ -145,6 +149,9 @@ pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, ApiError> {
         next_on_row,
         folded: dag.fold_of(id).map_or(0, |fold| fold.tasks),
         sums_alone: sums_alone(dag, id),
+        waits: super::waits::words(picture, &inside),
+        all_waits: super::waits::Sum::of(&inside),
+        ended_waits: super::waits::Ended::of(picture, &index.waits.ended_by(id)),
     })
 }
 

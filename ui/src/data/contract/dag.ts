@@ -9,6 +9,8 @@
  * (the strand itself, opened), `s<strand>.<k>` (its k-th task by creation) or
  * `s<strand>.<k>.<from>.<to>` (a stretch of one's inside). A report carries answers for one id
  * each, and the page asks a report for one id at a time.
+ * With `&sections=1`, of a server alone, the sections of a task are groups; so it is with the two
+ * requests below.
  */
 export interface DagAnswer {
   nodes: Record<string, DagInside>;
@@ -85,6 +87,8 @@ export interface DagFolded {
   depends: string[];
   /** False when there is nothing inside but one strand. */
   expandable: boolean;
+  /** A group that is a section: from where a task begins to create to where it has waited for all. */
+  section: boolean;
 }
 
 /**

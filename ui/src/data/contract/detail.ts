@@ -33,6 +33,33 @@ export interface StrandDetail {
   /** As DagStrand.folded; nothing but sums of those is in the trace. */
   folded: number;
   sums_alone: boolean;
+  /** Waits inside of it for other threads, longest first, at most 6; and all of them. */
+  waits: WaitWords[];
+  all_waits: { count: number; ticks: number };
+  /** Waits of other threads that it ended. */
+  ended_waits: {
+    count: number;
+    ticks: number;
+    longest: { row: number; strand: number; task: number; start: number; end: number } | null;
+  };
+}
+export interface WaitWords {
+  start: number;
+  end: number;
+  kind: string;
+  at: LineWords | null;
+  /** Who ended it; null where the trace does not tell. */
+  by: { row: number; strand: number | null; task: number | null } | null;
+  /** When what was waited for was released, and where. */
+  released: number | null;
+  released_at: LineWords | null;
+  /** Both strands are on the critical path. */
+  critical: boolean;
+}
+export interface LineWords {
+  function: string;
+  file: string | null;
+  line: number | null;
 }
 /**
  * `inside_strand?run&id&at`: the strand that runs at tick `at` inside folded strand `id`.

@@ -54,6 +54,8 @@ export interface RunMeta {
   /** Steals by the model, and those the runtime reported while its thief waited (leapfrog). */
   steals: number;
   leaps: number;
+  /** Waits inside of strands of which the trace tells which thread ended them. */
+  waits: number;
   folded_strands: number;
   samples: number;
   /**
@@ -86,6 +88,28 @@ export interface RunMeta {
    * of this time alone. Ask for everything anew once `Status.ready.timeline` is true.
    */
   overview: number | null;
+  /**
+   * Parts that can be looked at alone, as runs of their own that `only?run=<id>` makes: what the
+   * program marked, and the spawn sites with most of the critical path. None in a report.
+   */
+  parts: PartMeta[];
+  /** Set where this is such a part: nothing else takes time in it, and nothing is known of delay. */
+  only: {
+    of: RunId;
+    kind: "region" | "part" | "site";
+    label: string;
+    count: number;
+    /** Tasks inside; further ones are there because these are below them. */
+    tasks: number;
+  } | null;
+}
+
+export interface PartMeta {
+  id: RunId;
+  kind: "region" | "part" | "site";
+  label: string;
+  /** How often it was opened; of a site, its tasks. */
+  count: number;
 }
 
 export interface ThreadMeta {

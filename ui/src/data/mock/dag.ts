@@ -114,6 +114,7 @@ function folded(run: Run, task: Task): DagFolded {
     running,
     depends: [],
     expandable: s.strands > 1,
+    section: false,
   };
 }
 

@@ -51,6 +51,9 @@ export function strand(id: string, n: number): StrandDetail {
     next_on_row: onRow[i + 1]?.id ?? null,
     folded: 0,
     sums_alone: false,
+    waits: [],
+    all_waits: { count: 0, ticks: 0 },
+    ended_waits: { count: 0, ticks: 0, longest: null },
   };
 }
 

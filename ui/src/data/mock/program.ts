@@ -86,6 +86,7 @@ export function runMeta(id: string): RunMeta {
     strands: r.strands.length,
     steals: r.strands.filter((s) => s.stolenFrom !== null).length,
     leaps: r.strands.filter((s) => s.leap).length,
+    waits: 0,
     folded_strands: 0,
     samples: 7120,
     sites: SITES.map((f, place) => ({
@@ -113,6 +114,8 @@ export function runMeta(id: string): RunMeta {
       inside: false,
     },
     overview: null,
+    parts: [],
+    only: null,
     warnings: [],
     facts: [
       ["command", "target/release/sort 10240000"],

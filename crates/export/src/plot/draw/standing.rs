@@ -105,7 +105,11 @@ fn points_named(shown: &[&Series], frame: &Frame, shapes: &mut Vec<Shape>) {
             let width = text_width(&name, SIZE);
             let left = x + 8.0 + width > frame.right();
             let from = if left { x - 8.0 - width } else { x + 8.0 };
-            let mut at = y + 4.0;
+            // On the axis it would be struck through: above it then.
+            let mut at = match y + 4.0 > frame.bottom() - 3.0 {
+                true => y - 7.0,
+                false => y + 4.0,
+            };
             while taken
                 .iter()
                 .any(|t| from < t.1 && t.0 < from + width && (at - t.2).abs() < SIZE)

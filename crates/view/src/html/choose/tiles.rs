@@ -65,7 +65,11 @@ impl Choice<'_> {
             format!("api/v1/path?run={id}&kind=critical&level={level}&index={index}"),
             format!("api/v1/path?run={id}&kind=ready&level={level}&index={index}"),
         ];
-        for kind in ["strands", "arcs"] {
+        let waits = run.timeline().is_ok_and(|index| index.waits.told() > 0);
+        for kind in ["strands", "arcs", "waits"] {
+            if kind == "waits" && !waits {
+                continue;
+            }
             let above = (level + 1..64).any(|l| {
                 self.complete
                     .contains(&(id.clone(), kind, l, index >> (l - level)))
@@ -146,7 +150,9 @@ impl Choice<'_> {
 /// Kind, level and index of a request for boxes or arcs.
 fn boxes(key: &str) -> Option<(&'static str, u32, u64)> {
     let (name, query) = key.strip_prefix("api/v1/")?.split_once('?')?;
-    let kind = ["strands", "arcs"].into_iter().find(|k| *k == name)?;
+    let kind = ["strands", "arcs", "waits"]
+        .into_iter()
+        .find(|k| *k == name)?;
     let value = |name: &str| {
         let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
         pairs.find(|pair| pair.0 == name).map(|pair| pair.1)

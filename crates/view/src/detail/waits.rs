@@ -1,0 +1,129 @@
+//! The waits of a strand, in words: what for, where, and who ended them.
+
+use serde::Serialize;
+use workspan_analysis::program_line;
+use workspan_dag::{Dag, NONE, StrandId};
+
+use super::since;
+use crate::run::Picture;
+use crate::timeline::{WAIT_KINDS, Wait};
+
+/// Waits told one by one.
+const MOST_WAITS: usize = 6;
+
+#[derive(Serialize)]
+pub(super) struct WaitWords {
+    start: u64,
+    end: u64,
+    kind: &'static str,
+    at: Option<Line>,
+    by: Option<By>,
+    released: Option<u64>,
+    released_at: Option<Line>,
+    critical: bool,
+}
+
+/// Who ended a wait.
+#[derive(Serialize)]
+struct By {
+    row: u16,
+    strand: Option<StrandId>,
+    task: Option<u32>,
+}
+
+/// A line of the program.
+#[derive(Serialize)]
+struct Line {
+    function: String,
+    file: Option<String>,
+    line: Option<u32>,
+}
+
+impl Line {
+    fn of(dag: &Dag, stack: u32) -> Option<Line> {
+        let frame = (stack != NONE)
+            .then(|| program_line(dag, stack))
+            .flatten()?;
+        Some(Line {
+            function: frame.function.clone(),
+            file: frame.file.clone(),
+            line: frame.line,
+        })
+    }
+}
+
+/// The longest of them.
+pub(super) fn words(picture: &Picture, waits: &[&Wait]) -> Vec<WaitWords> {
+    let dag = &*picture.dag;
+    let of = |wait: &&Wait| {
+        let stop = &dag.samples.stops[wait.stop as usize];
+        let released_at = stop.wait.map_or(NONE, |wait| wait.released_at);
+        let is_told = wait.by != NONE;
+        WaitWords {
+            start: since(picture, wait.start),
+            end: since(picture, wait.end),
+            kind: WAIT_KINDS[wait.kind as usize],
+            at: Line::of(dag, stop.stack),
+            by: is_told.then(|| By {
+                row: picture.rows.of(wait.by),
+                strand: Some(wait.by_strand).filter(|&s| s != NONE),
+                task: dag.strands.task.get(wait.by_strand as usize).copied(),
+            }),
+            released: is_told.then(|| since(picture, wait.released)),
+            released_at: Line::of(dag, released_at),
+            critical: wait.critical,
+        }
+    };
+    waits.iter().take(MOST_WAITS).map(of).collect()
+}
+
+/// How many, and their time together.
+#[derive(Serialize)]
+pub(super) struct Sum {
+    count: usize,
+    ticks: u64,
+}
+
+impl Sum {
+    pub(super) fn of(waits: &[&Wait]) -> Sum {
+        Sum {
+            count: waits.len(),
+            ticks: waits.iter().map(|w| w.end - w.start).sum(),
+        }
+    }
+}
+
+/// Waits of others that a strand ended.
+#[derive(Serialize)]
+pub(super) struct Ended {
+    count: usize,
+    ticks: u64,
+    longest: Option<Longest>,
+}
+
+#[derive(Serialize)]
+struct Longest {
+    row: u16,
+    strand: StrandId,
+    task: u32,
+    start: u64,
+    end: u64,
+}
+
+impl Ended {
+    pub(super) fn of(picture: &Picture, waits: &[&Wait]) -> Ended {
+        let Sum { count, ticks } = Sum::of(waits);
+        let longest = waits.iter().find(|wait| wait.strand != NONE);
+        Ended {
+            count,
+            ticks,
+            longest: longest.map(|wait| Longest {
+                row: picture.rows.of(wait.thread),
+                strand: wait.strand,
+                task: picture.dag.strands.task[wait.strand as usize],
+                start: since(picture, wait.start),
+                end: since(picture, wait.end),
+            }),
+        }
+    }
+}

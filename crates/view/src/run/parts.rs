@@ -1,0 +1,105 @@
+//! Parts of a run that can be looked at as if nothing else took time: what a region or a part marks,
+//! and the tasks of a spawn site with all below them.
+
+use std::sync::OnceLock;
+
+use workspan_analysis::{Only, only};
+use workspan_dag::{Dag, PlaceId, ROOT_PLACE};
+
+use super::{Picture, Run};
+
+/// Labels and sites offered at most.
+const MOST_LABELS: usize = 64;
+const MOST_SITES: usize = 24;
+
+/// Strands that the opened parts of a run have together at most; the first may have more.
+const MOST_STRANDS: usize = 8_000_000;
+
+/// A part of a run.
+#[derive(Debug)]
+pub(crate) struct Part {
+    /// `region`, `part` or `site`.
+    pub(crate) kind: &'static str,
+    /// Its label, or its site's.
+    pub(crate) label: String,
+    /// How often it was opened, or tasks of the site.
+    pub(crate) count: u64,
+    what: Only,
+    /// It as a run: `a~r0`, `a~p1`, `a~s7` of run `a`.
+    pub(crate) run: Run,
+    /// Tasks inside, once it is loaded.
+    pub(crate) made: OnceLock<Result<u64, String>>,
+}
+
+/// The parts of a run that are offered.
+pub(super) fn parts(of: &Run, picture: &Picture) -> Vec<Part> {
+    let dag = &*picture.dag;
+    let part = |kind, letter: char, number: u32, label: String, count, what| Part {
+        kind,
+        label,
+        count,
+        what,
+        run: Run::new(
+            format!("{}~{letter}{number}", of.id),
+            of.path.clone(),
+            of.bytes,
+        ),
+        made: OnceLock::new(),
+    };
+    let mut all = Vec::new();
+    for (kind, letter, list) in [("region", 'r', &dag.regions), ("part", 'p', &dag.parts)] {
+        let mut counts = vec![0u64; dag.labels.len()];
+        for region in list {
+            counts[region.label as usize] += 1;
+        }
+        let marked = (0..).zip(counts).filter(|c| c.1 > 0).take(MOST_LABELS);
+        all.extend(marked.map(|(label, count)| {
+            let what = match letter {
+                'r' => Only::Region(label),
+                _ => Only::Part(label),
+            };
+            let name = dag.labels[label as usize].clone();
+            part(kind, letter, label, name, count, what)
+        }));
+    }
+    let counts = tasks_of(dag);
+    let sites = picture.sites.places.iter().filter(|&&p| p != ROOT_PLACE);
+    all.extend(sites.take(MOST_SITES).map(|&place| {
+        let label = dag.places[place as usize].label.clone();
+        let count = counts[place as usize];
+        part("site", 's', place, label, count, Only::Site(place))
+    }));
+    all
+}
+
+/// By place: tasks created there, with those in folded records.
+fn tasks_of(dag: &Dag) -> Vec<u64> {
+    let mut counts = vec![0u64; dag.places.len()];
+    let mut add = |place: PlaceId, tasks: u64| {
+        if let Some(count) = counts.get_mut(place as usize) {
+            *count = count.saturating_add(tasks);
+        }
+    };
+    for &site in &dag.tasks.site {
+        add(site, 1);
+    }
+    for (_, folded) in dag.folded.iter() {
+        for site in &folded.sites {
+            add(site.site, site.count);
+        }
+    }
+    counts
+}
+
+impl Part {
+    /// The run's DAG with its time alone, and how many tasks are inside.
+    pub(crate) fn dag(&self, of: &Picture) -> Result<(Dag, u64), String> {
+        only(&of.dag, self.what, &of.measured).map_err(|e| e.to_string())
+    }
+}
+
+/// Whether there is memory for one more.
+pub(crate) fn has_room(parts: &[Part]) -> bool {
+    let opened = parts.iter().filter_map(|part| part.run.picture.get());
+    opened.map(|p| p.dag.strands.len()).sum::<usize>() < MOST_STRANDS
+}

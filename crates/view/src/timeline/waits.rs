@@ -1,0 +1,192 @@
+//! Waits inside of strands, and the threads that ended them (MODEL.md §1).
+
+use serde_json::json;
+use workspan_dag::{NONE, StrandId, ThreadId, WaitKind, WaitKinds};
+
+use super::{Source, Tile};
+use crate::planes::Planes;
+use crate::run::Picture;
+
+/// Waits drawn one by one; of more, the longest.
+const MOST_WAITS: usize = 2000;
+
+/// Kinds as answers number them.
+pub(crate) const KINDS: [&str; 6] = [
+    "lock",
+    "channel",
+    "condition",
+    "barrier",
+    "par_bridge",
+    "other",
+];
+
+/// A wait.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wait {
+    /// From when, in ticks, and until when its thread was off the CPU.
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// Who waited.
+    pub(crate) thread: ThreadId,
+    /// In which strand.
+    pub(crate) strand: StrandId,
+    /// An index into [`KINDS`].
+    pub(crate) kind: u8,
+    /// Index into `Dag::samples.stops`.
+    pub(crate) stop: u32,
+    /// The thread that ended it, when, and what it ran; [`NONE`] for unknown.
+    pub(crate) by: ThreadId,
+    pub(crate) released: u64,
+    pub(crate) by_strand: StrandId,
+    /// Both strands are on the critical path.
+    pub(crate) critical: bool,
+}
+
+/// The waits of a run.
+#[derive(Debug)]
+pub(crate) struct Waits {
+    /// By begin.
+    list: Vec<Wait>,
+    /// Ticks of the longest.
+    longest: u64,
+    /// Waits of which it is known who ended them, by strand that did.
+    ended: Vec<(StrandId, u32)>,
+}
+
+impl Waits {
+    pub(super) fn new(picture: &Picture, source: &Source) -> Waits {
+        let dag = &*picture.dag;
+        let mut kinds = WaitKinds::new(&dag.samples);
+        let mut list = Vec::new();
+        for (number, stop) in (0..).zip(&dag.samples.stops) {
+            let Some(kind) = number_of(kinds.of(stop)) else {
+                continue;
+            };
+            // Of what else threads stop for it is not known that they waited for anybody.
+            if kind as usize == KINDS.len() - 1 && stop.wait.is_none() {
+                continue;
+            }
+            let by = stop.wait.map_or(NONE, |wait| wait.by);
+            let held = stop.wait.map_or(stop.ticks, |wait| wait.held);
+            let released = stop.t.saturating_add(held.min(stop.ticks));
+            list.push(Wait {
+                start: stop.t,
+                end: stop.t.saturating_add(stop.ticks),
+                thread: stop.thread,
+                strand: stop.strand,
+                kind,
+                stop: number,
+                by,
+                released,
+                by_strand: NONE,
+                critical: false,
+            });
+        }
+        for wait in &mut list {
+            if wait.by == NONE || wait.by >= dag.meta.threads {
+                continue;
+            }
+            // Strands of a thread are in the order of their starts and do not overlap.
+            let own = source.strands_of(wait.by);
+            let begun = own.partition_point(|&s| dag.strands.start[s as usize] < wait.released);
+            let last = begun.checked_sub(1).map(|i| own[i]);
+            let runs = last.filter(|&s| dag.strands.end[s as usize] >= wait.released);
+            wait.by_strand = runs.unwrap_or(NONE);
+        }
+        let mut handoffs: Vec<_> = dag.handoffs.list.iter().map(|h| (h.stop, h)).collect();
+        handoffs.sort_unstable_by_key(|h| h.0);
+        for wait in &mut list {
+            let Ok(at) = handoffs.binary_search_by_key(&wait.stop, |h| h.0) else {
+                continue;
+            };
+            let handoff = handoffs[at].1;
+            wait.by_strand = handoff.from;
+            wait.critical = picture.critical(handoff.from) && picture.critical(handoff.to);
+        }
+        list.sort_by_key(|wait| wait.start);
+        let mut ended: Vec<(StrandId, u32)> = (0..)
+            .zip(&list)
+            .filter(|(_, wait)| wait.by_strand != NONE)
+            .map(|(i, wait)| (wait.by_strand, i))
+            .collect();
+        ended.sort_unstable();
+        Waits {
+            longest: list.iter().map(|w| w.end - w.start).max().unwrap_or(0),
+            list,
+            ended,
+        }
+    }
+
+    /// Waits of which it is known who ended them.
+    pub(crate) fn told(&self) -> usize {
+        self.ended.len()
+    }
+
+    /// Waits inside of strand `s`, longest first.
+    pub(crate) fn inside(&self, picture: &Picture, s: StrandId) -> Vec<&Wait> {
+        let strands = &picture.dag.strands;
+        let (from, to) = (strands.start[s as usize], strands.end[s as usize]);
+        let first = self.list.partition_point(|wait| wait.start < from);
+        let begun = self.list[first..].iter().take_while(|w| w.start <= to);
+        let mut own: Vec<&Wait> = begun.filter(|wait| wait.strand == s).collect();
+        own.sort_by_key(|wait| std::cmp::Reverse(wait.end - wait.start));
+        own
+    }
+
+    /// Waits that strand `s` ended, longest first.
+    pub(crate) fn ended_by(&self, s: StrandId) -> Vec<&Wait> {
+        let first = self.ended.partition_point(|e| e.0 < s);
+        let own = self.ended[first..].iter().take_while(|e| e.0 == s);
+        let mut own: Vec<&Wait> = own.map(|e| &self.list[e.1 as usize]).collect();
+        own.sort_by_key(|wait| std::cmp::Reverse(wait.end - wait.start));
+        own
+    }
+
+    /// Those of a tile's time.
+    pub(super) fn tile(&self, picture: &Picture, tile: Tile) -> Planes {
+        let begin = tile.begin(picture);
+        let end = begin.saturating_add(tile.ticks());
+        let from = begin.saturating_sub(self.longest);
+        let first = self.list.partition_point(|wait| wait.start < from);
+        let begun = self.list[first..].iter().take_while(|w| w.start < end);
+        let mut shown: Vec<&Wait> = begun.filter(|wait| wait.end >= begin).collect();
+        let total = shown.len();
+        if total > MOST_WAITS {
+            shown.sort_by_key(|wait| std::cmp::Reverse((wait.critical, wait.end - wait.start)));
+            shown.truncate(MOST_WAITS);
+            shown.sort_by_key(|wait| wait.start);
+        }
+        let mut planes = Planes::new();
+        planes.fact("total", total);
+        planes.fact("truncated", total > shown.len());
+        planes.fact("kinds", json!(KINDS));
+        let since = |t: u64| t.saturating_sub(picture.begin) as f64;
+        let row = |thread: ThreadId| match thread {
+            NONE => u16::MAX,
+            thread => picture.rows.of(thread),
+        };
+        planes.plane("row", shown.iter().map(|w| row(w.thread)));
+        planes.plane("start", shown.iter().map(|w| since(w.start)));
+        planes.plane("end", shown.iter().map(|w| since(w.end)));
+        planes.plane("kind", shown.iter().map(|w| w.kind));
+        planes.plane("strand", shown.iter().map(|w| w.strand));
+        planes.plane("by_row", shown.iter().map(|w| row(w.by)));
+        planes.plane("released", shown.iter().map(|w| since(w.released)));
+        planes.plane("by_strand", shown.iter().map(|w| w.by_strand));
+        planes.plane("critical", shown.iter().map(|w| u8::from(w.critical)));
+        planes
+    }
+}
+
+/// `None` for what nobody ends.
+fn number_of(kind: WaitKind) -> Option<u8> {
+    Some(match kind {
+        WaitKind::Lock => 0,
+        WaitKind::Channel => 1,
+        WaitKind::Condition => 2,
+        WaitKind::Barrier => 3,
+        WaitKind::Bridge => 4,
+        WaitKind::Other => 5,
+        WaitKind::Sleep | WaitKind::Io => return None,
+    })
+}

@@ -1,0 +1,175 @@
+/**
+ * Waits inside of strands, and the threads that ended them: a curve from where the holder released
+ * what was waited for to where the waiting thread went on.
+ */
+
+import { isShown, laneHeight, laneMiddle, laneTop } from "./bands";
+import type { Pen } from "./pen";
+import { x as pixel } from "./scale";
+import type { Scale } from "./scale";
+import type { Scene } from "./scene";
+import type { Slot } from "./tiles";
+
+const NONE = 0xffffffff;
+const NO_ROW = 0xffff;
+
+/** More in view are marks under the holder; those of the critical path and the selection stay. */
+export const MOST_CURVES = 40;
+/** Marks of a frame at most. */
+const MOST_MARKS = 2000;
+
+export interface Wait {
+  row: number;
+  start: number;
+  end: number;
+  kind: string;
+  strand: number;
+  /** Who ended it, and when; null where that is not known. */
+  by: number | null;
+  released: number;
+  byStrand: number | null;
+  critical: boolean;
+}
+
+export interface Waits {
+  list: Wait[];
+  total: number;
+  truncated: boolean;
+}
+
+/** Those in view, by their begin. */
+export function waits(slots: Slot[], scale: Scale): Waits {
+  const list: Wait[] = [];
+  const known = new Set<string>();
+  let truncated = false;
+  for (const slot of slots) {
+    const data = slot.tile?.data;
+    const p = data?.planes as Record<string, Float64Array> | undefined;
+    if (!data || !p?.row || !p.start || !p.end || !p.strand || !p.by_row || !p.released) continue;
+    truncated ||= data.facts.truncated === true;
+    const kinds = (data.facts.kinds ?? []) as string[];
+    for (let i = 0; i < p.row.length; i++) {
+      const [start, end] = [p.start[i]!, p.end[i]!];
+      if (end < scale.t0 || start > scale.t1) continue;
+      // One over the border of two tiles is in both.
+      const key = `${p.row[i]} ${start}`;
+      if (known.has(key)) continue;
+      known.add(key);
+      list.push({
+        row: p.row[i]!,
+        start,
+        end,
+        kind: kinds[p.kind?.[i] ?? -1] ?? "other",
+        strand: p.strand[i]!,
+        by: p.by_row[i] === NO_ROW ? null : p.by_row[i]!,
+        released: p.released[i]!,
+        byStrand: (p.by_strand?.[i] ?? NONE) === NONE ? null : p.by_strand![i]!,
+        critical: (p.critical?.[i] ?? 0) !== 0,
+      });
+    }
+  }
+  return { list: list.sort((a, b) => a.start - b.start), total: list.length, truncated };
+}
+
+/** From the holder's lane to the waiting one: eight numbers. */
+export function waitCurve(wait: Wait, s: Scene): number[] | null {
+  const { rows } = s.bands;
+  if (wait.by === null || !isShown(rows, wait.by) || !isShown(rows, wait.row)) return null;
+  const [a, b] = [pixel(s.scale, wait.released), pixel(s.scale, wait.end)];
+  const [from, to] = [laneMiddle(rows, wait.by), laneMiddle(rows, wait.row)];
+  const bulge = 9 + Math.abs(from - to) * 0.06;
+  return [
+    a,
+    from,
+    a + bulge,
+    from + (to - from) * 0.25,
+    b + bulge,
+    from + (to - from) * 0.75,
+    b,
+    to,
+  ];
+}
+
+const isOf = (wait: Wait, id: number | null): boolean =>
+  id !== null && (wait.strand === id || wait.byStrand === id);
+
+/** Curves where they are few; else marks where holders released, and the curves that matter. */
+export function drawWaits(s: Scene, pen: Pen, all: Waits): Wait[] {
+  const { rows } = s.bands;
+  const told = all.list.filter((w) => w.by !== null);
+  const chosen =
+    s.selection?.kind === "strand"
+      ? s.selection.id
+      : s.selection?.kind === "steal"
+        ? s.selection.strand
+        : null;
+  const inView = told.filter((w) => w.released >= s.scale.t0 && w.end <= s.scale.t1);
+  const few = inView.length <= MOST_CURVES;
+  const path = few ? [] : inView.filter((w) => w.critical).slice(0, MOST_CURVES);
+  const shown = few
+    ? told
+    : [...told.filter((w) => isOf(w, chosen)).slice(0, MOST_CURVES), ...path];
+  if (!few) {
+    const marks: number[] = [];
+    let last = -1;
+    for (const wait of inView) {
+      if (!isShown(rows, wait.by!) || marks.length >= 4 * MOST_MARKS) continue;
+      const x = Math.round(pixel(s.scale, wait.released));
+      const key = wait.by! * 65536 + x;
+      if (key === last) continue;
+      last = key;
+      marks.push(x - 0.5, laneTop(rows, wait.by!) + laneHeight(rows, wait.by!) - 3, 1, 4);
+    }
+    pen.rects(marks, s.tokens.wait, 0, 0.8);
+  }
+  for (const strong of [false, true]) {
+    const curves: number[] = [];
+    const from: number[] = [];
+    const heads: number[] = [];
+    for (const wait of shown) {
+      if (isOf(wait, chosen) !== strong) continue;
+      const c = waitCurve(wait, s);
+      if (!c) continue;
+      curves.push(...c);
+      from.push(c[0]!, c[1]!);
+      heads.push(c[6]!, c[7]!);
+    }
+    pen.curves(curves, s.tokens.halo, { width: strong ? 4 : 3, alpha: 0.6 });
+    pen.curves(curves, s.tokens.wait, { width: strong ? 2.2 : 1.2 });
+    pen.dots(from, strong ? 3 : 2.2, s.tokens.wait);
+    for (let i = 0; i < heads.length; i += 2) {
+      const [x, y] = [heads[i]!, heads[i + 1]!];
+      pen.area([x - 1, y, x + 5, y - 3.2, x + 5, y + 3.2], s.tokens.wait);
+    }
+  }
+  return shown;
+}
+
+/** The curve under the pointer. */
+export function waitAt(s: Scene, shown: readonly Wait[], px: number, py: number): Wait | null {
+  let best: Wait | null = null;
+  let least = 3.5;
+  for (const wait of shown) {
+    const c = waitCurve(wait, s);
+    if (!c || py < Math.min(c[1]!, c[7]!) - 4 || py > Math.max(c[1]!, c[7]!) + 4) continue;
+    for (let k = 0; k <= 24; k++) {
+      const u = k / 24;
+      const v = 1 - u;
+      const x = v ** 3 * c[0]! + 3 * v * v * u * c[2]! + 3 * v * u * u * c[4]! + u ** 3 * c[6]!;
+      const y = v ** 3 * c[1]! + 3 * v * v * u * c[3]! + 3 * v * u * u * c[5]! + u ** 3 * c[7]!;
+      const d = Math.hypot(x - px, (y - py) * 0.5);
+      if (d < least) [least, best] = [d, wait];
+    }
+  }
+  return best;
+}
+
+/** A wait's kind in a sentence: `a lock`. */
+export const KIND_WORDS: Record<string, string> = {
+  lock: "a lock",
+  channel: "a channel",
+  condition: "a condition variable",
+  barrier: "a barrier",
+  par_bridge: "the lock of par_bridge",
+  other: "another thread",
+};
