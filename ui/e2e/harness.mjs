@@ -221,8 +221,9 @@ export class Suite {
 
   /**
    * A test against a server, or with `report: true` against a file. Options: `files` (default: the
-   * run before), `flags`, `reportFlags` (those of a report alone), `report`, `allow` (a RegExp of console errors that belong to what is
-   * tested), `viewport`, `dark`, `still`, `own`, `slow` (a number: the higher, the earlier it runs).
+   * run before), `flags`, `reportFlags` (those of a report alone), `report`, `allow` (a RegExp of
+   * console errors that belong to what is tested), `viewport`, `dark`, `still`, `own`, `slow` (a
+   * number: the higher, the earlier it runs).
    */
   test(name, options, run) {
     if (typeof options === "function") [options, run] = [{}, options];

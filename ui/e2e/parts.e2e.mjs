@@ -1,6 +1,6 @@
 /**
- * Parts of a run looked at alone: a region, the tasks of a spawn site; sections as nodes of the DAG;
- * waits for other threads and who ended them.
+ * Parts of a run looked at alone: a region, the tasks of a spawn site; sections as nodes of the
+ * DAG; waits for other threads and who ended them.
  */
 
 import { check, Skip, until } from "./harness.mjs";

@@ -138,8 +138,6 @@ fn colors(stacks: &[FlameStack]) -> PaletteMap {
         }
     }
     let mut map = PaletteMap::default();
-    // What inferno puts below the first frames.
-    map.insert("all".to_owned(), tint(ROOT));
     for (frame, sums) in within {
         let most = (0..sums.len()).max_by_key(|&i| (sums[i], std::cmp::Reverse(i)));
         map.insert(plain(frame), tint(color_of(most.unwrap_or(usize::MAX))));

@@ -1,6 +1,6 @@
 /**
- * Rows in groups, each under a head: by the pool of their thread, by process, or by tens. A trace is
- * of one process, and does not tell on which CPU, so on which NUMA node, a strand ran.
+ * Rows in groups, each under a head: by the pool of their thread, by process, or by tens. A trace
+ * is of one process, and does not tell on which CPU, so on which NUMA node, a strand ran.
  */
 
 import type { RunMeta, ThreadMeta } from "../data/contract";

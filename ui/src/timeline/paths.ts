@@ -131,6 +131,8 @@ export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
     }
     before = piece;
   }
+  // Compact rows have no room for a rim, without which a dark line on a dark ground is none.
+  const ink = rows.compact && s.dark ? t.halo : t.path;
   const halo = critical ? t.halo : "rgba(255,255,255,.85)";
   if (!rows.compact) pen.line(runs, halo, { width: critical ? 6 : 3.4 });
   // A path that changes worker all the time would hide the rows behind its dashes: then they only
@@ -139,12 +141,12 @@ export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
   if (!many && !rows.compact) pen.line(hops, halo, { width: critical ? 3.6 : 3.2 });
   pen.line(
     runs,
-    t.path,
+    ink,
     critical ? { width: rows.compact ? 2 : 3 } : { width: rows.compact ? 1 : 1.5, dash: [2, 2] },
   );
   pen.line(
     hops,
-    t.path,
+    ink,
     many || (rows.compact && hops.length > 5 * MAX_HOPS)
       ? { width: 0.6, dash: [1, 3] }
       : { width: critical ? 1.6 : 1.3, dash: [4, 3] },

@@ -85,8 +85,7 @@ fn short_tasks(profile: &str, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs of C and C++ programs. A tree of OpenMP tasks; 20,000 of them side by side, most of them stolen; a pool that names its regions;
-/// tasks that wait for what another thread signals.
+/// How a run of a C or C++ program is made.
 struct Native {
     name: &'static str,
     compiler: &'static str,
@@ -95,6 +94,9 @@ struct Native {
     threads: &'static str,
     arguments: &'static [&'static str],
 }
+
+/// A tree of OpenMP tasks; 20,000 of them side by side, most of them stolen; a pool that names its
+/// regions; tasks that wait for what another thread signals.
 const NATIVE: [Native; 4] = [
     Native {
         name: "openmp",

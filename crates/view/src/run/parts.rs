@@ -1,5 +1,5 @@
-//! Parts of a run that can be looked at as if nothing else took time: what a region or a part marks,
-//! and the tasks of a spawn site with all below them.
+//! Parts of a run that can be looked at as if nothing else took time: what a region or a part
+//! marks, and the tasks of a spawn site with all below them.
 
 use std::sync::OnceLock;
 

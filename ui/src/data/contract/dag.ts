@@ -87,7 +87,7 @@ export interface DagFolded {
   depends: string[];
   /** False when there is nothing inside but one strand. */
   expandable: boolean;
-  /** A group that is a section: from where a task begins to create to where it has waited for all. */
+  /** A group that is a section: from a task's first create to where it has waited for all. */
   section: boolean;
 }
 

@@ -93,7 +93,7 @@ export interface RunMeta {
    * program marked, and the spawn sites with most of the critical path. None in a report.
    */
   parts: PartMeta[];
-  /** Set where this is such a part: nothing else takes time in it, and nothing is known of delay. */
+  /** Set where this is such a part: nothing else takes time in it, and delay is not known. */
   only: {
     of: RunId;
     kind: "region" | "part" | "site";

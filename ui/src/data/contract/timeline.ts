@@ -43,10 +43,10 @@
 
 /**
  * `waits?run&level&index`: waits inside of strands that touch the tile, for locks, condition
- * variables, barriers. Header: {total, truncated, kinds: names}. Planes: row u16 (who waited), start
- * f64, end f64, kind u8 (index into kinds), strand u32 (it waited in), by_row u16 (who ended it,
- * 0xffff unknown), released f64 (when), by_strand u32 (what that thread ran, 0xffffffff unknown),
- * critical u8 (both strands are on the critical path). At most 2000, of more the longest.
+ * variables, barriers. Header: {total, truncated, kinds: names}. Planes: row u16 (who waited),
+ * start f64, end f64, kind u8 (index into kinds), strand u32 (it waited in), by_row u16 (who ended
+ * it, 0xffff unknown), released f64 (when), by_strand u32 (what that thread ran, 0xffffffff
+ * unknown), critical u8 (both strands are on the critical path). At most 2000, of more the longest.
  */
 
 /**
