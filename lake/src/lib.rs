@@ -1,6 +1,6 @@
 //! Many runs: a lake of Parquet files, one a run and table, and questions to all of them.
 //!
-//! `workspan lake …` is this program. It is a package of its own because the engine for queries is
+//! `workspan lake …` is this program. It is a package of its own because the query engine is
 //! large; the tool itself does without it. [`layout`] says where files are and why a reader never
 //! sees half a run, [`engine`] how queries are answered.
 

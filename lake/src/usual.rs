@@ -1,8 +1,8 @@
 //! What a quantity usually is: the range that the next run's value falls into if nothing changed.
 //!
 //! Of `n` earlier values with mean m and deviation s, the mean of `k` new ones is beyond
-//! m ± t · s · sqrt(1/k + 1/n) once in a thousand times on either side (the prediction interval of
-//! normal values; t of n - 1 degrees of freedom). Only values after the last change point count.
+//! m ± t · s · sqrt(1/k + 1/n) once in a thousand times on either side (the prediction interval
+//! of normal values; t of n - 1 degrees of freedom). Only values after the last change point count.
 
 use crate::history::Values;
 use crate::history::change_points::change_points;

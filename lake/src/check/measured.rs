@@ -1,6 +1,6 @@
 //! The runs that are checked, measured as those in the lake are: by the columns of `workspan sql`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use workspan_analysis::Options;
@@ -96,7 +96,7 @@ pub fn measure(files: &[PathBuf]) -> anyhow::Result<Measured> {
     Ok(measured)
 }
 
-fn measure_one(file: &PathBuf) -> anyhow::Result<Measured> {
+fn measure_one(file: &Path) -> anyhow::Result<Measured> {
     let name = RunName::of_trace(file)?;
     let options = OpenOptions {
         grain: Grain::Auto,

@@ -40,8 +40,8 @@ pub async fn runs(root: &Root) -> anyhow::Result<BTreeSet<RunName>> {
     Ok(names.collect())
 }
 
-/// The files of `table` that are of `runs` and not among `known` to be damaged. A file of a run that
-/// is not in the lake is of an `add` that goes on or was ended; it is passed over.
+/// The files of `table` that are of `runs` and not among `known` to be damaged. A file of a run
+/// that is not in the lake is of an `add` that goes on or was ended; it is passed over.
 ///
 /// # Errors
 /// The store does not answer.

@@ -1,7 +1,7 @@
 //! Where the mean of a series changes.
 //!
-//! Binary segmentation: the split that explains most of the sum of squares is a change if fewer than
-//! 1 in 100 shuffles of the values have a split as good; both sides are then searched for more. No
+//! Binary segmentation: the split that explains most of the sum of squares is a change if fewer
+//! than 1 in 100 shuffles of the values have a split as good; both sides are then searched for more. No
 //! distribution is assumed, and the same series always has the same changes.
 
 /// A change of the mean.
@@ -28,8 +28,9 @@ const MAX_P: f64 = 0.01;
 /// begins. A change below `min_change`, a share of the mean before it, is none.
 pub fn change_points(values: &[f64], borders: &[bool], min_change: f64) -> Vec<Change> {
     let mut found: Vec<(usize, f64)> = Vec::new();
-    let mut parts = vec![0..values.len()];
-    while let Some(part) = parts.pop() {
+    let mut parts = Vec::from([(0, values.len())]);
+    while let Some((from, to)) = parts.pop() {
+        let part = from..to;
         let Some((at, p)) = split(&values[part.clone()], &borders[part.clone()]) else {
             continue;
         };
@@ -39,8 +40,8 @@ pub fn change_points(values: &[f64], borders: &[bool], min_change: f64) -> Vec<C
             continue;
         }
         found.push((at, p));
-        parts.push(part.start..at);
-        parts.push(at..part.end);
+        parts.push((from, at));
+        parts.push((at, to));
     }
     found.sort_by_key(|change| change.0);
     let ends: Vec<usize> = found.iter().map(|change| change.0).collect();

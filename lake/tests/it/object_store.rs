@@ -53,7 +53,7 @@ fn a_lake_in_s3_is_added_to_and_asked() {
     // Its own lines may stand before ours.
     let lines = BufReader::new(server.0.stdout.take().unwrap()).lines();
     let port: u16 = lines
-        .flatten()
+        .map_while(Result::ok)
         .find_map(|line| line.trim().parse().ok())
         .unwrap();
     // The bucket.
