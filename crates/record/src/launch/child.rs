@@ -32,7 +32,7 @@ pub fn run(
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if let Some(pid) = pid {
         signals.forward_to(pid);
-        let watch = stall.map(|patience| StallWatch::new(pid, patience));
+        let watch = stall.map(|patience| StallWatch::new(pid, patience, spool));
         let watch = watch.transpose()?;
         // Its number stays its own until it is waited for below, so no signal can reach another
         // process.

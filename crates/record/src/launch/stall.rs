@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -27,11 +28,17 @@ pub(super) struct StallWatch {
 }
 
 impl StallWatch {
-    /// Ends `program` once it has stood still for `patience`.
+    /// Ends `program` once it has stood still for `patience`, counted from when it began to record
+    /// into `spool`: cargo may wait for another cargo before.
     ///
     /// # Errors
     /// The system refuses a thread.
-    pub(super) fn new(program: Pid, patience: Duration) -> std::io::Result<StallWatch> {
+    pub(super) fn new(
+        program: Pid,
+        patience: Duration,
+        spool: &Path,
+    ) -> std::io::Result<StallWatch> {
+        let spool = spool.to_owned();
         let (done, ended) = channel::<()>();
         let thread = std::thread::Builder::new().name("stall".into());
         let thread = thread.spawn(move || {
@@ -39,7 +46,7 @@ impl StallWatch {
             let mut still = Still::new(patience);
             // Anything else than a timeout is the program's end.
             while ended.recv_timeout(each) == Err(RecvTimeoutError::Timeout) {
-                if still.is_over(Instant::now(), cpu_ticks(program)) {
+                if is_recording(&spool) && still.is_over(Instant::now(), cpu_ticks(program)) {
                     say!(
                         "workspan: the program has stood still for {:.1} s: it used no CPU. It is ended now (--stall)",
                         patience.as_secs_f64()
@@ -99,6 +106,13 @@ impl Still {
             }
         }
     }
+}
+
+/// Whether a process has begun to record.
+fn is_recording(spool: &Path) -> bool {
+    let files = std::fs::read_dir(spool).into_iter().flatten().flatten();
+    let mut extensions = files.map(|file| file.path().extension().map(ToOwned::to_owned));
+    extensions.any(|extension| extension.is_some_and(|extension| extension == "spool"))
 }
 
 /// The CPU time of the process and what it started, in clock ticks.
