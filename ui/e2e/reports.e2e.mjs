@@ -19,9 +19,9 @@ export default function (suite) {
     await t.page.locator(`${DRAWER} .facts`).waitFor();
     await t.page.getByRole("radio", { name: "With all it created" }).click();
     await t.page.locator(`${DRAWER} table[aria-label='Code by time']`).waitFor();
-    const parts = await t.page
-      .locator(`${DRAWER} table[aria-label='Where its worker time went'] tr`)
-      .allInnerTexts();
+    const rows = t.page.locator(`${DRAWER} table[aria-label='Where its worker time went'] tr`);
+    await rows.first().waitFor();
+    const parts = await rows.allInnerTexts();
     check(parts.at(-1).includes("100"), `the parts do not add up: ${parts}`);
     await t.page.getByRole("radio", { name: "Task", exact: true }).click();
     await t.page.locator(`${DRAWER} .facts`).waitFor();

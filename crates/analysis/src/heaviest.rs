@@ -45,6 +45,23 @@ impl Heaviest {
         Heaviest::new(weights, &Burden::none(), forward)
     }
 
+    /// Without burden, of the strands alone that are `inside`.
+    pub(crate) fn inside(
+        dag: &Dag,
+        weights: &Weights,
+        inside: impl Fn(StrandId) -> bool,
+    ) -> Heaviest {
+        let mut forward = Forward::new(dag);
+        let mut through: Vec<u128> = Vec::with_capacity(dag.strands.len());
+        for s in checked(0..dag.strands.len() as u32) {
+            let mut best = 0;
+            forward.each(s, |p, _| best = through[p as usize].max(best));
+            let own = if inside(s) { weights.path(s, 0) } else { 0 };
+            through.push(best + own);
+        }
+        Heaviest::Wide(through)
+    }
+
     fn new(weights: &Weights, burden: &Burden, forward: Forward<'_>) -> Heaviest {
         let dag = forward.dag();
         let strands: u128 = if dag.folded.is_empty() {

@@ -1,7 +1,12 @@
 //! What each pool did: how busy its workers were, and how many would have been enough.
 
-use workspan_dag::{Dag, StrandId};
+use workspan_dag::{Dag, NONE, StrandId};
 
+use crate::causes::pools::PoolUse;
+use crate::heaviest::Heaviest;
+use crate::ready::{Readiness, ReadyInterval};
+use crate::runtime_gaps::runtime_gaps;
+use crate::sweep::{Moment, Observer, Served, sweep};
 use crate::weight::{OffCursor, Weights};
 
 /// A size fits a pool where more of its workers than that ran strands for less than this part of
@@ -21,6 +26,10 @@ pub struct PoolRow {
     pub strands: u64,
     /// Their weight.
     pub work: u128,
+    /// The most of it on one path of the DAG.
+    pub span: u128,
+    /// Worker-ticks in which a strand of the pool was ready and a worker free for it.
+    pub delay: u128,
     /// Ticks in which they had given up the CPU.
     pub blocked: u128,
     /// The smallest size that was exceeded for less than a fiftieth of the time.
@@ -31,6 +40,11 @@ impl PoolRow {
     /// Workers that were busy on average.
     pub fn busy(&self) -> f64 {
         self.work as f64 / self.elapsed.max(1) as f64
+    }
+
+    /// The upper bound of the speedup of the pool's work over one worker, on any number of workers.
+    pub fn parallelism(&self) -> f64 {
+        self.work as f64 / self.span.max(1) as f64
     }
 }
 
@@ -48,12 +62,15 @@ pub(crate) fn pools(dag: &Dag, weights: &Weights) -> Vec<PoolRow> {
             elapsed: of.to.saturating_sub(of.from),
             strands: 0,
             work: 0,
+            span: 0,
+            delay: 0,
             blocked: 0,
             enough: 0,
         })
         .collect();
     // Of each pool when workers began and stopped running strands.
     let mut changes: Vec<Vec<(u64, bool)>> = vec![Vec::new(); list.len()];
+    let mut pool_of = vec![NONE; dag.strands.len()];
     let mut offs = OffCursor::new(dag);
     for s in 0..dag.strands.len() as StrandId {
         let off = offs.inside(s);
@@ -62,6 +79,7 @@ pub(crate) fn pools(dag: &Dag, weights: &Weights) -> Vec<PoolRow> {
         let Some(pool) = dag.pools.of(dag.strands.thread[i], start) else {
             continue;
         };
+        pool_of[i] = pool;
         let row = &mut rows[pool as usize];
         row.strands += 1;
         row.work += u128::from(weights.work(s));
@@ -75,7 +93,69 @@ pub(crate) fn pools(dag: &Dag, weights: &Weights) -> Vec<PoolRow> {
         changes.sort_unstable();
         row.enough = enough(changes, row.size, row.elapsed);
     }
+    for (row, delay) in rows.iter_mut().zip(delays(dag, &pool_of, list.len())) {
+        row.delay = delay;
+        row.span = Heaviest::inside(dag, weights, |s| pool_of[s as usize] == row.pool).span(dag);
+    }
     rows
+}
+
+/// Delay by pool: that of the strands that its workers ran.
+fn delays(dag: &Dag, pool_of: &[u32], pools: usize) -> Vec<u128> {
+    let mut sums = Delays {
+        pool_of,
+        pools: PoolUse::new(dag),
+        by_pool: vec![0; pools],
+    };
+    sweep(dag, &Readiness::new(dag), &mut sums);
+    for gap in runtime_gaps(dag) {
+        sums.add(gap.strand, gap.ticks);
+    }
+    sums.by_pool
+}
+
+struct Delays<'a> {
+    pool_of: &'a [u32],
+    /// Which workers were free for whom, where there are several pools.
+    pools: Option<PoolUse<'a>>,
+    by_pool: Vec<u128>,
+}
+
+impl Delays<'_> {
+    fn add(&mut self, strand: StrandId, ticks: u64) {
+        if let Some(sum) = self.by_pool.get_mut(self.pool_of[strand as usize] as usize) {
+            *sum += u128::from(ticks);
+        }
+    }
+}
+
+impl Observer for Delays<'_> {
+    fn start(&mut self, strand: StrandId, thread: usize) {
+        if let Some(pools) = &mut self.pools {
+            pools.start(strand, thread);
+        }
+    }
+
+    fn end(&mut self, _strand: StrandId, thread: usize, _time: u64) {
+        if let Some(pools) = &mut self.pools {
+            pools.end(thread);
+        }
+    }
+
+    fn moment(&mut self, moment: &Moment) {
+        if let Some(pools) = &mut self.pools {
+            pools.moment(moment.begin, moment.ticks());
+        }
+    }
+
+    fn left(&mut self, waiting: &ReadyInterval, served: Served) {
+        let s = waiting.strand;
+        let own = self
+            .pools
+            .as_ref()
+            .and_then(|p| p.free_since(s, waiting.ready));
+        self.add(s, own.map_or(served.all, |own| served.all.min(own)));
+    }
 }
 
 /// The smallest number of running workers that is exceeded rarely.

@@ -142,6 +142,8 @@ pub static TABLES: &[Table] = &[
             "end" INTEGER "When it was there last" |r, i| r.dag.pools.list.get(i).map_or(Cell::Null, |p| Cell::Int(r.at(p.to)));
             "strands" INTEGER "Strands that its workers ran" |r, i| Cell::whole(r.report.pools[i].strands.into());
             "work" INTEGER "Weight of these strands" |r, i| Cell::whole(r.ns(r.report.pools[i].work));
+            "span" INTEGER "The most of it on one path of the DAG" |r, i| Cell::whole(r.ns(r.report.pools[i].span));
+            "delay" INTEGER "Worker time in which a strand of the pool was ready and a worker free for it" |r, i| Cell::whole(r.ns(r.report.pools[i].delay));
             "blocked" INTEGER "Time blocked inside these strands" |r, i| Cell::whole(r.ns(r.report.pools[i].blocked));
             "busy" REAL "Workers that were busy on average" |r, i| Cell::Real(r.report.pools[i].busy());
             "enough" INTEGER "More of its workers than that ran strands for less than a fiftieth of its time" |r, i| Cell::Int(r.report.pools[i].enough.into());

@@ -23,7 +23,7 @@ mod off_cpu;
 mod other_threads;
 mod own_gaps;
 mod path_strand;
-mod pools;
+pub(crate) mod pools;
 mod preemption;
 mod probes;
 mod ready_strand;

@@ -3,7 +3,7 @@
 use workspan_dag::{Dag, StrandId};
 
 /// Follows the pools of a run that has several at one moment.
-pub(super) struct PoolUse<'a> {
+pub(crate) struct PoolUse<'a> {
     dag: &'a Dag,
     now: Vec<PoolNow>,
     /// By thread: the pool of the strand that it runs.
@@ -23,7 +23,7 @@ struct PoolNow {
 
 impl<'a> PoolUse<'a> {
     /// `None` where all workers are alike.
-    pub(super) fn new(dag: &'a Dag) -> Option<PoolUse<'a>> {
+    pub(crate) fn new(dag: &'a Dag) -> Option<PoolUse<'a>> {
         let pools = &dag.pools;
         pools.are_several().then(|| PoolUse {
             dag,
@@ -32,7 +32,7 @@ impl<'a> PoolUse<'a> {
         })
     }
 
-    pub(super) fn start(&mut self, strand: StrandId, thread: usize) {
+    pub(crate) fn start(&mut self, strand: StrandId, thread: usize) {
         let pool = self.pool_of(strand);
         if let Some(pool) = pool {
             self.now[pool as usize].running += 1;
@@ -40,7 +40,7 @@ impl<'a> PoolUse<'a> {
         self.of_thread[thread] = pool;
     }
 
-    pub(super) fn end(&mut self, thread: usize) {
+    pub(crate) fn end(&mut self, thread: usize) {
         if let Some(pool) = self.of_thread[thread].take() {
             let running = &mut self.now[pool as usize].running;
             *running = running.saturating_sub(1);
@@ -54,7 +54,7 @@ impl<'a> PoolUse<'a> {
     }
 
     /// Time passes.
-    pub(super) fn moment(&mut self, begin: u64, ticks: u64) {
+    pub(crate) fn moment(&mut self, begin: u64, ticks: u64) {
         for (pool, now) in self.dag.pools.list.iter().zip(&mut self.now) {
             let is_there = (pool.from..pool.to).contains(&begin);
             let is_free = is_there && now.running < u64::from(pool.size);
@@ -70,7 +70,7 @@ impl<'a> PoolUse<'a> {
 
     /// Ticks since `ready` in which a worker of the pool of `strand`, which starts now, was free;
     /// `None` on a thread of no pool.
-    pub(super) fn free_since(&self, strand: StrandId, ready: u64) -> Option<u64> {
+    pub(crate) fn free_since(&self, strand: StrandId, ready: u64) -> Option<u64> {
         let now = &self.now[self.pool_of(strand)? as usize];
         let after = now.changes.partition_point(|&(time, ..)| time <= ready);
         let before = match after.checked_sub(1).map(|last| now.changes[last]) {
@@ -83,7 +83,7 @@ impl<'a> PoolUse<'a> {
 
     /// Of `idle` workers those that are of the pool of `strand`, which runs; all of them where it
     /// runs on a thread of no pool.
-    pub(super) fn idle_beside(&self, strand: StrandId, idle: u64) -> u64 {
+    pub(crate) fn idle_beside(&self, strand: StrandId, idle: u64) -> u64 {
         match self.pool_of(strand) {
             None => idle,
             Some(pool) => {

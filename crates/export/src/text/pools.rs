@@ -5,7 +5,7 @@ use crate::page::{Page, Tone, plain, strong};
 use crate::quantity::{ratio, thousands};
 
 /// Columns that the numbers take.
-const NUMBER_COLUMNS: usize = 51;
+const NUMBER_COLUMNS: usize = 63;
 /// Pools shown at most.
 const MAX_POOLS: usize = 12;
 
@@ -22,8 +22,8 @@ pub(super) fn table(view: &View, page: &mut Page) {
         (
             Tone::Faint,
             format!(
-                "{:>9}{:>8}{:>11}{:>11}{:>12}",
-                "workers", "busy", "work", "blocked", "enough"
+                "{:>8}{:>7}{:>10}{:>10}{:>10}{:>8}{:>10}",
+                "workers", "busy", "work", "delay", "blocked", "at most", "enough"
             ),
         ),
     ]);
@@ -41,11 +41,13 @@ pub(super) fn table(view: &View, page: &mut Page) {
         page.line(&[
             (Tone::Path, format!("  {}", page.fit(&name, label))),
             plain(format!(
-                "{:>9}{:>8}{:>11}{:>11}{:>12}",
+                "{:>8}{:>7}{:>10}{:>10}{:>10}{:>8}{:>10}",
                 thousands(row.size.into()),
                 ratio(row.busy()),
                 view.time(row.work as f64),
+                view.time(row.delay as f64),
                 view.time(row.blocked as f64),
+                ratio(row.parallelism()),
                 enough
             )),
         ]);
