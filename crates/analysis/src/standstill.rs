@@ -95,8 +95,8 @@ pub(crate) fn standstill(dag: &Dag) -> Option<Standstill> {
         .map(|&s| {
             let thread = dag.strands.thread[s as usize];
             // The last one of the strand is the one that never ended.
-            let stops = dag.samples.stops.iter();
-            let stop = stops.filter(|stop| stop.strand == s).next_back();
+            let mut stops = dag.samples.stops.iter();
+            let stop = stops.rfind(|stop| stop.strand == s);
             let is_open = |t: u64, ticks: u64| t.saturating_add(ticks) >= end.saturating_sub(dying);
             let stop = stop.filter(|stop| is_open(stop.t, stop.ticks));
             WaitingThread {

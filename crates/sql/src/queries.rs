@@ -1,6 +1,6 @@
 //! Ready-made queries: the questions that papers of this field ask about a run.
 //!
-//! They are SQL that other engines understand too, because the lake of `workspan lake` asks the same:
+//! They are SQL that other engines understand too, because `workspan lake` asks the same:
 //! no number stands for a truth value, what is selected is grouped by, and rows that are equal in
 //! what a limited answer is ordered by are ordered by the rest.
 

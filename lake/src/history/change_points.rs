@@ -1,8 +1,8 @@
 //! Where the mean of a series changes.
 //!
 //! Binary segmentation: the split that explains most of the sum of squares is a change if fewer
-//! than 1 in 100 shuffles of the values have a split as good; both sides are then searched for more. No
-//! distribution is assumed, and the same series always has the same changes.
+//! than 1 in 100 shuffles of the values have a split as good; both sides are then searched for
+//! more. No distribution is assumed, and the same series always has the same changes.
 
 /// A change of the mean.
 #[derive(Debug, Clone, Copy, PartialEq)]

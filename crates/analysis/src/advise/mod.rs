@@ -98,8 +98,8 @@ pub struct Advice {
     /// What the run lost that more parallelism would not bring back (memory, scheduler, the
     /// system), as the report says it.
     pub elsewhere: Vec<Finding>,
-    /// How many workers are enough, by simulation; `None` for a metric that is no time, and where no
-    /// task could be taken by another worker.
+    /// How many workers are enough, by simulation; `None` for a metric that is no time, and where
+    /// no task could be taken by another worker.
     pub right_size: Option<RightSize>,
     /// What folded records hide of the critical path, where that is a tenth of it or more.
     pub folded: Option<FoldedAdvice>,

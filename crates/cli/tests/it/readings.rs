@@ -304,8 +304,8 @@ fn findings_are_the_same_task_by_task_and_through_the_fold() {
                 if let Some(other) = other {
                     let (a, b) = (of(finding), of(other));
                     let tasks = number(finding, "/evidence/tasks").max(1.0);
-                    // Probes as long as the tasks are taken out strand by strand, or of a subtree as
-                    // a whole; what that leaves open of the work is stated from a tenth on.
+                    // Probes as long as the tasks are taken out strand by strand, or of a subtree
+                    // as a whole; what that leaves open of the work is stated from a tenth on.
                     let open = uncertain("work").max(0.1 * number(&full, "/work"));
                     let most = 0.05 * a + (open / tasks).min(0.2 * a) + 1.0;
                     assert!(
