@@ -27,7 +27,7 @@ pub enum WaitKind {
 
 /// Names that tell what a wait is; the first that one of a stack's frames has, from the innermost
 /// on.
-const TELLING: [(&str, WaitKind); 26] = [
+const TELLING: [(&str, WaitKind); 30] = [
     ("IterParallelProducer", WaitKind::Bridge),
     ("mpmc", WaitKind::Channel),
     ("mpsc", WaitKind::Channel),
@@ -54,6 +54,10 @@ const TELLING: [(&str, WaitKind); 26] = [
     ("pwrite64", WaitKind::Io),
     ("open64", WaitKind::Io),
     ("statx", WaitKind::Io),
+    ("getdents64", WaitKind::Io),
+    ("fstatat64", WaitKind::Io),
+    ("lstat64", WaitKind::Io),
+    ("openat64", WaitKind::Io),
     ("fsync", WaitKind::Io),
     ("recv", WaitKind::Io),
 ];

@@ -58,13 +58,16 @@ impl Samples {
         self.by_tid.get(&tid).map_or(&[], Vec::as_slice)
     }
 
-    /// The stack that the kernel took as the thread gave up the CPU.
-    fn stop(&self, off: &OffInterval) -> Option<&[u64]> {
+    /// The stack that the kernel took as the thread gave up the CPU. One of a switch before, which
+    /// was at `last` or earlier, says nothing of this one.
+    fn stop(&self, off: &OffInterval, last: Option<u64>) -> Option<&[u64]> {
         let stops = self.stops.get(&off.tid)?;
         // The kernel takes the stack just before it records the switch.
         let after = stops.partition_point(|stop| stop.ns <= off.begin_ns);
         let stop = &stops[after.checked_sub(1)?];
-        let near = off.begin_ns - stop.ns <= BEFORE_A_SWITCH_NS && !stop.addresses.is_empty();
+        let near = off.begin_ns - stop.ns <= BEFORE_A_SWITCH_NS
+            && last.is_none_or(|last| stop.ns > last)
+            && !stop.addresses.is_empty();
         near.then_some(stop.addresses.as_slice())
     }
 
@@ -78,13 +81,18 @@ impl Samples {
         chains: &mut BTreeMap<&'a [u64], u32>,
     ) -> (Vec<WaitEntry>, Vec<(u64, u32, u64)>) {
         let (mut waited, mut stopped, mut used) = (Vec::new(), Vec::new(), Vec::new());
-        for off in off.iter().filter(|off| !off.preempted) {
+        let all_off = off;
+        for (i, off) in off.iter().enumerate() {
+            let last = i.checked_sub(1).map(|last| all_off[last].begin_ns);
+            if off.preempted {
+                continue;
+            }
             let begin = clock.ticks(off.begin_ns);
             let end = clock.ticks(off.end_ns).min(clock.end);
             if !inside(begin) || begin >= end {
                 continue;
             }
-            let (wait, stop) = (waits.during(tid, (begin, end)), self.stop(off));
+            let (wait, stop) = (waits.during(tid, (begin, end)), self.stop(off, last));
             if let Some(wait) = wait {
                 used.push(wait.begin);
                 let chain = Some(waits.chain(wait)).filter(|chain| !chain.is_empty());
