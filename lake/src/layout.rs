@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path as FilePath;
 
+use chrono::DateTime;
 use object_store::path::Path;
 
 use crate::root::Root;
@@ -88,27 +89,9 @@ pub fn project_name(text: &str) -> String {
 
 /// The day in UTC of a time in seconds since 1970; a run of unknown time is of 1970-01-01.
 pub fn day(seconds: Option<u64>) -> String {
-    let (year, month, day) = civil(seconds.unwrap_or(0) / 86_400);
-    format!("{year:04}-{month:02}-{day:02}")
-}
-
-/// Year, month and day of a number of days since 1970-01-01 in the Gregorian calendar.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let mut year = 1970;
-    let mut left = days;
-    let is_leap = |y: u64| y.is_multiple_of(4) && (!y.is_multiple_of(100) || y.is_multiple_of(400));
-    while left >= 365 + u64::from(is_leap(year)) {
-        left -= 365 + u64::from(is_leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(is_leap(year));
-    let months = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let mut month = 0;
-    while left >= months[month] {
-        left -= months[month];
-        month += 1;
-    }
-    (year, month as u64 + 1, left + 1)
+    let seconds = i64::try_from(seconds.unwrap_or(0)).ok();
+    let moment = seconds.and_then(|seconds| DateTime::from_timestamp(seconds, 0));
+    moment.unwrap_or_default().format("%Y-%m-%d").to_string()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! Tokio gives both the same name, and a worker begins on a thread of the blocking pool. So the
 //! functions on the thread's stacks decide first.
 
-use workspan_dag::{Dag, ThreadId};
+use workspan_dag::Dag;
 
 /// What a thread of an async runtime is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum AsyncRole {
     Blocking,
 }
 
-/// Parts of function names on the stacks of such threads.
+/// Parts of function names on the stacks of such threads; the first one that a thread has decides.
 const FUNCTIONS: [(&str, AsyncRole); 6] = [
     ("multi_thread::worker", AsyncRole::Worker),
     ("async_executor::", AsyncRole::Worker),
@@ -35,29 +35,38 @@ const NAMES: [(&str, AsyncRole); 5] = [
     ("blocking-", AsyncRole::Blocking),
 ];
 
-/// What the thread is for, if it is one of an async runtime. O(samples and stops).
-pub fn async_role(dag: &Dag, thread: ThreadId) -> Option<AsyncRole> {
+/// What each thread is for, where it is one of an async runtime. O(samples + stops + threads).
+pub fn async_roles(dag: &Dag) -> Vec<Option<AsyncRole>> {
     let samples = &dag.samples;
-    let sampled = samples.thread.iter().zip(&samples.stack);
-    let sampled = sampled.filter(|at| *at.0 == thread).map(|at| *at.1);
-    let stops = samples.stops.iter().filter(|stop| stop.thread == thread);
-    let mut stacks: Vec<u32> = sampled.chain(stops.map(|stop| stop.stack)).collect();
-    stacks.sort_unstable();
-    stacks.dedup();
-    let functions = || {
-        let frames = stacks
-            .iter()
-            .flat_map(|&stack| samples.stacks.get(stack as usize));
-        frames.map(|&frame| samples.frames[frame as usize].function.as_str())
-    };
-    let by_stack = FUNCTIONS
+    // Of each stack the first of the functions that is on it, by its place in the list.
+    let frames: Vec<Option<usize>> = samples
+        .frames
         .iter()
-        .find(|(part, _)| functions().any(|name| name.contains(part)));
-    let name = dag
-        .meta
-        .thread_names
-        .get(thread as usize)
-        .map_or("", String::as_str);
-    let by_name = || NAMES.iter().find(|(start, _)| name.starts_with(start));
-    by_stack.or_else(by_name).map(|&(_, role)| role)
+        .map(|frame| {
+            let mut functions = FUNCTIONS.iter();
+            functions.position(|(part, _)| frame.function.contains(part))
+        })
+        .collect();
+    let of_stack: Vec<Option<usize>> = (0..samples.stacks.len())
+        .map(|stack| {
+            let on_it = samples.stacks.get(stack).iter();
+            on_it.filter_map(|&frame| frames[frame as usize]).min()
+        })
+        .collect();
+    let mut by_stack: Vec<Option<usize>> = vec![None; dag.meta.threads as usize];
+    let sampled = samples.thread.iter().zip(&samples.stack);
+    let sampled = sampled.map(|(&thread, &stack)| (thread, stack));
+    let stopped = samples.stops.iter().map(|stop| (stop.thread, stop.stack));
+    for (thread, stack) in sampled.chain(stopped) {
+        let of_thread = &mut by_stack[thread as usize];
+        let both = [*of_thread, of_stack[stack as usize]];
+        *of_thread = both.into_iter().flatten().min();
+    }
+    let roles = by_stack.iter().enumerate().map(|(thread, function)| {
+        let name = dag.meta.thread_names.get(thread).map_or("", String::as_str);
+        let by_name = || NAMES.iter().find(|(start, _)| name.starts_with(start));
+        let role = function.map(|i| &FUNCTIONS[i]).or_else(by_name);
+        role.map(|&(_, role)| role)
+    });
+    roles.collect()
 }

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use workspan_dag::{Dag, Frame, NONE, PlaceId, Stop, WaitKind, WaitKinds};
+use workspan_dag::{Dag, Frame, PlaceId, Stop, WaitKind, WaitKinds};
 
 use crate::causes::{Cause, Finding};
 use crate::holder::{Holder, holder};
-use crate::lock_across_join::held_across_joins;
 use crate::sample_profile::{FrameOfStack, attributed_frame, is_in_block};
+use crate::wait_kind::StopCauses;
 
 /// Where strands gave up the CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,30 +89,18 @@ fn stops_of<'a>(dag: &'a Dag, finding: &Finding) -> Option<(Vec<&'a Stop>, Optio
         return None;
     }
     let is_in_block = is_in_block(dag, finding);
-    let mut kinds = WaitKinds::new(&dag.samples);
-    let across = held_across_joins(dag);
-    let mut longest = (0, None);
-    let mut stops = Vec::new();
-    for (i, stop) in (0..).zip(&dag.samples.stops) {
-        if !is_in_block(stop.strand) {
-            continue;
-        }
-        let held = across.binary_search_by_key(&i, |held| held.stop).ok();
-        let is_of_cause = match (finding.cause, held) {
-            (Cause::OtherThreads, _) => true,
-            (cause, Some(_)) => cause == Cause::LockAcrossJoin,
-            (cause, None) => Cause::from(kinds.of(stop)) == cause,
-        };
-        if !is_of_cause {
-            continue;
-        }
-        if let Some(held) = held.filter(|_| stop.ticks >= longest.0) {
-            let join = across[held].join;
-            longest = (stop.ticks, (join != NONE).then_some(join));
-        }
-        stops.push(stop);
-    }
-    Some((stops, longest.1))
+    let mut causes = StopCauses::new(dag);
+    let stops = (0..).zip(&dag.samples.stops);
+    let stops: Vec<(u32, &Stop)> = stops
+        .filter(|&(i, stop)| {
+            let is_any = finding.cause == Cause::OtherThreads;
+            is_in_block(stop.strand) && (is_any || causes.of(i, stop) == finding.cause)
+        })
+        .collect();
+    let longest = stops.iter().max_by_key(|(_, stop)| stop.ticks);
+    let join = longest.and_then(|&(i, _)| causes.join(i));
+    let join = join.filter(|_| finding.cause == Cause::LockAcrossJoin);
+    Some((stops.into_iter().map(|(_, stop)| stop).collect(), join))
 }
 
 /// The innermost frame of the program's own; else the runtime's, which called what waits.

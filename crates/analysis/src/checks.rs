@@ -134,7 +134,7 @@ fn sum(ticks: &[u64]) -> u64 {
 /// A sentence where much of the CPU time was used between the strands of recorded threads, which no
 /// invariant excludes: by the runtime, or by what was not recorded. Work is far below the process's
 /// CPU time then.
-pub(crate) fn between_strands(dag: &Dag) -> Option<String> {
+pub(crate) fn between_strands(dag: &Dag, idle: Option<&IdleTime>) -> Option<String> {
     let cpu = dag.meta.cpu.as_ref().filter(|_| dag.meta.recorded)?;
     let all = cpu.process.unwrap_or_else(|| cpu.of_threads());
     // Inside of folded strands too, a thread is between its tasks.
@@ -149,19 +149,29 @@ pub(crate) fn between_strands(dag: &Dag) -> Option<String> {
         return None;
     }
     let samples = &dag.samples;
-    let idle = (0..samples.len()).filter(|&i| samples.strand[i] == NONE);
-    let mostly = match hottest_of_stacks(dag, idle.map(|i| samples.stack[i])) {
+    let outside = (0..samples.len()).filter(|&i| samples.strand[i] == NONE);
+    let mostly = match hottest_of_stacks(dag, outside.map(|i| samples.stack[i])) {
         Some(hot) => format!(", by samples mostly in `{}`", hot.function),
         None => String::new(),
     };
     Some(format!(
         "The process used {} of CPU time, and its tasks ran for {} of it: {} ({:.0} %) went between the tasks of recorded threads{mostly}. \
-         That is the runtime's, which creates tasks, waits and wakes threads, the recorder's, or was not recorded; work and span leave it out.",
+         That is the runtime's, which creates tasks, waits and wakes threads, the recorder's, or was not recorded; work and span leave it out.{}",
         milliseconds(all),
         milliseconds(work),
         milliseconds(between),
-        100.0 * share
+        100.0 * share,
+        idle.map_or_else(String::new, |idle| searching(dag, idle))
     ))
+}
+
+/// What idle workers took of it, and how to see whether fewer would do.
+fn searching(dag: &Dag, idle: &IdleTime) -> String {
+    format!(
+        " Idle workers searched for tasks for {} of it, {:.0} % of that in vain, before they slept; `workspan advise` says how many workers are enough.",
+        milliseconds(nanoseconds(dag, idle.on_cpu())),
+        crate::warnings::percent(idle.going_to_sleep.into(), idle.on_cpu().into())
+    )
 }
 
 /// What the CPU time of a process went to, in nanoseconds.
@@ -187,6 +197,19 @@ impl CpuAccount {
     /// The same in percent of the process's CPU time.
     pub fn difference_percent(&self) -> f64 {
         crate::warnings::percent(self.difference().into(), self.process.into())
+    }
+
+    /// Whether the difference is more than clocks differ by.
+    pub fn is_off(&self) -> bool {
+        self.difference() as f64 > self.process as f64 * SLACK + SLACK_NS
+    }
+
+    /// Whether strands, workers and threads outside used less than the process did.
+    pub fn is_less(&self) -> bool {
+        self.strands
+            .saturating_add(self.between)
+            .saturating_add(self.outside)
+            < self.process
     }
 }
 

@@ -59,16 +59,13 @@ pub fn idle_times(dag: &Dag) -> Vec<IdleTime> {
     let mut idle = vec![IdleTime::default(); threads];
     // Until when each thread has been looked at; `None` before its first strand or pool.
     let mut until: Vec<Option<u64>> = vec![None; threads];
-    let mut leaves = vec![end; threads];
+    // When each thread was a worker of a pool at last; `None` for one that stays until the end.
+    let mut leaves: Vec<Option<u64>> = vec![None; threads];
     for member in &dag.pools.members {
         let thread = member.thread as usize;
         if let (Some(from), Some(leave)) = (until.get_mut(thread), leaves.get_mut(thread)) {
             *from = Some(from.map_or(member.from, |from| from.min(member.from)));
-            *leave = if *leave == end {
-                member.to
-            } else {
-                member.to.max(*leave)
-            };
+            *leave = (*leave).max(Some(member.to));
         }
     }
     let mut offs = Offs::new(dag);
@@ -92,7 +89,8 @@ pub fn idle_times(dag: &Dag) -> Vec<IdleTime> {
     }
     for thread in (0..dag.meta.threads).filter(|&thread| dag.is_worker(thread)) {
         if let Some(from) = until[thread as usize] {
-            gap(thread, from, leaves[thread as usize].min(end));
+            let leave = leaves[thread as usize].unwrap_or(end);
+            gap(thread, from, leave.min(end));
         }
     }
     idle

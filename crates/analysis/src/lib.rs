@@ -72,7 +72,7 @@ mod weight;
 mod what_if;
 mod work_span;
 
-pub use async_role::{AsyncRole, async_role};
+pub use async_role::{AsyncRole, async_roles};
 pub use binned_timeline::{BinnedTimeline, MAX_TRACKS, ThreadTrack, binned_timeline};
 pub use blocked::{BlockedIn, blocked_in, program_line};
 pub use blocks::{BlockRow, BlockTable, CodeBlock, block_name, block_strands};

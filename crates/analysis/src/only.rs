@@ -1,7 +1,7 @@
 //! A run with the time of one thing alone: a region, a part, or the tasks of a spawn site with all
 //! below them.
 
-use workspan_dag::{Dag, NONE, PlaceId, Stretch};
+use workspan_dag::{Dag, NONE, PlaceId, Region, Stretch};
 
 use crate::options::{Error, Options};
 use crate::regions::each_part;
@@ -27,17 +27,8 @@ pub enum Only {
 pub fn only(dag: &Dag, what: Only, options: &Options) -> Result<(Dag, u64), Error> {
     let mut own = dag.clone();
     let stretches = match what {
-        Only::Region(label) => {
-            let mut marked = dag.clone();
-            marked.regions.retain(|region| region.label == label);
-            marked_time(&marked, options)?
-        }
-        Only::Part(label) => {
-            let mut marked = dag.clone();
-            marked.regions = std::mem::take(&mut marked.parts);
-            marked.regions.retain(|part| part.label == label);
-            marked_time(&marked, options)?
-        }
+        Only::Region(label) => marked_time(&mut own, &dag.regions, label, options)?,
+        Only::Part(label) => marked_time(&mut own, &dag.parts, label, options)?,
         Only::Site(place) => of_site(dag, place),
     };
     let mut tasks: Vec<u32> = stretches
@@ -52,12 +43,22 @@ pub fn only(dag: &Dag, what: Only, options: &Options) -> Result<(Dag, u64), Erro
     Ok((own, tasks.len() as u64 + folded))
 }
 
-fn marked_time(marked: &Dag, options: &Options) -> Result<Vec<Stretch>, Error> {
-    let weights = Weights::new(marked, options)?;
+/// The time that the regions of a label cover as if there were no others. Regions inside of regions
+/// are no part, so `own` has these alone meanwhile.
+fn marked_time(
+    own: &mut Dag,
+    regions: &[Region],
+    label: u32,
+    options: &Options,
+) -> Result<Vec<Stretch>, Error> {
+    let of_label = regions.iter().filter(|region| region.label == label);
+    let all = std::mem::replace(&mut own.regions, of_label.cloned().collect());
+    let weights = Weights::new(own, options)?;
     let mut stretches = Vec::new();
-    each_part(marked, &weights, options, |part| {
+    each_part(own, &weights, options, |part| {
         stretches.push((part.strand, part.time.0, part.time.1));
     });
+    own.regions = all;
     Ok(stretches)
 }
 

@@ -216,6 +216,7 @@ pub fn report_against(
     let suggestion = suggest(dag, &weights, options, &causes, critical_block.as_ref());
     let other_threads = other_threads_cpu(dag, &timeline.breakdown);
     let checks = checks(dag);
+    let idle = idle_time(dag);
     let mut warnings = warnings(
         dag,
         options,
@@ -223,8 +224,8 @@ pub fn report_against(
         (&timeline.breakdown, weights.probes),
         sites.bounded,
         &checks,
+        idle.as_ref(),
     );
-    let idle = idle_time(dag);
     let unsure_folds = weights.unsure_folds;
     let unsure = unsure_folds.filter(|folds| {
         options.metric == Metric::Time

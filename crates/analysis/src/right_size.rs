@@ -3,7 +3,7 @@
 use workspan_dag::{Dag, TaskKind};
 
 use crate::options::{Error, Options};
-use crate::simulate::{Policy, Setup, Simulation};
+use crate::simulate::{Policy, Setup, Simulation, usual_attempt_cost};
 
 /// Simulated elapsed times by number of workers, and which number is enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,8 +28,6 @@ const SAME: f64 = 1.01;
 /// than [`MANY_STRANDS`] only doubled numbers are.
 const EACH_UP_TO: u32 = 16;
 const MANY_STRANDS: usize = 200_000;
-/// A look at an empty queue takes this part of a steal, as `workspan simulate` has it.
-const ATTEMPTS_IN_A_STEAL: u64 = 32;
 
 /// Simulates `dag` on 1 to `most` workers; `None` where it has no task that another worker could
 /// take. Waits for locks and signals are kept, as they are edges of the DAG. O(n log P) for each of
@@ -54,7 +52,7 @@ pub fn right_size(
     let spawn_cost = spawn_cost.unwrap_or(dag.meta.probe_cost);
     let simulation = Simulation::new(dag, options, spawn_cost, &[])?;
     let steal_cost = options.burden.unwrap_or(dag.meta.burden);
-    let attempt_cost = steal_cost / ATTEMPTS_IN_A_STEAL;
+    let attempt_cost = usual_attempt_cost(steal_cost);
     let mut sizes = Vec::new();
     let mut workers = 1;
     while workers <= most.max(1) {

@@ -11,8 +11,8 @@
 use std::collections::BTreeMap;
 
 use workspan_dag::{
-    Dag, EndKind, NONE, OffWhy, PlaceId, StartKind, StrandId, TaskId, TaskKind, ThreadId, WaitKind,
-    WaitKinds,
+    CpuTimes, Dag, EndKind, NONE, OffWhy, PlaceId, StartKind, Stop, StrandId, TaskId, TaskKind,
+    ThreadId, WaitKind, WaitKinds,
 };
 
 use crate::blocked::program_line;
@@ -42,8 +42,8 @@ pub struct WaitingThread {
     pub kind: WaitKind,
     /// Where; `None` without a stack.
     pub at: Option<CodePlace>,
-    /// Tasks in a wait for other tasks below it on this thread, the nearest first, and where each
-    /// waits.
+    /// Tasks in a wait for other tasks below it on this thread, the nearest first, at most 16, and
+    /// where each waits.
     pub below: Vec<(TaskId, PlaceId)>,
 }
 
@@ -62,15 +62,14 @@ const MIN_SECONDS: u64 = 1;
 /// When a process is killed its threads come onto a CPU once more, in seconds before its end.
 const MAX_DYING_SECONDS: f64 = 0.1;
 
-/// `None` where something ran at the end, or the program ended by itself. O(n).
+/// Tasks below a wait that are told: a recursion may be a million deep.
+const MAX_BELOW: usize = 16;
+
+/// `None` where something ran at the end, or the program ended by itself. O(n log n).
 pub(crate) fn standstill(dag: &Dag) -> Option<Standstill> {
-    if !dag.meta.recorded
-        || dag
-            .meta
-            .cpu
-            .as_ref()
-            .is_some_and(|cpu| cpu.process.is_some())
-    {
+    // A process that came to an orderly end told its CPU time.
+    let is_orderly = |cpu: &CpuTimes| cpu.process.is_some();
+    if !dag.meta.recorded || dag.meta.cpu.as_ref().is_some_and(is_orderly) {
         return None;
     }
     let end = dag.strands.end.iter().copied().max()?;
@@ -89,59 +88,62 @@ pub(crate) fn standstill(dag: &Dag) -> Option<Standstill> {
     if open.is_empty() || ticks < MIN_SECONDS.saturating_mul(rate) {
         return None;
     }
+    // The last one of a strand is the one that never ended.
+    let mut last_stops: BTreeMap<StrandId, &Stop> = BTreeMap::new();
+    for stop in &dag.samples.stops {
+        if stop.t.saturating_add(stop.ticks) >= end.saturating_sub(dying) {
+            last_stops.insert(stop.strand, stop);
+        }
+    }
+    let below = in_waits(dag, end);
     let mut kinds = WaitKinds::new(&dag.samples);
     let mut threads: Vec<WaitingThread> = open
         .iter()
         .map(|&s| {
             let thread = dag.strands.thread[s as usize];
-            // The last one of the strand is the one that never ended.
-            let mut stops = dag.samples.stops.iter();
-            let stop = stops.rfind(|stop| stop.strand == s);
-            let is_open = |t: u64, ticks: u64| t.saturating_add(ticks) >= end.saturating_sub(dying);
-            let stop = stop.filter(|stop| is_open(stop.t, stop.ticks));
+            let task = dag.strands.task[s as usize];
+            let stop = last_stops.get(&s);
+            let at = stop.and_then(|stop| program_line(dag, stop.stack));
+            let below = below.get(&thread).into_iter().flatten();
+            let below = below.filter(|wait| wait.1 != task).take(MAX_BELOW);
             WaitingThread {
                 thread,
-                task: dag.strands.task[s as usize],
+                task,
                 kind: stop.map_or(WaitKind::Other, |stop| kinds.of(stop)),
-                at: stop
-                    .and_then(|stop| program_line(dag, stop.stack))
-                    .map(CodePlace::from),
-                below: Vec::new(),
+                at: at.map(CodePlace::from),
+                below: below.map(|&(_, task, place)| (task, place)).collect(),
             }
         })
         .collect();
     threads.sort_by_key(|thread| thread.thread);
-    // Tasks in a wait that nothing ended: what follows has no length and stands at the end.
-    let mut in_waits: Vec<(u64, ThreadId, TaskId, PlaceId)> = Vec::new();
-    for s in 0..dag.strands.len() {
-        let before = dag.strands.prev[s] as usize;
-        if dag.strands.start_kind[s] == StartKind::AfterWait
-            && dag.strands.start[s] == end
-            && dag.strands.end_kind.get(before) == Some(&EndKind::Wait)
-        {
-            let strands = &dag.strands;
-            let place = strands.to[before];
-            in_waits.push((
-                strands.end[before],
-                strands.thread[before],
-                strands.task[s],
-                place,
-            ));
-        }
-    }
-    in_waits.sort_unstable_by(|a, b| b.cmp(a));
-    for waiting in &mut threads {
-        let own = in_waits
-            .iter()
-            .filter(|wait| wait.1 == waiting.thread && wait.2 != waiting.task);
-        waiting.below = own.map(|&(_, _, task, place)| (task, place)).collect();
-    }
     Some(Standstill {
         since,
         ticks,
         threads,
         never_began: never_began(dag),
     })
+}
+
+/// Tasks in a wait for other tasks that nothing ended, by the thread on which they wait, the latest
+/// first: when they began to wait, and where. What follows such a wait has no length and stands at
+/// the end.
+fn in_waits(dag: &Dag, end: u64) -> BTreeMap<ThreadId, Vec<(u64, TaskId, PlaceId)>> {
+    let strands = &dag.strands;
+    let mut waits: BTreeMap<ThreadId, Vec<(u64, TaskId, PlaceId)>> = BTreeMap::new();
+    for s in 0..strands.len() {
+        let before = strands.prev[s] as usize;
+        if strands.start_kind[s] == StartKind::AfterWait
+            && strands.start[s] == end
+            && strands.end_kind.get(before) == Some(&EndKind::Wait)
+        {
+            let wait = (strands.end[before], strands.task[s], strands.to[before]);
+            waits.entry(strands.thread[before]).or_default().push(wait);
+        }
+    }
+    for of_thread in waits.values_mut() {
+        of_thread.sort_unstable_by(|a, b| b.cmp(a));
+    }
+    waits
 }
 
 /// Since when the thread is off the CPU, if that lasts until the end, and of itself.

@@ -1,8 +1,9 @@
 //! The causes that blocked time is charged to, by what threads waited for.
 
-use workspan_dag::{Dag, WaitKind, WaitKinds};
+use workspan_dag::{Dag, NONE, PlaceId, Stop, WaitKind, WaitKinds};
 
 use crate::causes::Cause;
+use crate::lock_across_join::{HeldAcrossJoin, held_across_joins};
 
 impl From<WaitKind> for Cause {
     /// The cause that blocked time of this kind is charged to.
@@ -14,6 +15,41 @@ impl From<WaitKind> for Cause {
             WaitKind::Io => Cause::Io,
             WaitKind::Barrier | WaitKind::Other => Cause::Blocked,
         }
+    }
+}
+
+/// The causes that the stops of a run are charged to.
+pub(crate) struct StopCauses<'a> {
+    kinds: WaitKinds<'a>,
+    across: Vec<HeldAcrossJoin>,
+}
+
+impl<'a> StopCauses<'a> {
+    /// O(m log m) for m stops.
+    pub(crate) fn new(dag: &'a Dag) -> StopCauses<'a> {
+        StopCauses {
+            kinds: WaitKinds::new(&dag.samples),
+            across: held_across_joins(dag),
+        }
+    }
+
+    /// The cause of `stop`, the one of that number.
+    pub(crate) fn of(&mut self, number: u32, stop: &Stop) -> Cause {
+        match self.held(number) {
+            Some(_) => Cause::LockAcrossJoin,
+            None => Cause::from(self.kinds.of(stop)),
+        }
+    }
+
+    /// The join in which the holder of the lock waited, of a stop of [`Cause::LockAcrossJoin`].
+    pub(crate) fn join(&self, number: u32) -> Option<PlaceId> {
+        let join = self.held(number)?.join;
+        (join != NONE).then_some(join)
+    }
+
+    fn held(&self, number: u32) -> Option<&HeldAcrossJoin> {
+        let at = self.across.binary_search_by_key(&number, |held| held.stop);
+        at.ok().map(|at| &self.across[at])
     }
 }
 

@@ -4,6 +4,7 @@ use workspan_dag::Dag;
 
 use crate::breakdown::Breakdown;
 use crate::checks::{Check, between_strands, told};
+use crate::idle::IdleTime;
 use crate::options::{Metric, Options};
 use crate::weight::UnsureFolds;
 use crate::work_span::WorkSpan;
@@ -49,6 +50,7 @@ pub(crate) fn warnings(
     (breakdown, probes): (&Breakdown, u128),
     bounded: u64,
     checks: &[Check],
+    idle: Option<&IdleTime>,
 ) -> Vec<Warning> {
     let contradictions = told(dag, checks).into_iter().map(|text| Warning {
         about: About::Everything,
@@ -68,7 +70,7 @@ pub(crate) fn warnings(
     warn(About::Breakdown, oversubscribed(breakdown));
     warn(About::Breakdown, descheduled(breakdown));
     warn(About::Breakdown, unseen_off(dag, breakdown));
-    warn(About::Span, between_strands(dag));
+    warn(About::Span, between_strands(dag, idle));
     if options.metric == Metric::Time {
         warn(
             About::Span,

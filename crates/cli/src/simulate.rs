@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use workspan_analysis::named_code::{self, closest, line_range};
-use workspan_analysis::simulate::{Fix, Policy, Setup, Simulation};
+use workspan_analysis::simulate::{Fix, Policy, Setup, Simulation, usual_attempt_cost};
 use workspan_analysis::{Options, Target, report};
 use workspan_dag::Dag;
 use workspan_export::{SimulationRow, SimulationView, simulation_json, simulation_text};
@@ -114,7 +114,7 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
     let given = |ns: Option<f64>, or: u64| ns.map_or(or, |ns| ticks(&dag, ns));
     let spawn_cost = given(args.spawn_cost, dag.meta.probe_cost);
     let steal_cost = given(args.steal_cost, dag.meta.burden);
-    let attempt_cost = given(args.attempt_cost, steal_cost / 32);
+    let attempt_cost = given(args.attempt_cost, usual_attempt_cost(steal_cost));
     let simulation = Simulation::new(&dag, &measured, spawn_cost, &fixes).with_context(of_file)?;
     let mut rows = Vec::new();
     for &workers in &args.workers.0 {

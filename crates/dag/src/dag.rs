@@ -1,5 +1,6 @@
 //! The columns.
 
+pub use crate::events::*;
 use crate::folded::{Folded, Folds};
 use crate::handoffs::Handoffs;
 use crate::meta::Meta;
@@ -401,89 +402,6 @@ impl Waits {
     pub fn index_of(&self, s: StrandId) -> Option<usize> {
         self.after.binary_search(&s).ok()
     }
-}
-
-/// Why a thread was off the CPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OffWhy {
-    /// It could have run: *descheduled*.
-    Preempted,
-    /// It gave up the CPU itself (I/O, lock, channel): *blocked*.
-    Blocked,
-}
-
-/// An interval in which a thread was off the CPU.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Off {
-    /// The thread.
-    pub thread: ThreadId,
-    /// Start, in ticks.
-    pub start: u64,
-    /// End, in ticks.
-    pub end: u64,
-    /// Preempted or blocked.
-    pub why: OffWhy,
-    /// On what, when known (`lock`, …).
-    pub on: Option<String>,
-}
-
-/// A region of a task's own code (MODEL.md §4), or a labelled part.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Region {
-    /// Index into [`Dag::labels`].
-    pub label: u32,
-    /// The task that opened and closed it.
-    pub task: TaskId,
-    /// Also covers tasks created while open (always true for a part).
-    pub tree: bool,
-    /// Strand in which it was opened, and when.
-    pub begin: (StrandId, u64),
-    /// Strand in which it was closed, and when. A region left open is closed by its task's end.
-    pub end: (StrandId, u64),
-    /// How many creates at the begin strand's end came before the opening (0 unless opened between
-    /// two creates).
-    pub begin_creates_before: u32,
-    /// The same for the closing.
-    pub end_creates_before: u32,
-}
-
-/// A steal the runtime reported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Steal {
-    /// When.
-    pub t: u64,
-    /// Who took it.
-    pub thief: ThreadId,
-    /// From whom ([`NONE`] = unknown).
-    pub victim: ThreadId,
-    /// What ([`NONE`] = unknown).
-    pub task: TaskId,
-    /// Taken while waiting for a stolen child (leapfrog).
-    pub leap: bool,
-}
-
-/// The scheduler's own events and samples, by time.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ThreadEvent {
-    /// A failed attempt to steal from a victim.
-    StealFailed(ThreadId),
-    /// The thread went to sleep.
-    Sleep,
-    /// It woke.
-    Wake,
-    /// CPU load since the last such event, 0 to 1.
-    Cpu(f64),
-    /// Ready tasks in its own queue.
-    Queue(u64),
-}
-
-/// A counter (instructions, cache misses …): the strands' own deltas.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Counter {
-    /// Name as given.
-    pub name: String,
-    /// Value per strand, ascending by strand; strands that had none are absent.
-    pub values: Vec<(StrandId, u64)>,
 }
 
 /// The computation DAG of one run. Built by [`crate::build::build`]; never changed afterwards.

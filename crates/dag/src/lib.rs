@@ -10,6 +10,7 @@ pub mod cancel;
 pub mod cpu_time;
 pub mod dag;
 pub mod error;
+pub mod events;
 pub mod facts;
 pub mod folded;
 pub mod handoffs;

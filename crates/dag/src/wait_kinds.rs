@@ -25,6 +25,22 @@ pub enum WaitKind {
     Other,
 }
 
+impl WaitKind {
+    /// Its name in JSON and for the page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            WaitKind::Sleep => "sleep",
+            WaitKind::Lock => "lock",
+            WaitKind::Bridge => "par_bridge",
+            WaitKind::Channel => "channel",
+            WaitKind::Condition => "condition",
+            WaitKind::Barrier => "barrier",
+            WaitKind::Io => "io",
+            WaitKind::Other => "other",
+        }
+    }
+}
+
 /// Names that tell what a wait is; the first that one of a stack's frames has, from the innermost
 /// on.
 const TELLING: [(&str, WaitKind); 30] = [

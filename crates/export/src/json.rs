@@ -3,8 +3,10 @@
 mod checks;
 mod code;
 mod findings;
+mod low;
 mod pools;
 mod standstill;
+mod workers;
 
 use serde::{Serialize, Serializer};
 use workspan_analysis::statistics::Statistics;
@@ -103,7 +105,7 @@ struct Root<'a> {
     outside: Option<findings::OutsideJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     suggestion: Option<SuggestionJson>,
-    low_parallelism: Vec<Low<'a>>,
+    low_parallelism: Vec<low::Low<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<StatisticsJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,9 +113,9 @@ struct Root<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cpu: Option<checks::CpuJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    idle: Option<checks::IdleJson>,
+    idle: Option<workers::IdleJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    slower_beside: Option<SlowerBesideJson<'a>>,
+    slower_beside: Option<workers::SlowerBesideJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     checks: Vec<checks::CheckJson>,
     warnings: Vec<String>,
@@ -237,37 +239,6 @@ struct SuggestionJson {
     finding: usize,
     options: Vec<String>,
     what_if: serde_json::Value,
-}
-
-/// Tasks that took longer beside others than alone: number and median weight of both.
-#[derive(Serialize)]
-struct SlowerBesideJson<'a> {
-    site: &'a str,
-    alone: (u64, u64),
-    beside: (u64, u64),
-    ratio: Ratio,
-}
-
-#[derive(Serialize)]
-struct Low<'a> {
-    begin: u64,
-    end: u64,
-    lost: u128,
-    lost_percent: Ratio,
-    strands: Vec<LowStrandJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct LowStrandJson<'a> {
-    task: u64,
-    site: &'a str,
-    worker: u32,
-    start: u64,
-    end: u64,
-    ticks: u64,
-    alone: u64,
-    from: Position<'a>,
-    to: Position<'a>,
 }
 
 /// The report of `report`, made from `dag` with the options `measured`, as one JSON object and a
@@ -461,7 +432,11 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
             .as_ref()
             .filter(|s| s.finding < report.causes.findings().len() || has_quiet)
             .map(|s| suggestion(dag, s, measured)),
-        low_parallelism: report.low_parallelism.iter().map(|i| low(dag, i)).collect(),
+        low_parallelism: report
+            .low_parallelism
+            .iter()
+            .map(|i| low::low(dag, i))
+            .collect(),
         statistics: None,
         read_as_one: meta.shortened.as_ref().map(|short| ReadAsOne {
             grain: short.grain,
@@ -471,13 +446,10 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
             .cpu
             .as_ref()
             .map(|cpu| checks::cpu(cpu, report.cpu.as_ref())),
-        idle: report.idle.as_ref().map(checks::idle),
-        slower_beside: report.slower_beside.map(|slower| SlowerBesideJson {
-            site: label(dag, slower.site),
-            alone: slower.alone,
-            beside: slower.beside,
-            ratio: Ratio(slower.ratio()),
-        }),
+        idle: report.idle.as_ref().map(workers::idle),
+        slower_beside: report
+            .slower_beside
+            .map(|slower| workers::slower_beside(dag, &slower)),
         checks: report.checks.iter().map(checks::check).collect(),
         warnings,
     }
@@ -578,31 +550,6 @@ fn suggestion(dag: &Dag, suggestion: &Suggestion, measured: &Options) -> Suggest
         finding: suggestion.finding,
         options: command(dag, "", suggestion, measured).split_off(2),
         what_if: outcome(&suggestion.outcome, &[]),
-    }
-}
-
-fn low<'a>(dag: &'a Dag, interval: &workspan_analysis::LowParallelism) -> Low<'a> {
-    let strands = interval.strands.iter().map(|s| {
-        let i = s.strand as usize;
-        let block = CodeBlock::from_strand(dag, s.strand);
-        LowStrandJson {
-            task: dag.tasks.number(s.task),
-            site: label(dag, dag.tasks.site[s.task as usize]),
-            worker: s.thread,
-            start: dag.strands.start[i],
-            end: dag.strands.end[i],
-            ticks: s.ticks,
-            alone: s.alone,
-            from: start(dag, &block),
-            to: end(dag, &block),
-        }
-    });
-    Low {
-        begin: interval.begin,
-        end: interval.end,
-        lost: interval.lost,
-        lost_percent: Ratio(interval.lost_percent),
-        strands: strands.collect(),
     }
 }
 

@@ -130,7 +130,8 @@ pub(crate) fn online_cpus() -> Vec<i32> {
     (0..count as i32).collect()
 }
 
-fn parse_cpu_list(list: &str) -> Vec<i32> {
+/// The CPUs of a list as the kernel writes them (`0-3,8`); none of what is no such list.
+pub fn parse_cpu_list(list: &str) -> Vec<i32> {
     let mut cpus = Vec::new();
     for range in list.split(',').filter(|r| !r.is_empty()) {
         let (from, to) = range.split_once('-').unwrap_or((range, range));

@@ -22,7 +22,7 @@ mod switch_file;
 pub use cost::Rate;
 pub use counter::Counter;
 pub use drain::{Scope, watch_from_exec};
-pub use event::Refused;
+pub use event::{Refused, parse_cpu_list};
 pub use off::{OffInterval, off_intervals};
 pub use on::{OnTimes, on_times};
 pub use switch_file::{Sample, Switch, Switches, decode_switches, read_switches};

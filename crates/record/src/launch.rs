@@ -5,6 +5,7 @@ pub mod child;
 pub mod each;
 pub mod environment;
 pub mod preflight;
+mod process_stat;
 pub mod runner;
 pub mod runtime_swap;
 mod sanitizer;

@@ -18,7 +18,7 @@ pub mod embedded;
 mod kernel;
 pub mod lake;
 pub mod launch;
-mod machine;
+pub mod machine;
 pub mod message;
 pub mod options;
 pub mod program;

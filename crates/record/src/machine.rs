@@ -4,43 +4,69 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use rustix::thread::{CpuSet, sched_getaffinity};
+use workspan_perf::parse_cpu_list;
 use workspan_trace::entry::Note;
 use workspan_trace::note_keys::{CPU_CORES, CPU_KINDS, CPU_QUOTA, NUMA_NODES};
 
-/// Notes about the CPUs that this process, and so the program, may use.
-pub fn notes() -> Vec<Note> {
-    let Ok(allowed) = rustix::thread::sched_getaffinity(None) else {
-        return Vec::new();
+/// The CPUs that this process, and so the program, may use.
+///
+/// # Errors
+/// The kernel does not say which there are.
+pub fn usable_cpus() -> std::io::Result<Vec<usize>> {
+    let allowed = sched_getaffinity(None)?;
+    let cpus = 0..CpuSet::MAX_CPU;
+    Ok(cpus.filter(|&cpu| allowed.is_set(cpu)).collect())
+}
+
+/// The core that a CPU is a hardware thread of, by package and number; where the kernel does not
+/// say, each CPU is a core.
+pub fn core_of(cpu: usize) -> (u64, u64) {
+    core_below(cpu, Path::new("/sys"))
+}
+
+fn core_below(cpu: usize, sys: &Path) -> (u64, u64) {
+    let number = |name: &str| -> Option<u64> {
+        let text = of_cpu(cpu, &format!("topology/{name}"), sys)?;
+        text.parse().ok()
     };
-    let cpus: Vec<usize> = (0..rustix::thread::CpuSet::MAX_CPU)
-        .filter(|&cpu| allowed.is_set(cpu))
-        .collect();
+    let package = number("physical_package_id").unwrap_or(0);
+    (package, number("core_id").unwrap_or(cpu as u64))
+}
+
+/// What a file of the kernel's says of a CPU.
+fn of_cpu(cpu: usize, file: &str, sys: &Path) -> Option<String> {
+    let path = sys.join(format!("devices/system/cpu/cpu{cpu}/{file}"));
+    let text = std::fs::read_to_string(path).ok()?;
+    Some(text.trim().to_owned())
+}
+
+/// Notes about the CPUs that the program may use.
+pub(crate) fn notes() -> Vec<Note> {
+    let cpus = usable_cpus().unwrap_or_default();
     let own = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     notes_of(&cpus, &own, Path::new("/sys"))
 }
 
 fn notes_of(cpus: &[usize], own_group: &str, sys: &Path) -> Vec<Note> {
-    let of_cpu = |cpu: usize, file: &str| {
-        let path = sys.join(format!("devices/system/cpu/cpu{cpu}/{file}"));
-        std::fs::read_to_string(path)
-            .ok()
-            .map(|text| text.trim().to_owned())
+    let list = |path: &Path| {
+        let list = std::fs::read_to_string(path).unwrap_or_default();
+        parse_cpu_list(list.trim())
     };
+    let is_in = |cpu: usize, list: &[i32]| list.contains(&(cpu as i32));
     let mut notes = Vec::new();
-    let siblings = |&cpu: &usize| of_cpu(cpu, "topology/thread_siblings_list");
-    let cores: Option<BTreeSet<String>> = cpus.iter().map(siblings).collect();
-    if let Some(cores) = cores.filter(|cores| cores.len() < cpus.len()) {
+    let cores: BTreeSet<(u64, u64)> = cpus.iter().map(|&cpu| core_below(cpu, sys)).collect();
+    if cores.len() < cpus.len() {
         notes.push(Note::new(CPU_CORES, cores.len().to_string()));
     }
     // Kinds differ by their capacity (ARM), or by the lists of Intel's two kinds.
     let capacities: BTreeSet<String> = cpus
         .iter()
-        .filter_map(|&cpu| of_cpu(cpu, "cpu_capacity"))
+        .filter_map(|&cpu| of_cpu(cpu, "cpu_capacity", sys))
         .collect();
     let lists = ["cpu_core", "cpu_atom"].map(|kind| {
-        let list = std::fs::read_to_string(sys.join(format!("devices/{kind}/cpus")));
-        let list = cpu_list(&list.unwrap_or_default());
-        cpus.iter().filter(|cpu| list.contains(cpu)).count()
+        let list = list(&sys.join(format!("devices/{kind}/cpus")));
+        cpus.iter().filter(|&&cpu| is_in(cpu, &list)).count()
     });
     let kinds = match lists {
         [fast, slow] if fast > 0 && slow > 0 => 2,
@@ -53,10 +79,9 @@ fn notes_of(cpus: &[usize], own_group: &str, sys: &Path) -> Vec<Note> {
     let nodes = nodes.into_iter().flatten().flatten().filter(|entry| {
         let name = entry.file_name();
         let is_node = name.to_str().and_then(|name| name.strip_prefix("node"));
-        let list = std::fs::read_to_string(entry.path().join("cpulist"));
-        let list = cpu_list(&list.unwrap_or_default());
+        let list = list(&entry.path().join("cpulist"));
         is_node.is_some_and(|number| number.parse::<u32>().is_ok())
-            && cpus.iter().any(|cpu| list.contains(cpu))
+            && cpus.iter().any(|&cpu| is_in(cpu, &list))
     });
     let nodes = nodes.count();
     if nodes > 1 {
@@ -92,16 +117,6 @@ fn quota(own_group: &str, sys: &Path) -> Option<f64> {
     least
 }
 
-/// `0-3,8` as numbers.
-fn cpu_list(text: &str) -> BTreeSet<usize> {
-    let ranges = text.trim().split(',').filter_map(|range| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last) = (first.parse::<usize>().ok()?, last.parse::<usize>().ok()?);
-        (last < rustix::thread::CpuSet::MAX_CPU).then_some(first..=last)
-    });
-    ranges.flatten().collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,13 +140,13 @@ mod tests {
 
     #[test]
     fn hyperthreads_nodes_and_quotas_are_noted() {
-        let cpu = |cpu: usize| format!("devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-        let names: Vec<String> = (0..4).map(cpu).collect();
+        let core = |cpu: usize| format!("devices/system/cpu/cpu{cpu}/topology/core_id");
+        let names: Vec<String> = (0..4).map(core).collect();
         let sys = machine(&[
-            (&names[0], "0,2\n"),
-            (&names[1], "1,3\n"),
-            (&names[2], "0,2\n"),
-            (&names[3], "1,3\n"),
+            (&names[0], "0\n"),
+            (&names[1], "1\n"),
+            (&names[2], "0\n"),
+            (&names[3], "1\n"),
             ("devices/system/node/node0/cpulist", "0,2\n"),
             ("devices/system/node/node1/cpulist", "1,3\n"),
             ("devices/system/node/node2/cpulist", "4-7\n"),

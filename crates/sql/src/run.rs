@@ -4,7 +4,8 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use workspan_analysis::{
-    IdleTime, Options, Report, SiteRow, StrandFacts, idle_times, report, strand_facts,
+    AsyncRole, IdleTime, Options, Report, SiteRow, StrandFacts, async_roles, idle_times, report,
+    strand_facts,
 };
 use workspan_dag::{Dag, EdgeKind, NONE, StrandId, TaskId, TaskKind};
 
@@ -26,6 +27,7 @@ pub struct Run {
     tasks: OnceCell<TaskSums>,
     threads: OnceCell<Vec<ThreadSums>>,
     idle: OnceCell<Vec<IdleTime>>,
+    async_roles: OnceCell<Vec<Option<AsyncRole>>>,
     sites: OnceCell<HashMap<u32, usize>>,
     counters: OnceCell<Vec<(usize, usize)>>,
     folded: OnceCell<FoldedTasks>,
@@ -94,6 +96,7 @@ impl Run {
             tasks: OnceCell::new(),
             threads: OnceCell::new(),
             idle: OnceCell::new(),
+            async_roles: OnceCell::new(),
             sites: OnceCell::new(),
             counters: OnceCell::new(),
             folded: OnceCell::new(),
@@ -160,6 +163,12 @@ impl Run {
             }
             sums
         })
+    }
+
+    /// What a thread of an async runtime is for.
+    pub(crate) fn async_role(&self, thread: usize) -> Option<AsyncRole> {
+        let roles = self.async_roles.get_or_init(|| async_roles(&self.dag));
+        roles.get(thread).copied().flatten()
     }
 
     /// What a thread did while it was an idle worker; `None` where that is not known.

@@ -1,7 +1,7 @@
 //! Defines every column of every table: name, type, meaning, and how its value is computed.
 
 use workspan_analysis::causes::{Cause, Finding};
-use workspan_analysis::{AsyncRole, async_role, attributed_frame};
+use workspan_analysis::{AsyncRole, attributed_frame};
 use workspan_dag::samples::WaitedFor;
 use workspan_dag::{
     EdgeKind, Frame, NONE, OffWhy, Place, Region, StartKind, TaskKind, ThreadEvent,
@@ -431,7 +431,7 @@ fn role(r: &Run, thread: usize) -> &'static str {
     match (sums.began_root, sums.ran_thread) {
         _ if last_pool(r, thread).is_some() => "worker",
         (true, _) => "main",
-        (_, true) => match async_role(&r.dag, thread as u32) {
+        (_, true) => match r.async_role(thread) {
             Some(AsyncRole::Worker) => "async worker",
             Some(AsyncRole::Blocking) => "blocking pool",
             None => "thread",

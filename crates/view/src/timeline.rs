@@ -27,7 +27,7 @@ use events::Events;
 use path::Pieces;
 use pyramid::Pyramid;
 pub(crate) use strands::{FOLDED, SUMS_ALONE, sums_alone};
-pub(crate) use waits::{KINDS as WAIT_KINDS, Wait, Waits};
+pub(crate) use waits::{Wait, Waits};
 pub(crate) use window::Source;
 
 /// Bins of a tile.

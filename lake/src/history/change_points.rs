@@ -25,7 +25,7 @@ const SHUFFLES: u32 = 499;
 const MAX_P: f64 = 0.01;
 
 /// The changes of `values`, which may be at true `borders` alone: those at which another commit
-/// begins. A change below `min_change`, a share of the mean before it, is none.
+/// begins. A change by less than `min_change`, a share of the mean before it, is left out.
 pub fn change_points(values: &[f64], borders: &[bool], min_change: f64) -> Vec<Change> {
     let mut found: Vec<(usize, f64)> = Vec::new();
     let mut parts = Vec::from([(0, values.len())]);

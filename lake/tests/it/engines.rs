@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use workspan_lake::queries;
 
-use crate::sqlite::{cells, normal};
-use crate::{add, printed, traces};
+use crate::sqlite::{answer, normal};
+use crate::{add, traces};
 
 /// Reads the tables' folders with DuckDB; takes the root and queries as JSON, prints rows as JSON.
 const DUCKDB: &str = r#"
@@ -82,15 +82,7 @@ fn same_rows_in_duckdb(root: &Path) {
         .collect();
     let answers = python(DUCKDB, &json!({"root": root, "queries": queries}));
     for query in queries::all() {
-        let arguments = [
-            "sql",
-            root.to_str().unwrap(),
-            "--query",
-            query.name,
-            "--format",
-            "csv",
-        ];
-        let own = normal(cells(&printed(&arguments)));
+        let own = answer(root, query.name);
         assert_eq!(own, rows_of(&answers[query.name]), "{}", query.name);
     }
 }

@@ -1,7 +1,7 @@
 //! The ready queries of `workspan sql` have the same answers in a lake as in SQLite.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use workspan_analysis::Options;
 use workspan_reader::OpenOptions;
@@ -14,7 +14,6 @@ use crate::{add, printed, rows, traces};
 /// order in which an engine adds them up.
 pub fn normal(rows: impl Iterator<Item = Vec<String>>) -> Vec<Vec<String>> {
     let cell = |cell: String| match cell.parse::<f64>() {
-        Ok(number) if cell.contains('.') => format!("{number:.6e}"),
         Ok(number) => format!("{number:.6e}"),
         Err(_) => cell,
     };
@@ -31,27 +30,28 @@ pub fn cells(csv: &str) -> impl Iterator<Item = Vec<String>> {
     lines.map(|line| line.trim_end().split(',').map(str::to_owned).collect())
 }
 
-/// The runs of a lake in SQLite, numbered in the order of their names.
-fn database(root: &Path, query: &str) -> (Database, BTreeMap<String, String>) {
-    let mut names: Vec<(String, PathBuf)> = rows(root, "select run, file from runs order by run")
+/// The lake's rows of a ready query.
+pub fn answer(root: &Path, query: &str) -> Vec<Vec<String>> {
+    let root = root.to_str().unwrap();
+    let csv = printed(&["sql", root, "--query", query, "--format", "csv"]);
+    normal(cells(&csv))
+}
+
+/// The runs of a lake, numbered from 1 in the order of their names, and these.
+fn runs(root: &Path) -> (Vec<Run>, BTreeMap<String, String>) {
+    let listed = rows(root, "select run, file from runs order by run");
+    let mut listed: Vec<(&str, &str)> = listed
         .iter()
-        .map(|row| {
-            row.split_once(',')
-                .map(|(a, b)| (a.to_owned(), PathBuf::from(b)))
-                .unwrap()
-        })
+        .map(|row| row.split_once(',').unwrap())
         .collect();
-    names.sort();
-    let mut database = Database::in_memory().unwrap();
-    let read = database.columns_read_by(query).unwrap();
-    let mut numbers = BTreeMap::new();
-    for ((name, file), number) in names.into_iter().zip(1..) {
-        let dag = workspan_reader::open(&file, &OpenOptions::default()).unwrap();
-        let run = Run::new(number, file.display().to_string(), dag, &Options::default()).unwrap();
-        database.load(&run, &read).unwrap();
-        numbers.insert(number.to_string(), name);
+    listed.sort_unstable();
+    let (mut runs, mut names) = (Vec::new(), BTreeMap::new());
+    for ((name, file), number) in listed.into_iter().zip(1..) {
+        let dag = workspan_reader::open(Path::new(file), &OpenOptions::default()).unwrap();
+        runs.push(Run::new(number, file.to_owned(), dag, &Options::default()).unwrap());
+        names.insert(number.to_string(), name.to_owned());
     }
-    (database, numbers)
+    (runs, names)
 }
 
 #[test]
@@ -65,8 +65,13 @@ fn every_ready_query_has_the_rows_that_sqlite_has() {
 /// Compares all ready queries that both have.
 pub fn same_rows(root: &Path) {
     let mut with_rows = 0;
+    let (runs, names) = runs(root);
     for query in QUERIES.iter().filter(|query| query.name != "stretch") {
-        let (database, names) = database(root, query.sql);
+        let mut database = Database::in_memory().unwrap();
+        let read = database.columns_read_by(query.sql).unwrap();
+        for run in &runs {
+            database.load(run, &read).unwrap();
+        }
         let mut out = Vec::new();
         let everything = Limits {
             rows: usize::MAX,
@@ -80,15 +85,7 @@ pub fn same_rows(root: &Path) {
             row
         });
         let sqlite = normal(sqlite.collect::<Vec<_>>().into_iter());
-        let arguments = [
-            "sql",
-            root.to_str().unwrap(),
-            "--query",
-            query.name,
-            "--format",
-            "csv",
-        ];
-        let lake = normal(cells(&printed(&arguments)));
+        let lake = answer(root, query.name);
         assert_eq!(lake, sqlite, "{}", query.name);
         with_rows += usize::from(!lake.is_empty());
     }

@@ -33,7 +33,7 @@ export function Headline(p: { of: Summary; report: Report | undefined; run: RunM
   );
 }
 
-/** Of a run that could not be read whole, nothing is told as if it were the run's. */
+/** Says first that only a part of the trace could be read, where that is so. */
 function inPart(verdict: string, report: Report | undefined): string {
   if (!report?.unread || /^Only part/.test(verdict)) return verdict;
   return `Only part of this trace could be read. In that part: ${verdict.charAt(0).toLowerCase()}${verdict.slice(1)}`;

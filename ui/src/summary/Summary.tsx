@@ -81,55 +81,47 @@ function Whole({ meta }: { meta: RunMeta }) {
     () => (r ? registerExport({ tab: "summary", csv: () => numbersCsv(r) }) : undefined),
     [r],
   );
-  if (meta.only)
-    return (
-      <div class="summary">
-        <div class="story scroll">
-          <Answered asked={report} what="the numbers" height={80}>
-            {(rep) => <PartHeadline report={rep} run={meta} />}
-          </Answered>
-          <Strip run={meta} findings={[]} />
-          <Section title="Findings">
-            <p class="dim">
-              Findings say what workers lost, and to what: they are told of the{" "}
-              <button type="button" class="link" onClick={showWhole}>
-                whole run
-              </button>{" "}
-              alone. What this part is made of is in DAG, Flame, Sites, Statistics and SQL; what it
-              could gain is in What-if.
-            </p>
-          </Section>
-        </div>
-        <aside class="scroll" aria-label="Numbers">
-          <Answered asked={report} what="the numbers">
-            {(rep) => <Numbers report={rep} run={meta} />}
-          </Answered>
-          <Small bounds={bounds} run={meta} />
-          {r && <Critical report={r} run={meta} />}
-        </aside>
-      </div>
-    );
+  const story = meta.only ? (
+    <>
+      <Answered asked={report} what="the numbers" height={80}>
+        {(rep) => <PartHeadline report={rep} run={meta} />}
+      </Answered>
+      <Strip run={meta} findings={[]} />
+      <Section title="Findings">
+        <p class="dim">
+          Findings say what workers lost, and why. Only the{" "}
+          <button type="button" class="link" onClick={showWhole}>
+            whole run
+          </button>{" "}
+          has them. DAG, Flame, Sites, Statistics and SQL show what this part is made of, and
+          What-if what it could gain.
+        </p>
+      </Section>
+    </>
+  ) : (
+    <>
+      <Answered asked={summary} what="the verdict" height={80}>
+        {(s) => <Headline of={s} report={r} run={meta} />}
+      </Answered>
+      {r && <Trust report={r} run={meta} />}
+      <Answered asked={report} what="where the time went" height={64}>
+        {(rep) => <Went report={rep} run={meta} />}
+      </Answered>
+      <Strip run={meta} findings={valueOf(summary)?.findings ?? []} />
+      <Answered asked={summary} what="the findings">
+        {(s) => <Findings of={s} report={r} run={meta} />}
+      </Answered>
+    </>
+  );
   return (
     <div class="summary">
-      <div class="story scroll">
-        <Answered asked={summary} what="the verdict" height={80}>
-          {(s) => <Headline of={s} report={r} run={meta} />}
-        </Answered>
-        {r && <Trust report={r} run={meta} />}
-        <Answered asked={report} what="where the time went" height={64}>
-          {(rep) => <Went report={rep} run={meta} />}
-        </Answered>
-        <Strip run={meta} findings={valueOf(summary)?.findings ?? []} />
-        <Answered asked={summary} what="the findings">
-          {(s) => <Findings of={s} report={r} run={meta} />}
-        </Answered>
-      </div>
+      <div class="story scroll">{story}</div>
       <aside class="scroll" aria-label="Numbers">
         <Answered asked={report} what="the numbers">
           {(rep) => <Numbers report={rep} run={meta} />}
         </Answered>
         <Small bounds={bounds} run={meta} />
-        {summary.state === "there" && summary.value.checked.length > 0 && (
+        {!meta.only && summary.state === "there" && summary.value.checked.length > 0 && (
           <Checked of={summary.value} />
         )}
         {r && <Critical report={r} run={meta} />}

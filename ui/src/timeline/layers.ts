@@ -32,7 +32,7 @@ export function layerThere(meta: RunMeta, layer: Layer): boolean {
       return meta.steals + meta.leaps > MAX_ARCS;
     case "waits":
       return meta.waits > 0;
-    // What free workers lacked is told of a whole run alone.
+    // Only a whole run has delay and no-work: a part says nothing of the workers beside it.
     case "delay":
     case "nowork":
       return meta.only === null;

@@ -131,7 +131,7 @@ export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
     }
     before = piece;
   }
-  // Compact rows have no room for a rim, without which a dark line on a dark ground is none.
+  // Compact rows have no room for a rim, and a dark line without one is not seen on a dark ground.
   const ink = rows.compact && s.dark ? t.halo : t.path;
   const halo = critical ? t.halo : "rgba(255,255,255,.85)";
   if (!rows.compact) pen.line(runs, halo, { width: critical ? 6 : 3.4 });

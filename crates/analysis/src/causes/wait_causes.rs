@@ -1,9 +1,9 @@
 //! The causes of blocked time by thread and time.
 
-use workspan_dag::{Dag, OffWhy, ThreadId, WaitKinds};
+use workspan_dag::{Dag, OffWhy, ThreadId};
 
 use super::Cause;
-use crate::lock_across_join::held_across_joins;
+use crate::wait_kind::StopCauses;
 
 /// What each thread waited for, and when, as far as it is known: start, end and cause, by start.
 pub(super) struct WaitCauses(Vec<Vec<(u64, u64, Cause)>>);
@@ -12,14 +12,9 @@ impl WaitCauses {
     pub(super) fn new(dag: &Dag) -> WaitCauses {
         let threads = dag.meta.threads as usize;
         let mut of_thread = vec![Vec::new(); threads];
-        let mut kinds = WaitKinds::new(&dag.samples);
-        let across = held_across_joins(dag);
+        let mut causes = StopCauses::new(dag);
         for (i, stop) in (0..).zip(&dag.samples.stops) {
-            let is_across = across.binary_search_by_key(&i, |held| held.stop).is_ok();
-            let cause = match is_across {
-                true => Cause::LockAcrossJoin,
-                false => Cause::from(kinds.of(stop)),
-            };
+            let cause = causes.of(i, stop);
             if let Some(times) = of_thread.get_mut(stop.thread as usize) {
                 times.push((stop.t, stop.t.saturating_add(stop.ticks), cause));
             }

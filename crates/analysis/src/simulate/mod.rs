@@ -62,6 +62,12 @@ pub struct Setup {
     pub seed: u64,
 }
 
+/// What a look at another worker's empty queue costs where nobody says, in ticks: a 32nd of a
+/// steal.
+pub fn usual_attempt_cost(steal_cost: u64) -> u64 {
+    steal_cost / 32
+}
+
 /// What a simulated run took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Simulated {

@@ -1,9 +1,8 @@
 //! The CPUs this process may use, in the order in which workers are given one each.
 
-use std::path::Path;
-
 use anyhow::Context;
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use rustix::thread::{CpuSet, sched_setaffinity};
+use workspan_record::machine::{core_of, usable_cpus};
 
 /// One CPU of each core first, core after core and package after package, then the cores' second
 /// CPUs: few workers should not share a core while others are free.
@@ -11,21 +10,8 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 /// # Errors
 /// The kernel does not say which there are.
 pub fn in_order() -> anyhow::Result<Vec<usize>> {
-    let set = sched_getaffinity(None).context("which CPUs may be used")?;
-    let usable: Vec<usize> = (0..CpuSet::MAX_CPU)
-        .filter(|&cpu| set.is_set(cpu))
-        .collect();
-    let core = |cpu: usize| -> (u64, u64) {
-        let folder = format!("/sys/devices/system/cpu/cpu{cpu}/topology");
-        let number = |name: &str| -> Option<u64> {
-            let text = std::fs::read_to_string(Path::new(&folder).join(name)).ok()?;
-            text.trim().parse().ok()
-        };
-        // Where the kernel does not say, each CPU is a core.
-        let package = number("physical_package_id").unwrap_or(0);
-        (package, number("core_id").unwrap_or(cpu as u64))
-    };
-    let cores: Vec<(u64, u64)> = usable.iter().map(|&cpu| core(cpu)).collect();
+    let usable = usable_cpus().context("which CPUs may be used")?;
+    let cores: Vec<(u64, u64)> = usable.iter().map(|&cpu| core_of(cpu)).collect();
     Ok(spread(&usable, &cores))
 }
 

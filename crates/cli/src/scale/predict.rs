@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 use workspan_analysis::scale::{Logical, RecordedRun, SimulatedRuns};
-use workspan_analysis::simulate::{Policy, Setup, Simulation};
+use workspan_analysis::simulate::{Policy, Setup, Simulation, usual_attempt_cost};
 use workspan_analysis::{Options, report};
 use workspan_dag::Dag;
 use workspan_reader::OpenOptions;
@@ -97,7 +97,7 @@ pub fn simulate(
             workers,
             policy,
             steal_cost: meta.burden,
-            attempt_cost: meta.burden / 32,
+            attempt_cost: usual_attempt_cost(meta.burden),
             seed: seed.into(),
         };
         let speedups: Vec<f64> = (1..=seeds)

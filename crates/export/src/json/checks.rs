@@ -1,7 +1,6 @@
 //! CPU time and what the run's numbers are checked by.
 
 use serde::Serialize;
-use workspan_analysis::IdleTime;
 use workspan_analysis::checks::{Check, CpuAccount};
 use workspan_dag::CpuTimes;
 
@@ -25,24 +24,6 @@ struct AccountJson {
     between_tasks_ns: u64,
     outside_ns: u64,
     difference_ns: u64,
-}
-
-/// What idle workers did, in ticks.
-#[derive(Serialize)]
-pub(super) struct IdleJson {
-    searching: u64,
-    going_to_sleep: u64,
-    asleep: u64,
-    preempted: u64,
-}
-
-pub(super) fn idle(idle: &IdleTime) -> IdleJson {
-    IdleJson {
-        searching: idle.searching,
-        going_to_sleep: idle.going_to_sleep,
-        asleep: idle.asleep,
-        preempted: idle.preempted,
-    }
 }
 
 /// A check: two sides in nanoseconds, by how much they may differ, and what came out.

@@ -1,7 +1,7 @@
 //! A run that stood still at its end, as JSON.
 
 use serde::Serialize;
-use workspan_analysis::{Standstill, WaitKind, WaitingThread};
+use workspan_analysis::{Standstill, WaitingThread};
 use workspan_dag::{Dag, PlaceId};
 
 use super::code::CodePlaceJson;
@@ -62,7 +62,7 @@ fn thread<'a>(dag: &'a Dag, waiting: &WaitingThread) -> ThreadJson<'a> {
     ThreadJson {
         thread: waiting.thread,
         site: site(dag, waiting.task),
-        waits_for: word(waiting.kind),
+        waits_for: waiting.kind.name(),
         at: waiting.at.clone().map(CodePlaceJson::from),
         below: below.collect(),
     }
@@ -72,16 +72,4 @@ fn site(dag: &Dag, task: u32) -> &str {
     let places = &dag.tasks.site;
     let place: Option<PlaceId> = places.get(task as usize).copied();
     place.map_or("?", |place| label(dag, place))
-}
-
-fn word(kind: WaitKind) -> &'static str {
-    match kind {
-        WaitKind::Sleep => "sleep",
-        WaitKind::Lock | WaitKind::Bridge => "lock",
-        WaitKind::Channel => "channel",
-        WaitKind::Condition => "signal",
-        WaitKind::Barrier => "barrier",
-        WaitKind::Io => "io",
-        WaitKind::Other => "unknown",
-    }
 }

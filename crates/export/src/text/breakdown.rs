@@ -245,11 +245,6 @@ fn idle_workers(view: &View) -> Option<String> {
     ))
 }
 
-/// A difference between the sides of the account that is worth a word: this part, in percent, and
-/// that many nanoseconds.
-const NOTABLE_DIFFERENCE_PERCENT: f64 = 3.0;
-const NOTABLE_DIFFERENCE_NS: u64 = 2_000_000;
-
 /// The process's CPU time against what is known of it.
 fn cpu_time(view: &View) -> Option<String> {
     let cpu = view.report.cpu?;
@@ -261,15 +256,12 @@ fn cpu_time(view: &View) -> Option<String> {
         ns(cpu.between),
         ns(cpu.outside)
     );
-    if cpu.difference_percent() > NOTABLE_DIFFERENCE_PERCENT
-        && cpu.difference() > NOTABLE_DIFFERENCE_NS
-    {
-        let known = cpu.strands + cpu.between + cpu.outside;
+    if cpu.is_off() {
         text += &format!(
             " That is {} ({}) {} than the process used.",
             ns(cpu.difference()),
             share(cpu.difference_percent()),
-            if known < cpu.process { "less" } else { "more" }
+            if cpu.is_less() { "less" } else { "more" }
         );
     }
     Some(text)

@@ -11,7 +11,7 @@ use super::{View, code, findings, standstill};
 use crate::limits;
 use crate::page::{Page, Piece, Tone, columns, plain, strong};
 use crate::position::{label, owner_words};
-use crate::quantity::{bytes, percent_of, ratio, share, thousands};
+use crate::quantity::{bytes, ratio, share, thousands};
 
 pub(super) fn title(view: &View, page: &mut Page) {
     let meta = &view.dag.meta;
@@ -108,7 +108,6 @@ pub(super) fn said(view: &View) -> Said {
     said.more.extend(small_tasks(view));
     said.more.extend(slower_beside(view));
     said.more.extend(machine(view));
-    said.more.extend(searching(view));
     if view.dag.meta.unread.is_some() {
         said.verdict.insert(0, strong(ONLY_A_PART));
     }
@@ -273,30 +272,6 @@ fn machine(view: &View) -> Option<Vec<Piece>> {
     let mut text = format!("The machine: {first}");
     rest.iter().for_each(|fact| text += &format!("; {fact}"));
     Some(vec![plain(text + ".")])
-}
-
-/// Idle workers that used this part of the process's CPU time, in percent, are worth a word.
-const MIN_SEARCHING_PERCENT: f64 = 10.0;
-
-/// Says what CPU time idle workers used.
-fn searching(view: &View) -> Option<Vec<Piece>> {
-    let (idle, cpu) = (view.report.idle?, view.report.cpu?);
-    let part = percent_of(cpu.between.into(), cpu.process.into());
-    if part < MIN_SEARCHING_PERCENT {
-        return None;
-    }
-    let in_vain = percent_of(idle.going_to_sleep.into(), idle.on_cpu().into());
-    Some(vec![
-        plain("Between tasks, workers used "),
-        strong(view.time(idle.on_cpu() as f64)),
-        plain(format!(
-            " of CPU time ({} of the process's), {} of it until they went to sleep. ",
-            share(part),
-            share(in_vain)
-        )),
-        (Tone::Command, "workspan advise".replace(' ', "\u{a0}")),
-        plain(" says how many workers are enough."),
-    ])
 }
 
 /// Says that tasks are small, whatever else limits the program: a steal costs more than the

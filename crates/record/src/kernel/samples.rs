@@ -81,9 +81,9 @@ impl Samples {
         chains: &mut BTreeMap<&'a [u64], u32>,
     ) -> (Vec<WaitEntry>, Vec<(u64, u32, u64)>) {
         let (mut waited, mut stopped, mut used) = (Vec::new(), Vec::new(), Vec::new());
-        let all_off = off;
-        for (i, off) in off.iter().enumerate() {
-            let last = i.checked_sub(1).map(|last| all_off[last].begin_ns);
+        let mut begun = None;
+        for off in off {
+            let last = begun.replace(off.begin_ns);
             if off.preempted {
                 continue;
             }

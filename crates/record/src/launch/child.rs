@@ -14,6 +14,7 @@ use rustix::process::{
 use crate::launch::signals::{Signals, Writing};
 use crate::launch::stall::StallWatch;
 use crate::options::keep_windows::Windows;
+use crate::say;
 
 /// Runs `command` on our own standard streams. Returns how it ended, and what signals mean from
 /// then on ([`crate::launch::signals`]). Its recordings come into `spool`. A program that stands
@@ -33,7 +34,14 @@ pub fn run(
     if let Some(pid) = pid {
         signals.forward_to(pid);
         let watch = stall.map(|patience| StallWatch::new(pid, patience, spool));
-        let watch = watch.transpose()?;
+        let watch = watch.and_then(|watch| match watch {
+            Ok(watch) => Some(watch),
+            // The program runs already, and is recorded all the same.
+            Err(error) => {
+                say!("workspan: --stall is without effect: {error}");
+                None
+            }
+        });
         // Its number stays its own until it is waited for below, so no signal can reach another
         // process.
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;

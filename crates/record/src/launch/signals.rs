@@ -24,6 +24,7 @@ use signal_hook::consts::{
 };
 use signal_hook::iterator::Signals as Incoming;
 
+use crate::launch::process_stat::fields;
 use crate::options::keep_windows::Windows;
 use crate::say;
 
@@ -216,9 +217,6 @@ fn ignored() -> u64 {
 /// well.
 fn on_terminal() -> bool {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // After the name, which may hold anything: state, parent, process group, session, terminal, its
-    // foreground group.
-    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-    let fields: Vec<&str> = fields.split_whitespace().collect();
+    let fields = fields(&stat);
     fields.get(2).is_some() && fields.get(2) == fields.get(5)
 }

@@ -4,7 +4,6 @@
 //! looks at their CPU times now and then; the program notices nothing until it is ended.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -12,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::launch::process_stat::fields;
 use crate::say;
 
 /// The CPU time that still counts as standing still: this part of the time.
@@ -137,11 +137,9 @@ fn processes() -> BTreeMap<i32, (i32, u64)> {
 
 /// From the text of `/proc/PID/stat`.
 fn parent_and_ticks(stat: &str) -> Option<(i32, u64)> {
-    // After the name, which may hold anything: state, parent, and from the twelfth on the times of
-    // the process and of its children in user and kernel mode.
-    let (_, fields) = stat.rsplit_once(')')?;
-    let fields: Vec<&str> = fields.split_whitespace().collect();
+    let fields = fields(stat);
     let parent = fields.get(1)?.parse().ok()?;
+    // Of the process and of its ended children, in user and kernel mode.
     let times = fields.get(11..15)?.iter();
     let ticks = times.filter_map(|time| time.parse::<u64>().ok());
     Some((parent, ticks.fold(0, u64::saturating_add)))
@@ -163,30 +161,15 @@ fn family(processes: &BTreeMap<i32, (i32, u64)>, first: i32) -> BTreeSet<i32> {
     }
 }
 
-/// Sends the signal to the program and what it started, but not to those of this tool's processes
-/// that watch it, which have to see its end.
+/// Sends the signal to the program and what it started.
 fn signal_all(program: Pid, signal: Signal) {
     let processes = processes();
-    let own = executable("self");
-    // The latest first, so that nobody starts anew what has ended.
-    for pid in family(&processes, program.as_raw_nonzero().get())
-        .iter()
-        .rev()
-    {
-        if own.is_some() && executable(&pid.to_string()) == own {
-            continue;
-        }
-        if let Some(pid) = Pid::from_raw(*pid) {
+    for pid in family(&processes, program.as_raw_nonzero().get()) {
+        if let Some(pid) = Pid::from_raw(pid) {
             // It may have ended meanwhile.
             let _ = kill_process(pid, signal);
         }
     }
-}
-
-/// The file that a process runs, by device and number.
-fn executable(process: &str) -> Option<(u64, u64)> {
-    let file = std::fs::metadata(format!("/proc/{process}/exe")).ok()?;
-    Some((file.dev(), file.ino()))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use workspan_dag::{Dag, NONE, StrandId};
 
 use super::since;
 use crate::run::Picture;
-use crate::timeline::{WAIT_KINDS, Wait};
+use crate::timeline::Wait;
 
 /// Waits told one by one.
 const MOST_WAITS: usize = 6;
@@ -62,7 +62,7 @@ pub(super) fn words(picture: &Picture, waits: &[&Wait]) -> Vec<WaitWords> {
         WaitWords {
             start: since(picture, wait.start),
             end: since(picture, wait.end),
-            kind: WAIT_KINDS[wait.kind as usize],
+            kind: wait.kind.name(),
             at: Line::of(dag, stop.stack),
             by: is_told.then(|| By {
                 row: picture.rows.of(wait.by),

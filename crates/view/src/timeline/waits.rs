@@ -10,14 +10,14 @@ use crate::run::Picture;
 /// Waits drawn one by one; of more, the longest.
 const MOST_WAITS: usize = 2000;
 
-/// Kinds as answers number them.
-pub(crate) const KINDS: [&str; 6] = [
-    "lock",
-    "channel",
-    "condition",
-    "barrier",
-    "par_bridge",
-    "other",
+/// Kinds as answers number them. Nobody ends a sleep, and of I/O the other end is not known.
+const KINDS: [WaitKind; 6] = [
+    WaitKind::Lock,
+    WaitKind::Channel,
+    WaitKind::Condition,
+    WaitKind::Barrier,
+    WaitKind::Bridge,
+    WaitKind::Other,
 ];
 
 /// A wait.
@@ -30,8 +30,8 @@ pub(crate) struct Wait {
     pub(crate) thread: ThreadId,
     /// In which strand.
     pub(crate) strand: StrandId,
-    /// An index into [`KINDS`].
-    pub(crate) kind: u8,
+    /// One of [`KINDS`].
+    pub(crate) kind: WaitKind,
     /// Index into `Dag::samples.stops`.
     pub(crate) stop: u32,
     /// The thread that ended it, when, and what it ran; [`NONE`] for unknown.
@@ -59,11 +59,10 @@ impl Waits {
         let mut kinds = WaitKinds::new(&dag.samples);
         let mut list = Vec::new();
         for (number, stop) in (0..).zip(&dag.samples.stops) {
-            let Some(kind) = number_of(kinds.of(stop)) else {
-                continue;
-            };
+            let kind = kinds.of(stop);
             // Of what else threads stop for it is not known that they waited for anybody.
-            if kind as usize == KINDS.len() - 1 && stop.wait.is_none() {
+            let is_told = kind != WaitKind::Other || stop.wait.is_some();
+            if !KINDS.contains(&kind) || !is_told {
                 continue;
             }
             let by = stop.wait.map_or(NONE, |wait| wait.by);
@@ -159,7 +158,7 @@ impl Waits {
         let mut planes = Planes::new();
         planes.fact("total", total);
         planes.fact("truncated", total > shown.len());
-        planes.fact("kinds", json!(KINDS));
+        planes.fact("kinds", json!(KINDS.map(WaitKind::name)));
         let since = |t: u64| t.saturating_sub(picture.begin) as f64;
         let row = |thread: ThreadId| match thread {
             NONE => u16::MAX,
@@ -168,7 +167,8 @@ impl Waits {
         planes.plane("row", shown.iter().map(|w| row(w.thread)));
         planes.plane("start", shown.iter().map(|w| since(w.start)));
         planes.plane("end", shown.iter().map(|w| since(w.end)));
-        planes.plane("kind", shown.iter().map(|w| w.kind));
+        let number = |w: &&Wait| KINDS.iter().position(|&kind| kind == w.kind);
+        planes.plane("kind", shown.iter().map(|w| number(w).unwrap_or(0) as u8));
         planes.plane("strand", shown.iter().map(|w| w.strand));
         planes.plane("by_row", shown.iter().map(|w| row(w.by)));
         planes.plane("released", shown.iter().map(|w| since(w.released)));
@@ -176,17 +176,4 @@ impl Waits {
         planes.plane("critical", shown.iter().map(|w| u8::from(w.critical)));
         planes
     }
-}
-
-/// `None` for what nobody ends.
-fn number_of(kind: WaitKind) -> Option<u8> {
-    Some(match kind {
-        WaitKind::Lock => 0,
-        WaitKind::Channel => 1,
-        WaitKind::Condition => 2,
-        WaitKind::Barrier => 3,
-        WaitKind::Bridge => 4,
-        WaitKind::Other => 5,
-        WaitKind::Sleep | WaitKind::Io => return None,
-    })
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use workspan_analysis::simulate::{Fix, Policy, Setup, Simulation};
+use workspan_analysis::simulate::{Fix, Policy, Setup, Simulation, usual_attempt_cost};
 use workspan_analysis::{Options, Target, report, strand_facts};
 use workspan_dag::{Dag, NONE, StartKind, StrandId};
 use workspan_reader::OpenOptions;
@@ -71,7 +71,7 @@ impl Run {
                     workers,
                     policy: Policy::HelpFirst,
                     steal_cost: meta.burden,
-                    attempt_cost: meta.burden / 32,
+                    attempt_cost: usual_attempt_cost(meta.burden),
                     seed,
                 };
                 simulation.run(&setup).elapsed as f64

@@ -1,0 +1,44 @@
+//! What workers did between tasks and beside each other, as JSON.
+
+use serde::Serialize;
+use workspan_analysis::{IdleTime, SlowerBeside};
+use workspan_dag::Dag;
+
+use super::Ratio;
+use crate::position::label;
+
+/// What idle workers did, in ticks.
+#[derive(Serialize)]
+pub(super) struct IdleJson {
+    searching: u64,
+    going_to_sleep: u64,
+    asleep: u64,
+    preempted: u64,
+}
+
+pub(super) fn idle(idle: &IdleTime) -> IdleJson {
+    IdleJson {
+        searching: idle.searching,
+        going_to_sleep: idle.going_to_sleep,
+        asleep: idle.asleep,
+        preempted: idle.preempted,
+    }
+}
+
+/// Tasks that took longer beside others than alone: number and median weight of both.
+#[derive(Serialize)]
+pub(super) struct SlowerBesideJson<'a> {
+    site: &'a str,
+    alone: (u64, u64),
+    beside: (u64, u64),
+    ratio: Ratio,
+}
+
+pub(super) fn slower_beside<'a>(dag: &'a Dag, slower: &SlowerBeside) -> SlowerBesideJson<'a> {
+    SlowerBesideJson {
+        site: label(dag, slower.site),
+        alone: slower.alone,
+        beside: slower.beside,
+        ratio: Ratio(slower.ratio()),
+    }
+}
