@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use workspan_dag::Dag;
 
 use crate::breakdown::Breakdown;
-use crate::causes::{Baseline, Causes, stretch};
+use crate::causes::{Baseline, Causes, Evidence, stretch};
 use crate::checks::{Check, CpuAccount, checks, cpu_account};
 use crate::critical_block::{CriticalBlock, critical_block};
 use crate::heaviest::Heaviest;
@@ -128,6 +128,13 @@ impl Report {
         let share = probes as f64 / ws.work.max(1) as f64;
         let span = (ws.span as f64 * share).round() as u128;
         Some((probes, span))
+    }
+
+    /// What the running time of one task in a finding's evidence is uncertain by, in ticks, either
+    /// way: it is a part of the work over a number of tasks, so no better known than the work.
+    pub fn task_ticks_error(&self, evidence: &Evidence) -> Option<u64> {
+        let share = self.uncertainty()?.0 as f64 / self.work_span.work.max(1) as f64;
+        Some((evidence.task_ticks? as f64 * share).round() as u64)
     }
 }
 

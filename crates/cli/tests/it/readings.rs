@@ -294,20 +294,18 @@ fn findings_are_the_same_task_by_task_and_through_the_fold() {
                     assert!(is_there, "{about}: {what} {share} %\n{a:?}\n{b:?}");
                 }
             }
-            // What a task took is work over tasks, so no better known than the work, all of whose
-            // uncertainty may be in the tasks of one site.
+            // What a task took may differ by what the two say that it is uncertain by, which they
+            // say from a tenth on.
             for finding in full["findings"].as_array().unwrap() {
                 let of = |f: &Value| number(f, "/evidence/task_ticks");
+                let error = |f: &Value| number(f, "/evidence/task_ticks_error");
                 let site = |f: &Value| (f["id"].clone(), f["place"]["site"].clone());
                 let same = |f: &&Value| site(f) == site(finding);
                 let other = folded["findings"].as_array().unwrap().iter().find(same);
                 if let Some(other) = other {
                     let (a, b) = (of(finding), of(other));
-                    let tasks = number(finding, "/evidence/tasks").max(1.0);
-                    // Probes as long as the tasks are taken out strand by strand, or of a subtree
-                    // as a whole; what that leaves open of the work is stated from a tenth on.
-                    let open = uncertain("work").max(0.1 * number(&full, "/work"));
-                    let most = 0.05 * a + (open / tasks).min(0.2 * a) + 1.0;
+                    let error = error(finding).max(error(other)).max(0.1 * a);
+                    let most = 0.05 * a + error + 1.0;
                     assert!(
                         (a - b).abs() <= most,
                         "{about}: {a} and {b} ticks a task, ± {most}"

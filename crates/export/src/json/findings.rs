@@ -176,6 +176,8 @@ struct EvidenceJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     task_ticks: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    task_ticks_error: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     steal_ticks: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     probe_ticks: Option<u64>,
@@ -191,7 +193,7 @@ pub(super) fn findings<'a>(dag: &'a Dag, report: &Report) -> Vec<FindingJson<'a>
         place: place_json(dag, finding),
         lost: finding.lost,
         lost_percent: Ratio(causes.percent(finding.lost)),
-        evidence: evidence(dag, &finding.evidence),
+        evidence: evidence(dag, report, &finding.evidence),
         inside: hot_function_of(dag, finding).map(super::code::inside),
         blocked_in: blocked_in(dag, finding).map(|at| blocked(dag, at)),
     };
@@ -233,7 +235,7 @@ fn block_json<'a>(dag: &'a Dag, at: &CodeBlock, strand: StrandId, is_block: bool
     }
 }
 
-fn evidence<'a>(dag: &'a Dag, e: &Evidence) -> EvidenceJson<'a> {
+fn evidence<'a>(dag: &'a Dag, report: &Report, e: &Evidence) -> EvidenceJson<'a> {
     let site = |s: u32| {
         let task = dag.strands.task[s as usize];
         label(dag, dag.tasks.site[task as usize])
@@ -245,6 +247,7 @@ fn evidence<'a>(dag: &'a Dag, e: &Evidence) -> EvidenceJson<'a> {
         alone: e.alone,
         tasks: e.tasks,
         task_ticks: e.task_ticks,
+        task_ticks_error: report.task_ticks_error(e),
         steal_ticks: e.steal_ticks,
         probe_ticks: e.probe_ticks,
         above: e.above.map(site),

@@ -1,6 +1,6 @@
 //! The findings: where most worker time was lost, why, and what to do about it.
 
-use workspan_analysis::causes::{Cause, Finding};
+use workspan_analysis::causes::{Cause, Evidence, Finding};
 use workspan_analysis::{
     CodeBlock, CriticalBlock, Suggestion, Target, WaitKind, blocked_in, hot_function_of,
 };
@@ -155,10 +155,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
                 counted(e.tasks)
             )),
             site(),
-            plain(format!(
-                " one after the other{}, for ",
-                each(view, e.task_ticks)
-            )),
+            plain(format!(" one after the other{}, for ", each(view, e))),
             time(e.ticks),
             plain(idle(view, finding)),
         ],
@@ -182,7 +179,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             };
             let mut words = vec![plain(of), site()];
             words.push(plain(" are too small"));
-            let task = mean.map(|task| view.time(task as f64));
+            let task = mean.map(|task| task_time(view, e, task));
             let steal = e.steal_ticks.map(|steal| view.time(steal as f64));
             words.push(plain(match (task, steal) {
                 (Some(task), Some(steal)) => format!(": {task} each, while a steal costs {steal}"),
@@ -394,10 +391,19 @@ fn counted(tasks: Option<u64>) -> String {
 }
 
 /// ` (3.2 us each)`
-fn each(view: &View, ticks: Option<u64>) -> String {
-    ticks.map_or(String::new(), |t| {
-        format!(" ({} each)", view.time(t as f64))
+fn each(view: &View, e: &Evidence) -> String {
+    e.task_ticks.map_or(String::new(), |t| {
+        format!(" ({} each)", task_time(view, e, t))
     })
+}
+
+/// The time of one task, with what it is uncertain by if the report says so.
+fn task_time(view: &View, e: &Evidence, ticks: u64) -> String {
+    let time = view.time(ticks as f64);
+    match view.report.task_ticks_error(e) {
+        Some(error) => format!("{time} ± {}", view.time(error as f64)),
+        None => time,
+    }
 }
 
 fn serial(view: &View, finding: &Finding) -> Vec<Piece> {
