@@ -265,8 +265,12 @@ impl<'a> ReadyStrands<'a> for ReadyCounts<'a> {
         None
     }
 
-    fn serve(&mut self, free: u64, _: u64) {
+    fn serve(&mut self, free: u64, _: u64, _: u64) {
         self.served = free.min(self.all);
+    }
+
+    fn approached(&self) -> impl Iterator<Item = StrandId> {
+        std::iter::empty()
     }
 
     fn next_to_leave(&self) -> Option<StrandId> {

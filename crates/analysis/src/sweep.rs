@@ -95,6 +95,9 @@ pub(crate) struct Served {
     pub all: u64,
     /// The one that then started it, on its way from the strand that it ran before.
     pub approaching: u64,
+    /// One that was preempted between its strands, and on its way to none: it was free and could
+    /// do nothing.
+    pub preempted: u64,
 }
 
 /// Receives the events of a sweep, in time order.
@@ -163,8 +166,11 @@ pub(crate) trait ReadyStrands<'a> {
     fn append_until(&mut self, time: u64);
     /// Strand `s` starts; what is known of it if it was here: how long it was served.
     fn remove(&mut self, s: StrandId, time: u64) -> Option<(&'a ReadyInterval, Served)>;
-    /// `free` workers serve from `time` on.
-    fn serve(&mut self, free: u64, time: u64);
+    /// `free` workers serve from `time` on, of which `preempted` are off the CPU and on their way
+    /// to no strand.
+    fn serve(&mut self, free: u64, preempted: u64, time: u64);
+    /// Those that a worker is on its way to.
+    fn approached(&self) -> impl Iterator<Item = StrandId>;
     /// The one that starts first of those that stand ready, or will.
     fn next_to_leave(&self) -> Option<StrandId>;
     /// Writes down how many there are and how many are served.
@@ -184,6 +190,8 @@ pub(crate) struct State<'a, Q> {
     running: [u64; 3],
     /// XOR of the threads that run: with one running it is that thread.
     running_threads: usize,
+    /// Workers that are preempted between their strands.
+    preempted_between: u64,
     workers: u64,
 }
 
@@ -196,6 +204,10 @@ struct ThreadNow {
 }
 
 impl ThreadNow {
+    fn is_preempted_between(self) -> bool {
+        self.strands == 0 && self.off == Some(OffWhy::Preempted)
+    }
+
     /// Index into [`State::running`]; `None` = does not count as running.
     fn column(self) -> Option<usize> {
         match self.off {
@@ -220,6 +232,7 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
             now: vec![ThreadNow::default(); dag.meta.threads as usize],
             running: [0; 3],
             running_threads: 0,
+            preempted_between: 0,
             workers: u64::from(dag.meta.workers.max(1)),
         }
     }
@@ -243,7 +256,7 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
             let first = dag.offs.partition_point(|o| (o.thread, o.end) <= key);
             let off = dag.offs.get(first);
             let off = off.filter(|o| o.thread == thread && o.start <= time);
-            state.now[thread as usize].off = off.map(|o| o.why);
+            state.change(thread as usize, |now| now.off = off.map(|o| o.why));
         }
         for s in running {
             state.start(s, observer);
@@ -296,7 +309,7 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
     /// From `from`, whose events have been, to before `until`: all that time the same threads run,
     /// and no worker is free.
     fn pass(&mut self, from: u64, until: u64, observer: &mut impl Observer) {
-        self.queue.serve(0, from);
+        self.queue.serve(0, 0, from);
         let [working, descheduled, blocked] = self.running;
         observer.moment(&Moment {
             begin: from,
@@ -361,6 +374,12 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
     /// Adds what `thread` runs to the running strands, or takes it away.
     fn count(&mut self, thread: usize, add: bool) {
         let now = self.now[thread];
+        if now.is_preempted_between() && self.dag.is_worker(thread as u32) {
+            match add {
+                true => self.preempted_between += 1,
+                false => self.preempted_between -= 1,
+            }
+        }
         if let Some(column) = now.column()
             && now.strands > 0
         {
@@ -377,7 +396,15 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
     pub(crate) fn moment(&mut self, begin: u64, end: u64) -> Moment {
         let [working, descheduled, blocked] = self.running;
         let free = self.workers.saturating_sub(working + descheduled + blocked);
-        self.queue.serve(free, begin);
+        let preempted = match self.preempted_between {
+            0 => 0,
+            all => {
+                let thread = |s: StrandId| self.dag.strands.thread[s as usize] as usize;
+                let is_off = |&s: &StrandId| self.now[thread(s)].is_preempted_between();
+                all.saturating_sub(self.queue.approached().filter(is_off).count() as u64)
+            }
+        };
+        self.queue.serve(free, preempted, begin);
         let mut moment = Moment {
             begin,
             end,

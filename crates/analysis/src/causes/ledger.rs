@@ -294,6 +294,21 @@ impl Observer for Ledger<'_> {
                 return;
             }
         }
+        let off = served.preempted.min(all);
+        if off > 0 {
+            let of_gap = match off * 2 >= all {
+                true => std::mem::take(&mut gap),
+                false => 0,
+            };
+            let machine = CodeBlock::whole_site(NONE);
+            let lost = u128::from(off) + of_gap;
+            self.book
+                .add_without_strand(Cause::Descheduled, machine, lost, s);
+            all -= off;
+            if all == 0 {
+                return;
+            }
+        }
         let Entry { cause, block, .. } = self.ready.cause(waiting, all, &self.grain, &self.loops);
         let lost = u128::from(all) + gap;
         if cause == Cause::Descheduled {

@@ -21,20 +21,61 @@ pub(super) struct Queue<'a> {
     next_to_leave: usize,
     /// Neighbours in the list: (before, after).
     links: Vec<(u32, u32)>,
-    is_served: Vec<bool>,
-    /// Ticks each was served, less the time it has been served since when it is.
-    served_for: Vec<u64>,
     head: u32,
     tail: u32,
-    last_served: u32,
+    /// Those that free workers serve; those approached count in it without being in the list.
+    served: Prefix,
+    /// Those of the list that are served by workers that can run: all but the last few, as many as
+    /// are preempted.
+    runnable: Prefix,
     /// Those that a worker is on its way to, in the order of the list; a prefix is served.
     approached: Vec<Approached>,
     approached_served: usize,
     ready: u64,
     ready_by_kind: [u64; 7],
-    served: u64,
     served_by_kind: [u64; 7],
     served_buried: u64,
+}
+
+/// A prefix of the list, and how long each strand was in it.
+struct Prefix {
+    last: u32,
+    count: u64,
+    contains: Vec<bool>,
+    /// Ticks each was in it, less the time it has been in it since when it is.
+    ticks: Vec<u64>,
+}
+
+impl Prefix {
+    fn new(nodes: usize) -> Prefix {
+        Prefix {
+            last: NONE,
+            count: 0,
+            contains: vec![false; nodes],
+            ticks: vec![0; nodes],
+        }
+    }
+
+    fn count(&mut self, node: u32, more: bool, time: u64) {
+        self.contains[node as usize] = more;
+        // Modulo 2^64, as the sum is below that whenever it is looked at.
+        let sum = &mut self.ticks[node as usize];
+        *sum = match more {
+            true => sum.wrapping_sub(time),
+            false => sum.wrapping_add(time),
+        };
+        self.count = if more { self.count + 1 } else { self.count - 1 };
+    }
+
+    /// `node`, which stands after `before`, leaves the list.
+    fn unlink(&mut self, node: u32, before: u32, time: u64) {
+        if self.contains[node as usize] {
+            self.count(node, false, time);
+            if self.last == node {
+                self.last = before;
+            }
+        }
+    }
 }
 
 /// A ready strand that a worker is on its way to.
@@ -42,6 +83,8 @@ struct Approached {
     key: (u64, u32, u32),
     /// Ticks it was served before.
     served_before: u64,
+    /// Of those, by preempted workers.
+    preempted_before: u64,
 }
 
 impl<'a> Queue<'a> {
@@ -65,46 +108,50 @@ impl<'a> Queue<'a> {
             next_approach: 0,
             next_to_leave: 0,
             links: vec![(NONE, NONE); waiting.len()],
-            is_served: vec![false; waiting.len()],
-            served_for: vec![0; waiting.len()],
             head: NONE,
             tail: NONE,
-            last_served: NONE,
+            served: Prefix::new(waiting.len()),
+            runnable: Prefix::new(waiting.len()),
             approached: Vec::new(),
             approached_served: 0,
             ready: 0,
             ready_by_kind: [0; 7],
-            served: 0,
             served_by_kind: [0; 7],
             served_buried: 0,
         }
     }
 
     fn count_served(&mut self, node: u32, more: bool, time: u64) {
-        self.is_served[node as usize] = more;
-        // Modulo 2^64, as the sum is below that whenever it is looked at.
-        let sum = &mut self.served_for[node as usize];
-        *sum = if more {
-            sum.wrapping_sub(time)
-        } else {
-            sum.wrapping_add(time)
-        };
+        self.served.count(node, more, time);
         let waiting = &self.waiting[node as usize];
         let step = |n: &mut u64| *n = if more { *n + 1 } else { *n - 1 };
-        step(&mut self.served);
         step(&mut self.served_by_kind[waiting.kind as usize]);
         if waiting.buried {
             step(&mut self.served_buried);
         }
     }
 
+    /// The first of the list, or what stands after `node`.
+    fn after(&self, node: u32) -> u32 {
+        match node {
+            NONE => self.head,
+            last => self.links[last as usize].1,
+        }
+    }
+
+    /// Ticks that preempted workers served `node` in the list, which it has left.
+    fn preempted(&self, node: usize) -> u64 {
+        self.served.ticks[node] - self.runnable.ticks[node]
+    }
+
     /// Takes a strand out of the list.
     fn unlink(&mut self, node: u32, time: u64) {
         let (before, after) = self.links[node as usize];
-        if self.is_served[node as usize] {
+        self.runnable.unlink(node, before, time);
+        if self.served.contains[node as usize] {
             self.count_served(node, false, time);
-            if self.last_served == node {
-                self.last_served = before;
+            if self.served.last == node {
+                self.served.last = before;
             }
         }
         match before {
@@ -139,9 +186,12 @@ impl<'a> Queue<'a> {
         let key = (waiting.ready, task, node);
         let at = self.approached.partition_point(|other| other.key < key);
         self.serve_approached(at.min(self.approached_served), time);
-        let served_before = self.served_for[node as usize];
-        self.approached
-            .insert(at, Approached { key, served_before });
+        let approached = Approached {
+            key,
+            served_before: self.served.ticks[node as usize],
+            preempted_before: self.preempted(node as usize),
+        };
+        self.approached.insert(at, approached);
     }
 }
 
@@ -187,10 +237,10 @@ impl<'a> ReadyStrands<'a> for Queue<'a> {
         let is_node = |a: &Approached| a.key.2 as usize == node;
         let Some(at) = self.approached.iter().position(is_node) else {
             self.unlink(node as u32, time);
-            let all = self.served_for[node];
             let served = Served {
-                all,
+                all: self.served.ticks[node],
                 approaching: 0,
+                preempted: self.preempted(node),
             };
             return Some((waiting, served));
         };
@@ -199,29 +249,48 @@ impl<'a> ReadyStrands<'a> for Queue<'a> {
             self.approached_served -= 1;
             self.count_served(node as u32, false, time);
         }
-        let all = self.served_for[node];
-        let approaching = all - approached.served_before;
-        Some((waiting, Served { all, approaching }))
+        let all = self.served.ticks[node];
+        let served = Served {
+            all,
+            approaching: all - approached.served_before,
+            preempted: approached.preempted_before,
+        };
+        Some((waiting, served))
     }
 
     /// Serves as many as there are free workers, from `time` on.
-    fn serve(&mut self, free: u64, time: u64) {
+    fn serve(&mut self, free: u64, preempted: u64, time: u64) {
         let target = free.min(self.ready);
         let approached = (target as usize).min(self.approached.len());
         self.serve_approached(approached, time);
-        while self.served > target {
-            let node = self.last_served;
+        while self.served.count > target {
+            let node = self.served.last;
             self.count_served(node, false, time);
-            self.last_served = self.links[node as usize].0;
+            self.served.last = self.links[node as usize].0;
         }
-        while self.served < target {
-            let node = match self.last_served {
-                NONE => self.head,
-                last => self.links[last as usize].1,
-            };
+        while self.served.count < target {
+            let node = self.after(self.served.last);
             self.count_served(node, true, time);
-            self.last_served = node;
+            self.served.last = node;
         }
+        let listed = target - approached as u64;
+        let can_run = free.saturating_sub(approached as u64 + preempted);
+        let target = listed.min(can_run);
+        while self.runnable.count > target {
+            let node = self.runnable.last;
+            self.runnable.count(node, false, time);
+            self.runnable.last = self.links[node as usize].0;
+        }
+        while self.runnable.count < target {
+            let node = self.after(self.runnable.last);
+            self.runnable.count(node, true, time);
+            self.runnable.last = node;
+        }
+    }
+
+    fn approached(&self) -> impl Iterator<Item = StrandId> {
+        let strand = |a: &Approached| self.waiting[a.key.2 as usize].strand;
+        self.approached.iter().map(strand)
     }
 
     fn next_to_leave(&self) -> Option<StrandId> {
@@ -231,7 +300,7 @@ impl<'a> ReadyStrands<'a> for Queue<'a> {
     fn tell(&self, moment: &mut Moment) {
         moment.ready = self.ready;
         moment.ready_by_kind = self.ready_by_kind;
-        moment.served = self.served;
+        moment.served = self.served.count;
         moment.served_by_kind = self.served_by_kind;
         moment.served_buried = self.served_buried;
     }

@@ -360,7 +360,7 @@ impl<'a> Slow<'a> {
             strands.start.iter().min().unwrap(),
             strands.end.iter().max().unwrap(),
         );
-        let mut served = vec![(0, 0); count];
+        let mut served = vec![(0, 0, 0); count];
         let mut gaps: BTreeMap<u32, u128> = BTreeMap::new();
         let mut before_start = vec![0; count];
         let mut recording = BTreeMap::new();
@@ -396,9 +396,23 @@ impl<'a> Slow<'a> {
             let mut ready: Vec<usize> = (0..count).filter(stands).collect();
             let approached = |s: usize| self.approached(s) <= t;
             ready.sort_by_key(|&s| (!approached(s), self.ready[s].unwrap().0, strands.task[s], s));
-            for &s in ready.iter().take(room) {
+            // Those served last are served by the workers that are preempted between strands and
+            // on their way to none.
+            let between = (0..self.dag.meta.workers).filter(|&w| {
+                let on = |s: usize| strands.thread[s] == w;
+                let goes = |&s: &usize| on(s) && approached(s);
+                let is_off = |o: &workspan_dag::Off| {
+                    o.thread == w && o.why == OffWhy::Preempted && (o.start..o.end).contains(&t)
+                };
+                !(0..count).any(|s| on(s) && runs(&s))
+                    && !ready.iter().any(goes)
+                    && self.dag.offs.iter().any(is_off)
+            });
+            let can_run = room.saturating_sub(between.count());
+            for (i, &s) in ready.iter().take(room).enumerate() {
                 served[s].0 += 1;
                 served[s].1 += u64::from(approached(s));
+                served[s].2 += u64::from(!approached(s) && i >= can_run);
             }
             let idle = room.saturating_sub(ready.len());
             if idle > 0 {
@@ -417,7 +431,7 @@ impl<'a> Slow<'a> {
             };
             *sums.entry(key).or_default() += idle;
         }
-        for (s, &(mut served, approaching)) in served.iter().enumerate() {
+        for (s, &(mut served, approaching, preempted_between)) in served.iter().enumerate() {
             let mut gap = before_start[s];
             if served > 0 {
                 if let Some(parent) = self.parent_of_small(s).filter(|_| approaching > 0) {
@@ -433,6 +447,14 @@ impl<'a> Slow<'a> {
                         u128::from(off) + off_gap;
                     *gaps.entry(parent).or_default() += u128::from(own) + own_gap;
                     served -= approaching;
+                }
+                let off = preempted_between.min(served);
+                if off > 0 {
+                    let is_most = off * 2 >= served;
+                    let of_gap = if is_most { std::mem::take(&mut gap) } else { 0 };
+                    *sums.entry(whole(Cause::Descheduled, NONE)).or_default() +=
+                        u128::from(off) + of_gap;
+                    served -= off;
                 }
                 if served > 0 {
                     *sums.entry(self.delayed(s, served)).or_default() += u128::from(served) + gap;
