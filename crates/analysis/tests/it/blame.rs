@@ -260,3 +260,34 @@ fn a_thread_that_the_program_starts_is_not_stolen() {
     // Any other task there is.
     assert_eq!(stolen(&trace.replace(",\"thread\":true", "")), 1);
 }
+
+/// The root's wait is over at 20, but its thread runs another task until 120. The other worker is
+/// free from 60 on, and preempted from 60 to 110.
+#[test]
+fn a_preempted_worker_is_free_for_nobody() {
+    let lines = r#"{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"create","t":0,"w":0,"task":0,"child":1,"site":"other"}
+{"ev":"resume","t":0,"w":0,"task":0}
+{"ev":"create","t":0,"w":0,"task":0,"child":2,"site":"own"}
+{"ev":"resume","t":0,"w":0,"task":0}
+{"ev":"wait","t":0,"w":0,"task":0,"tasks":[2]}
+{"ev":"begin","t":0,"w":1,"task":2}
+{"ev":"create","t":10,"w":1,"task":2,"child":3,"site":"inner","detached":true}
+{"ev":"resume","t":10,"w":1,"task":2}
+{"ev":"end","t":20,"w":1,"task":2}
+{"ev":"begin","t":10,"w":0,"task":3}
+{"ev":"begin","t":20,"w":1,"task":1}
+{"ev":"end","t":60,"w":1,"task":1}
+{"ev":"off","t":60,"w":1,"why":"preempted"}
+{"ev":"on","t":110,"w":1}
+{"ev":"end","t":120,"w":0,"task":3}
+{"ev":"resume","t":120,"w":0,"task":0}
+{"ev":"wait","t":120,"w":0,"task":0}
+{"ev":"resume","t":120,"w":0,"task":0}
+{"ev":"end","t":200,"w":0,"task":0}
+"#;
+    let header = "\"workers\":2,\"time_unit\":\"ns\",\"burden\":5,\"cpus\":2";
+    let (_, report) = measured(header, lines);
+    assert_eq!(lost(&report, Cause::Descheduled), 50);
+    assert_eq!(lost(&report, Cause::BuriedWait), 10);
+}
