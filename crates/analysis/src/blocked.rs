@@ -37,6 +37,16 @@ pub struct BlockedIn {
     pub join: Option<PlaceId>,
 }
 
+impl BlockedIn {
+    /// Whether it is a lock of the C library's own: of its allocator, which all threads share, or
+    /// of a stream.
+    pub fn is_c_library_lock(&self) -> bool {
+        let is_it = |name: &str| name.contains("lll_lock_wait");
+        self.kind == WaitKind::Lock
+            && (is_it(&self.function) || self.waits_in.as_deref().is_some_and(is_it))
+    }
+}
+
 /// Where the strands of a finding about blocked time gave up the CPU: the place that took most of
 /// it. `None` for other causes, and without stacks of that.
 pub fn blocked_in(dag: &Dag, finding: &Finding) -> Option<BlockedIn> {

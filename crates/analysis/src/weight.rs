@@ -432,6 +432,19 @@ impl<'a> OffCursor<'a> {
             .filter(|&ticks| ticks > 0)
     }
 
+    /// From when to when strand `s` was blocked, the strand that was asked about last.
+    pub(crate) fn blocked(&self, s: StrandId) -> impl Iterator<Item = (u64, u64)> {
+        let i = s as usize;
+        let strands = &self.dag.strands;
+        let (start, end) = (strands.start[i], strands.end[i]);
+        let (next, last, _) = self.next[strands.thread[i] as usize];
+        let offs = self.dag.offs[next..last].iter();
+        offs.take_while(move |off| off.start < end)
+            .filter(|off| off.why == OffWhy::Blocked)
+            .map(move |off| (off.start.max(start), off.end.min(end)))
+            .filter(|(from, to)| from < to)
+    }
+
     fn search(&mut self, thread: usize, start: u64, end: u64) -> OffCpu {
         let offs = &self.dag.offs;
         let (next, last, begins) = &mut self.next[thread];

@@ -1,9 +1,18 @@
 //! The causes of blocked time by thread and time.
 
-use workspan_dag::{Dag, OffWhy, ThreadId};
+use std::collections::BTreeMap;
+
+use workspan_dag::{Dag, OffWhy, StrandId, ThreadId};
 
 use super::Cause;
+use crate::blocks::CodeBlock;
 use crate::wait_kind::StopCauses;
+use crate::weight::OffCursor;
+
+/// So many stacks must have been taken where a code block gave up the CPU, and ...
+const STACKS_THAT_TELL: u64 = 8;
+/// ... so many percent of them be of one kind, to tell what the block's other stops were.
+const NEARLY_ALL: u64 = 90;
 
 /// What each thread waited for, and when, as far as it is known: start, end and cause, by start.
 pub(super) struct WaitCauses(Vec<Vec<(u64, u64, Cause)>>);
@@ -26,10 +35,44 @@ impl WaitCauses {
                 times.push((off.start, off.end, cause));
             }
         }
-        for times in &mut of_thread {
+        let mut causes = WaitCauses(of_thread);
+        causes.sort();
+        causes.add_alike(dag);
+        causes
+    }
+
+    fn sort(&mut self) {
+        for times in &mut self.0 {
             times.sort_by_key(|time| (time.0, time.1));
         }
-        WaitCauses(of_thread)
+    }
+
+    /// The kernel takes stacks of some thousand stops a second, of the others none. Where nearly
+    /// all that were taken in a code block are of one kind, the others there are taken for it too.
+    fn add_alike(&mut self, dag: &Dag) {
+        let usual = usual_causes(dag);
+        if usual.is_empty() {
+            return;
+        }
+        let mut offs = OffCursor::new(dag);
+        let mut alike = Vec::new();
+        for s in 0..dag.strands.len() as StrandId {
+            if offs.inside(s).blocked == 0 {
+                continue;
+            }
+            let Some(&cause) = usual.get(&CodeBlock::from_strand(dag, s)) else {
+                continue;
+            };
+            let thread = dag.strands.thread[s as usize];
+            let unknown = offs
+                .blocked(s)
+                .filter(|&(from, to)| self.during(thread, from, to) == Cause::Blocked);
+            alike.extend(unknown.map(|(from, to)| (thread, from, to, cause)));
+        }
+        for (thread, from, to, cause) in alike {
+            self.0[thread as usize].push((from, to, cause));
+        }
+        self.sort();
     }
 
     /// The cause of blocked time of `thread` from one moment to another.
@@ -40,6 +83,27 @@ impl WaitCauses {
         last.filter(|time| time.1 > from)
             .map_or(Cause::Blocked, |time| time.2)
     }
+}
+
+/// The code blocks of which nearly all stops whose stacks were taken are of one kind, and that one.
+/// Waits that the process itself told of are no sample: it tells of all.
+fn usual_causes(dag: &Dag) -> BTreeMap<CodeBlock, Cause> {
+    let mut causes = StopCauses::new(dag);
+    let mut stacks: BTreeMap<CodeBlock, BTreeMap<Cause, u64>> = BTreeMap::new();
+    for (i, stop) in (0..).zip(&dag.samples.stops) {
+        if stop.wait.is_none() && (stop.strand as usize) < dag.strands.len() {
+            let block = CodeBlock::from_strand(dag, stop.strand);
+            let of_block = stacks.entry(block).or_default();
+            *of_block.entry(causes.of(i, stop)).or_default() += 1;
+        }
+    }
+    let usual = |(block, of_block): (CodeBlock, BTreeMap<Cause, u64>)| {
+        let all: u64 = of_block.values().sum();
+        let (cause, most) = of_block.into_iter().max_by_key(|&(_, count)| count)?;
+        let tells = all >= STACKS_THAT_TELL && most * 100 >= all * NEARLY_ALL;
+        (tells && cause != Cause::Blocked).then_some((block, cause))
+    };
+    stacks.into_iter().filter_map(usual).collect()
 }
 
 /// The words for it in a text trace.

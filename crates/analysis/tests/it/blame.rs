@@ -291,3 +291,46 @@ fn a_preempted_worker_is_free_for_nobody() {
     assert_eq!(lost(&report, Cause::Descheduled), 50);
     assert_eq!(lost(&report, Cause::BuriedWait), 10);
 }
+
+/// Twelve times off the CPU for 10 ticks, `known` of which have a stack: `of_read` of these in
+/// `read`, the others somewhere.
+fn stops(known: usize, of_read: usize) -> Report {
+    let mut lines = String::from(
+        r#"{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"frame","frame":0,"function":"read"}
+{"ev":"frame","frame":1,"function":"work","file":"a.rs","line":6}
+{"ev":"stack","stack":0,"frames":[0,1]}
+{"ev":"stack","stack":1,"frames":[1]}
+"#,
+    );
+    for i in 0..12 {
+        let t = 100 * (i + 1);
+        lines += &format!(
+            "{{\"ev\":\"off\",\"t\":{t},\"w\":0,\"why\":\"blocked\"}}\n\
+             {{\"ev\":\"on\",\"t\":{},\"w\":0}}\n",
+            t + 10
+        );
+        if i < known {
+            let stack = usize::from(i >= of_read);
+            lines +=
+                &format!("{{\"ev\":\"stop\",\"t\":{t},\"w\":0,\"stack\":{stack},\"ticks\":10}}\n");
+        }
+    }
+    lines += "{\"ev\":\"end\",\"t\":2000,\"w\":0,\"task\":0}\n";
+    measured("\"workers\":1,\"time_unit\":\"ns\"", &lines).1
+}
+
+#[test]
+fn stops_without_a_stack_are_what_nearly_all_of_their_block_are() {
+    let lost = |known, of_read| {
+        let report = stops(known, of_read);
+        (lost(&report, Cause::Io), lost(&report, Cause::Blocked))
+    };
+    assert_eq!(lost(12, 12), (120, 0));
+    assert_eq!(lost(8, 8), (120, 0));
+    // Too few stacks to tell.
+    assert_eq!(lost(7, 7), (70, 50));
+    // Of two kinds.
+    assert_eq!(lost(10, 9), (110, 10));
+    assert_eq!(lost(10, 8), (80, 40));
+}

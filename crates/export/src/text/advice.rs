@@ -1,7 +1,7 @@
 //! Advice for a finding, in terms of the runtime that the program uses.
 
 use workspan_analysis::causes::{Cause, Finding};
-use workspan_analysis::{WaitKind, blocked_in};
+use workspan_analysis::{BlockedIn, WaitKind, blocked_in};
 use workspan_dag::{ROOT_PLACE, TaskKind};
 
 use super::View;
@@ -87,6 +87,7 @@ pub(super) fn advice(view: &View, finding: &Finding) -> &'static str {
         Cause::OtherPool => {
             "Use one pool for both, or give this one more threads: a worker takes tasks only from its own pool."
         }
+        Cause::ThreadStart if view.report.on_a_quiet_machine().is_some() => BUSY,
         Cause::ThreadStart => {
             "Start threads once and hand them work, or use a pool: starting a thread takes tens of microseconds."
         }
@@ -94,10 +95,13 @@ pub(super) fn advice(view: &View, finding: &Finding) -> &'static str {
     }
 }
 
+/// Threads that came late, of a run in which others had the CPUs.
+const BUSY: &str = "Measure again on a quiet machine: on a busy one, a thread that starts or wakes up waits for a CPU like any other.";
+
 /// Advice for strands that were ready while a worker was free.
 fn slow_thief(view: &View, finding: &Finding, runtime: Runtime) -> &'static str {
     if view.report.on_a_quiet_machine().is_some() {
-        return "Measure again on a quiet machine: on a busy one, a thread that wakes up waits for a CPU like any other.";
+        return BUSY;
     }
     let task = view.dag.strands.task.get(finding.strand as usize);
     let is_put = task.is_some_and(|&t| view.dag.tasks.kind[t as usize] == TaskKind::Inline);
@@ -125,7 +129,11 @@ fn blocked(view: &View, finding: &Finding, runtime: Runtime) -> &'static str {
         Cause::Sleep => Some(WaitKind::Sleep),
         _ => None,
     };
-    let kind = blocked_in(view.dag, finding).map(|at| at.kind);
+    let at = blocked_in(view.dag, finding);
+    if at.as_ref().is_some_and(BlockedIn::is_c_library_lock) {
+        return "Allocate less in tasks, or use an allocator without a lock (mimalloc, jemalloc), if it is the allocator's; write to streams in larger pieces, if it is a stream's.";
+    }
+    let kind = at.map(|at| at.kind);
     match kind.or(by_cause) {
         Some(WaitKind::Bridge) => {
             "Collect the items first and use `into_par_iter`, or make the iterator cheap: `par_bridge` hands out items one at a time under a lock."
@@ -163,9 +171,9 @@ fn blocked(view: &View, finding: &Finding, runtime: Runtime) -> &'static str {
 #[cfg(test)]
 mod tests {
     /// Verbs that a piece of advice may begin with.
-    const VERBS: [&str; 17] = [
-        "Collect", "Create", "Give", "Hold", "Let", "Look", "Make", "Measure", "Merge", "Release",
-        "Run", "Set", "Shorten", "Split", "Start", "Use", "Divide",
+    const VERBS: [&str; 18] = [
+        "Allocate", "Collect", "Create", "Give", "Hold", "Let", "Look", "Make", "Measure", "Merge",
+        "Release", "Run", "Set", "Shorten", "Split", "Start", "Use", "Divide",
     ];
 
     #[test]

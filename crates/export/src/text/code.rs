@@ -135,6 +135,9 @@ pub(super) fn blocked(dag: &Dag, at: &BlockedIn) -> Vec<Piece> {
     if let Some(waits_in) = &at.waits_in {
         words.push(plain(format!(", waiting in `{waits_in}`")));
     }
+    if at.is_c_library_lock() {
+        words.push(plain(", a lock of the C library's own"));
+    }
     words.push(plain(match at.stops {
         1 => " (one stack).".to_owned(),
         n => format!(" ({} stacks).", thousands(n.into())),

@@ -293,7 +293,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             let mut words = owner_words(view.dag, at.site, e.strands > 1);
             words.push(plain(" took "));
             words.push(together(e.ticks));
-            words.push(plain(" to begin to run while CPUs were free"));
+            words.push(plain(" to begin to run while others had nothing to do"));
             words
         }
         Cause::LockAcrossJoin => {
