@@ -114,7 +114,7 @@ impl Book {
         group
     }
 
-    fn sum(&self) -> u128 {
+    pub(super) fn sum(&self) -> u128 {
         self.groups().map(|g| g.lost).sum()
     }
 

@@ -101,10 +101,12 @@ impl<'a> Ledger<'a> {
             .lost += nobody;
         let mut probes = probes(self.dag, self.costs);
         let mut inside = folded_gaps(self.dag, between, &self.sizes, self.costs);
+        let blocked = self.off.blocked.sum().min(breakdown.blocked);
         for (book, target) in [
             (&mut inside, breakdown.delay_folded),
             (&mut self.off.descheduled, breakdown.descheduled),
-            (&mut self.off.blocked, breakdown.blocked),
+            (&mut self.off.blocked, blocked),
+            (&mut self.off.asleep, breakdown.blocked - blocked),
             (&mut probes, breakdown.recording),
         ] {
             book.shrink(target);
@@ -114,6 +116,7 @@ impl<'a> Ledger<'a> {
         self.book.add_all(inside);
         self.book.add_all(self.off.descheduled);
         self.book.add_all(self.off.blocked);
+        self.book.add_all(self.off.asleep);
         self.book.add_all(probes);
         divide_preempted(&mut self.book, &self.preempted, self.dag, breakdown);
         let show = EvidenceSource {

@@ -1,7 +1,9 @@
 //! Descheduled and blocked time by strand, as the sweep goes.
 //!
 //! Where more strands run than there are workers, the breakdown leaves part of this time out
-//! (MODEL.md §5 clamps at every moment); the places then share the rest in proportion.
+//! (MODEL.md §5 clamps at every moment); the places then share the rest in proportion. Threads that
+//! the program started and that sleep come last: one that looks every second whether there is
+//! anything to do is none that the program lacks.
 
 use workspan_dag::{NONE, OffWhy, StrandId};
 
@@ -28,6 +30,8 @@ pub(super) struct OffCpu<'a> {
     /// Ticks by place.
     pub(super) descheduled: Book,
     pub(super) blocked: Book,
+    /// Of threads that the program started: asleep.
+    pub(super) asleep: Book,
 }
 
 impl<'a> OffCpu<'a> {
@@ -43,6 +47,7 @@ impl<'a> OffCpu<'a> {
             waits: WaitCauses::new(dag),
             descheduled: Book::new(),
             blocked: Book::new(),
+            asleep: Book::new(),
         }
     }
 
@@ -96,7 +101,12 @@ impl<'a> OffCpu<'a> {
             Some(OffWhy::Blocked) => {
                 let key = CodeBlock::from_strand(self.dag, now.strand);
                 let cause = self.waits.during(thread as u32, since, time);
-                (&mut self.blocked, cause, key)
+                let task = self.dag.strands.task[now.strand as usize];
+                let book = match cause == Cause::Sleep && self.dag.is_thread_task(task) {
+                    true => &mut self.asleep,
+                    false => &mut self.blocked,
+                };
+                (book, cause, key)
             }
         };
         book.add(cause, key, u128::from(ticks), now.strand, ticks);

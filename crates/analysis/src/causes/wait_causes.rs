@@ -66,7 +66,7 @@ impl WaitCauses {
             let thread = dag.strands.thread[s as usize];
             let unknown = offs
                 .blocked(s)
-                .filter(|&(from, to)| self.during(thread, from, to) == Cause::Blocked);
+                .filter(|&(from, to)| self.known(thread, from, to).is_none());
             alike.extend(unknown.map(|(from, to)| (thread, from, to, cause)));
         }
         for (thread, from, to, cause) in alike {
@@ -77,11 +77,14 @@ impl WaitCauses {
 
     /// The cause of blocked time of `thread` from one moment to another.
     pub(super) fn during(&self, thread: ThreadId, from: u64, to: u64) -> Cause {
+        self.known(thread, from, to).unwrap_or(Cause::Blocked)
+    }
+
+    fn known(&self, thread: ThreadId, from: u64, to: u64) -> Option<Cause> {
         let times = self.0.get(thread as usize).map_or(&[][..], Vec::as_slice);
         let begun = times.partition_point(|time| time.0 < to);
-        let last = begun.checked_sub(1).map(|i| times[i]);
-        last.filter(|time| time.1 > from)
-            .map_or(Cause::Blocked, |time| time.2)
+        let last = times[..begun].last()?;
+        (last.1 > from).then_some(last.2)
     }
 }
 
