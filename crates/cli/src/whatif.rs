@@ -8,6 +8,7 @@ use workspan_export::{WhatIfView, what_if_json, what_if_text};
 
 use crate::compare::Looks;
 use crate::output::print;
+use crate::section::SectionArgs;
 use crate::trace::TraceArgs;
 use workspan_record::progress::Progress;
 
@@ -24,12 +25,15 @@ Examples:
   workspan whatif run.wspan --lines src/sort.rs:43-50
   workspan whatif run.wspan --site src/sort.rs:37 --subtree --factors 2,4,8
   workspan whatif run.wspan --region \"read input\" --lines src/io.rs:10-40 --workers 8,64
+  workspan whatif run.wspan --only part:solve --lines src/sort.rs:43-50
   workspan whatif run.wspan --lock src/cache.rs:41
   workspan whatif run.wspan --json | jq '.all[0].parallelism'"
 )]
 pub struct WhatifArgs {
     #[command(flatten)]
     trace: TraceArgs,
+    #[command(flatten)]
+    section: SectionArgs,
     /// Strands of the tasks created at this spawn site, as the report names it (`root`: the root
     /// task); may be repeated
     #[arg(long, value_name = "SITE")]
@@ -84,9 +88,7 @@ pub struct WhatifArgs {
 /// stdout can't be written.
 pub fn run(args: &WhatifArgs) -> anyhow::Result<()> {
     let progress = Progress::new("workspan: reading the trace …");
-    let dag = args.trace.open_raw(args.raw)?;
     let of_file = || args.trace.file.display().to_string();
-    let (targets, names) = targets(&dag, args).with_context(of_file)?;
     let measured = Options {
         metric: match args.metric.as_str() {
             "time" => Metric::Time,
@@ -96,6 +98,9 @@ pub fn run(args: &WhatifArgs) -> anyhow::Result<()> {
         raw: args.raw,
         count_blocked: args.count_blocked,
     };
+    let opening = args.trace.reading.measured(args.raw);
+    let dag = args.section.open(&args.trace.file, opening, &measured)?;
+    let (targets, names) = targets(&dag, args).with_context(of_file)?;
     let result = what_if(&dag, &measured, &targets, &args.factors).with_context(of_file)?;
     let limits = limits(&dag, &measured).with_context(of_file)?;
     drop(progress);

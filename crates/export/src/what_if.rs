@@ -5,7 +5,7 @@ mod suggestion;
 mod text;
 
 pub use json::what_if_json;
-pub(crate) use suggestion::{command, quoted};
+pub(crate) use suggestion::{command, measuring_options, quoted};
 pub use text::what_if_text;
 
 use workspan_analysis::{Limits, Options, WhatIf};

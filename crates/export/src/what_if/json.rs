@@ -8,6 +8,7 @@ use crate::compare::ratio_json;
 use crate::json::{document, unit};
 use crate::limits::limits_json;
 use crate::position::label;
+use crate::section::section_json;
 
 /// The profile as one JSON object and a line end.
 pub fn what_if_json(view: &WhatIfView) -> String {
@@ -32,7 +33,7 @@ pub fn what_if_json(view: &WhatIfView) -> String {
         .collect();
     let root = json!({
         "workspan_whatif": 1, "metric": metric, "metric_unit": metric_unit,
-        "ticks_per_second": view.dag.meta.ticks_per_second, "work": whole(result.work),
+        "ticks_per_second": view.dag.meta.ticks_per_second, "section": section_json(&view.dag.meta), "work": whole(result.work),
         "limits": limits_json(view.dag, view.limits), "now": outcome(&result.now, view.workers), "all": list(&result.all), "regions": targets,
     });
     document(&root)

@@ -8,6 +8,7 @@ use crate::limits;
 use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::position::label;
 use crate::quantity::{NBSP, amount, ratio, share};
+use crate::section::titled;
 
 /// Columns of a speedup on some workers.
 const BOUND_COLUMNS: usize = 14;
@@ -19,13 +20,12 @@ const FIRST_COLUMNS: usize = 36;
 pub fn what_if_text(view: &WhatIfView, looks: &CompareOptions) -> String {
     let mut page = Page::new(looks.width, looks.color, looks.charset);
     let result = view.result;
-    let name = view.dag.meta.name.as_deref().filter(|n| !n.is_empty());
     page.blank();
     page.prose(
         "  ",
         2,
         &[
-            strong(name.unwrap_or("program")),
+            strong(titled(&view.dag.meta, "program")),
             plain(format!(
                 ": work {}, span {}, parallelism {}",
                 view.amount(result.work as f64),
