@@ -122,8 +122,8 @@ pub use wait_kind::wait_kinds;
 pub use warnings::{About, Warning, percent};
 pub use weight::{OffCpu, UnsureFolds, off_between, path_weight};
 pub use what_if::{
-    DEFAULT_FACTORS, FasterStrand, Outcome, Target, TargetProfile, TargetSet, WhatIf, is_same_file,
-    lies_at, what_if,
+    CriticalSite, DEFAULT_FACTORS, FasterStrand, Outcome, Target, TargetProfile, TargetSet, WhatIf,
+    critical_sites, is_same_file, lies_at, what_if,
 };
 pub use work_span::{WorkSpan, greedy_speedup, speedup_bounds};
 pub use workspan_dag::WaitKind;

@@ -38,7 +38,7 @@ pub use compare::{
     check_text, compare_json, compare_text, compare_words, each_text,
 };
 pub use dag_recorder::dag_recorder;
-pub use dot::{DOT_NODES, dot};
+pub use dot::{DOT_NODES, DotColors, DotOptions, dot};
 pub use json::{Most, report_json, report_json_of, report_json_with};
 pub use page::paragraph;
 pub use perfetto::{Perfetto, perfetto};
