@@ -95,6 +95,8 @@ pub struct Comparison {
 pub struct SideFacts {
     /// Its name.
     pub name: String,
+    /// The section that its first run is of, as `region:solve`.
+    pub section: Option<String>,
     /// Number of runs.
     pub runs: usize,
     /// Workers of its first run.
@@ -161,6 +163,7 @@ fn facts(side: &Side) -> SideFacts {
     let first = side.runs.first();
     SideFacts {
         name: side.name.clone(),
+        section: first.and_then(|r| r.section.clone()),
         runs: side.runs.len(),
         workers: first.map_or(0, |r| r.workers),
         runtime: first.and_then(|r| r.runtime.clone()),

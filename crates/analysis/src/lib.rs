@@ -28,6 +28,7 @@ mod limits;
 mod lock_across_join;
 mod low_parallelism;
 pub mod named_code;
+pub mod named_section;
 mod no_work_shares;
 mod off_events;
 mod only;
@@ -88,7 +89,7 @@ pub use holder::{CodePlace, Holder, HolderCode};
 pub use idle::{IdleTime, idle_times};
 pub use limits::{Blocked, Limits, RegionShares, limits};
 pub use low_parallelism::{LowParallelism, LowStrand};
-pub use only::{Only, only};
+pub use only::{Only, only, section};
 pub use options::{Error, Metric, Options};
 pub use other_threads_cpu::OtherThreadsCpu;
 pub use parts::PartRow;
@@ -121,8 +122,8 @@ pub use wait_kind::wait_kinds;
 pub use warnings::{About, Warning, percent};
 pub use weight::{OffCpu, UnsureFolds, off_between, path_weight};
 pub use what_if::{
-    DEFAULT_FACTORS, FasterStrand, Outcome, Target, TargetProfile, TargetSet, WhatIf, is_same_file,
-    lies_at, what_if,
+    CriticalSite, DEFAULT_FACTORS, FasterStrand, Outcome, Target, TargetProfile, TargetSet, WhatIf,
+    critical_sites, is_same_file, lies_at, what_if,
 };
 pub use work_span::{WorkSpan, greedy_speedup, speedup_bounds};
 pub use workspan_dag::WaitKind;

@@ -231,9 +231,12 @@ impl ThreadShares {
                 *second = (*second).max(work[task]);
             }
         }
+        let is_inner = dag.meta.section.is_some() && dag.meta.workers > 1;
         let shared_out = |scope: u32| {
             let (first, second) = longest[scope as usize];
-            in_scope[scope as usize] == 1 || second as f64 >= SHARED_OUT * first as f64
+            // Of a section's region the other members may be outside.
+            let is_alone = in_scope[scope as usize] == 1 && !is_inner;
+            is_alone || second as f64 >= SHARED_OUT * first as f64 && (second > 0 || !is_inner)
         };
         for scope in phase.iter_mut().filter(|scope| **scope != NONE) {
             if !shared_out(*scope) {

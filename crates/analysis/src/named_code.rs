@@ -246,7 +246,7 @@ pub fn region_labels(dag: &Dag) -> Vec<u32> {
 }
 
 /// Places that created tasks, those inside of folded parts too, ascending; the root's first.
-fn spawn_sites(dag: &Dag) -> Vec<PlaceId> {
+pub(crate) fn spawn_sites(dag: &Dag) -> Vec<PlaceId> {
     let folded = dag.folded.iter().flat_map(|f| f.1.sites).map(|s| s.site);
     let mut sites: Vec<PlaceId> = dag.tasks.site.iter().copied().chain(folded).collect();
     sites.sort_unstable();

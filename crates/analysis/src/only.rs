@@ -1,36 +1,33 @@
 //! A run with the time of one thing alone: a region, a part, or the tasks of a spawn site with all
 //! below them.
 
-use workspan_dag::{Dag, NONE, PlaceId, Region, Stretch};
+use workspan_dag::section::counts_inside;
+use workspan_dag::{Dag, NONE, PlaceId, Region, Section, SectionClock, SectionKind, Stretch};
 
 use crate::options::{Error, Options};
 use crate::regions::each_part;
 use crate::weight::Weights;
 
 /// What alone takes time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Only {
     /// Regions of a label (an index into `dag.labels`).
     Region(u32),
     /// Parts of a label.
     Part(u32),
-    /// Tasks created at a place, with all that they created.
-    Site(PlaceId),
+    /// Tasks created at these places, with all that they created.
+    Site(Vec<PlaceId>),
 }
 
 /// The run in which nothing else takes time, and how many of its tasks are inside, in part or in
 /// whole. What led from one piece to the next still does (`Dag::keep_only`), so its work is that of
-/// the pieces, and its span the most of them on one path.
+/// the pieces, and its span the most of them on one path. Every piece stays at its time.
 ///
 /// # Errors
 /// The metric is not in the run.
-pub fn only(dag: &Dag, what: Only, options: &Options) -> Result<(Dag, u64), Error> {
+pub fn only(dag: &Dag, what: &Only, options: &Options) -> Result<(Dag, u64), Error> {
     let mut own = dag.clone();
-    let stretches = match what {
-        Only::Region(label) => marked_time(&mut own, &dag.regions, label, options)?,
-        Only::Part(label) => marked_time(&mut own, &dag.parts, label, options)?,
-        Only::Site(place) => of_site(dag, place),
-    };
+    let stretches = stretches(dag, &mut own, what, options)?;
     let mut tasks: Vec<u32> = stretches
         .iter()
         .map(|stretch| dag.strands.task[stretch.0 as usize])
@@ -41,6 +38,96 @@ pub fn only(dag: &Dag, what: Only, options: &Options) -> Result<(Dag, u64), Erro
     let folded: u64 = folded.map(|fold| fold.tasks).sum();
     own.keep_only(&stretches);
     Ok((own, tasks.len() as u64 + folded))
+}
+
+/// The section as a run of its own, which people know as `name`: nothing else takes time, and time
+/// goes on only while it is open ([`only`], [`SectionClock`]). A region or a part is open from its
+/// begin to its end, a site from the begin of each of its tasks to the end of the last one below
+/// it; whatever is inside later than that is inside. `dag.meta.section` says what it is of.
+///
+/// # Errors
+/// The metric is not in the run.
+pub fn section(dag: &Dag, what: &Only, name: &str, options: &Options) -> Result<Dag, Error> {
+    let mut own = dag.clone();
+    let stretches = stretches(dag, &mut own, what, options)?;
+    let mut open: Vec<(u64, u64)> = stretches.iter().map(|s| (s.1, s.2)).collect();
+    let of_label = |regions: &[Region], label: u32| {
+        let of_label = regions.iter().filter(|region| region.label == label);
+        of_label.cloned().collect::<Vec<_>>()
+    };
+    let (kind, marked) = match what {
+        Only::Region(label) => (SectionKind::Region, of_label(&dag.regions, *label)),
+        Only::Part(label) => (SectionKind::Part, of_label(&dag.parts, *label)),
+        Only::Site(_) => (SectionKind::Site, Vec::new()),
+    };
+    open.extend(marked.iter().map(|r| (r.begin.1, r.end.1)));
+    if let Only::Site(places) = what {
+        open.extend(of_outermost(dag, places));
+    }
+    let at = |task: &u32| match what {
+        Only::Site(places) => places.contains(&dag.tasks.site[*task as usize]),
+        _ => false,
+    };
+    let count = match what {
+        Only::Site(_) => (0..dag.tasks.len() as u32).filter(at).count(),
+        _ => marked.len(),
+    };
+    let clock = SectionClock::new(open);
+    let (tasks, spawns, syncs) = counts_inside(dag, &stretches, &marked);
+    let taken: u128 = time(
+        &clock,
+        (0..dag.strands.len()).map(|s| (dag.strands.start[s], dag.strands.end[s])),
+    );
+    let inside: u128 = time(&clock, stretches.iter().map(|s| (s.1, s.2)));
+    let folded = folded_elsewhere(dag, what, &stretches);
+    own.keep_only(&stretches);
+    own.take_times(&clock);
+    own.meta.section = Some(Section {
+        kind,
+        name: name.to_owned(),
+        count: count as u64,
+        tasks,
+        spawns,
+        syncs,
+        elsewhere: taken.saturating_sub(inside),
+        folded,
+    });
+    Ok(own)
+}
+
+/// Time together as the clock has it.
+fn time(clock: &SectionClock, intervals: impl Iterator<Item = (u64, u64)>) -> u128 {
+    let ticks = intervals.map(|(from, to)| clock.at(to).saturating_sub(clock.at(from)));
+    ticks.map(u128::from).sum()
+}
+
+/// Tasks of the site in folded strands that are none of the section's.
+fn folded_elsewhere(dag: &Dag, what: &Only, stretches: &[Stretch]) -> u64 {
+    let Only::Site(places) = what else { return 0 };
+    let mut inside: Vec<u32> = stretches.iter().map(|s| s.0).collect();
+    inside.sort_unstable();
+    let others = dag
+        .folded
+        .iter()
+        .filter(|f| inside.binary_search(&f.0).is_err());
+    let sites = others.flat_map(|f| f.1.sites);
+    let of_site = sites.filter(|row| places.contains(&row.site));
+    of_site.map(|row| row.count).sum()
+}
+
+/// The stretches of strands that are inside. `own` is a copy of `dag` to work on, and as it was
+/// afterwards.
+fn stretches(
+    dag: &Dag,
+    own: &mut Dag,
+    what: &Only,
+    options: &Options,
+) -> Result<Vec<Stretch>, Error> {
+    Ok(match what {
+        Only::Region(label) => marked_time(own, &dag.regions, *label, options)?,
+        Only::Part(label) => marked_time(own, &dag.parts, *label, options)?,
+        Only::Site(places) => of_site(dag, places),
+    })
 }
 
 /// The time that the regions of a label cover as if there were no others. Regions inside of regions
@@ -62,20 +149,43 @@ fn marked_time(
     Ok(stretches)
 }
 
-fn of_site(dag: &Dag, place: PlaceId) -> Vec<Stretch> {
-    let mut inside = vec![false; dag.tasks.len()];
-    let mut stretches = Vec::new();
+/// For each task the outermost one of the site that it is or lies below, or [`NONE`].
+fn outermost(dag: &Dag, places: &[PlaceId]) -> Vec<u32> {
+    let mut outermost = vec![NONE; dag.tasks.len()];
     // In topological order, so a task's creator comes before it.
     for s in 0..dag.strands.len() {
         let task = dag.strands.task[s] as usize;
         if dag.tasks.first[task] == s as u32 {
             let parent = dag.tasks.parent[task];
-            inside[task] =
-                dag.tasks.site[task] == place || (parent != NONE && inside[parent as usize]);
-        }
-        if inside[task] {
-            stretches.push((s as u32, dag.strands.start[s], dag.strands.end[s]));
+            let above = outermost.get(parent as usize).copied().unwrap_or(NONE);
+            outermost[task] = match above {
+                NONE if places.contains(&dag.tasks.site[task]) => task as u32,
+                above => above,
+            };
         }
     }
-    stretches
+    outermost
+}
+
+fn of_site(dag: &Dag, places: &[PlaceId]) -> Vec<Stretch> {
+    let outermost = outermost(dag, places);
+    let strands = &dag.strands;
+    let inside = |s: &usize| outermost[strands.task[*s] as usize] != NONE;
+    let strand = |s: usize| (s as u32, strands.start[s], strands.end[s]);
+    (0..strands.len()).filter(inside).map(strand).collect()
+}
+
+/// From the begin of each outermost task of the site to the last end in it or below.
+fn of_outermost(dag: &Dag, places: &[PlaceId]) -> Vec<(u64, u64)> {
+    let outermost = outermost(dag, places);
+    let mut open: Vec<(u64, u64)> = vec![(u64::MAX, 0); dag.tasks.len()];
+    for s in 0..dag.strands.len() {
+        let of = outermost[dag.strands.task[s] as usize];
+        if let Some(open) = open.get_mut(of as usize) {
+            open.0 = open.0.min(dag.strands.start[s]);
+            open.1 = open.1.max(dag.strands.end[s]);
+        }
+    }
+    open.retain(|open| open.0 < open.1);
+    open
 }

@@ -173,15 +173,24 @@ pub(crate) fn work_span(
     let (work_with_blocked, span_with_blocked) = others.with_blocked.unwrap_or((work, span));
     let deferred = dag.tasks.kind.iter().filter(|&&k| k == TaskKind::Deferred);
     let critical_path = heaviest.critical_path(dag);
+    // What led to a section is in its run without time, and is none of its tasks.
+    let (tasks, spawns, syncs) = match &dag.meta.section {
+        Some(section) => (section.tasks, section.spawns, section.syncs),
+        None => (
+            dag.tasks.len() as u64,
+            deferred.count() as u64,
+            dag.waits.after.len() as u64,
+        ),
+    };
     WorkSpan {
         limits: Limits::new(dag, weights, options, &critical_path, others.spans(span)),
         work,
         span,
         burden: weights.burden,
         burdened_span: others.burdened.unwrap_or(span),
-        tasks: (dag.tasks.len() as u64).saturating_add(folded.tasks),
-        spawns: (deferred.count() as u64).saturating_add(folded.spawns),
-        syncs: (dag.waits.after.len() as u64).saturating_add(folded.syncs),
+        tasks: tasks.saturating_add(folded.tasks),
+        spawns: spawns.saturating_add(folded.spawns),
+        syncs: syncs.saturating_add(folded.syncs),
         steals: 0,
         work_with_blocked,
         span_with_blocked,

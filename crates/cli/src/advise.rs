@@ -8,6 +8,7 @@ use workspan_export::{advise_json, advise_text};
 
 use crate::compare::Looks;
 use crate::output::print;
+use crate::section::SectionArgs;
 use crate::trace::TraceArgs;
 use workspan_record::progress::Progress;
 use workspan_record::units::time;
@@ -24,11 +25,14 @@ and what parallelism and time it leads to.",
 Examples:
   workspan advise run.wspan
   workspan advise run.wspan --cores 64
+  workspan advise run.wspan --only region:solve
   workspan advise run.wspan --target-parallelism 100 --json"
 )]
 pub struct AdviseArgs {
     #[command(flatten)]
     trace: TraceArgs,
+    #[command(flatten)]
+    section: SectionArgs,
     /// Parallelism to reach (default: the number of cores)
     #[arg(long, value_name = "N", value_parser = parallelism)]
     target_parallelism: Option<f64>,
@@ -54,12 +58,13 @@ pub struct AdviseArgs {
 /// The trace can't be read or has no critical path, or stdout can't be written.
 pub fn run(args: &AdviseArgs) -> anyhow::Result<()> {
     let progress = Progress::new("workspan: reading the trace …");
-    let dag = args.trace.open()?;
     let of_file = || args.trace.file.display().to_string();
     let measured = Options {
         burden: args.burden,
         ..Options::default()
     };
+    let opening = args.trace.reading.measured(false);
+    let dag = args.section.open(&args.trace.file, opening, &measured)?;
     let report = report(&dag, &measured).with_context(of_file)?;
     if report.work_span.span == 0 {
         bail!(

@@ -66,6 +66,7 @@ Examples:
   workspan check run.wspan --min-parallelism 8 --max-delay 5%
   workspan check run.wspan --baseline base.wspan --max-regression 10% --max-span-growth 5%
   workspan check run1.wspan run2.wspan run3.wspan --baseline base1.wspan --baseline base2.wspan --max-regression 5%
+  workspan check run.wspan --only region:solve --min-parallelism 8
   workspan check run.wspan --min-speedup-bound 16:6.5 --max-elapsed 2s --json
   workspan check run.wspan --min-parallelism 8 --format github --also markdown:comment.md --also sarif:check.sarif
   workspan check run.wspan --baseline-lake ~/lake --last 20 --same branch=main"
@@ -155,9 +156,10 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let side = args.measured.side(name.unwrap_or_default(), &args.files)?;
     let checked = check(base.as_ref(), &side, &limits);
     drop(progress);
+    let section = side.runs.first().and_then(|run| run.section.as_deref());
     let formatted = |format: Format| match format {
-        Format::Text => check_text(&checked, &args.looks.options(0)),
-        Format::Json => check_json(&checked),
+        Format::Text => check_text(&checked, section, &args.looks.options(0)),
+        Format::Json => check_json(&checked, section),
         Format::Github => check_github(&checked),
         Format::Markdown => check_markdown(&checked, base.as_ref(), &side),
         Format::Sarif => check_sarif(&checked),

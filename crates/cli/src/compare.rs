@@ -9,7 +9,8 @@ use workspan_analysis::compare::{RunMeasures, Side, compare, measure};
 use workspan_export::{CompareOptions, compare_json, compare_text};
 
 use crate::output::{Color, charset, print, width};
-use crate::trace::{Reading, open};
+use crate::section::SectionArgs;
+use crate::trace::Reading;
 use workspan_record::progress::Progress;
 
 /// Puts runs side by side: before and after, two runtimes, several core counts
@@ -26,6 +27,7 @@ Examples:
   workspan compare before.wspan after.wspan
   workspan compare before1.wspan before2.wspan before3.wspan -- after1.wspan after2.wspan after3.wspan
   workspan compare --name 1,2,4 one.wspan two.wspan four.wspan
+  workspan compare --only region:solve before.wspan after.wspan
   workspan compare --json a.wspan b.wspan | jq .quantities.elapsed.differences"
 )]
 pub struct CompareArgs {
@@ -61,6 +63,8 @@ pub struct Measured {
     count_blocked: bool,
     #[command(flatten)]
     reading: Reading,
+    #[command(flatten)]
+    section: SectionArgs,
 }
 
 impl Measured {
@@ -83,8 +87,9 @@ impl Measured {
     /// # Errors
     /// The trace can't be read.
     pub fn run(&self, path: &Path) -> anyhow::Result<RunMeasures> {
-        let dag = open(path, &self.opening())?;
-        let report = workspan_analysis::report(&dag, &self.options())
+        let measured = self.options();
+        let dag = self.section.open(path, self.opening(), &measured)?;
+        let report = workspan_analysis::report(&dag, &measured)
             .with_context(|| path.display().to_string())?;
         Ok(measure(&dag, &report, path.display().to_string()))
     }

@@ -8,9 +8,20 @@ use flate2::read::GzDecoder;
 use workspan_analysis::Options;
 use workspan_dag::Dag;
 use workspan_export::profile::{self, Profile};
+use workspan_export::{DotColors, DotOptions};
 
 use crate::output_file;
 use crate::trace::TraceArgs;
+
+/// What the colours of a dot file say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum ColorBy {
+    /// What lies on the critical path
+    #[default]
+    Critical,
+    /// The level of the task: creates from the root
+    Level,
+}
 
 /// A format to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -92,6 +103,7 @@ Examples:
   workspan export --format perfetto -o run.pftrace run.wspan   # open it at ui.perfetto.dev
   workspan export --format chrome -o run.json run.wspan
   workspan export --format dot --nodes 200 run.wspan | dot -Tsvg > dag.svg
+  workspan export --format dot --levels 3 --color-by level run.wspan | dot -Tsvg > levels.svg
   workspan export --format dag-recorder -o run.dag run.wspan
   workspan export --format taskprof -o parallelism_profile.csv run.wspan
   workspan export --format pprof -o run.pb.gz run.wspan        # then: go tool pprof -http=: run.pb.gz
@@ -111,6 +123,12 @@ pub struct ExportArgs {
     /// Nodes in a dot file at most: the heaviest tasks are opened, others collapsed
     #[arg(long, value_name = "N", default_value_t = workspan_export::DOT_NODES)]
     nodes: usize,
+    /// Levels of tasks in a dot file that are opened at most; deeper ones stay collapsed
+    #[arg(long, value_name = "N")]
+    levels: Option<u32>,
+    /// What the colours of a dot file say: critical or level
+    #[arg(long, value_enum, default_value_t)]
+    color_by: ColorBy,
     /// Replace the names of the program, its files, functions and regions, and the host, and leave
     /// out arguments, paths, source lines and warnings (docs/export.md says what stays)
     #[arg(long)]
@@ -179,7 +197,15 @@ fn write(args: &ExportArgs, dag: &Dag, out: &mut impl Write) -> anyhow::Result<(
         Format::Perfetto => workspan_export::perfetto(dag, &options)?.write(out)?,
         Format::Chrome => workspan_export::chrome(dag, &options)?.write(out)?,
         Format::Dot => {
-            out.write_all(workspan_export::dot(dag, &options, args.nodes)?.as_bytes())?
+            let drawn = DotOptions {
+                nodes: args.nodes,
+                levels: args.levels,
+                colors: match args.color_by {
+                    ColorBy::Critical => DotColors::Critical,
+                    ColorBy::Level => DotColors::Level,
+                },
+            };
+            out.write_all(workspan_export::dot(dag, &options, drawn)?.as_bytes())?
         }
         Format::DagRecorder => workspan_export::dag_recorder(dag, out)?,
         Format::Taskprof => {

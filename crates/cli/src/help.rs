@@ -48,7 +48,11 @@ pub fn run(args: &HelpArgs) -> anyhow::Result<()> {
     match terms.iter().find(|term| term.is_called(&topic)) {
         Some(term) => {
             let meaning = paragraph(&term.meaning, 2, width(&std::io::stdout()));
-            print(&format!("{}\n{meaning}", term.name))
+            let examples = match term.examples.is_empty() {
+                true => String::new(),
+                false => format!("\nExamples:\n  {}\n", term.examples.join("\n  ")),
+            };
+            print(&format!("{}\n{meaning}{examples}", term.name))
         }
         None => {
             let mut known = names();

@@ -32,6 +32,7 @@ pub mod plot;
 pub mod record;
 pub mod report;
 pub mod scale;
+pub mod section;
 pub mod simulate;
 pub mod sql;
 pub mod stack;

@@ -15,6 +15,7 @@ use workspan_export::{
 use workspan_reader::formats::{Format, Table};
 
 use crate::output::{Color, charset, print, width};
+use crate::section::SectionArgs;
 use crate::trace::{Reading, TraceArgs, describe, open};
 
 /// Spawn sites that the long report shows unless told otherwise.
@@ -29,11 +30,14 @@ Examples:
   workspan report --long run.wspan                        # every table
   workspan report --burden 2000 --sites 30 run.wspan
   workspan report --statistics run.wspan                  # lengths, ready times, queues, who stole from whom
+  workspan report --only region:solve run.wspan           # of this section alone (`workspan help section`)
   workspan report --serial serial.wspan run.wspan         # what took longer than in a run on one worker, too
   workspan report --metric instructions simulated.jsonl   # a text trace's counter")]
 pub struct ReportArgs {
     #[command(flatten)]
     trace: TraceArgs,
+    #[command(flatten)]
+    section: SectionArgs,
     /// Print one JSON object with stable keys instead of text
     #[arg(long)]
     json: bool,
@@ -85,12 +89,6 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
     if let Some((table, format)) = workspan_reader::formats::table(&args.trace.file)? {
         return show_table(args, &table, format);
     }
-    // Lengths and ready times are of single tasks.
-    let dag = if args.statistics {
-        args.trace.open_each_task()?
-    } else {
-        args.trace.open_raw(args.raw)?
-    };
     let metric = match args.metric.as_str() {
         "time" => Metric::Time,
         name => Metric::Counter(name.to_string()),
@@ -101,6 +99,13 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
         raw: args.raw,
         count_blocked: args.count_blocked,
     };
+    // Lengths and ready times are of single tasks.
+    let reading = &args.trace.reading;
+    let opening = match args.statistics {
+        true => reading.each_task(),
+        false => reading.measured(args.raw),
+    };
+    let dag = args.section.open(&args.trace.file, opening, &measured)?;
     let of_file = || args.trace.file.display().to_string();
     let baseline = match &args.serial {
         Some(serial) => Some(baseline(serial, args, &measured)?),
@@ -158,7 +163,7 @@ fn show_table(args: &ReportArgs, table: &Table, format: &Format) -> anyhow::Resu
 /// What the serial run at `path` worked; it is let go of before the run itself is measured.
 fn baseline(path: &Path, args: &ReportArgs, measured: &Options) -> anyhow::Result<Baseline> {
     let opening = args.trace.reading.measured(args.raw);
-    let serial = open(path, &opening)?;
+    let serial = args.section.open(path, opening, measured)?;
     Baseline::of(&serial, measured).with_context(|| path.display().to_string())
 }
 

@@ -17,6 +17,7 @@ use crate::advise::ticks;
 use crate::compare::Looks;
 use crate::output::print;
 use crate::output_file;
+use crate::section::SectionArgs;
 use crate::trace::TraceArgs;
 use crate::whatif::factor;
 use workspan_record::progress::Progress;
@@ -32,6 +33,7 @@ the same for the same seed. With -o the simulated run is written as a trace, for
     after_help = "\
 Examples:
   workspan simulate run.wspan --workers 1,2,4..64
+  workspan simulate run.wspan --only region:solve --workers 64
   workspan simulate run.wspan --workers 64 --policy work-first -o on64.jsonl
   workspan simulate run.wspan --workers 16 --fix 'lines:src/sort.rs:43-50 x4'
   workspan simulate run.wspan --workers 16 --fix 'lines:src/sort.rs:43-50 into 50us' --fix 'site:src/fib.rs:9 cutoff 64'
@@ -40,6 +42,8 @@ Examples:
 pub struct SimulateArgs {
     #[command(flatten)]
     trace: TraceArgs,
+    #[command(flatten)]
+    section: SectionArgs,
     /// Virtual workers; `4..64` is 4, 8, 16, 32 and 64
     #[arg(long, value_name = "N,...", default_value = "1..128", value_parser = workers)]
     workers: Workers,
@@ -92,12 +96,13 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
         bail!("-o writes one run: say on how many workers, as --workers 64");
     }
     let progress = Progress::new("workspan: simulating …");
-    let dag = args.trace.open_each_task()?;
     let of_file = || args.trace.file.display().to_string();
     let measured = Options {
         count_blocked: args.count_blocked,
         ..Options::default()
     };
+    let opening = args.trace.reading.each_task();
+    let dag = args.section.open(&args.trace.file, opening, &measured)?;
     let was = report(&dag, &measured).with_context(of_file)?.work_span;
     if was.span == 0 {
         bail!(

@@ -9,12 +9,13 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use workspan_analysis::Options;
 use workspan_analysis::stretch::{Latency, StretchOptions, stretch};
 use workspan_dag::TaskKind;
-use workspan_export::{StretchTables, stretch_json, stretch_text};
+use workspan_export::{StretchTables, stretch_json, stretch_text, titled};
 
 use crate::compare::Looks;
 use crate::output::print;
 use crate::say;
-use crate::trace::{Reading, open};
+use crate::section::{SectionArgs, section_of};
+use crate::trace::Reading;
 use workspan_record::progress::Progress;
 use workspan_record::units::{ParseError, time};
 use workspan_runtimes::{OTHER_THREAD_COUNT_VARIABLES, thread_count_variables};
@@ -52,6 +53,7 @@ Examples:
   workspan stretch serial.wspan parallel.wspan
   workspan stretch -- cargo run --release -- input.txt
   workspan stretch --workers 8 -o runs -- ./sort 1000000
+  workspan stretch --only region:solve serial.wspan parallel.wspan
   workspan stretch --latency cache_misses=90ns --by level serial.wspan parallel.wspan"
 )]
 pub struct StretchArgs {
@@ -95,6 +97,8 @@ pub struct StretchArgs {
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
+    section: SectionArgs,
+    #[command(flatten)]
     looks: Looks,
 }
 
@@ -113,7 +117,8 @@ pub fn run(args: &StretchArgs) -> anyhow::Result<()> {
         raw: args.raw,
         ..Options::default()
     };
-    let (one, many) = (open(&serial, &opening)?, open(&parallel, &opening)?);
+    let open = |path: &Path| args.section.open(path, opening.clone(), &measured);
+    let (one, many) = (open(&serial)?, open(&parallel)?);
     let recorded = [(&serial, &one), (&parallel, &many)];
     for (file, dag) in recorded.into_iter().filter(|_| args.files.is_empty()) {
         let is_root = |kind: &TaskKind| *kind == TaskKind::Root;
@@ -133,9 +138,9 @@ pub fn run(args: &StretchArgs) -> anyhow::Result<()> {
     let result = stretch(&one, &many, &report, &options)?;
     drop(progress);
     if args.json {
-        return print(&stretch_json(&result));
+        return print(&stretch_json(&result, section_of(&many).as_deref()));
     }
-    let name = many.meta.name.as_deref().filter(|n| !n.is_empty());
+    let name = titled(&many.meta, "program");
     let shown = |table: Table| args.by.is_empty() || args.by.contains(&table);
     let tables = StretchTables {
         block: shown(Table::Block),
@@ -144,12 +149,7 @@ pub fn run(args: &StretchArgs) -> anyhow::Result<()> {
         subtree: shown(Table::Subtree),
     };
     let looks = args.looks.options(args.rows);
-    print(&stretch_text(
-        &result,
-        name.unwrap_or("program"),
-        tables,
-        &looks,
-    ))
+    print(&stretch_text(&result, &name, tables, &looks))
 }
 
 /// Records the program on many workers and on one. The parallel run comes first, so that what cargo

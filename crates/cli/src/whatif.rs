@@ -2,12 +2,15 @@
 
 use anyhow::{Context, bail};
 use workspan_analysis::named_code::{self, LineRange, line_range};
-use workspan_analysis::{DEFAULT_FACTORS, Metric, Options, Target, limits, what_if};
+use workspan_analysis::{
+    DEFAULT_FACTORS, Metric, Options, Target, critical_sites, limits, what_if,
+};
 use workspan_dag::Dag;
 use workspan_export::{WhatIfView, what_if_json, what_if_text};
 
 use crate::compare::Looks;
 use crate::output::print;
+use crate::section::SectionArgs;
 use crate::trace::TraceArgs;
 use workspan_record::progress::Progress;
 
@@ -24,12 +27,16 @@ Examples:
   workspan whatif run.wspan --lines src/sort.rs:43-50
   workspan whatif run.wspan --site src/sort.rs:37 --subtree --factors 2,4,8
   workspan whatif run.wspan --region \"read input\" --lines src/io.rs:10-40 --workers 8,64
+  workspan whatif run.wspan --only part:solve --lines src/sort.rs:43-50
+  workspan whatif run.wspan --lines src/sort.rs:43-50 --by-site 4    # and what the critical path is then
   workspan whatif run.wspan --lock src/cache.rs:41
   workspan whatif run.wspan --json | jq '.all[0].parallelism'"
 )]
 pub struct WhatifArgs {
     #[command(flatten)]
     trace: TraceArgs,
+    #[command(flatten)]
+    section: SectionArgs,
     /// Strands of the tasks created at this spawn site, as the report names it (`root`: the root
     /// task); may be repeated
     #[arg(long, value_name = "SITE")]
@@ -54,6 +61,10 @@ pub struct WhatifArgs {
     /// How many times as fast
     #[arg(long, value_name = "K,...", value_delimiter = ',', value_parser = factor, default_values_t = DEFAULT_FACTORS)]
     factors: Vec<f64>,
+    /// Also which spawn sites the critical path goes through when all of it is K times as fast, and
+    /// now
+    #[arg(long, value_name = "K", value_parser = factor)]
+    by_site: Option<f64>,
     /// Workers to bound the speedup on (default: the run's own, 16 and 64)
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     workers: Vec<u32>,
@@ -84,9 +95,7 @@ pub struct WhatifArgs {
 /// stdout can't be written.
 pub fn run(args: &WhatifArgs) -> anyhow::Result<()> {
     let progress = Progress::new("workspan: reading the trace …");
-    let dag = args.trace.open_raw(args.raw)?;
     let of_file = || args.trace.file.display().to_string();
-    let (targets, names) = targets(&dag, args).with_context(of_file)?;
     let measured = Options {
         metric: match args.metric.as_str() {
             "time" => Metric::Time,
@@ -96,8 +105,17 @@ pub fn run(args: &WhatifArgs) -> anyhow::Result<()> {
         raw: args.raw,
         count_blocked: args.count_blocked,
     };
+    let opening = args.trace.reading.measured(args.raw);
+    let dag = args.section.open(&args.trace.file, opening, &measured)?;
+    let (targets, names) = targets(&dag, args).with_context(of_file)?;
     let result = what_if(&dag, &measured, &targets, &args.factors).with_context(of_file)?;
     let limits = limits(&dag, &measured).with_context(of_file)?;
+    let sites = match args.by_site {
+        Some(factor) => {
+            Some(critical_sites(&dag, &measured, &targets, factor).with_context(of_file)?)
+        }
+        None => None,
+    };
     drop(progress);
     if result.now.span <= 0.0 {
         bail!(
@@ -110,6 +128,7 @@ pub fn run(args: &WhatifArgs) -> anyhow::Result<()> {
         measured: &measured,
         result: &result,
         limits: &limits,
+        sites: args.by_site.zip(sites.as_deref()),
         names: &names,
         workers: &workers(&dag, &args.workers),
     };

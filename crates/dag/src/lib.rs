@@ -20,6 +20,7 @@ mod only;
 pub mod pools;
 pub mod raw;
 pub mod samples;
+pub mod section;
 pub mod unrecorded;
 pub mod wait_kinds;
 
@@ -33,6 +34,7 @@ pub use meta::{Meta, Steals, TimeUnit};
 pub use only::Stretch;
 pub use pools::{Member, Pool, Pools};
 pub use samples::{Frame, Samples, Stop, Waited};
+pub use section::{Section, SectionClock, SectionKind};
 pub use unrecorded::Bounds;
 pub use wait_kinds::{WaitKind, WaitKinds};
 pub use workspan_trace::note_keys;

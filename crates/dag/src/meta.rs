@@ -2,6 +2,7 @@
 
 use crate::cpu_time::CpuTimes;
 use crate::facts::RunFacts;
+use crate::section::Section;
 
 /// The unit of every time in a trace; the report's `metric_unit` for the metric *time*.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -80,6 +81,8 @@ pub struct Meta {
     /// for the rest alone: counts are at least what is shown, and a time of 0 may be one that was
     /// not read.
     pub unread: Option<UnreadPart>,
+    /// The section of the recorded run that this is; `None` for the whole.
+    pub section: Option<Section>,
 }
 
 impl Meta {

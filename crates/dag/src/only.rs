@@ -2,7 +2,7 @@
 //! site. Order stays: what led from one piece inside to the next outside of it still does, without
 //! time.
 
-use crate::dag::{Dag, NONE, StrandId, TaskId};
+use crate::dag::{Dag, NONE, StrandId, TaskId, TaskKind};
 use crate::handoffs::{Cut, Pieces};
 
 /// A stretch of a strand, from a tick to a tick.
@@ -15,7 +15,15 @@ impl Dag {
     /// A strand that can't be divided, a folded one or one with counters, counts where it begins.
     pub fn keep_only(&mut self, stretches: &[Stretch]) {
         let inside = self.cut_at(stretches);
-        let tasks = self.tasks_with(&inside);
+        let mut tasks = self.tasks_with(&inside);
+        // What leads through a task by anything but its creator and whoever waits for it needs it.
+        let is_woven = !self.dependents.is_empty()
+            || !self.signals.is_empty()
+            || !self.handoffs.list.is_empty();
+        if is_woven {
+            self.spare_burden(&tasks);
+            tasks.fill(true);
+        }
         self.take_time(&inside);
         self.renumber(&inside, &tasks);
         // Clocks of the whole process say nothing of a part.
@@ -53,13 +61,9 @@ impl Dag {
         inside
     }
 
-    /// Which tasks stay.
+    /// Which tasks have something inside, or created one that has.
     fn tasks_with(&self, inside: &[bool]) -> Vec<bool> {
-        // What leads through a task by anything but its creator and whoever waits for it needs it.
-        let is_woven = !self.dependents.is_empty()
-            || !self.signals.is_empty()
-            || !self.handoffs.list.is_empty();
-        let mut tasks = vec![is_woven; self.tasks.len()];
+        let mut tasks = vec![false; self.tasks.len()];
         if let Some(first) = tasks.first_mut() {
             *first = true;
         }
@@ -71,6 +75,15 @@ impl Dag {
             }
         }
         tasks
+    }
+
+    /// Nobody need steal a task that has nothing inside.
+    fn spare_burden(&mut self, with: &[bool]) {
+        for (kind, with) in self.tasks.kind.iter_mut().zip(with) {
+            if *kind == TaskKind::Deferred && !with {
+                *kind = TaskKind::Detached;
+            }
+        }
     }
 
     /// What is outside ends the moment it starts: when it ended, so that what follows is ready

@@ -14,12 +14,48 @@ use crate::quantity::{thousands, time};
 /// Nodes when nothing is said.
 pub const DOT_NODES: usize = 500;
 
-/// The DAG with at most `nodes` nodes (but one for each root): the heaviest tasks are opened as
-/// long as there is room.
+/// What a node's colour says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DotColors {
+    /// That it lies on the critical path.
+    #[default]
+    Critical,
+    /// Its level; the critical path has a border of its own.
+    Level,
+}
+
+/// What is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DotOptions {
+    /// Nodes at most, but one for each root.
+    pub nodes: usize,
+    /// Tasks of this level and deeper stay collapsed; `None` for no limit.
+    pub levels: Option<u32>,
+    /// What colours say.
+    pub colors: DotColors,
+}
+
+impl Default for DotOptions {
+    fn default() -> DotOptions {
+        DotOptions {
+            nodes: DOT_NODES,
+            levels: None,
+            colors: DotColors::Critical,
+        }
+    }
+}
+
+/// Fills by level, one after the other and over again.
+const LEVEL_FILLS: [&str; 8] = [
+    "#ffffff", "#dbe9f6", "#dff2df", "#fdf3cf", "#eadff0", "#d8f0ef", "#f7dfe6", "#e8e8e0",
+];
+
+/// The DAG with at most so many nodes: the heaviest tasks are opened as long as there is room. A
+/// node has the sums of the counters of what it stands for.
 ///
 /// # Errors
 /// The run can't be measured so.
-pub fn dot(dag: &Dag, options: &Options, nodes: usize) -> Result<String, Error> {
+pub fn dot(dag: &Dag, options: &Options, drawn: DotOptions) -> Result<String, Error> {
     let facts = strand_facts(dag, options)?;
     let picture = Picture {
         dag,
@@ -27,8 +63,9 @@ pub fn dot(dag: &Dag, options: &Options, nodes: usize) -> Result<String, Error> 
         subtrees: subtrees(dag, options)?,
         weight: facts.weight,
         critical: facts.critical,
+        drawn,
     };
-    Ok(picture.draw(nodes.max(1)))
+    Ok(picture.draw())
 }
 
 struct Picture<'a> {
@@ -37,24 +74,26 @@ struct Picture<'a> {
     subtrees: Subtrees,
     weight: Column,
     critical: Marks,
+    drawn: DotOptions,
 }
 
 impl Picture<'_> {
-    fn draw(&self, most: usize) -> String {
-        let open = self.opened(most);
+    fn draw(&self) -> String {
+        let open = self.opened();
         let mut out = String::from(
             "digraph workspan {\n  rankdir=TB;\n  node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\", fontsize=10];\n  edge [fontname=\"sans-serif\", fontsize=9];\n",
         );
         // The collapsed task around each task; tasks come after their parents only by creation, so
         // upwards and kept.
         let shown = self.shown(&open);
+        let sums = self.counter_sums(&shown);
         let mut told = vec![false; self.dag.tasks.len()];
         for s in 0..self.dag.strands.len() as StrandId {
             let task = self.dag.strands.task[s as usize];
             match shown[task as usize] {
                 NONE => self.strand(&mut out, s),
                 around if !std::mem::replace(&mut told[around as usize], true) => {
-                    self.collapsed(&mut out, around);
+                    self.collapsed(&mut out, around, &sums);
                 }
                 _ => {}
             }
@@ -66,8 +105,9 @@ impl Picture<'_> {
 
     /// Which tasks are shown with their strands and children: the heaviest first, while there is
     /// room.
-    fn opened(&self, most: usize) -> Vec<bool> {
+    fn opened(&self) -> Vec<bool> {
         let tasks = &self.dag.tasks;
+        let most = self.drawn.nodes.max(1);
         let mut strands = vec![0usize; tasks.len()];
         for &task in &self.dag.strands.task {
             strands[task as usize] += 1;
@@ -85,7 +125,8 @@ impl Picture<'_> {
         while let Some((_, Reverse(task))) = heap.pop() {
             let below = children.get(&task).map_or(&[][..], Vec::as_slice);
             let more = strands[task as usize] + below.len() - 1;
-            if count + more > most {
+            let too_deep = |levels: u32| tasks.level[task as usize] >= levels;
+            if count + more > most || self.drawn.levels.is_some_and(too_deep) {
                 continue;
             }
             count += more;
@@ -125,28 +166,58 @@ impl Picture<'_> {
         shown
     }
 
+    /// By collapsed task, of each counter the sum over its strands and those below it.
+    fn counter_sums(&self, shown: &[TaskId]) -> BTreeMap<TaskId, Vec<u128>> {
+        let mut sums: BTreeMap<TaskId, Vec<u128>> = BTreeMap::new();
+        for (i, counter) in self.dag.counters.iter().enumerate() {
+            for &(s, value) in &counter.values {
+                let around = shown[self.dag.strands.task[s as usize] as usize];
+                if around != NONE {
+                    let none = || vec![0; self.dag.counters.len()];
+                    sums.entry(around).or_insert_with(none)[i] += u128::from(value);
+                }
+            }
+        }
+        sums
+    }
+
     fn strand(&self, out: &mut String, s: StrandId) {
         let code = self.codes.all.get(usize::from(self.codes.of(s)));
-        let label = format!(
+        let mut label = format!(
             "{}\n{}",
             code.map_or("?", |code| code.label.as_str()),
             time(&self.dag.meta, self.weight.get(s as usize) as f64)
         );
-        let color = self.color(self.critical.has(s));
+        for counter in &self.dag.counters {
+            if let Ok(i) = counter.values.binary_search_by_key(&s, |v| v.0) {
+                let value = thousands(counter.values[i].1.into());
+                let _ = write!(label, "\n{} {value}", counter.name);
+            }
+        }
+        let task = self.dag.strands.task[s as usize];
+        let color = self.color(self.critical.has(s), task);
         let _ = writeln!(out, "  s{s} [label={}{color}];", quoted(&label));
     }
 
-    fn collapsed(&self, out: &mut String, task: TaskId) {
+    fn collapsed(&self, out: &mut String, task: TaskId, sums: &BTreeMap<TaskId, Vec<u128>>) {
         let i = task as usize;
         let place = self.dag.places.get(self.dag.tasks.site[i] as usize);
-        let label = format!(
+        let mut label = format!(
             "{}\n{} tasks\nwork {}, span {}",
             place.map_or("?", |p| p.label.as_str()),
             thousands(u128::from(self.subtrees.tasks.get(i))),
             time(&self.dag.meta, self.subtrees.work.get(i) as f64),
             time(&self.dag.meta, self.subtrees.span.get(i) as f64)
         );
-        let color = self.color(self.subtrees.critical_work.get(i) > 0);
+        for (counter, &sum) in self
+            .dag
+            .counters
+            .iter()
+            .zip(sums.get(&task).into_iter().flatten())
+        {
+            let _ = write!(label, "\n{} {}", counter.name, thousands(sum));
+        }
+        let color = self.color(self.subtrees.critical_work.get(i) > 0, task);
         let _ = writeln!(
             out,
             "  t{task} [shape=box3d, label={}{color}];",
@@ -154,12 +225,21 @@ impl Picture<'_> {
         );
     }
 
-    fn color(&self, critical: bool) -> &'static str {
-        if critical {
-            ", fillcolor=\"#ffd9b8\", color=\"#b34700\", penwidth=2"
+    fn color(&self, critical: bool, task: TaskId) -> String {
+        let border = if critical {
+            ", color=\"#b34700\", penwidth=2"
         } else {
             ""
-        }
+        };
+        let fill = match self.drawn.colors {
+            DotColors::Level => {
+                let level = self.dag.tasks.level[task as usize] as usize;
+                LEVEL_FILLS[level % LEVEL_FILLS.len()]
+            }
+            DotColors::Critical if critical => "#ffd9b8",
+            DotColors::Critical => return String::new(),
+        };
+        format!(", fillcolor=\"{fill}\"{border}")
     }
 
     fn edges(&self, out: &mut String, shown: &[TaskId]) {

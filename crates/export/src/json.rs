@@ -15,6 +15,7 @@ use workspan_dag::{Dag, NONE, PlaceId, TimeUnit};
 
 use crate::limits::limits_json;
 use crate::position::{label, place};
+use crate::section::section_json;
 use crate::statistics::json::StatisticsJson;
 use crate::text::shown_workers;
 use crate::what_if::command;
@@ -51,6 +52,8 @@ struct Root<'a> {
     metric: &'a str,
     metric_unit: &'a str,
     ticks_per_second: u64,
+    #[serde(skip_serializing_if = "serde_json::Value::is_null")]
+    section: serde_json::Value,
     workers: u32,
     elapsed: u64,
     work: u128,
@@ -339,6 +342,7 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
         metric,
         metric_unit,
         ticks_per_second: meta.ticks_per_second,
+        section: section_json(meta),
         workers: b.workers,
         elapsed,
         work: ws.work,

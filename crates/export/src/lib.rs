@@ -19,6 +19,7 @@ pub mod profile;
 mod quantity;
 mod redact;
 mod scale;
+mod section;
 mod shortened;
 mod simulation;
 mod statistics;
@@ -37,13 +38,14 @@ pub use compare::{
     check_text, compare_json, compare_text, compare_words, each_text,
 };
 pub use dag_recorder::dag_recorder;
-pub use dot::{DOT_NODES, dot};
+pub use dot::{DOT_NODES, DotColors, DotOptions, dot};
 pub use json::{Most, report_json, report_json_of, report_json_with};
 pub use page::paragraph;
 pub use perfetto::{Perfetto, perfetto};
 pub use quantity::{bytes, thousands, time};
 pub use redact::redact;
 pub use scale::{ScaleView, scale_csv, scale_json, scale_text};
+pub use section::titled;
 pub use shortened::shortened;
 pub use simulation::{SimulationRow, SimulationView, simulation_json, simulation_text};
 pub use statistics::statistics_text;

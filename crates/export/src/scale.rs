@@ -23,6 +23,9 @@ pub struct ScaleView<'a> {
     pub bandwidth: String,
     /// What says where its time goes.
     pub report: String,
+    /// The section that times and predictions are of, as `region:solve`; `None` for the whole
+    /// program.
+    pub section: Option<String>,
     /// What was found.
     pub scale: &'a Scale,
     /// The recorded run's region that was divided by the number of threads, where there is one.

@@ -5,10 +5,10 @@ mod suggestion;
 mod text;
 
 pub use json::what_if_json;
-pub(crate) use suggestion::{command, quoted};
+pub(crate) use suggestion::{command, measuring_options, quoted};
 pub use text::what_if_text;
 
-use workspan_analysis::{Limits, Options, WhatIf};
+use workspan_analysis::{CriticalSite, Limits, Options, WhatIf};
 use workspan_dag::Dag;
 
 /// A what-if profile and what it was asked for.
@@ -20,6 +20,8 @@ pub struct WhatIfView<'a> {
     pub measured: &'a Options,
     /// The profile.
     pub result: &'a WhatIf,
+    /// By spawn site, when all targets are so many times as fast; `None` where nobody asked.
+    pub sites: Option<(f64, &'a [CriticalSite])>,
     /// What its bounds say nothing about.
     pub limits: &'a Limits,
     /// What each target is called, in the result's order.

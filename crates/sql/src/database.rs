@@ -151,6 +151,12 @@ impl Database {
                 insert(&mut self.connection, table, &[0], run)?;
             }
         }
+        if read.iter().any(|(name, _)| name == "task_paths") {
+            // Without it each step of the view would search all tasks.
+            self.connection.execute_batch(
+                "CREATE INDEX IF NOT EXISTS tasks_by_parent ON tasks (run, parent)",
+            )?;
+        }
         Ok(())
     }
 

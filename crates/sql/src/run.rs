@@ -49,6 +49,8 @@ pub(crate) struct TaskSums {
     pub work: Vec<u128>,
     pub strands: Vec<u32>,
     pub children: Vec<u32>,
+    /// Place of each among its parent's children, in the order in which they were created.
+    pub rank: Vec<u32>,
 }
 
 /// Sums over the strands of a thread.
@@ -146,6 +148,7 @@ impl Run {
                 work: vec![0; tasks.len()],
                 strands: vec![0; tasks.len()],
                 children: vec![0; tasks.len()],
+                rank: vec![0; tasks.len()],
             };
             // A task's first strand comes after its parent's. So in reverse order, a task's sums
             // are complete before they are added to its parent's.
@@ -159,6 +162,17 @@ impl Run {
                 if tasks.first[task] as usize == s && parent != NONE {
                     sums.work[parent as usize] += sums.work[task];
                     sums.children[parent as usize] += 1;
+                }
+            }
+            let order = |&t: &TaskId| {
+                let i = t as usize;
+                (tasks.parent[i], tasks.creator[i], tasks.create_rank[i], t)
+            };
+            let mut created: Vec<TaskId> = (0..tasks.len() as TaskId).collect();
+            created.sort_unstable_by_key(order);
+            for siblings in created.chunk_by(|a, b| order(a).0 == order(b).0) {
+                for (rank, &task) in (0..).zip(siblings) {
+                    sums.rank[task as usize] = rank;
                 }
             }
             sums

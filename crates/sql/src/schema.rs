@@ -20,6 +20,26 @@ pub struct Column {
     pub(crate) value: for<'a> fn(&'a Run, usize) -> Cell<'a>,
 }
 
+/// A view of the tables.
+pub struct View {
+    /// Its name.
+    pub name: &'static str,
+    /// What a row stands for.
+    pub about: &'static str,
+    /// The query behind it.
+    pub sql: &'static str,
+}
+
+/// All views.
+pub const VIEWS: &[View] = &[View {
+    name: "task_paths",
+    about: "One row per task: its run, task, level and path, the ranks from the root down, as 0/2/1. A program that creates the same tasks has the same paths in every run.",
+    sql: "WITH RECURSIVE paths (run, task, level, path) AS (
+  SELECT run, task, level, CAST(rank AS TEXT) FROM tasks WHERE parent IS NULL
+  UNION ALL SELECT t.run, t.task, t.level, p.path || '/' || t.rank FROM paths p JOIN tasks t ON t.run = p.run AND t.parent = p.task)
+SELECT run, task, level, path FROM paths",
+}];
+
 /// A table. Every table's first column is `run`.
 pub struct Table {
     /// Its name.
@@ -74,6 +94,13 @@ pub fn schema() -> String {
         sql.push('\n');
         sql.push_str(&table.create());
     }
+    for view in VIEWS {
+        let _ = write!(
+            sql,
+            "\n-- {}\nCREATE VIEW {} AS {};\n",
+            view.about, view.name, view.sql
+        );
+    }
     sql
 }
 
@@ -91,6 +118,15 @@ pub fn markdown() -> String {
             let _ = writeln!(text, "| `{}` | {} | {about} |", column.name, column.kind);
         }
         text.push('\n');
+    }
+    for view in VIEWS {
+        let _ = write!(
+            text,
+            "### {}\n\n{} A view:\n\n    {}\n\n",
+            view.name,
+            view.about,
+            view.sql.replace('\n', "\n    ")
+        );
     }
     text
 }

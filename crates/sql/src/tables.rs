@@ -175,7 +175,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "tasks",
         about: "One row per task.",
-        index: &["task", "site"],
+        index: &["task", "site", "parent"],
         rows: |r| r.dag.tasks.len(),
         columns: columns! {
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
@@ -194,6 +194,7 @@ pub static TABLES: &[Table] = &[
             "work" INTEGER "time, plus that of all its descendants" |r, i| Cell::whole(r.ns(r.tasks().work[i]));
             "strands" INTEGER "Number of its strands" |r, i| Cell::Int(r.tasks().strands[i].into());
             "children" INTEGER "Number of tasks it created" |r, i| Cell::Int(r.tasks().children[i].into());
+            "rank" INTEGER "Its place among its parent's children, or among the roots, from 0 in the order of creation" |r, i| Cell::Int(r.tasks().rank[i].into());
             "folded" INTEGER "Tasks folded into its strands. They have no rows: count(*) + sum(folded) is the number of all tasks" |r, i| Cell::whole(r.folded().tasks[i].into());
         },
     },

@@ -80,6 +80,14 @@ fn example_a_by_sql() {
                {"number": 1, "parent": 0, "kind": "deferred", "work": 90, "time": 20, "children": 2}])
     );
     assert_eq!(
+        rows(
+            A,
+            "select t.number, p.level, p.path from task_paths p join tasks t using (run, task) order by p.path"
+        ),
+        json!([{"number": 0, "level": 0, "path": "0"}, {"number": 1, "level": 1, "path": "0/0"},
+               {"number": 2, "level": 2, "path": "0/0/0"}, {"number": 3, "level": 2, "path": "0/0/1"}])
+    );
+    assert_eq!(
         rows(A, "select count(*) as n from tasks"),
         json!([{"n": 4}])
     );

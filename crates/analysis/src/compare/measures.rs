@@ -140,6 +140,8 @@ pub struct BlockMeasure {
 pub struct RunMeasures {
     /// What people call the run: its file.
     pub label: String,
+    /// The section that it is of, as `region:solve`; `None` for the whole run.
+    pub section: Option<String>,
     /// W.
     pub workers: u32,
     /// The runtime.
@@ -232,6 +234,7 @@ pub fn measure(dag: &Dag, report: &Report, label: String) -> RunMeasures {
     });
     RunMeasures {
         label,
+        section: dag.meta.section.as_ref().map(|section| section.argument()),
         workers: b.workers,
         runtime: dag.meta.runtime.clone(),
         quantities,

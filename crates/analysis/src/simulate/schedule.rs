@@ -207,6 +207,12 @@ impl<'a> Schedule<'a> {
             .collect();
         places.sort_unstable();
         let raw_of = |strand: StrandId, rank: u32| -> u32 {
+            // A piece that ends in no operation is one with those behind it.
+            let known = places.binary_search_by_key(&strand, |p| p.0).is_ok();
+            let strand = match known || strand == NONE {
+                true => strand,
+                false => dag.handoffs.whole(strand).1,
+            };
             let at = places.partition_point(|p| (p.0, p.1) < (strand, rank));
             // Behind the last create of a strand that ends in it comes the task's next strand.
             places.get(at).filter(|p| p.0 == strand).map_or_else(

@@ -24,6 +24,9 @@ pub(super) struct Starts {
     pub counts: Vec<(u64, u64)>,
     /// (time, thief, victim) of every steal, by time.
     pub steals: Vec<(u64, ThreadId, ThreadId)>,
+    /// How long the thief of each took, in the same order: from when the strand was ready and the
+    /// thief had ended what it ran before; and whether it is a child that was taken.
+    pub steal_times: Vec<(bool, u64)>,
 }
 
 impl Starts {
@@ -31,9 +34,15 @@ impl Starts {
         let mut starts = Starts {
             counts: vec![(0, 0); 7 * dag.places.len()],
             steals: Vec::new(),
+            steal_times: Vec::new(),
         };
+        // When each thread ended what it ran last.
+        let mut free = vec![0u64; dag.meta.threads as usize];
         let mut forward = Forward::new(dag);
         for s in 0..dag.strands.len() {
+            let (start, end) = (dag.strands.start[s], dag.strands.end[s]);
+            let free = &mut free[dag.strands.thread[s] as usize];
+            let free_since = std::mem::replace(free, end.max(*free));
             let Some(ready) = ready_event_in_order(dag, &mut forward, s as u32) else {
                 continue;
             };
@@ -42,8 +51,10 @@ impl Starts {
             count.0 += 1;
             if let Some(victim) = ready.stolen_from {
                 count.1 += 1;
-                let steal = (dag.strands.start[s], dag.strands.thread[s], victim);
-                starts.steals.push(steal);
+                starts.steals.push((start, dag.strands.thread[s], victim));
+                let took = start.saturating_sub(ready.at.max(free_since));
+                let is_child = ready.kind == EdgeKind::Create;
+                starts.steal_times.push((is_child, took));
             }
         }
         starts

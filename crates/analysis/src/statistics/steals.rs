@@ -51,6 +51,11 @@ pub struct StealStatistics {
     pub first_spawn: u64,
     /// Times to the first steal of the threads that stole.
     pub first: Distribution,
+    /// How long thieves took to begin a child, from when it was ready and the thief had ended what it
+    /// ran before; by the rule of MODEL.md §5, whatever the runtime told.
+    pub to_child: Distribution,
+    /// The same of a task that goes on: after a create, or after a wait.
+    pub to_continuation: Distribution,
     /// Pool workers that never stole.
     pub never: u64,
     /// Sums over all threads.
@@ -106,6 +111,8 @@ pub(super) fn steals(dag: &Dag, starts: &Starts) -> StealStatistics {
         count: taken.len() as u64,
         per_second: per_second(dag, taken.len()),
         first_spawn: first_spawn(dag),
+        to_child: took(starts, true),
+        to_continuation: took(starts, false),
         ..StealStatistics::default()
     };
     let mut threads: Vec<WorkerSteals> = (0..dag.meta.threads)
@@ -133,6 +140,13 @@ pub(super) fn steals(dag: &Dag, starts: &Starts) -> StealStatistics {
     }
     all.workers = rows;
     all
+}
+
+/// How long the steals of children took, or those of continuations.
+fn took(starts: &Starts, of_children: bool) -> Distribution {
+    let times = starts.steal_times.iter().filter(|t| t.0 == of_children);
+    let mut times: Vec<u64> = times.map(|t| t.1).collect();
+    Distribution::of(&mut times)
 }
 
 /// A thread that did nothing of what is counted here.

@@ -45,7 +45,7 @@ fn measured(dag: &Dag) -> Report {
 }
 
 fn alone(what: Only) -> (Dag, u64) {
-    only(&run(), what, &Options::default()).unwrap()
+    only(&run(), &what, &Options::default()).unwrap()
 }
 
 fn label(name: &str) -> u32 {
@@ -95,7 +95,7 @@ fn tasks_of_a_site_come_with_all_below_them() {
     };
     let whole = measured(&run());
     for (name, tasks, kept) in [("a.rs:3", 3, 4), ("b.rs:9", 1, 3)] {
-        let (dag, inside) = alone(Only::Site(place(name)));
+        let (dag, inside) = alone(Only::Site(vec![place(name)]));
         let of = |row: &&workspan_analysis::SiteRow| row.site == place(name);
         let row = whole.sites.iter().find(of).unwrap();
         let part = measured(&dag);
@@ -103,6 +103,6 @@ fn tasks_of_a_site_come_with_all_below_them() {
         assert_eq!((inside, dag.tasks.len()), (tasks, kept), "{name}");
     }
     // The second is created after the first was waited for.
-    let part = measured(&alone(Only::Site(place("a.rs:3"))).0);
+    let part = measured(&alone(Only::Site(vec![place("a.rs:3")])).0);
     assert_eq!(part.work_span.span, 20 + 20);
 }

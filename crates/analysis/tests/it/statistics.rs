@@ -159,6 +159,29 @@ fn steals_as_told() {
     assert_eq!((steals.leapfrogs, steals.never), (1, 0));
     assert_eq!((steals.failed, steals.sleeps, steals.asleep), (1, 3, 19));
     assert_eq!((steals.more_workers, steals.beyond), (0, 0));
+    // Task 1 was ready at 10 and the thief free; the thief of task 3 was free from 23 on, before it
+    // was ready at 24.
+    assert_eq!(spread(&steals.to_child), (2, 10, [4, 4, 6, 6, 6]));
+    assert_eq!(spread(&steals.to_continuation).0, 0);
+}
+
+/// Worker 0 runs the child until 50; worker 1 takes the continuation after 4. After the wait the task
+/// goes on where it was, which is no steal.
+#[test]
+fn steals_of_continuations_have_times_of_their_own() {
+    let run = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"continuation"}
+{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"create","t":10,"w":0,"task":0,"child":1,"site":"a.rs:1"}
+{"ev":"begin","t":10,"w":0,"task":1}
+{"ev":"resume","t":14,"w":1,"task":0}
+{"ev":"wait","t":40,"w":1,"task":0}
+{"ev":"end","t":50,"w":0,"task":1}
+{"ev":"resume","t":52,"w":1,"task":0}
+{"ev":"end","t":60,"w":1,"task":0}
+"#;
+    let steals = measure(&read(run)).steals;
+    assert_eq!(spread(&steals.to_continuation), (1, 4, [4; 5]));
+    assert_eq!(steals.to_child.count, 0);
 }
 
 #[test]

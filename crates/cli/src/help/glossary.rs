@@ -11,6 +11,8 @@ pub struct Term {
     aliases: Vec<&'static str>,
     /// The first paragraph, as one line.
     pub meaning: String,
+    /// Commands, a line each: the paragraph that is indented as code.
+    pub examples: Vec<&'static str>,
 }
 
 impl Term {
@@ -44,7 +46,16 @@ fn term(entry: &'static str) -> Term {
     let mut paragraphs = text.trim().split("\n\n");
     let meaning = paragraphs.next().unwrap_or_default().replace('\n', " ");
     let also = paragraphs.find_map(|paragraph| paragraph.strip_prefix("Also: "));
+    let code = "    ";
+    let examples = text
+        .split("\n\n")
+        .find(|paragraph| paragraph.starts_with(code));
     Term {
+        examples: examples
+            .unwrap_or_default()
+            .lines()
+            .map(str::trim)
+            .collect(),
         name: name.trim(),
         aliases: also
             .map(|names| names.split(", ").map(str::trim).collect())

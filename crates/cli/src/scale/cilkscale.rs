@@ -51,6 +51,7 @@ pub(super) fn run(args: &ScaleArgs, file: &Path) -> anyhow::Result<ExitCode> {
         stretch: "workspan stretch -- COMMAND".into(),
         bandwidth: "workspan bandwidth -- COMMAND".into(),
         report: "workspan record -- COMMAND".into(),
+        section: None,
         scale: &found,
         region: None,
         ticks_per_second: TICKS_PER_SECOND,

@@ -10,6 +10,7 @@ mod run;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use workspan_analysis::scale::{BareRuns, Runs, Scale, scale};
@@ -22,6 +23,7 @@ use crate::compare::Looks;
 use crate::output::print;
 use crate::plot::{Format, format_of, put, write};
 use crate::say;
+use crate::section::SectionArgs;
 use crate::simulate::{Workers, policy, workers};
 use predict::Recorded;
 use program::Program;
@@ -50,6 +52,7 @@ Examples:
   workspan scale -- cargo run --release -- input.txt
   workspan scale --workers 1..8 --repeat 9 -o scale.svg -o scale.csv -- ./a.out
   workspan scale -- ./sort --threads '{workers}' 1000000
+  workspan scale --only region:solve -- ./a.out          # of one section; `workspan help section`
   workspan scale --keep-runs runs -- ./a.out && workspan view runs/*.wspan
   workspan scale --from cilkscale.csv -o scale.svg       # what Cilkscale measured, over its bounds
 
@@ -81,7 +84,7 @@ pub struct ScaleArgs {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     seeds: u32,
     /// Measure only
-    #[arg(long)]
+    #[arg(long, conflicts_with = "only")]
     no_record: bool,
     /// Record a run on each number of workers that is measured and keep them in this folder, for
     /// `workspan view` and `compare`
@@ -95,9 +98,11 @@ pub struct ScaleArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    section: SectionArgs,
+    #[command(flatten)]
     looks: Looks,
     /// Run nothing: draw what this CSV of Cilkscale holds
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["workers", "repeat", "warmup", "no_pin", "policy", "seeds", "no_record", "keep_runs", "command"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["workers", "repeat", "warmup", "no_pin", "policy", "seeds", "no_record", "keep_runs", "only", "command"])]
     from: Option<PathBuf>,
     /// The row of that file with this tag (default: the whole program)
     #[arg(long, value_name = "TAG", requires = "from")]
@@ -151,6 +156,7 @@ pub fn run(args: &ScaleArgs) -> anyhow::Result<ExitCode> {
         stretch: next_stretch(args, &program, &counts),
         bandwidth: format!("workspan bandwidth -- {}", program.line_on_one()),
         report: format!("workspan record -- {}", program.line_on_one()),
+        section: args.section.only.as_ref().map(ToString::to_string),
         scale: &scale,
         region: recorded.as_ref().and_then(divided_region),
         ticks_per_second: recorded.as_ref().map_or(0, |r| r.ticks_per_second),
@@ -248,7 +254,9 @@ impl Session<'_> {
         } else {
             match self.recorded(&mut runs) {
                 Ok(recorded) => first = Some(recorded),
-                Err(why) if self.args.keep_runs.is_some() => return Err(why),
+                Err(why) if self.args.keep_runs.is_some() || self.args.section.only.is_some() => {
+                    return Err(why);
+                }
                 Err(why) => unrecorded = Some(format!("{why:#}.")),
             }
         }
@@ -291,7 +299,7 @@ impl Session<'_> {
             );
             let given = self.program.given(workers);
             predict::record(self.runner, &given, workers, self.place(workers), &trace)?;
-            let recorded = predict::read(&trace, workers)?;
+            let recorded = predict::read(&trace, workers, &self.args.section)?;
             if recorded.run.tasks <= 1 {
                 bail!("nothing parallel was seen in the program when it was recorded");
             }
@@ -335,15 +343,29 @@ impl Session<'_> {
                 }
                 let workers = runs.workers;
                 self.progress.begin(workers, round, self.args.repeat);
-                let command = self.program.bare(workers);
-                let took = self.runner.run(command, workers, self.place(workers))?;
-                self.progress.end(workers, took);
-                self.progress.expect(workers, cpus, took);
+                let begin = Instant::now();
+                let took = self.timed(workers)?;
+                self.progress.end(workers, begin.elapsed());
+                self.progress.expect(workers, cpus, begin.elapsed());
                 let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
                 runs.times.push(ns.max(1));
             }
         }
         Ok(all)
+    }
+
+    /// What a run on `workers` workers takes: the bare program from its start to its end, or the
+    /// section of a recorded run, as only a recorded one tells when that begins and ends.
+    fn timed(&self, workers: u32) -> anyhow::Result<Duration> {
+        if self.args.section.only.is_none() {
+            let command = self.program.bare(workers);
+            return self.runner.run(command, workers, self.place(workers));
+        }
+        let trace = self.folder.join("section.wspan");
+        let given = self.program.given(workers);
+        predict::record(self.runner, &given, workers, self.place(workers), &trace)?;
+        let recorded = predict::read(&trace, workers, &self.args.section)?;
+        Ok(Duration::from_nanos(recorded.elapsed_ns))
     }
 }
 

@@ -13,7 +13,7 @@ use workspan_dag::Dag;
 use workspan_reader::OpenOptions;
 
 use super::run::Runner;
-use crate::trace::open;
+use crate::section::SectionArgs;
 
 /// Records the command, as given, on `workers` workers into `trace`.
 ///
@@ -59,6 +59,8 @@ pub struct Recorded {
     pub logical: Logical,
     /// Whether it did what was asked, and where its time went.
     pub run: RecordedRun,
+    /// From its begin to its end.
+    pub elapsed_ns: u64,
     /// Ticks a second; 0 where the unit is unknown.
     pub ticks_per_second: u64,
 }
@@ -67,14 +69,16 @@ pub struct Recorded {
 ///
 /// # Errors
 /// It can't be read.
-pub fn read(trace: &Path, asked: u32) -> anyhow::Result<Recorded> {
-    let dag = open(trace, &OpenOptions::default())?;
-    let report = report(&dag, &Options::default()).with_context(|| trace.display().to_string())?;
+pub fn read(trace: &Path, asked: u32, section: &SectionArgs) -> anyhow::Result<Recorded> {
+    let measured = Options::default();
+    let dag = section.open(trace, OpenOptions::default(), &measured)?;
+    let report = report(&dag, &measured).with_context(|| trace.display().to_string())?;
     let ticks_per_second = dag.meta.ticks_per_second;
     let tick = 1e9 / ticks_per_second.max(1) as f64;
     Ok(Recorded {
         logical: Logical::from(&report.work_span),
         run: RecordedRun::new(&report, asked, tick),
+        elapsed_ns: (report.breakdown.elapsed() as f64 * tick).round() as u64,
         ticks_per_second,
         dag,
     })

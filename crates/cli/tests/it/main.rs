@@ -35,6 +35,7 @@ mod runs;
 mod samples;
 mod sanitizers;
 mod scale;
+mod sections;
 mod sharing;
 mod simulate;
 mod stdio_client;

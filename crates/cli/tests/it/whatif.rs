@@ -58,6 +58,36 @@ fn the_worked_example_as_json() {
 }
 
 #[test]
+fn the_critical_path_by_site_is_told_as_it_is_and_then() {
+    let run = trace(TREE_SUM);
+    let text = said(&whatif(
+        &run,
+        &["--json", "--factors", "4", "--by-site", "4"],
+    ));
+    let root: Value = serde_json::from_str(&text).unwrap();
+    let rows = root["by_site"]["sites"].as_array().unwrap();
+    let row = |site: &str, key: &str| -> f64 {
+        let row = rows.iter().find(|row| row["site"]["at"] == site).unwrap();
+        row[key].as_f64().unwrap()
+    };
+    // MODEL.md §8, example A.
+    let now = ["root", "src/sum.rs:13", "src/sum.rs:25"].map(|site| row(site, "critical_work"));
+    assert_eq!(now, [85.0, 40.0, 20.0]);
+    let sum = |key: &str| rows.iter().map(|r| r[key].as_f64().unwrap()).sum::<f64>();
+    assert_eq!(sum("critical_work"), 145.0);
+    assert_eq!(
+        sum("critical_work_then"),
+        root["all"][0]["span"].as_f64().unwrap()
+    );
+    assert_eq!(row("root", "critical_work_then"), 85.0 - 80.0 * 3.0 / 4.0);
+    let text = said(&whatif(&run, &["--by-site", "4", "--ascii"]));
+    assert!(
+        text.contains("Spawn sites on the critical path, 4x as fast"),
+        "{text}"
+    );
+}
+
+#[test]
 fn targets_are_found_by_label_end_of_path_and_lines() {
     let run = trace(TREE_SUM);
     let span = |args: &[&str]| -> u64 {

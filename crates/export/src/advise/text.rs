@@ -9,6 +9,7 @@ use crate::limits;
 use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::position::{end_words, label, owner_words, site_cell, start_words};
 use crate::quantity::{NBSP, percent_of, ratio, share, thousands, time};
+use crate::section::titled;
 use crate::what_if::quoted;
 
 /// Sites shown at most in the table of grains.
@@ -17,14 +18,13 @@ const MAX_GRAIN_ROWS: usize = 10;
 /// The advice as lines of at most `looks.width` columns.
 pub fn advise_text(dag: &Dag, advice: &Advice, looks: &CompareOptions) -> String {
     let mut page = Page::new(looks.width, looks.color, looks.charset);
-    let name = dag.meta.name.as_deref().filter(|n| !n.is_empty());
     let goal = &advice.goal;
     page.blank();
     page.prose(
         "  ",
         2,
         &[
-            strong(name.unwrap_or("program")),
+            strong(titled(&dag.meta, "program")),
             plain(": parallelism "),
             strong(ratio(advice.now.parallelism())),
             plain(format!(

@@ -14,7 +14,8 @@ use crate::position::{end_words, owner_words, short_function, start_words};
 use crate::quantity::{NBSP, ratio, share};
 
 /// The limits as text, broken ones first.
-pub fn check_text(checked: &[Checked], options: &CompareOptions) -> String {
+/// `section`: what of the runs they are of, as `region:solve`.
+pub fn check_text(checked: &[Checked], section: Option<&str>, options: &CompareOptions) -> String {
     let mut page = Page::new(options.width, options.color, options.charset);
     let broken = checked.iter().filter(|c| c.broken).count();
     let sentence = match (broken, checked.len()) {
@@ -24,7 +25,9 @@ pub fn check_text(checked: &[Checked], options: &CompareOptions) -> String {
         (1, n) => format!("1 of {n} limits is broken."),
         (b, n) => format!("{b} of {n} limits are broken."),
     };
-    page.prose("", 0, &[strong(sentence)]);
+    let of = section.map(|section| plain(format!("Of {section} alone: ")));
+    let words: Vec<Piece> = of.into_iter().chain([strong(sentence)]).collect();
+    page.prose("", 0, &words);
     for one in checked
         .iter()
         .filter(|c| c.broken)
@@ -144,7 +147,8 @@ pub(super) fn place_words(place: &Where) -> Vec<Piece> {
 
 /// The limits as one JSON object, followed by a newline. `unit` says whether `measured` and `bound`
 /// are ratios, nanoseconds, or fractions (0.05 is 5 %).
-pub fn check_json(checked: &[Checked]) -> String {
+/// `section`: what of the runs they are of, as `region:solve`.
+pub fn check_json(checked: &[Checked], section: Option<&str>) -> String {
     let limits: Vec<_> = checked
         .iter()
         .map(|one| {
@@ -165,7 +169,7 @@ pub fn check_json(checked: &[Checked]) -> String {
         })
         .collect();
     let root = json!({
-        "workspan_check": 1, "broken": checked.iter().filter(|c| c.broken).count(), "limits": limits,
+        "workspan_check": 1, "only": section, "broken": checked.iter().filter(|c| c.broken).count(), "limits": limits,
     });
     document(&root)
 }

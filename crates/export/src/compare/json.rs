@@ -78,7 +78,7 @@ pub fn compare_json(comparison: &Comparison) -> String {
         .sides
         .iter()
         .map(
-            |s| json!({"name": s.name, "runs": s.runs, "workers": s.workers, "runtime": s.runtime}),
+            |s| json!({"name": s.name, "only": s.section, "runs": s.runs, "workers": s.workers, "runtime": s.runtime}),
         )
         .collect();
     let unit = |q: Quantity| {

@@ -81,7 +81,8 @@ pub fn compare_text(comparison: &Comparison, options: &CompareOptions) -> String
             1 => "1 worker".to_string(),
             n => format!("{n} workers"),
         };
-        let mut facts = format!("  {runs}, {workers}");
+        let section = side.section.as_ref().map(|s| format!(", {s} alone"));
+        let mut facts = format!("{}  {runs}, {workers}", section.unwrap_or_default());
         if let Some(runtime) = &side.runtime {
             facts.push_str(&format!(", {runtime}"));
         }

@@ -26,7 +26,7 @@ pub fn scale_json(view: &ScaleView) -> String {
         })
     });
     let root = json!({
-        "workspan_scale": 1, "program": view.program, "command": view.command,
+        "workspan_scale": 1, "only": view.section, "program": view.program, "command": view.command,
         "cpus": view.cpus, "pinned": view.pinned, "ticks_per_second": view.ticks_per_second,
         "recorded": scale.recorded.iter().map(recorded).collect::<Vec<_>>(), "unrecorded": view.unrecorded,
         "predictions": logical, "policy": view.policy, "seeds": view.seeds,

@@ -25,7 +25,13 @@ pub fn scale_text(view: &ScaleView, looks: &CompareOptions) -> String {
     if view.pinned {
         about.push_str(", one CPU per worker");
     }
-    page.prose("  ", 2, &[strong(view.program.clone()), plain(about)]);
+    let mut program = vec![strong(view.program.clone())];
+    if let Some(section) = &view.section {
+        program.push(plain(format!(", {section} alone")));
+        about.push_str("; times of recorded runs");
+    }
+    program.push(plain(about));
+    page.prose("  ", 2, &program);
     match &scale.logical {
         Some(logical) => page.prose("  ", 2, &logical_words(view, logical)),
         None => {

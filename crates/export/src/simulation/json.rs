@@ -6,6 +6,7 @@ use super::{SimulationRow, SimulationView};
 use crate::compare::ratio_json;
 use crate::json::document;
 use crate::limits::limits_json;
+use crate::section::section_json;
 use crate::what_if::json::whole;
 
 /// The runs as one JSON object and a line end.
@@ -13,7 +14,7 @@ pub fn simulation_json(view: &SimulationView) -> String {
     let rows: Vec<Json> = view.rows.iter().map(|r| row(view, r)).collect();
     let setup = view.rows.first().map(|r| r.setup);
     let root = json!({
-        "workspan_simulation": 1, "ticks_per_second": view.dag.meta.ticks_per_second,
+        "workspan_simulation": 1, "section": section_json(&view.dag.meta), "ticks_per_second": view.dag.meta.ticks_per_second,
         "policy": setup.map(|s| s.policy.to_string()), "steal_cost": setup.map(|s| s.steal_cost),
         "attempt_cost": setup.map(|s| s.attempt_cost), "spawn_cost": view.spawn_cost, "seed": setup.map(|s| s.seed),
         "fixes": view.fixes, "work": whole(view.work), "span": whole(view.span),

@@ -5,12 +5,12 @@ use crate::compare::CompareOptions;
 use crate::limits;
 use crate::page::{Page, Tone, plain, strong};
 use crate::quantity::{NBSP, percent_of, ratio, time};
+use crate::section::titled;
 
 /// The runs as lines of at most `looks.width` columns.
 pub fn simulation_text(view: &SimulationView, looks: &CompareOptions) -> String {
     let mut page = Page::new(looks.width, looks.color, looks.charset);
     let meta = &view.dag.meta;
-    let name = meta.name.as_deref().filter(|n| !n.is_empty());
     page.blank();
     let Some(first) = view.rows.first() else {
         return page.finish();
@@ -25,7 +25,7 @@ pub fn simulation_text(view: &SimulationView, looks: &CompareOptions) -> String 
         time(meta, first.setup.steal_cost as f64),
         time(meta, view.spawn_cost as f64)
     );
-    page.prose("  ", 2, &[strong(name.unwrap_or("program")), plain(about)]);
+    page.prose("  ", 2, &[strong(titled(meta, "program")), plain(about)]);
     for fix in view.fixes {
         page.prose(
             "  ",

@@ -178,6 +178,27 @@ fn edge(view: &View, page: &mut Page, name: &str, row: &ReadyTimes) {
     page.line(&[plain(line)]);
 }
 
+/// How long thieves took.
+fn steal_times(view: &View, page: &mut Page, all: &StealStatistics) {
+    let rows = [
+        ("to a child", &all.to_child),
+        ("to a continuation", &all.to_continuation),
+    ];
+    if rows.iter().all(|row| row.1.count == 0) {
+        return;
+    }
+    let columns = ["steals", "min", "median", "90 %", "max", "mean"].map(|name| (name, 9));
+    head(page, "Steals took", 20, &columns);
+    for (name, d) in rows.into_iter().filter(|row| row.1.count > 0) {
+        let mut line = format!("  {name:<20}{:>9}", thousands(d.count.into()));
+        for v in [d.minimum, d.median, d.p90, d.maximum] {
+            line.push_str(&format!(" {:>8}", view.time(v as f64)));
+        }
+        line.push_str(&format!(" {:>8}", view.time(d.mean())));
+        page.line(&[plain(line)]);
+    }
+}
+
 fn over_time(page: &mut Page, what: &str, depth: &Depth) {
     if depth.mean.is_empty() {
         return;
@@ -227,6 +248,7 @@ fn steals(view: &View, page: &mut Page, all: &StealStatistics) {
     }
     words.push(plain(facts + "."));
     page.prose("  ", 4, &words);
+    steal_times(view, page, all);
     let first = &all.first;
     if first.count > 0 {
         let mut text = format!(

@@ -9,7 +9,8 @@ use crate::json::document;
 use crate::what_if::json::whole;
 
 /// The comparison as one JSON object and a line end.
-pub fn stretch_json(stretch: &Stretch) -> String {
+/// `section`: what of both runs it is of, as `region:solve`.
+pub fn stretch_json(stretch: &Stretch, section: Option<&str>) -> String {
     let dag = names(&stretch.places);
     let rows =
         |rows: &[StretchRow]| -> Json { rows.iter().map(|r| row(stretch, &dag, r)).collect() };
@@ -22,7 +23,7 @@ pub fn stretch_json(stretch: &Stretch) -> String {
     });
     let matched = &stretch.matched;
     let root = json!({
-        "workspan_stretch": 1,
+        "workspan_stretch": 1, "only": section,
         "tick_ns": ratio_json(stretch.tick),
         "workers": loss.workers, "serial_workers": stretch.serial_workers, "elapsed": loss.elapsed,
         "serial_work": whole(loss.serial_work), "loss": signed(loss.total), "loss_parts": parts,

@@ -12,14 +12,11 @@ use crate::limits;
 use crate::page::{Page, Piece, Tone, columns, plain, strong};
 use crate::position::{label, owner_words};
 use crate::quantity::{bytes, ratio, share, thousands};
+use crate::section::{self, titled};
 
 pub(super) fn title(view: &View, page: &mut Page) {
     let meta = &view.dag.meta;
-    let name = meta
-        .name
-        .as_deref()
-        .filter(|n| !n.is_empty())
-        .unwrap_or("program");
+    let name = &titled(meta, "program");
     let mut facts = Vec::new();
     facts.extend(meta.runtime.clone());
     facts.push(workers(meta.workers));
@@ -53,6 +50,10 @@ pub(super) fn title(view: &View, page: &mut Page) {
         }
     }
     page.blank();
+    if let Some(words) = section::sentence(meta, b.elapsed()) {
+        page.prose("  ", 2, &words);
+        page.blank();
+    }
 }
 
 pub(super) fn workers(n: u32) -> String {

@@ -9,6 +9,7 @@ use super::notes::Notes;
 use super::{View, breakdown, findings, headline, scale, standstill};
 use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::quantity::{percent_of, ratio, share};
+use crate::what_if::measuring_options;
 
 /// Lines of the report at most.
 pub(super) const MAX_LINES: usize = 30;
@@ -250,7 +251,8 @@ fn critical_gain(view: &View, block: &CriticalBlock, index: usize) -> Vec<Piece>
 fn more_in_the_long_report(view: &View, page: &mut Page, hidden: &[(usize, &str)]) {
     let trace = view.options.trace.as_ref();
     let file = trace.map_or("FILE", |trace| trace.name.as_str());
-    let options = trace.iter().flat_map(|trace| &trace.options);
+    let options = trace.iter().flat_map(|trace| trace.options.clone());
+    let options = options.chain(measuring_options(view.dag, view.measured));
     let options: String = options.map(|option| format!("{option} ")).collect();
     let hidden: Vec<String> = hidden
         .iter()

@@ -1,13 +1,14 @@
 //! A what-if profile as JSON (TEXT_TRACE.md, "The report as JSON").
 
 use serde_json::{Map, Value as Json, json};
-use workspan_analysis::{Metric, Outcome};
+use workspan_analysis::{CriticalSite, Metric, Outcome};
 
 use super::WhatIfView;
-use crate::compare::ratio_json;
+use crate::compare::{place_json, ratio_json};
 use crate::json::{document, unit};
 use crate::limits::limits_json;
 use crate::position::label;
+use crate::section::section_json;
 
 /// The profile as one JSON object and a line end.
 pub fn what_if_json(view: &WhatIfView) -> String {
@@ -30,10 +31,19 @@ pub fn what_if_json(view: &WhatIfView) -> String {
             })
         })
         .collect();
+    let sites = view.sites.map(|(k, sites)| {
+        let row = |site: &CriticalSite| {
+            json!({
+                "site": place_json(view.dag, site.site), "critical_work": site.now.round(), "critical_work_then": site.then.round(),
+            })
+        };
+        json!({"factor": factor(k), "sites": sites.iter().map(row).collect::<Vec<_>>()})
+    });
     let root = json!({
         "workspan_whatif": 1, "metric": metric, "metric_unit": metric_unit,
-        "ticks_per_second": view.dag.meta.ticks_per_second, "work": whole(result.work),
+        "ticks_per_second": view.dag.meta.ticks_per_second, "section": section_json(&view.dag.meta), "work": whole(result.work),
         "limits": limits_json(view.dag, view.limits), "now": outcome(&result.now, view.workers), "all": list(&result.all), "regions": targets,
+        "by_site": sites,
     });
     document(&root)
 }

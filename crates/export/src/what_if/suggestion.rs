@@ -4,6 +4,7 @@ use workspan_analysis::{Metric, Options, Suggestion, Target};
 use workspan_dag::Dag;
 
 use crate::position::label;
+use crate::section;
 
 /// `workspan whatif sort.wspan --lines src/sort.rs:43-50`, a word each, and what makes it measure
 /// as `measured` does: the number that is promised is the one it prints.
@@ -48,6 +49,13 @@ pub(crate) fn command(
             }
         }
     }
+    words.extend(measuring_options(dag, measured));
+    words
+}
+
+/// The options that make another command measure the same, a word each.
+pub(crate) fn measuring_options(dag: &Dag, measured: &Options) -> Vec<String> {
+    let mut words: Vec<String> = section::option(&dag.meta).into_iter().collect();
     if let Metric::Counter(name) = &measured.metric {
         words.push(format!("--metric {}", quoted(name)));
     }

@@ -1,6 +1,6 @@
 //! Formats a what-if profile as lines of text.
 
-use workspan_analysis::{Metric, Outcome};
+use workspan_analysis::{CriticalSite, Metric, Outcome};
 
 use super::WhatIfView;
 use crate::compare::CompareOptions;
@@ -8,6 +8,7 @@ use crate::limits;
 use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::position::label;
 use crate::quantity::{NBSP, amount, ratio, share};
+use crate::section::titled;
 
 /// Columns of a speedup on some workers.
 const BOUND_COLUMNS: usize = 14;
@@ -19,13 +20,12 @@ const FIRST_COLUMNS: usize = 36;
 pub fn what_if_text(view: &WhatIfView, looks: &CompareOptions) -> String {
     let mut page = Page::new(looks.width, looks.color, looks.charset);
     let result = view.result;
-    let name = view.dag.meta.name.as_deref().filter(|n| !n.is_empty());
     page.blank();
     page.prose(
         "  ",
         2,
         &[
-            strong(name.unwrap_or("program")),
+            strong(titled(&view.dag.meta, "program")),
             plain(format!(
                 ": work {}, span {}, parallelism {}",
                 view.amount(result.work as f64),
@@ -69,6 +69,9 @@ pub fn what_if_text(view: &WhatIfView, looks: &CompareOptions) -> String {
     if result.targets.len() > 1 {
         view.table(&mut page, &[strong("All together")], &result.all);
     }
+    if let Some((factor, sites)) = view.sites {
+        view.by_site(&mut page, factor, sites);
+    }
     page.blank();
     let note = "The work stays the same; the span is computed with the code spread over that many workers. Speedups are lower and upper bounds.";
     page.prose("  ", 2, &[(Tone::Faint, note.to_owned())]);
@@ -92,6 +95,32 @@ impl WhatIfView<'_> {
             Metric::Counter(name) => Some(name.as_str()),
         };
         amount(&self.dag.meta, counter, v)
+    }
+
+    /// The sites of the critical path now and then.
+    fn by_site(&self, page: &mut Page, factor: f64, sites: &[CriticalSite]) {
+        page.blank();
+        let title = format!("Spawn sites on the critical path, {factor}x as fast");
+        page.prose("  ", 4, &[strong(title)]);
+        let head = format!(
+            "{:>12}{:>8}{:>12}{:>8}  {}",
+            "now", "of all", "then", "of all", "site"
+        );
+        page.line(&[(Tone::Faint, head)]);
+        let (now, then) = (
+            sites.iter().map(|row| row.now).sum::<f64>(),
+            sites.iter().map(|row| row.then).sum::<f64>(),
+        );
+        let cell = |weight: f64, of: f64| {
+            let part = 100.0 * weight / of.max(f64::MIN_POSITIVE);
+            let weight = self.amount(weight).replace(NBSP, " ");
+            format!("{weight:>12}{:>8}", share(part).replace(NBSP, " "))
+        };
+        for row in sites {
+            let cells = format!("{}{}  ", cell(row.now, now), cell(row.then, then));
+            let site = label(self.dag, row.site).to_owned();
+            page.line(&[plain(cells), (Tone::Path, site)]);
+        }
     }
 
     /// One row per factor. Uses several tables if the numbers of workers do not fit side by side.

@@ -266,9 +266,9 @@ fn a_broken_limit_names_the_line() {
     assert_eq!(grown.places[from as usize].line, Some(37));
     snapshot(
         "check_broken",
-        &check_text(&checked, &CompareOptions::default()),
+        &check_text(&checked, None, &CompareOptions::default()),
     );
-    let json: Value = serde_json::from_str(&check_json(&checked)).unwrap();
+    let json: Value = serde_json::from_str(&check_json(&checked, None)).unwrap();
     assert_eq!(json["broken"], 5);
     assert_eq!(json["limits"][3]["place"]["block"]["from"]["line"], 37);
     assert_eq!(json["limits"][3]["measured"], 0.357143);
@@ -280,7 +280,7 @@ fn growth_within_the_noise_breaks_nothing_and_says_so() {
     let run = side("run", &merges(&[210, 280, 290], 37));
     let checked = check(Some(&base), &run, &[Limit::MaxRegression(0.05)]);
     assert!(checked[0].measured > 0.05 && !checked[0].broken);
-    let text = check_text(&checked, &CompareOptions::default());
+    let text = check_text(&checked, None, &CompareOptions::default());
     assert!(text.contains("within the noise of the runs"), "{text}");
     let alone = check(
         Some(&side("base", &[BASE])),

@@ -249,7 +249,7 @@ fn outputs(dag: &Dag) -> Vec<(&'static str, String)> {
         .unwrap()
         .write(&mut perfetto)
         .unwrap();
-    let dot = workspan_export::dot(dag, &options, 500).unwrap();
+    let dot = workspan_export::dot(dag, &options, workspan_export::DotOptions::default()).unwrap();
     let mut pprof = Vec::new();
     let packed = written(dag, profile::pprof);
     flate2::read::GzDecoder::new(packed.as_slice())

@@ -13,6 +13,7 @@ fn view(scale: &Scale) -> ScaleView<'_> {
         stretch: "workspan stretch -- ./sort 1000".into(),
         bandwidth: "workspan bandwidth -- ./sort 1000".into(),
         report: "workspan record -- ./sort 1000".into(),
+        section: None,
         scale,
         region: None,
         ticks_per_second: 0,

@@ -65,7 +65,7 @@ fn the_text_leads_with_what_stretched() {
 
 #[test]
 fn json_has_whole_ticks_that_add_up() {
-    let json: Value = serde_json::from_str(&stretch_json(&result(&[100.0]))).unwrap();
+    let json: Value = serde_json::from_str(&stretch_json(&result(&[100.0]), None)).unwrap();
     // 2 x 430 ms less 470 ms.
     assert_eq!(
         (&json["loss"], &json["serial_work"]),

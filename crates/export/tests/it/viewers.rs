@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use workspan_analysis::{Options, report, stolen_strands, strand_facts};
 use workspan_dag::Dag;
-use workspan_export::{chrome, dot, perfetto};
+use workspan_export::{DotColors, DotOptions, chrome, dot, perfetto};
 use workspan_reader::text;
 
 /// Past the test harness, which keeps what tests print to itself.
@@ -164,7 +164,11 @@ fn graphviz_draws_the_dag() {
     for name in RUNS {
         let dag = run(name);
         for most in [1, 4, 1000] {
-            let text = dot(&dag, &Options::default(), most).unwrap();
+            let drawn = DotOptions {
+                nodes: most,
+                ..DotOptions::default()
+            };
+            let text = dot(&dag, &Options::default(), drawn).unwrap();
             let mut child = Command::new("dot")
                 .arg("-Tsvg")
                 .stdin(Stdio::piped())
@@ -203,6 +207,52 @@ fn graphviz_draws_the_dag() {
 }
 
 #[test]
+fn levels_of_a_dot_file_are_limited_and_nodes_have_their_counters() {
+    let dag = run("counters_and_off");
+    let drawn = |levels, colors| {
+        let drawn = DotOptions {
+            levels,
+            colors,
+            ..DotOptions::default()
+        };
+        dot(&dag, &Options::default(), drawn).unwrap()
+    };
+    let whole = drawn(None, DotColors::Critical);
+    let nodes = |text: &str, kind: &str| {
+        let is_node = |line: &&str| line.starts_with(kind) && line.contains("label=\"");
+        text.lines()
+            .filter(|l| !l.contains("->"))
+            .filter(is_node)
+            .count()
+    };
+    assert_eq!(nodes(&whole, "  s"), dag.strands.len());
+    // Nothing but the root, collapsed, with the sums of all counters.
+    let root = drawn(Some(0), DotColors::Critical);
+    assert_eq!((nodes(&root, "  s"), nodes(&root, "  t")), (0, 1), "{root}");
+    for counter in &dag.counters {
+        let sum: u64 = counter.values.iter().map(|v| v.1).sum();
+        let sum = workspan_export::thousands(sum.into());
+        assert!(
+            root.contains(&format!("\\n{} {sum}", counter.name)),
+            "{root}"
+        );
+        let (_, value) = counter.values[0];
+        let value = workspan_export::thousands(value.into());
+        assert!(
+            whole.contains(&format!("\\n{} {value}", counter.name)),
+            "{whole}"
+        );
+    }
+    assert!(!dag.counters.is_empty());
+    // The root's strands, and each of its children collapsed.
+    let one = drawn(Some(1), DotColors::Level);
+    let of_root = dag.tasks.level.iter().filter(|&&level| level == 1).count();
+    assert_eq!(nodes(&one, "  t"), of_root, "{one}");
+    // Of the root's level and of the next.
+    assert!(one.contains("fillcolor=\"#ffffff\"") && one.contains("fillcolor=\"#dbe9f6\""));
+}
+
+#[test]
 fn an_empty_run_is_written_too() {
     let dag = Dag::default();
     let options = Options::default();
@@ -211,5 +261,6 @@ fn an_empty_run_is_written_too() {
     let events: Value = serde_json::from_slice(&bytes).unwrap();
     assert!(events["traceEvents"].is_array());
     perfetto(&dag, &options).unwrap().write(&mut bytes).unwrap();
-    assert!(dot(&dag, &options, 10).unwrap().ends_with("}\n"));
+    let drawn = DotOptions::default();
+    assert!(dot(&dag, &options, drawn).unwrap().ends_with("}\n"));
 }

@@ -35,6 +35,7 @@ pub(crate) fn answer(shared: &Shared, args: &WhatIfArgs) -> anyhow::Result<Strin
     workers.sort_unstable();
     workers.dedup();
     let view = WhatIfView {
+        sites: None,
         dag,
         measured,
         result: &result,

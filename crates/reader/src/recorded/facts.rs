@@ -101,6 +101,7 @@ pub(super) fn meta(
         cpu,
         shortened: shortened(chunks, extent, threads),
         unread: unread(chunks, extent, places),
+        section: None,
     }
 }
 

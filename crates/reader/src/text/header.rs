@@ -81,6 +81,7 @@ pub(super) fn read(line: &mut Line<'_>) -> Result<Meta, Error> {
         cpu: None,
         shortened: None,
         unread: unread(line)?,
+        section: None,
     })
 }
 

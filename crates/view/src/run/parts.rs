@@ -67,7 +67,7 @@ pub(super) fn parts(of: &Run, picture: &Picture) -> Vec<Part> {
     all.extend(sites.take(MOST_SITES).map(|&place| {
         let label = dag.places[place as usize].label.clone();
         let count = counts[place as usize];
-        part("site", 's', place, label, count, Only::Site(place))
+        part("site", 's', place, label, count, Only::Site(vec![place]))
     }));
     all
 }
@@ -94,7 +94,7 @@ fn tasks_of(dag: &Dag) -> Vec<u64> {
 impl Part {
     /// The run's DAG with its time alone, and how many tasks are inside.
     pub(crate) fn dag(&self, of: &Picture) -> Result<(Dag, u64), String> {
-        only(&of.dag, self.what, &of.measured).map_err(|e| e.to_string())
+        only(&of.dag, &self.what, &of.measured).map_err(|e| e.to_string())
     }
 }
 
