@@ -56,7 +56,7 @@ static bool run(const Arguments &arguments) {
     return say(correct, "priced %ld options, mean %.6f", n, sum / static_cast<double>(n));
 }
 
-static const Program PROGRAM = {"blackscholes", "[OPTIONS] [RUNS] [GRAIN]", {{4000, 4, 500}}, {{200000, 30, 10000}},
+static const Program PROGRAM = {"blackscholes", "[OPTIONS] [RUNS] [GRAIN]", {{4000, 4, 500}}, {{200000, 60, 10000}},
                                 {{10000000, 100, 10000}}, run};
 } // namespace blackscholes
 

@@ -155,7 +155,7 @@ static bool run(const Arguments &arguments) {
 }
 
 static const Program PROGRAM = {"bodytrack", "[FRAMES] [PARTICLES] [SIDE] [GRAIN] [--overlap no|yes]", {{10, 200, 48, 16}},
-                                {{100, 2000, 240, 16}}, {{261, 4000, 640, 16}}, run};
+                                {{200, 2000, 240, 16}}, {{261, 4000, 640, 16}}, run};
 } // namespace bodytrack
 
 #endif

@@ -97,7 +97,7 @@ static bool run(const Arguments &arguments) {
     return say(permutation && shorter, "annealed %ld elements, shorter %d", net.n, shorter ? 1 : 0);
 }
 
-static const Program PROGRAM = {"canneal", "[ELEMENTS] [STEPS] [SWAPS] [GRAIN]", {{900, 8, 2000, 100}}, {{100000, 40, 15000, 100}},
+static const Program PROGRAM = {"canneal", "[ELEMENTS] [STEPS] [SWAPS] [GRAIN]", {{900, 8, 2000, 100}}, {{100000, 150, 15000, 100}},
                                 {{2500000, 6000, 15000, 100}}, run};
 } // namespace canneal
 

@@ -193,7 +193,7 @@ static bool run(const Arguments &arguments) {
     return say(correct, "deduplicated %ld bytes to %ld, %ld pieces", size, archive.bytes, static_cast<long>(archive.pieces.size()));
 }
 
-static const Program PROGRAM = {"dedup", "[KILOBYTES] [GROUP] [--output FILE]", {{512, 4}}, {{16384, 27}}, {{196608, 27}}, run};
+static const Program PROGRAM = {"dedup", "[KILOBYTES] [GROUP] [--output FILE]", {{512, 4}}, {{32768, 27}}, {{196608, 27}}, run};
 } // namespace dedup
 
 #endif

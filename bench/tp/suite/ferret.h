@@ -113,7 +113,7 @@ static bool run(const Arguments &arguments) {
     return say(correct, "answered %ld queries, sum %ld", n, sum);
 }
 
-static const Program PROGRAM = {"ferret", "[QUERIES] [BATCH] [DATABASE] [GRAIN]", {{60, 20, 500, 1}}, {{3500, 100, 6000, 1}},
+static const Program PROGRAM = {"ferret", "[QUERIES] [BATCH] [DATABASE] [GRAIN]", {{60, 20, 500, 1}}, {{10000, 100, 12000, 1}},
                                 {{35000, 100, 59695, 1}}, run};
 } // namespace ferret
 

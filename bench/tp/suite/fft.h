@@ -115,7 +115,7 @@ static bool run(const Arguments &arguments) {
     return say(correct, "transformed %ld numbers, at 1: %.4f %.4f", n, second.re, second.im);
 }
 
-static const Program PROGRAM = {"fft", "[LOG2] [LEAF]", {{11, 128}}, {{20, 128}}, {{24, 128}}, run};
+static const Program PROGRAM = {"fft", "[LOG2] [LEAF]", {{11, 128}}, {{22, 128}}, {{24, 128}}, run};
 } // namespace fft
 
 #endif

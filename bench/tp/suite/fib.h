@@ -32,7 +32,7 @@ static bool run(const Arguments &arguments) {
     return say(found == expected, "fib(%ld) = %llu", n, static_cast<unsigned long long>(found));
 }
 
-static const Program PROGRAM = {"fib", "[N] [CUTOFF]", {{20, 6}}, {{38, 12}}, {{47, 19}}, run};
+static const Program PROGRAM = {"fib", "[N] [CUTOFF]", {{20, 6}}, {{41, 12}}, {{47, 19}}, run};
 } // namespace fib
 
 #endif

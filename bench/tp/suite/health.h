@@ -161,7 +161,7 @@ static bool run(const Arguments &arguments) {
                sums[4]);
 }
 
-static const Program PROGRAM = {"health", "[LEVELS] [CHILDREN] [STEPS] [CUTOFF]", {{3, 4, 20, 3}}, {{4, 12, 40, 3}},
+static const Program PROGRAM = {"health", "[LEVELS] [CHILDREN] [STEPS] [CUTOFF]", {{3, 4, 20, 3}}, {{4, 12, 300, 3}},
                                 {{4, 36, 365, 3}}, run};
 } // namespace health
 

@@ -65,7 +65,7 @@ static bool run(const Arguments &arguments) {
     return say(found == SOLUTIONS[n], "nqueens(%ld) = %ld", n, found);
 }
 
-static const Program PROGRAM = {"nqueens", "[N] [CUTOFF]", {{8, 3}}, {{12, 4}}, {{14, 7}}, run};
+static const Program PROGRAM = {"nqueens", "[N] [CUTOFF]", {{8, 3}}, {{13, 4}}, {{14, 7}}, run};
 } // namespace nqueens
 
 #endif

@@ -111,7 +111,7 @@ static bool run(const Arguments &arguments) {
     return say(correct, "drew %ld x %ld pixels, sum %ld", width, height, sum);
 }
 
-static const Program PROGRAM = {"raytrace", "[WIDTH] [HEIGHT] [FRAMES] [TILE]", {{64, 40, 2, 8}}, {{480, 270, 4, 8}},
+static const Program PROGRAM = {"raytrace", "[WIDTH] [HEIGHT] [FRAMES] [TILE]", {{64, 40, 2, 8}}, {{480, 270, 8, 8}},
                                 {{1920, 1080, 200, 8}}, run};
 } // namespace raytrace
 

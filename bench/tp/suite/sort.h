@@ -77,7 +77,7 @@ static bool run(const Arguments &arguments) {
 }
 
 static const Program PROGRAM = {"sort", "[N] [QUICK] [MERGE] [--input random|sorted] [--copy serial|parallel]",
-                                {{20000, 512, 512}}, {{2000000, 512, 512}}, {{1l << 27, 512, 512}}, run};
+                                {{20000, 512, 512}}, {{5000000, 512, 512}}, {{1l << 27, 512, 512}}, run};
 } // namespace sort
 
 #endif

@@ -180,7 +180,7 @@ static bool run(const Arguments &arguments) {
                lu.number(blocks * size - 1, blocks * size - 1));
 }
 
-static const Program PROGRAM = {"sparselu", "[BLOCKS] [SIZE] [--loop flat|halved]", {{10, 6}}, {{40, 24}}, {{120, 40}}, run};
+static const Program PROGRAM = {"sparselu", "[BLOCKS] [SIZE] [--loop flat|halved]", {{10, 6}}, {{60, 32}}, {{120, 40}}, run};
 } // namespace sparselu
 
 #endif

@@ -120,7 +120,7 @@ static bool run(const Arguments &arguments) {
 }
 
 static const Program PROGRAM = {"streamcluster", "[POINTS] [BLOCK] [CENTERS] [GRAIN] [PARTS]", {{1000, 500, 6, 50, 4}},
-                                {{40000, 10000, 20, 50, 8}}, {{1000000, 200000, 20, 50, 8}}, run};
+                                {{200000, 50000, 40, 50, 8}}, {{1000000, 200000, 20, 50, 8}}, run};
 } // namespace streamcluster
 
 #endif

@@ -65,7 +65,7 @@ static bool run(const Arguments &arguments) {
     return say(correct, "priced %ld swaptions, mean %.6f", n, sum / static_cast<double>(std::max(n, 1l)));
 }
 
-static const Program PROGRAM = {"swaptions", "[SWAPTIONS] [TRIALS] [GRAIN]", {{32, 20, 1}}, {{128, 3000, 1}}, {{128, 100000, 1}}, run};
+static const Program PROGRAM = {"swaptions", "[SWAPTIONS] [TRIALS] [GRAIN]", {{32, 20, 1}}, {{128, 8000, 1}}, {{128, 100000, 1}}, run};
 } // namespace swaptions
 
 #endif

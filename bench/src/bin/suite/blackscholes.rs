@@ -88,7 +88,7 @@ pub const PROGRAM: Program = Program {
     name: "blackscholes",
     usage: "[OPTIONS] [RUNS] [GRAIN]",
     test: [4000, 4, 500, 0, 0],
-    small: [200_000, 30, 10_000, 0, 0],
+    small: [200_000, 60, 10_000, 0, 0],
     large: [10_000_000, 100, 10_000, 0, 0],
     run,
 };

@@ -226,7 +226,7 @@ pub const PROGRAM: Program = Program {
     name: "bodytrack",
     usage: "[FRAMES] [PARTICLES] [SIDE] [GRAIN] [--overlap no|yes]",
     test: [10, 200, 48, 16, 0],
-    small: [100, 2000, 240, 16, 0],
+    small: [200, 2000, 240, 16, 0],
     large: [261, 4000, 640, 16, 0],
     run,
 };

@@ -135,7 +135,7 @@ pub const PROGRAM: Program = Program {
     name: "canneal",
     usage: "[ELEMENTS] [STEPS] [SWAPS] [GRAIN]",
     test: [900, 8, 2000, 100, 0],
-    small: [100_000, 40, 15_000, 100, 0],
+    small: [100_000, 150, 15_000, 100, 0],
     large: [2_500_000, 6000, 15_000, 100, 0],
     run,
 };

@@ -254,7 +254,7 @@ pub const PROGRAM: Program = Program {
     name: "dedup",
     usage: "[KILOBYTES] [GROUP] [--output FILE]",
     test: [512, 4, 0, 0, 0],
-    small: [16_384, 27, 0, 0, 0],
+    small: [32_768, 27, 0, 0, 0],
     large: [196_608, 27, 0, 0, 0],
     run,
 };

@@ -121,7 +121,7 @@ pub const PROGRAM: Program = Program {
     name: "ferret",
     usage: "[QUERIES] [BATCH] [DATABASE] [GRAIN]",
     test: [60, 20, 500, 1, 0],
-    small: [3500, 100, 6000, 1, 0],
+    small: [10_000, 100, 12_000, 1, 0],
     large: [35_000, 100, 59_695, 1, 0],
     run,
 };

@@ -187,7 +187,7 @@ pub const PROGRAM: Program = Program {
     name: "fft",
     usage: "[LOG2] [LEAF]",
     test: [11, 128, 0, 0, 0],
-    small: [20, 128, 0, 0, 0],
+    small: [22, 128, 0, 0, 0],
     large: [24, 128, 0, 0, 0],
     run,
 };

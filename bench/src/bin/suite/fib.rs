@@ -30,7 +30,7 @@ pub const PROGRAM: Program = Program {
     name: "fib",
     usage: "[N] [CUTOFF]",
     test: [20, 6, 0, 0, 0],
-    small: [38, 12, 0, 0, 0],
+    small: [41, 12, 0, 0, 0],
     large: [47, 19, 0, 0, 0],
     run,
 };

@@ -224,7 +224,7 @@ pub const PROGRAM: Program = Program {
     name: "health",
     usage: "[LEVELS] [CHILDREN] [STEPS] [CUTOFF]",
     test: [3, 4, 20, 3, 0],
-    small: [4, 12, 40, 3, 0],
+    small: [4, 12, 300, 3, 0],
     large: [4, 36, 365, 3, 0],
     run,
 };

@@ -65,7 +65,7 @@ pub const PROGRAM: Program = Program {
     name: "nqueens",
     usage: "[N] [CUTOFF]",
     test: [8, 3, 0, 0, 0],
-    small: [12, 4, 0, 0, 0],
+    small: [13, 4, 0, 0, 0],
     large: [14, 7, 0, 0, 0],
     run,
 };

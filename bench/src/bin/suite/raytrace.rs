@@ -212,7 +212,7 @@ pub const PROGRAM: Program = Program {
     name: "raytrace",
     usage: "[WIDTH] [HEIGHT] [FRAMES] [TILE]",
     test: [64, 40, 2, 8, 0],
-    small: [480, 270, 4, 8, 0],
+    small: [480, 270, 8, 8, 0],
     large: [1920, 1080, 200, 8, 0],
     run,
 };

@@ -110,7 +110,7 @@ pub const PROGRAM: Program = Program {
     name: "sort",
     usage: "[N] [QUICK] [MERGE] [--input random|sorted] [--copy serial|parallel]",
     test: [20_000, 512, 512, 0, 0],
-    small: [2_000_000, 512, 512, 0, 0],
+    small: [5_000_000, 512, 512, 0, 0],
     large: [1 << 27, 512, 512, 0, 0],
     run,
 };

@@ -224,7 +224,7 @@ pub const PROGRAM: Program = Program {
     name: "sparselu",
     usage: "[BLOCKS] [SIZE] [--loop flat|halved]",
     test: [10, 6, 0, 0, 0],
-    small: [40, 24, 0, 0, 0],
+    small: [60, 32, 0, 0, 0],
     large: [120, 40, 0, 0, 0],
     run,
 };

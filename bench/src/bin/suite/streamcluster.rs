@@ -134,7 +134,7 @@ pub const PROGRAM: Program = Program {
     name: "streamcluster",
     usage: "[POINTS] [BLOCK] [CENTERS] [GRAIN] [PARTS]",
     test: [1000, 500, 6, 50, 4],
-    small: [40_000, 10_000, 20, 50, 8],
+    small: [200_000, 50_000, 40, 50, 8],
     large: [1_000_000, 200_000, 20, 50, 8],
     run,
 };

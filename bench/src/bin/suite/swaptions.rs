@@ -62,7 +62,7 @@ pub const PROGRAM: Program = Program {
     name: "swaptions",
     usage: "[SWAPTIONS] [TRIALS] [GRAIN]",
     test: [32, 20, 1, 0, 0],
-    small: [128, 3000, 1, 0, 0],
+    small: [128, 8000, 1, 0, 0],
     large: [128, 100_000, 1, 0, 0],
     run,
 };

@@ -11,7 +11,7 @@ use super::runtime::{Runtime, Toolchain};
 use workspan_record::embedded;
 
 /// What every compiler is given.
-const FLAGS: [&str; 4] = ["-std=c++11", "-O2", "-g", "-I"];
+pub const FLAGS: [&str; 4] = ["-std=c++11", "-O3", "-g", "-I"];
 
 /// A program to build.
 struct Job {

@@ -1,11 +1,14 @@
 //! Runs one kernel's programs in turns, bare and recorded, and reads the traces.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
+use rustix::process::{Pid, Signal, kill_process};
+use workspan_analysis::causes::{Cause, Finding};
 use workspan_analysis::{Options, Report};
-use workspan_dag::Dag;
+use workspan_dag::{Dag, EndKind, NONE, StartKind};
 use workspan_reader::OpenOptions;
 use workspan_runtimes::thread_count_variables;
 
@@ -70,7 +73,7 @@ pub fn measure(plan: &Plan, variants: &[Variant], warnings: &mut Vec<String>) ->
                     let run = self::run(plan, &variant.recorded, Some(&file))?;
                     agree(&mut printed, run.printed)?;
                     rows[i].recorded.push(run.took);
-                    let told = read(&file).and_then(|trace| {
+                    let told = read(&file, Findings::Any).and_then(|trace| {
                         // The main thread's root alone: whatever ran the tasks is not one that is
                         // recorded.
                         let blind = trace.tasks <= 1 && variant.runtime != Runtime::Serial;
@@ -137,6 +140,8 @@ pub(super) struct Call<'a> {
     pub program: &'a Path,
     pub arguments: &'a [&'a str],
     pub workers: usize,
+    /// What it may take at most.
+    pub limit: Option<Duration>,
 }
 
 /// Recording: further options, and where the trace goes.
@@ -150,6 +155,7 @@ fn run(plan: &Plan, program: &Path, trace: Option<&Path>) -> anyhow::Result<Run>
         program,
         arguments: plan.kernel.arguments,
         workers: plan.workers,
+        limit: None,
     };
     let options = &["--max-overhead", "off"];
     call.run(trace.map(|trace| Recording { options, trace }))
@@ -159,7 +165,8 @@ impl Call<'_> {
     /// Runs it, bare or recorded.
     ///
     /// # Errors
-    /// It can't be started, it fails, or it does not say how long it took.
+    /// It can't be started, it fails, it does not say how long it took, or it took longer than the
+    /// limit and was ended.
     pub(super) fn run(&self, recording: Option<Recording>) -> anyhow::Result<Run> {
         let mut command = match recording {
             None => Command::new(self.program),
@@ -177,8 +184,7 @@ impl Call<'_> {
         command.envs(thread_count_variables().map(|name| (name, &workers)));
         command.stdin(Stdio::null());
         let before = cpu_time_of_children();
-        let output = command
-            .output()
+        let output = output_within(&mut command, self.limit)
             .with_context(|| self.program.display().to_string())?;
         let cpu = cpu_time_of_children() - before;
         let said = String::from_utf8_lossy(&output.stderr);
@@ -200,6 +206,34 @@ impl Call<'_> {
     }
 }
 
+/// How long a program that was asked to end may take for it.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Runs `command` to its end. One that takes longer than `limit` is asked to end, then killed.
+fn output_within(command: &mut Command, limit: Option<Duration>) -> anyhow::Result<Output> {
+    let Some(limit) = limit else {
+        return Ok(command.output()?);
+    };
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let (ended, has_ended) = std::sync::mpsc::channel();
+    let waiter = std::thread::spawn(move || ended.send(child.wait_with_output()));
+    let signal = |signal| pid.map(|pid| kill_process(pid, signal));
+    if let Ok(output) = has_ended.recv_timeout(limit) {
+        return Ok(output?);
+    }
+    // `record` hands the first signal on, and its child ends.
+    signal(Signal::TERM);
+    if has_ended.recv_timeout(GRACE).is_err() {
+        signal(Signal::KILL);
+    }
+    let _ = waiter.join();
+    bail!("it did not end within {} s, and was ended", limit.as_secs())
+}
+
 /// Of those that have ended, in ns: `cutime` and `cstime` of proc(5), in hundredths of a second.
 fn cpu_time_of_children() -> u64 {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
@@ -210,8 +244,18 @@ fn cpu_time_of_children() -> u64 {
     hundredths * 10_000_000
 }
 
+/// Which findings of a report can be said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Findings {
+    /// All.
+    Any,
+    /// Those of the part that is measured: neither the program's input and check nor the machine's
+    /// load.
+    Measured,
+}
+
 /// What a trace says; or why it says nothing, as a sentence's part.
-pub(super) fn read(file: &Path) -> Result<Recorded, String> {
+pub(super) fn read(file: &Path, findings: Findings) -> Result<Recorded, String> {
     if !file.exists() {
         return Err(UNSEEN.into());
     }
@@ -219,6 +263,11 @@ pub(super) fn read(file: &Path) -> Result<Recorded, String> {
     let report = workspan_analysis::report(&dag, &Options::default()).map_err(|e| e.to_string())?;
     let (b, ws) = (&report.breakdown, &report.work_span);
     let ns = |ticks: u128| nanos(&dag, ticks);
+    let found = report.causes.findings();
+    let first = found.iter().position(|finding| match findings {
+        Findings::Any => true,
+        Findings::Measured => is_of_measured_part(finding),
+    });
     Ok(Recorded {
         parts: Parts {
             workers: b.workers,
@@ -241,19 +290,25 @@ pub(super) fn read(file: &Path) -> Result<Recorded, String> {
         delay_buried: ns(b.delay_buried),
         runtime: dag.meta.runtime.clone().unwrap_or_default(),
         cpu: dag.meta.run.cpu_time.map(|ticks| ns(u128::from(ticks))),
-        cause: report
-            .causes
-            .findings()
-            .first()
-            .map(|f| f.cause.id().into()),
-        says: says_first(&dag, &report),
+        cause: first.map(|i| found[i].cause.id().into()),
+        says: says(&dag, &report, first),
     })
 }
 
-/// The title of the first finding; the verdict where there are no findings.
-fn says_first(dag: &Dag, report: &Report) -> String {
+/// Whether a finding is about more than the root's strands before and after the tasks, where
+/// programs make their input and check their result, or about who else used the CPUs.
+fn is_of_measured_part(finding: &Finding) -> bool {
+    let block = &finding.block;
+    let of_root = finding.cause == Cause::SerialStrand && block.site == NONE;
+    let outside = block.from_kind == StartKind::Begin || block.to_kind == EndKind::End;
+    !finding.cause.is_load() && !(of_root && outside)
+}
+
+/// The title of a finding; the verdict where there is none to say.
+fn says(dag: &Dag, report: &Report, finding: Option<usize>) -> String {
     let summary = workspan_export::summary(dag, report, &Options::default());
-    let text: String = match summary.findings.first() {
+    let finding = finding.and_then(|i| summary.findings.get(i));
+    let text: String = match finding {
         Some(finding) => finding
             .title
             .iter()

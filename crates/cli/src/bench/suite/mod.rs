@@ -13,9 +13,11 @@ mod turn;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 
+use super::build::FLAGS;
 use super::folder::{RunFolder, put};
 use super::kernels::{HEADERS, RUST_LIBRARY};
 use super::measure::Variant;
@@ -26,8 +28,9 @@ use crate::output::print;
 use crate::say;
 use programs::{Program, SUITE};
 use progress::{Durations, wait};
-use turn::{Cell, Store, Turn};
+use turn::{Cell, Filling, Store, Turn};
 use workspan_record::embedded;
+use workspan_record::options::keep_windows::{Length, positive};
 
 /// Runs BOTS and TP-PARSEC on every task runtime this machine has
 #[derive(Debug, Clone, clap::Args)]
@@ -69,6 +72,10 @@ pub struct SuiteArgs {
     /// Run bare only
     #[arg(long)]
     no_record: bool,
+    /// Ends a run that takes longer, and leaves its program out on that runtime (default: 10m; 2h
+    /// with --size large)
+    #[arg(long, value_name = "TIME", value_parser = positive)]
+    limit: Option<Length>,
     /// Where turns, traces and results are kept
     #[arg(long, value_name = "FOLDER", default_value = "workspan-suite")]
     folder: PathBuf,
@@ -78,7 +85,7 @@ pub struct SuiteArgs {
 ///
 /// # Errors
 /// An unknown name, a runtime that was asked for and is not here, or a folder that can't be
-/// written.
+/// written. A program that fails ends nothing; the exit code is 1 then.
 pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     let programs = programs::chosen(&args.only)?;
     let known = RUNTIMES.map(Runtime::name);
@@ -92,7 +99,13 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     let busy = load().is_some_and(|load| load > 0.5 * cpus as f64);
     let mut built = Comparison::default();
     let cache = embedded::unpack(None)?.folder.join("bench");
-    let store = Store::new(&args.folder, &cache, &args.size, !args.no_record)?;
+    let limit = args.limit.map(Length::duration);
+    let filling = Filling {
+        size: &args.size,
+        record: !args.no_record,
+        limit: limit.unwrap_or_else(|| default_limit(&args.size)),
+    };
+    let store = Store::new(&args.folder, &cache, filling)?;
     let runs = RunFolder::below(&cache)?;
     let variants = prepare(
         &[SUITE],
@@ -131,8 +144,9 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
         stopped: &stopped,
     };
     let cells = cells(&programs, &variants, &workers, usize::from(args.repeat));
-    let turns = session.measure(&cells, &mut warnings);
+    let Measured { turns, failures } = session.measure(&cells);
     progress.clear();
+    warnings.extend(failures.iter().cloned());
     let done = turns.len();
     let benchmarks = summary::benchmarks(&turns);
     let about = about(cpus, &built);
@@ -147,7 +161,31 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(130));
     }
     say!("workspan: {done} turns, their traces and index.html are in {folder}");
-    Ok(ExitCode::SUCCESS)
+    if failures.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    for failure in &failures {
+        say!("workspan: failed: {failure}");
+    }
+    say!("workspan: the same command runs what failed again");
+    Ok(ExitCode::FAILURE)
+}
+
+/// What a run may take.
+fn default_limit(size: &str) -> Duration {
+    const MINUTE: Duration = Duration::from_secs(60);
+    if size == "large" {
+        120 * MINUTE
+    } else {
+        10 * MINUTE
+    }
+}
+
+/// What came of the turns.
+struct Measured {
+    turns: Vec<(Cell, Turn)>,
+    /// Programs that were left out on a runtime, with the reason.
+    failures: Vec<String>,
 }
 
 /// The turns in the order they are run: a slow moment of the machine meets all programs alike.
@@ -185,9 +223,10 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Runs what was not run before. A program that fails on a runtime is left out with a warning.
-    fn measure(&self, cells: &[Cell], warnings: &mut Vec<String>) -> Vec<(Cell, Turn)> {
+    /// Runs what was not run before. A program that fails on a runtime is left out from there on.
+    fn measure(&self, cells: &[Cell]) -> Measured {
         let mut turns: Vec<(Cell, Turn)> = Vec::new();
+        let mut failures = Vec::new();
         let mut durations = Durations::default();
         let mut left = Vec::new();
         for cell in cells {
@@ -223,32 +262,32 @@ impl Session<'_> {
                 Err(error) => {
                     failed.push(key);
                     let (program, runtime) = (cell.program.name, cell.runtime.title());
-                    warnings.push(format!("{program} on {runtime}: {error:#}."));
+                    failures.push(format!("{program} on {runtime}: {error:#}."));
                 }
             }
         }
-        turns
+        Measured { turns, failures }
     }
 
     fn turn(&self, cell: &Cell, turns: &[(Cell, Turn)]) -> anyhow::Result<Turn> {
         let variant = self.variants.iter().find(|v| v.runtime == cell.runtime);
         let variant = variant.context("it was not built")?;
-        let turn = self
-            .store
-            .measure(cell, variant, &self.identity(cell.runtime))?;
         // All print the same, or something is wrong with the work that was measured.
-        let mut same = turns
-            .iter()
-            .filter(|(other, _)| other.program == cell.program);
-        match same.find(|(_, other)| other.printed != turn.printed) {
-            Some((other, first)) => bail!(
-                "it printed `{}`, and on {} `{}`",
-                turn.printed,
-                other.runtime.title(),
-                first.printed
-            ),
-            None => Ok(turn),
-        }
+        let is_right = |printed: &str| {
+            let mut same = turns
+                .iter()
+                .filter(|(other, _)| other.program == cell.program);
+            match same.find(|(_, other)| other.printed != printed) {
+                Some((other, first)) => bail!(
+                    "it printed `{printed}`, and on {} `{}`",
+                    other.runtime.title(),
+                    first.printed
+                ),
+                None => Ok(()),
+            }
+        };
+        let identity = self.identity(cell.runtime);
+        self.store.measure(cell, variant, &identity, is_right)
     }
 
     /// What a runtime's programs were built from.
@@ -260,6 +299,7 @@ impl Session<'_> {
         } else {
             (SUITE.cpp, &HEADERS)
         };
+        FLAGS.iter().for_each(|flag| text.push_str(flag));
         let files = own.iter().chain(shared);
         files.for_each(|(_, source)| text.push_str(source));
         format!("{:016x}", embedded::hash(text.as_ref()))

@@ -23,13 +23,15 @@ const COLUMNS: [&str; 11] = [
     "parallelism",
     "where the worker time went",
     "CPU",
-    "what the report says first",
+    "first finding in the measured part",
 ];
 
 const NOTE: &str = "Speedup is over the serial elision of the C++ source, by the medians of the bare runs; below it by the slowest and \
                     the fastest. Loss is the share of workers x elapsed that the serial elision would not have taken. CPU is \
-                    recorded over bare CPU time at default settings. Work, span, the bar and the sentence are those of the fastest \
-                    recorded run, which the link opens beside the others: workspan view FILE.";
+                    recorded over bare CPU time at default settings. Work, span and the bar are those of \
+                    the fastest recorded run of the whole process, its input and check included; findings about these and about \
+                    other programs' load are left out. Links lead to the traces: workspan view FILE opens one, \
+                    workspan view FILE FILE compares two.";
 
 /// All of it.
 pub fn html(size: &str, benchmarks: &[Benchmark], about: &[String], warnings: &[String]) -> String {
@@ -133,7 +135,11 @@ fn links(row: &Row) -> String {
             0 => "trace of the fastest run".to_owned(),
             i => (i + 1).to_string(),
         };
-        let _ = write!(out, " <a href=\"{}\">{what}</a>", xml_text(trace));
+        let trace = xml_text(trace);
+        let _ = write!(
+            out,
+            " <a href=\"{trace}\" title=\"workspan view {trace}\">{what}</a>"
+        );
     }
     out
 }
@@ -163,7 +169,8 @@ fn style() -> String {
     }
     format!(
         ":root{{color-scheme:light dark}}body{{font:14px system-ui,sans-serif;margin:24px;max-width:1500px}}\
-         table{{border-collapse:collapse;width:100%}}th,td{{text-align:left;vertical-align:top;padding:4px 8px;overflow-wrap:anywhere}}\
+         table{{border-collapse:collapse;width:100%}}th,td{{text-align:left;vertical-align:top;padding:4px 8px;white-space:nowrap}}\
+         th[rowspan]{{white-space:normal;min-width:130px}}td:last-child{{white-space:normal;overflow-wrap:anywhere;min-width:260px}}\
          tbody{{border-top:1px solid #8886}}th small,td small{{display:block;font-weight:400;opacity:.75}}\
          .n{{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}}.over{{color:#d1495b;font-weight:600}}\
          .bar{{display:flex;width:220px;height:14px}}.bar i{{height:100%}}.about{{margin:2px 0;opacity:.8}}\
@@ -209,7 +216,7 @@ mod tests {
             page.contains("a&lt;b&gt;") && page.contains("&lt;i&gt;"),
             "{page}"
         );
-        assert!(page.contains("href=\"traces/x.wspan\""), "{page}");
+        assert!(page.contains("href=\"traces/x.wspan\" title="), "{page}");
         assert!(page.contains("class=\"n over\">1.40"), "{page}");
         assert!(page.contains("1.40 – 1.60"), "{page}");
         for tag in ["tr", "td", "th", "table", "div", "svg"] {

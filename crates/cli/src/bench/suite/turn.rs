@@ -2,12 +2,13 @@
 //! suite's folder, so that an interrupted suite goes on where it was.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
 use super::super::folder::put;
-use super::super::measure::{Call, Recording, UNSEEN, Variant, read};
+use super::super::measure::{Call, Findings, Recording, UNSEEN, Variant, read};
 use super::super::result::Recorded;
 use super::super::runtime::Runtime;
 use super::programs::Program;
@@ -67,6 +68,18 @@ pub struct Store {
     cache: PathBuf,
     size: String,
     record: bool,
+    limit: Duration,
+}
+
+/// How a folder is filled.
+#[derive(Debug, Clone, Copy)]
+pub struct Filling<'a> {
+    /// The size of the inputs.
+    pub size: &'a str,
+    /// Whether runs are recorded, too.
+    pub record: bool,
+    /// What a run may take at most.
+    pub limit: Duration,
 }
 
 impl Store {
@@ -74,7 +87,7 @@ impl Store {
     ///
     /// # Errors
     /// It can't be made.
-    pub fn new(folder: &Path, cache: &Path, size: &str, record: bool) -> anyhow::Result<Self> {
+    pub fn new(folder: &Path, cache: &Path, filling: Filling) -> anyhow::Result<Self> {
         for part in ["turns", "traces"] {
             let part = folder.join(part);
             std::fs::create_dir_all(&part).with_context(|| part.display().to_string())?;
@@ -82,19 +95,26 @@ impl Store {
         Ok(Self {
             folder: folder.to_owned(),
             cache: cache.to_owned(),
-            size: size.to_owned(),
-            record,
+            size: filling.size.to_owned(),
+            record: filling.record,
+            limit: filling.limit,
         })
     }
 
-    /// A text with the paths of sources as they are in the package.
+    /// A text with the paths of sources as they are in the package. Reports shorten those below the
+    /// current folder.
     fn without_cache(&self, text: &str) -> String {
-        ["cpp/include/", "rayon/"]
-            .iter()
-            .fold(text.to_owned(), |text, part| {
-                let folder = self.cache.join(part);
-                text.replace(&*folder.to_string_lossy(), "")
-            })
+        let here = std::env::current_dir().unwrap_or_default();
+        let mut text = text.to_owned();
+        for part in ["cpp/include/", "rayon/"] {
+            let folder = self.cache.join(part);
+            for folder in [Some(&*folder), folder.strip_prefix(&here).ok()] {
+                if let Some(folder) = folder.filter(|folder| !folder.as_os_str().is_empty()) {
+                    text = text.replace(&format!("{}/", folder.display()).replace("//", "/"), "");
+                }
+            }
+        }
+        text
     }
 
     fn name(&self, cell: &Cell) -> String {
@@ -116,19 +136,28 @@ impl Store {
         (turn.built == built && whole && turn.recorded.iter().all(traced)).then_some(turn)
     }
 
-    /// Measures a turn and keeps it.
+    /// Measures a turn and keeps it if `is_right` has nothing against what it printed.
     ///
     /// # Errors
-    /// A run fails, the two do not print the same, or the turn can't be written.
-    pub fn measure(&self, cell: &Cell, variant: &Variant, built: &str) -> anyhow::Result<Turn> {
+    /// A run fails, the two do not print the same, `is_right` says why not, or the turn can't be
+    /// written.
+    pub fn measure(
+        &self,
+        cell: &Cell,
+        variant: &Variant,
+        built: &str,
+        is_right: impl Fn(&str) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Turn> {
         let began = std::time::Instant::now();
         let arguments = [cell.program.name, "--size", &self.size];
         let call = |program| Call {
             program,
             arguments: &arguments,
             workers: cell.workers,
+            limit: Some(self.limit),
         };
         let bare = call(&variant.bare).run(None)?;
+        is_right(&bare.printed)?;
         let mut turn = Turn {
             built: built.to_owned(),
             printed: bare.printed,
@@ -155,7 +184,7 @@ impl Store {
                     turn.printed
                 );
             }
-            let says = read(&trace).and_then(|said| {
+            let says = read(&trace, Findings::Measured).and_then(|said| {
                 // The main thread's root alone: whatever ran the tasks is not recorded.
                 let blind = said.tasks <= 1 && cell.runtime != Runtime::Serial;
                 if blind { Err(UNSEEN.into()) } else { Ok(said) }
@@ -189,7 +218,12 @@ mod tests {
     #[test]
     fn turns_of_other_programs_are_measured_again() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::new(folder.path(), folder.path(), "test", false).unwrap();
+        let filling = Filling {
+            size: "test",
+            record: false,
+            limit: Duration::from_secs(1),
+        };
+        let store = Store::new(folder.path(), folder.path(), filling).unwrap();
         let cell = Cell {
             program: PROGRAMS[2],
             workers: 2,
@@ -211,7 +245,63 @@ mod tests {
         let next = Cell { turn: 2, ..cell };
         assert_eq!(store.kept(&next, "a"), None);
         // It has no recorded run.
-        let recording = Store::new(folder.path(), folder.path(), "test", true).unwrap();
+        let filling = Filling {
+            record: true,
+            ..filling
+        };
+        let recording = Store::new(folder.path(), folder.path(), filling).unwrap();
         assert_eq!(recording.kept(&cell, "a"), None);
+    }
+
+    /// A program that prints `$1` and says what it took, as the suite's do.
+    #[cfg(unix)]
+    fn program(folder: &Path, name: &str, body: &str) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt;
+        let file = folder.join(name);
+        std::fs::write(
+            &file,
+            format!("#!/bin/sh\n{body}\necho kernel took 5 ns >&2\n"),
+        )
+        .unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o700)).unwrap();
+        file
+    }
+
+    #[test]
+    fn a_turn_that_is_wrong_or_does_not_end_is_not_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let filling = Filling {
+            size: "test",
+            record: false,
+            limit: Duration::from_secs(1),
+        };
+        let store = Store::new(folder.path(), folder.path(), filling).unwrap();
+        let cell = Cell {
+            program: PROGRAMS[2],
+            workers: 2,
+            runtime: Runtime::Libgomp,
+            turn: 1,
+        };
+        let variant = |program: PathBuf| Variant {
+            runtime: Runtime::Libgomp,
+            bare: program.clone(),
+            recorded: program,
+        };
+        let is_right = |printed: &str| match printed {
+            "right" => Ok(()),
+            _ => bail!("it printed {printed}"),
+        };
+        let wrong = variant(program(folder.path(), "wrong", "echo wrong"));
+        let error = store.measure(&cell, &wrong, "a", is_right).unwrap_err();
+        assert_eq!(error.to_string(), "it printed wrong");
+        assert_eq!(store.kept(&cell, "a"), None);
+        let endless = variant(program(folder.path(), "endless", "exec sleep 1000"));
+        let error = store.measure(&cell, &endless, "a", is_right).unwrap_err();
+        let error = format!("{error:#}");
+        assert!(error.contains("it did not end within 1 s"), "{error}");
+        assert_eq!(store.kept(&cell, "a"), None);
+        let right = variant(program(folder.path(), "right", "echo right"));
+        let turn = store.measure(&cell, &right, "a", is_right).unwrap();
+        assert_eq!(store.kept(&cell, "a"), Some(turn));
     }
 }
