@@ -139,7 +139,8 @@ impl SectionClock {
 
 impl Dag {
     /// Takes every time as `clock` shows it. What happened while it stood still is left out, where
-    /// it is no strand: events, samples, times off the CPU, regions that are not wholly inside. O(n log m) for m intervals.
+    /// it is no strand: events, samples, times off the CPU, regions that are not wholly inside.
+    /// O(n log m) for m intervals.
     pub fn take_times(&mut self, clock: &SectionClock) {
         let at = |t: &mut u64| *t = clock.at(*t);
         self.strands.start.iter_mut().for_each(at);

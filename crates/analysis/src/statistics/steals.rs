@@ -51,8 +51,8 @@ pub struct StealStatistics {
     pub first_spawn: u64,
     /// Times to the first steal of the threads that stole.
     pub first: Distribution,
-    /// How long thieves took to begin a child, from when it was ready and the thief had ended what it
-    /// ran before; by the rule of MODEL.md §5, whatever the runtime told.
+    /// How long thieves took to begin a child, from when it was ready and the thief had ended what
+    /// it ran before; by the rule of MODEL.md §5, whatever the runtime told.
     pub to_child: Distribution,
     /// The same of a task that goes on: after a create, or after a wait.
     pub to_continuation: Distribution,

@@ -165,8 +165,8 @@ fn steals_as_told() {
     assert_eq!(spread(&steals.to_continuation).0, 0);
 }
 
-/// Worker 0 runs the child until 50; worker 1 takes the continuation after 4. After the wait the task
-/// goes on where it was, which is no steal.
+/// Worker 0 runs the child until 50; worker 1 takes the continuation after 4. After the wait the
+/// task goes on where it was, which is no steal.
 #[test]
 fn steals_of_continuations_have_times_of_their_own() {
     let run = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"continuation"}
