@@ -70,9 +70,10 @@ pub fn part(name: &str, long: bool) -> Result<()> {
 
 /// Slow tests that `--long` alone runs: everything else is to be over in 25 minutes. One measures,
 /// one waits for a minute, the others build in release.
-const LONG_ONLY: [&str; 9] = [
+const LONG_ONLY: [&str; 10] = [
     "all_faults_are_named_on_a_busy_machine_too",
     "each_benchmark_of_criterion_and_divan_has_a_row",
+    "each_benchmark_says_first_what_its_structure_is_known_for",
     "no_signal_at_any_time_loses_a_trace",
     "the_same_tasks_on_any_number_of_workers",
     "the_findings_name_all_faults_and_fixes_are_faster",

@@ -40,8 +40,8 @@ pub(crate) struct Readiness {
     /// Number of buried waits and the time they stood ready.
     pub buried: u64,
     pub buried_ticks: u128,
-    /// Strands after a create whose thread, before it came to them, ran a child their task had just
-    /// created: with that child, in start order.
+    /// Strands after a create, or a yield right after it, whose thread, before it came to them, ran
+    /// a child their task had just created: with that child, in start order.
     pub paused: Vec<(StrandId, TaskId)>,
 }
 
@@ -240,9 +240,24 @@ impl LastRan {
     }
 }
 
+/// The strand that a creator stopped with when its thread began with the child at once: the
+/// creating one, or a yield right after it, as recorded of libgomp. `before` ran on that thread
+/// last.
+fn stopped_for(dag: &Dag, before: StrandId, creator: StrandId) -> Option<StrandId> {
+    if before == NONE || creator == NONE {
+        return None;
+    }
+    let strands = &dag.strands;
+    let has_created = strands.end_kind[creator as usize] == EndKind::Create;
+    let has_yielded = strands.end_kind[before as usize] == EndKind::Yield
+        && strands.prev[before as usize] == creator;
+    (has_created && (before == creator || has_yielded)).then_some(before)
+}
+
 /// Creating strands whose thread began with the child before their own task went on.
 struct PausedCreators {
-    /// Per thread: the strand that started last, and the creators with the child each, ascending;
+    /// Per thread: the strand that started last, and the strands that creators stopped with
+    /// ([`stopped_for`]) with the child each, ascending;
     /// [`NONE`] for a child whose creator has gone on.
     threads: Vec<(StrandId, Vec<(StrandId, TaskId)>)>,
 }
@@ -263,13 +278,12 @@ impl PausedCreators {
             StartKind::Begin => {
                 let task = strands.task[i];
                 let creator = dag.tasks.creator[task as usize];
-                let at_once = creator != NONE && creator == before;
-                if at_once && strands.end_kind[creator as usize] == EndKind::Create {
-                    creators.push((creator, task));
+                if let Some(stopped) = stopped_for(dag, before, creator) {
+                    creators.push((stopped, task));
                 }
                 None
             }
-            StartKind::AfterCreate => {
+            StartKind::AfterCreate | StartKind::AfterYield => {
                 let creator = strands.prev[i];
                 let at = creators.binary_search_by_key(&creator, |c| c.0).ok()?;
                 let child = std::mem::replace(&mut creators[at].1, NONE);

@@ -103,6 +103,12 @@ impl Run {
         child
     }
 
+    /// `task` stops for nobody's sake, and goes on at `resume`.
+    pub fn yield_until(&mut self, task: u64, w: u64, t: u64, resume: u64) {
+        self.line("yield", task, w, t);
+        self.resume(task, w, resume);
+    }
+
     /// `task` waits for all its children.
     pub fn wait(&mut self, task: u64, w: u64, t: u64) {
         self.line("wait", task, w, t);

@@ -266,7 +266,7 @@ pub(super) fn read(file: &Path, findings: Findings) -> Result<Recorded, String> 
     let found = report.causes.findings();
     let first = found.iter().position(|finding| match findings {
         Findings::Any => true,
-        Findings::Measured => is_of_measured_part(finding),
+        Findings::Measured => is_of_measured_part(&dag, finding),
     });
     Ok(Recorded {
         parts: Parts {
@@ -297,11 +297,12 @@ pub(super) fn read(file: &Path, findings: Findings) -> Result<Recorded, String> 
 
 /// Whether a finding is about more than the root's strands before and after the tasks, where
 /// programs make their input and check their result, or about who else used the CPUs.
-fn is_of_measured_part(finding: &Finding) -> bool {
+fn is_of_measured_part(dag: &Dag, finding: &Finding) -> bool {
     let block = &finding.block;
-    let of_root = finding.cause == Cause::SerialStrand && block.site == NONE;
+    let task = dag.strands.task[finding.strand as usize];
+    let of_root = finding.cause == Cause::SerialStrand && dag.tasks.parent[task as usize] == NONE;
     let outside = block.from_kind == StartKind::Begin || block.to_kind == EndKind::End;
-    !finding.cause.is_load() && !(of_root && outside)
+    !(finding.cause.is_load() || of_root && outside)
 }
 
 /// The title of a finding; the verdict where there is none to say.

@@ -213,6 +213,98 @@ fn kept_turns_are_not_measured_again(folder: &Path, here: &[&str]) {
     assert_eq!(csv.lines().count(), 1 + all / 2, "{csv}");
 }
 
+/// What the report of each benchmark may say first of its measured part, at size small on two
+/// workers. Which of them it is depends on the schedule: workers that go to sleep (`slow-thief`,
+/// `blocked`) and the cost of a steal against a task's length (`grain-fine`) differ by runtime and
+/// load. What the structure rules out is in no set: a tree of tasks has no serial strand, no loop
+/// of one creator, no lock.
+const FIRST: [(&str, &[&str]); 21] = [
+    ("alignment", TREE),
+    ("fft", TREE),
+    ("fib", TREE),
+    ("floorplan", TREE),
+    ("health", &["grain-fine", "slow-thief", "blocked"]),
+    ("nqueens", TREE),
+    ("sort", TREE),
+    ("sparselu", LOOPS),
+    ("strassen", SERIAL),
+    (
+        "uts",
+        &["grain-fine", "bounded-queue", "slow-thief", "blocked"],
+    ),
+    ("blackscholes", TREE),
+    ("bodytrack", SERIAL),
+    ("canneal", LOOPS),
+    ("dedup", PIPELINE),
+    ("facesim", &["grain-coarse", "slow-thief", "blocked"]),
+    ("ferret", PIPELINE),
+    ("fluidanimate", TREE),
+    ("freqmine", TREE),
+    ("raytrace", TREE),
+    ("streamcluster", PIPELINE),
+    ("swaptions", TREE),
+];
+
+/// Nothing, or what a tree or a halved loop of tasks loses to its runtime.
+const TREE: &[&str] = &["", "grain-fine", "grain-coarse", "slow-thief", "blocked"];
+/// The same for loops in which one task creates all.
+const LOOPS: &[&str] = &[
+    "",
+    "grain-fine",
+    "grain-coarse",
+    "slow-thief",
+    "blocked",
+    "spawn-loop",
+];
+/// Serial parts between the parallel ones, with their line; on a busy machine other workers come
+/// late.
+const SERIAL: &[&str] = &["serial-strand", "slow-thief", "blocked"];
+/// Serial stages that other tasks run beside.
+const PIPELINE: &[&str] = &[
+    "",
+    "serial-strand",
+    "grain-fine",
+    "grain-coarse",
+    "slow-thief",
+    "blocked",
+    "lock",
+];
+
+#[test]
+#[ignore = "takes minutes; with --long"]
+fn each_benchmark_says_first_what_its_structure_is_known_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(WORKSPAN)
+        .args(["bench", "suite", "--size", "small", "--workers", "2"])
+        .args(["--repeat", "1", "--folder"])
+        .arg(folder.path().join("suite"))
+        .env("XDG_CACHE_HOME", folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let suite = std::fs::read(folder.path().join("suite/suite.json")).unwrap();
+    let suite: Value = serde_json::from_slice(&suite).unwrap();
+    let benchmarks = suite["benchmarks"].as_array().unwrap();
+    assert_eq!(benchmarks.len(), FIRST.len());
+    let mut wrong = Vec::new();
+    for benchmark in benchmarks {
+        let program = benchmark["program"].as_str().unwrap();
+        let (_, causes) = FIRST.iter().find(|row| row.0 == program).unwrap();
+        for row in benchmark["rows"].as_array().unwrap() {
+            let cause = row["says"]["cause"].as_str().unwrap_or("");
+            // The serial elision has one worker, who never waits.
+            if row["runtime"] != "serial" && !causes.contains(&cause) {
+                wrong.push(format!(
+                    "{program} on {}: `{cause}` and not one of {causes:?}: {}",
+                    row["title"], row["says"]["says"]
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn unknown_names_are_refused_with_the_closest() {
     let folder = tempfile::tempdir().unwrap();

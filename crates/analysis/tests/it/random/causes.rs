@@ -245,13 +245,20 @@ impl<'a> Slow<'a> {
                 return from_here(Cause::BuriedWait);
             }
         }
+        // A creator that stopped with its create, or with a yield right after it.
+        let creator = match strands.start_kind[s] {
+            StartKind::AfterCreate => strands.prev[s],
+            StartKind::AfterYield => strands.prev[prev],
+            _ => NONE,
+        };
+        let created = creator != NONE && strands.end_kind[creator as usize] == EndKind::Create;
         if stays
-            && strands.start_kind[s] == StartKind::AfterCreate
+            && created
             && let Some(next) = self.next_there(prev)
         {
             let child = strands.task[next] as usize;
             let is_child = self.dag.tasks.first[child] as usize == next
-                && self.dag.tasks.creator[child] as usize == prev;
+                && self.dag.tasks.creator[child] == creator;
             let place = |cause| whole(cause, self.dag.tasks.site[child]);
             if is_child && self.dag.tasks.kind[child] == TaskKind::Inline {
                 return place(Cause::GrainCoarse);

@@ -176,7 +176,8 @@ fn cpu_ratio(turns: &[&Turn]) -> Option<f64> {
     (bare >= LEAST_CPU_NS).then(|| recorded as f64 / bare as f64)
 }
 
-/// How recording's cost stands to its aim, as a sentence; `None` where no ratio is known.
+/// How recording's cost stands to its aim, with every program that misses it; `None` where no ratio
+/// is known.
 pub fn cost(benchmarks: &[Benchmark]) -> Option<String> {
     let rows = benchmarks
         .iter()
@@ -184,11 +185,19 @@ pub fn cost(benchmarks: &[Benchmark]) -> Option<String> {
     let mut ratios: Vec<(f64, String)> = rows
         .filter_map(|(b, row)| Some((row.cpu_ratio?, format!("{} on {}", b.program, row.title))))
         .collect();
-    ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (worst, name) = ratios.last()?;
-    let within = ratios.iter().filter(|r| r.0 <= MAX_CPU_RATIO).count();
+    ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let (worst, name) = ratios.first()?;
+    let over = ratios.iter().take_while(|ratio| ratio.0 > MAX_CPU_RATIO);
+    let over: Vec<String> = over
+        .map(|(ratio, name)| format!("{name} {ratio:.2}"))
+        .collect();
+    let within = ratios.len() - over.len();
+    let rest = match over.as_slice() {
+        [] => format!("the largest is {worst:.2}, {name}"),
+        over => format!("above it are {}", over.join(", ")),
+    };
     Some(format!(
-        "Recorded over bare CPU time: {within} of {} within {MAX_CPU_RATIO} (the aim); the largest is {worst:.2}, {name}.",
+        "Recorded over bare CPU time: {within} of {} within {MAX_CPU_RATIO} (the aim); {rest}.",
         ratios.len()
     ))
 }
@@ -250,6 +259,6 @@ mod tests {
         assert_eq!(row.cpu_ratio, Some(2.0));
         let cost = cost(&all).unwrap();
         assert!(cost.contains("0 of 1 within 1.3"), "{cost}");
-        assert!(cost.contains("2.00, fib on oneTBB"), "{cost}");
+        assert!(cost.contains("above it are fib on oneTBB 2.00."), "{cost}");
     }
 }
