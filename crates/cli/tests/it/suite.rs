@@ -246,7 +246,8 @@ const FIRST: [(&str, &[&str]); 21] = [
     ("swaptions", TREE),
 ];
 
-/// Nothing, or what a tree or a halved loop of tasks loses to its runtime; OpenMP bounds its queues.
+/// Nothing, or what a tree or a halved loop of tasks loses to its runtime. OpenMP bounds its
+/// queues.
 const TREE: &[&str] = &[
     "",
     "grain-fine",
