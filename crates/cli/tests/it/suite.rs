@@ -217,9 +217,10 @@ fn kept_turns_are_not_measured_again(folder: &Path, here: &[&str]) {
 /// workers. Which of them it is depends on the schedule: workers that go to sleep (`slow-thief`,
 /// `blocked`) and the cost of a steal against a task's length (`grain-fine`) differ by runtime and
 /// load. What the structure rules out is in no set: a tree of tasks has no serial strand, no loop
-/// of one creator, no lock.
+/// of one creator, no lock. Where preemption and waiting for preempted workers took a quarter of
+/// the worker time, other programs lead, and nothing may be said of this one.
 const FIRST: [(&str, &[&str]); 21] = [
-    ("alignment", TREE),
+    ("alignment", LOOPS),
     ("fft", TREE),
     ("fib", TREE),
     ("floorplan", TREE),
@@ -245,8 +246,16 @@ const FIRST: [(&str, &[&str]); 21] = [
     ("swaptions", TREE),
 ];
 
-/// Nothing, or what a tree or a halved loop of tasks loses to its runtime.
-const TREE: &[&str] = &["", "grain-fine", "grain-coarse", "slow-thief", "blocked"];
+/// Nothing, or what a tree or a halved loop of tasks loses to its runtime. OpenMP bounds its
+/// queues.
+const TREE: &[&str] = &[
+    "",
+    "grain-fine",
+    "grain-coarse",
+    "slow-thief",
+    "blocked",
+    "bounded-queue",
+];
 /// The same for loops in which one task creates all.
 const LOOPS: &[&str] = &[
     "",
@@ -254,6 +263,7 @@ const LOOPS: &[&str] = &[
     "grain-coarse",
     "slow-thief",
     "blocked",
+    "bounded-queue",
     "spawn-loop",
 ];
 /// Serial parts between the parallel ones, with their line; on a busy machine other workers come
@@ -293,8 +303,13 @@ fn each_benchmark_says_first_what_its_structure_is_known_for() {
         let (_, causes) = FIRST.iter().find(|row| row.0 == program).unwrap();
         for row in benchmark["rows"].as_array().unwrap() {
             let cause = row["says"]["cause"].as_str().unwrap_or("");
+            let parts = &row["says"]["parts"];
+            let time = |part: &str| parts[part].as_u64().unwrap();
+            let late = time("delay") + time("descheduled");
+            let disturbed = 4 * late > 2 * time("elapsed");
+            let is_known = causes.contains(&cause) || disturbed && cause.is_empty();
             // The serial elision has one worker, who never waits.
-            if row["runtime"] != "serial" && !causes.contains(&cause) {
+            if row["runtime"] != "serial" && !is_known {
                 wrong.push(format!(
                     "{program} on {}: `{cause}` and not one of {causes:?}: {}",
                     row["title"], row["says"]["says"]
