@@ -258,7 +258,31 @@ pub(crate) fn blocks(
             }
         }
     }
-    by_site(dag, &table)
+    let mut rows = by_site(dag, &table);
+    if !dag.folded.is_empty() {
+        rows.iter_mut()
+            .for_each(|of_site| keep_within_work(of_site));
+    }
+    rows
+}
+
+/// Inside of folded strands the critical path is divided among a site's blocks by estimate. No block
+/// is more critical than it works: what is too much goes to the others of its site that have room.
+fn keep_within_work(rows: &mut [BlockRow]) {
+    let mut excess = 0;
+    for row in rows.iter_mut() {
+        let kept = row.critical_work.min(row.work);
+        excess += row.critical_work - kept;
+        row.critical_work = kept;
+    }
+    for row in rows.iter_mut() {
+        let more = excess.min(row.work - row.critical_work);
+        row.critical_work += more;
+        excess -= more;
+    }
+    if let Some(most) = rows.first_mut() {
+        most.critical_work += excess;
+    }
 }
 
 /// Divides the work of folded strands among the code blocks inside, of which a record tells only

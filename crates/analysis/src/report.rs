@@ -131,10 +131,15 @@ impl Report {
     }
 
     /// What the running time of one task in a finding's evidence is uncertain by, in ticks, either
-    /// way: it is a part of the work over a number of tasks, so no better known than the work.
+    /// way: as a part of the work it is known no better than that, and where it was divided among
+    /// the sites of folded records, by that too. `None` below a tenth of it.
     pub fn task_ticks_error(&self, evidence: &Evidence) -> Option<u64> {
-        let share = self.uncertainty()?.0 as f64 / self.work_span.work.max(1) as f64;
-        Some((evidence.task_ticks? as f64 * share).round() as u64)
+        let ticks = evidence.task_ticks?;
+        let work = self.work_span.work.max(1) as f64;
+        let share = self.uncertainty().map_or(0.0, |u| u.0 as f64 / work);
+        let of_work = (ticks as f64 * share).round() as u64;
+        let error = of_work.saturating_add(evidence.division_error.unwrap_or(0));
+        (error as f64 > UNCERTAIN_SHARE * ticks as f64).then_some(error)
     }
 }
 

@@ -396,18 +396,23 @@ function Callouts({
               >
                 {p.i + 1}
               </text>
-              {p.wide && (
-                <text
-                  x={p.middle - textWidth(p.text, 11, 600) / 2 + 12}
-                  y={top - 7}
-                  font-size="11"
-                  font-weight="600"
-                  fill={t.fg}
-                >
-                  {p.text}
-                </text>
-              )}
             </g>
+          ),
+      )}
+      {placed.map(
+        (p) =>
+          p?.wide && (
+            <text
+              key={p.i}
+              x={p.middle - textWidth(p.text, 11, 600) / 2 + 12}
+              y={top - 7}
+              font-size="11"
+              font-weight="600"
+              fill={t.fg}
+              pointer-events="none"
+            >
+              {p.text}
+            </text>
           ),
       )}
     </>

@@ -402,15 +402,20 @@ impl EvidenceSource<'_> {
             Cause::SpawnLoop | Cause::GrainFine => {
                 let site = finding.block.site;
                 let of = match self.loops.at_site(site) {
-                    Some(run) => Some((u128::from(run.tasks), run.work)),
+                    Some(run) => Some((u128::from(run.tasks), run.work, 0)),
                     None => {
                         let size = self.sizes.get(site as usize);
-                        size.map(|size| (size.tasks, size.work))
+                        size.map(|size| (size.tasks, size.work, size.error))
                     }
                 };
-                if let Some((tasks, work)) = of {
+                if let Some((tasks, work, error)) = of {
+                    let of_one = |ticks: u128| {
+                        let mean = ticks.checked_div(tasks)?;
+                        u64::try_from(mean).ok()
+                    };
                     out.tasks = u64::try_from(tasks).ok();
-                    out.task_ticks = work.checked_div(tasks).and_then(|t| u64::try_from(t).ok());
+                    out.task_ticks = of_one(work);
+                    out.division_error = of_one(error).filter(|&error| error > 0);
                 }
                 out.steal_ticks = self.steal;
             }

@@ -101,6 +101,9 @@ pub struct Evidence {
     /// Mean running time of one of these tasks: of its own strands; spawn-loop and grain-fine
     /// spawned in a loop: with all its descendants.
     pub task_ticks: Option<u64>,
+    /// What that may be off by because the work of folded records is divided among the sites
+    /// inside; [`Report::task_ticks_error`](crate::Report::task_ticks_error) has all of it.
+    pub division_error: Option<u64>,
     /// What a steal costs here.
     pub steal_ticks: Option<u64>,
     /// Part of what was lost that the recorder's own probes took (grain-fine).

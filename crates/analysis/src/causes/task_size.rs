@@ -13,6 +13,8 @@ pub(super) struct TaskSize {
     pub tasks: u128,
     /// On the CPU, in the tasks' own strands.
     pub work: u128,
+    /// What that may be off by, either way, for being divided by lengths known to a factor of two.
+    pub error: u128,
 }
 
 /// By spawn site. A folded record tells its work and, of each site, how many tasks of what length
@@ -40,11 +42,20 @@ pub(super) fn by_site(dag: &Dag, probe: u64) -> Vec<TaskSize> {
                     let size = &mut sizes[site as usize];
                     size.tasks += u128::from(count);
                     size.work += u128::from(ticks);
+                    size.error += division_error(ticks, work);
                 }
             }
         }
     }
     sizes
+}
+
+/// What `part` of `all` ticks may be off by where each task's length may be up to twice as long as
+/// it was taken for: its share p is between p / (2 - p) and 2 p / (1 + p).
+fn division_error(part: u64, all: u64) -> u128 {
+    let p = part as f64 / all.max(1) as f64;
+    let least = (1.0 + p).min(2.0 - p);
+    (part as f64 * (1.0 - p).max(0.0) / least).round() as u128
 }
 
 /// Divides `ticks` of a folded strand, whose own task is of site `own`, among the sites inside by
