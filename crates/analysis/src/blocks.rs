@@ -260,14 +260,13 @@ pub(crate) fn blocks(
     }
     let mut rows = by_site(dag, &table);
     if !dag.folded.is_empty() {
-        rows.iter_mut()
-            .for_each(|of_site| keep_within_work(of_site));
+        rows.iter_mut().for_each(|rows| keep_within_work(rows));
     }
     rows
 }
 
-/// Inside of folded strands the critical path is divided among a site's blocks by estimate. No block
-/// is more critical than it works: what is too much goes to the others of its site that have room.
+/// Corrects what folded strands estimate of a site's blocks: none has more work on the critical
+/// path than it has work. The rest goes to the other blocks of the site.
 fn keep_within_work(rows: &mut [BlockRow]) {
     let mut excess = 0;
     for row in rows.iter_mut() {

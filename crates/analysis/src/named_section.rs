@@ -71,7 +71,8 @@ impl From<NoSuchCode> for SectionError {
 /// The section of that name as a run of its own ([`section`]).
 ///
 /// # Errors
-/// There is none, or several, or nothing of it was recorded, or the metric is not in the run.
+/// No section or more than one has that name, nothing ran in it, or the run does not have the
+/// metric.
 pub fn named_section(
     dag: &Dag,
     name: &SectionName,

@@ -101,7 +101,7 @@ fn time(clock: &SectionClock, intervals: impl Iterator<Item = (u64, u64)>) -> u1
     ticks.map(u128::from).sum()
 }
 
-/// Tasks of the site in folded strands that are none of the section's.
+/// Tasks of the site that are inside of folded strands outside the section.
 fn folded_elsewhere(dag: &Dag, what: &Only, stretches: &[Stretch]) -> u64 {
     let Only::Site(places) = what else { return 0 };
     let mut inside: Vec<u32> = stretches.iter().map(|s| s.0).collect();

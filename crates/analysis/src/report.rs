@@ -99,11 +99,21 @@ impl Report {
     }
 
     /// How much less time the run would have taken if the worker time `lost` had been used for the
-    /// work that was left, in ticks.
-    pub fn elapsed_gain(&self, lost: u128) -> u64 {
+    /// work that was left, in ticks: no less than [`Report::least_elapsed`] is left.
+    pub fn elapsed_gain(&self, dag: &Dag, lost: u128) -> u64 {
+        let most = self.breakdown.elapsed() - self.least_elapsed(dag);
         let gain = lost / u128::from(self.breakdown.workers.max(1));
-        u64::try_from(gain).map_or(self.breakdown.elapsed(), |gain| {
-            gain.min(self.breakdown.elapsed())
+        u64::try_from(gain).map_or(most, |gain| gain.min(most))
+    }
+
+    /// What the run's work takes at least on its workers and the CPUs that it may use, in ticks; at
+    /// most the elapsed time.
+    pub fn least_elapsed(&self, dag: &Dag) -> u64 {
+        let workers = self.breakdown.workers.max(1);
+        let at_once = dag.meta.cpus.map_or(workers, |cpus| cpus.clamp(1, workers));
+        let least = self.breakdown.work / u128::from(at_once);
+        u64::try_from(least).map_or(self.breakdown.elapsed(), |least| {
+            least.min(self.breakdown.elapsed())
         })
     }
 }

@@ -62,7 +62,7 @@ const MIN_SECONDS: u64 = 1;
 /// When a process is killed its threads come onto a CPU once more, in seconds before its end.
 const MAX_DYING_SECONDS: f64 = 0.1;
 
-/// Tasks below a wait that are told: a recursion may be a million deep.
+/// Tasks named below a wait at most: a recursion may be a million deep.
 const MAX_BELOW: usize = 16;
 
 /// `None` where something ran at the end, or the program ended by itself. O(n log n).

@@ -422,27 +422,25 @@ impl<'a> OffCursor<'a> {
 
     /// The length of each interval within strand `s`, the strand that was asked about last.
     pub(crate) fn intervals(&self, s: StrandId) -> impl Iterator<Item = u64> {
-        let i = s as usize;
-        let strands = &self.dag.strands;
-        let (start, end) = (strands.start[i], strands.end[i]);
-        let (next, last, _) = self.next[strands.thread[i] as usize];
-        let offs = self.dag.offs[next..last].iter();
-        offs.take_while(move |off| off.start < end)
-            .map(move |off| off.end.min(end).saturating_sub(off.start.max(start)))
-            .filter(|&ticks| ticks > 0)
+        self.within(s).map(|(_, from, to)| to - from)
     }
 
     /// From when to when strand `s` was blocked, the strand that was asked about last.
     pub(crate) fn blocked(&self, s: StrandId) -> impl Iterator<Item = (u64, u64)> {
+        let blocked = self.within(s).filter(|off| off.0 == OffWhy::Blocked);
+        blocked.map(|(_, from, to)| (from, to))
+    }
+
+    /// Each interval within strand `s`, the strand that was asked about last: why, from, to.
+    fn within(&self, s: StrandId) -> impl Iterator<Item = (OffWhy, u64, u64)> {
         let i = s as usize;
         let strands = &self.dag.strands;
         let (start, end) = (strands.start[i], strands.end[i]);
         let (next, last, _) = self.next[strands.thread[i] as usize];
         let offs = self.dag.offs[next..last].iter();
         offs.take_while(move |off| off.start < end)
-            .filter(|off| off.why == OffWhy::Blocked)
-            .map(move |off| (off.start.max(start), off.end.min(end)))
-            .filter(|(from, to)| from < to)
+            .map(move |off| (off.why, off.start.max(start), off.end.min(end)))
+            .filter(|(_, from, to)| from < to)
     }
 
     fn search(&mut self, thread: usize, start: u64, end: u64) -> OffCpu {

@@ -173,7 +173,7 @@ pub(crate) fn work_span(
     let (work_with_blocked, span_with_blocked) = others.with_blocked.unwrap_or((work, span));
     let deferred = dag.tasks.kind.iter().filter(|&&k| k == TaskKind::Deferred);
     let critical_path = heaviest.critical_path(dag);
-    // What led to a section is in its run without time, and is none of its tasks.
+    // A section's run also has the tasks that led to it, without time: they are not counted.
     let (tasks, spawns, syncs) = match &dag.meta.section {
         Some(section) => (section.tasks, section.spawns, section.syncs),
         None => (

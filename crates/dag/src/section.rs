@@ -35,15 +35,16 @@ pub struct Section {
     pub name: String,
     /// How often it was opened: times that the region or part was marked, or tasks of the site.
     pub count: u64,
-    /// Tasks that are inside, in part or in whole; without those in folded records.
+    /// Tasks that are inside, in part or in whole. Tasks in folded records are left out here and in
+    /// the next two.
     pub tasks: u64,
-    /// Deferred creates inside, likewise.
+    /// Deferred creates inside.
     pub spawns: u64,
-    /// Waits inside, likewise.
+    /// Waits inside.
     pub syncs: u64,
     /// Ticks that strands outside of it took on their threads while it was open.
     pub elsewhere: u128,
-    /// Tasks of the site that lie in folded records with others, so that they are left out.
+    /// Tasks of the site that were left out, because they are in folded records with others.
     pub folded: u64,
 }
 

@@ -50,8 +50,8 @@ const LEVEL_FILLS: [&str; 8] = [
     "#ffffff", "#dbe9f6", "#dff2df", "#fdf3cf", "#eadff0", "#d8f0ef", "#f7dfe6", "#e8e8e0",
 ];
 
-/// The DAG with at most so many nodes: the heaviest tasks are opened as long as there is room. A
-/// node has the sums of the counters of what it stands for.
+/// The DAG as `drawn` asks for it: the heaviest tasks are opened until the limit of nodes is
+/// reached. A collapsed task shows the sums of the counters of all strands below it.
 ///
 /// # Errors
 /// The run can't be measured so.

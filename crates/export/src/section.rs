@@ -67,7 +67,7 @@ pub(crate) fn sentence(meta: &Meta, elapsed: u64) -> Option<Vec<Piece>> {
     }
     if section.folded > 0 {
         words.push(plain(format!(
-            " {} more of its tasks are in folded records with others and are left out: record with --grain 0 to have all.",
+            " {} more of its tasks are in folded records with others and are left out: record with --fold off, and read with --full, to have all.",
             thousands(section.folded.into())
         )));
     }

@@ -194,6 +194,13 @@ impl<'a> Ledger<'a> {
         self.dag.strands.task[strand as usize] as usize
     }
 
+    /// `strand` was ready, and the worker that was free for it preempted, for `lost` worker-ticks.
+    fn preempted_while_ready(&mut self, lost: u128, strand: StrandId) {
+        let machine = CodeBlock::whole_site(NONE);
+        self.book
+            .add_without_strand(Cause::Descheduled, machine, lost, strand);
+    }
+
     fn close(&mut self) {
         if let Some(open) = self.open.take() {
             let Entry {
@@ -288,9 +295,7 @@ impl Observer for Ledger<'_> {
                 (gaps.longest, gaps.strand) = (own, s);
             }
             if off_lost > 0 {
-                let machine = CodeBlock::whole_site(NONE);
-                self.book
-                    .add_without_strand(Cause::Descheduled, machine, off_lost, s);
+                self.preempted_while_ready(off_lost, s);
             }
             all -= approaching;
             if all == 0 {
@@ -303,10 +308,7 @@ impl Observer for Ledger<'_> {
                 true => std::mem::take(&mut gap),
                 false => 0,
             };
-            let machine = CodeBlock::whole_site(NONE);
-            let lost = u128::from(off) + of_gap;
-            self.book
-                .add_without_strand(Cause::Descheduled, machine, lost, s);
+            self.preempted_while_ready(u128::from(off) + of_gap, s);
             all -= off;
             if all == 0 {
                 return;

@@ -1,9 +1,9 @@
 //! Descheduled and blocked time by strand, as the sweep goes.
 //!
 //! Where more strands run than there are workers, the breakdown leaves part of this time out
-//! (MODEL.md §5 clamps at every moment); the places then share the rest in proportion. Threads that
-//! the program started and that sleep come last: one that looks every second whether there is
-//! anything to do is none that the program lacks.
+//! (MODEL.md §5 clamps at every moment); the places then share the rest in proportion. Sleep
+//! of threads that the program started itself comes last: a thread that only wakes now and then to
+//! look for something to do is no worker that the program lacks.
 
 use workspan_dag::{NONE, OffWhy, StrandId};
 
@@ -30,7 +30,7 @@ pub(super) struct OffCpu<'a> {
     /// Ticks by place.
     pub(super) descheduled: Book,
     pub(super) blocked: Book,
-    /// Of threads that the program started: asleep.
+    /// Sleep of threads that the program started itself.
     pub(super) asleep: Book,
 }
 

@@ -9,9 +9,10 @@ use crate::blocks::CodeBlock;
 use crate::wait_kind::StopCauses;
 use crate::weight::OffCursor;
 
-/// So many stacks must have been taken where a code block gave up the CPU, and ...
+/// The stacks of fewer stops than these say nothing of the other stops of their code block.
 const STACKS_THAT_TELL: u64 = 8;
-/// ... so many percent of them be of one kind, to tell what the block's other stops were.
+/// The percentage of a block's stacks that must be of one kind for its other stops to count as that
+/// kind.
 const NEARLY_ALL: u64 = 90;
 
 /// What each thread waited for, and when, as far as it is known: start, end and cause, by start.
@@ -22,8 +23,9 @@ impl WaitCauses {
         let threads = dag.meta.threads as usize;
         let mut of_thread = vec![Vec::new(); threads];
         let mut causes = StopCauses::new(dag);
-        for (i, stop) in (0..).zip(&dag.samples.stops) {
-            let cause = causes.of(i, stop);
+        let stops = (0..).zip(&dag.samples.stops);
+        let of_stops: Vec<Cause> = stops.map(|(i, stop)| causes.of(i, stop)).collect();
+        for (stop, &cause) in dag.samples.stops.iter().zip(&of_stops) {
             if let Some(times) = of_thread.get_mut(stop.thread as usize) {
                 times.push((stop.t, stop.t.saturating_add(stop.ticks), cause));
             }
@@ -37,7 +39,7 @@ impl WaitCauses {
         }
         let mut causes = WaitCauses(of_thread);
         causes.sort();
-        causes.add_alike(dag);
+        causes.add_alike(dag, &usual_causes(dag, &of_stops));
         causes
     }
 
@@ -47,10 +49,9 @@ impl WaitCauses {
         }
     }
 
-    /// The kernel takes stacks of some thousand stops a second, of the others none. Where nearly
-    /// all that were taken in a code block are of one kind, the others there are taken for it too.
-    fn add_alike(&mut self, dag: &Dag) {
-        let usual = usual_causes(dag);
+    /// Adds the stops of which nothing is known, as what their code block usually waits for: the
+    /// kernel takes the stacks of some thousand stops a second and leaves out the rest.
+    fn add_alike(&mut self, dag: &Dag, usual: &BTreeMap<CodeBlock, Cause>) {
         if usual.is_empty() {
             return;
         }
@@ -88,16 +89,15 @@ impl WaitCauses {
     }
 }
 
-/// The code blocks of which nearly all stops whose stacks were taken are of one kind, and that one.
-/// Waits that the process itself told of are no sample: it tells of all.
-fn usual_causes(dag: &Dag) -> BTreeMap<CodeBlock, Cause> {
-    let mut causes = StopCauses::new(dag);
+/// What the code blocks usually wait for, by the stacks of their stops: blocks of which nearly all
+/// stacks are of one kind. Waits that the process logged don't count, as it logs every one.
+fn usual_causes(dag: &Dag, of_stops: &[Cause]) -> BTreeMap<CodeBlock, Cause> {
     let mut stacks: BTreeMap<CodeBlock, BTreeMap<Cause, u64>> = BTreeMap::new();
-    for (i, stop) in (0..).zip(&dag.samples.stops) {
+    for (stop, &cause) in dag.samples.stops.iter().zip(of_stops) {
         if stop.wait.is_none() && (stop.strand as usize) < dag.strands.len() {
             let block = CodeBlock::from_strand(dag, stop.strand);
             let of_block = stacks.entry(block).or_default();
-            *of_block.entry(causes.of(i, stop)).or_default() += 1;
+            *of_block.entry(cause).or_default() += 1;
         }
     }
     let usual = |(block, of_block): (CodeBlock, BTreeMap<Cause, u64>)| {

@@ -6,6 +6,7 @@ mod causes;
 mod clock;
 mod compare;
 pub mod dice;
+mod loops;
 pub mod run;
 pub mod simulate;
 mod slow;
@@ -94,8 +95,8 @@ fn pauses(run: &Run) -> (usize, usize) {
 fn loops_of_creates() {
     let mut seen = BTreeSet::new();
     each_case(1000, |_, dice| {
-        let text = causes::loop_of_creates(dice);
-        let causes = causes::check_loop(&text);
+        let text = loops::loop_of_creates(dice);
+        let causes = loops::check_loop(&text);
         let lost = Cause::ALL
             .iter()
             .filter(|&&c| causes.by_cause[c as usize] > 0);

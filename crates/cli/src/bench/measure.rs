@@ -220,7 +220,7 @@ fn output_within(command: &mut Command, limit: Option<Duration>) -> anyhow::Resu
         .spawn()?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let (ended, has_ended) = std::sync::mpsc::channel();
-    let waiter = std::thread::spawn(move || ended.send(child.wait_with_output()));
+    std::thread::spawn(move || ended.send(child.wait_with_output()));
     let signal = |signal| pid.map(|pid| kill_process(pid, signal));
     if let Ok(output) = has_ended.recv_timeout(limit) {
         return Ok(output?);
@@ -229,8 +229,9 @@ fn output_within(command: &mut Command, limit: Option<Duration>) -> anyhow::Resu
     signal(Signal::TERM);
     if has_ended.recv_timeout(GRACE).is_err() {
         signal(Signal::KILL);
+        // What a killed `record` started may live on and hold the pipes: nobody waits for that.
+        let _ = has_ended.recv_timeout(GRACE);
     }
-    let _ = waiter.join();
     bail!("it did not end within {} s, and was ended", limit.as_secs())
 }
 
@@ -299,13 +300,14 @@ pub(super) fn read(file: &Path, findings: Findings) -> Result<Recorded, String> 
 /// programs make their input and check their result, or about who else used the CPUs.
 fn is_of_measured_part(dag: &Dag, finding: &Finding) -> bool {
     let block = &finding.block;
-    let task = dag.strands.task[finding.strand as usize];
-    let of_root = finding.cause == Cause::SerialStrand && dag.tasks.parent[task as usize] == NONE;
+    let task = dag.strands.task.get(finding.strand as usize);
+    let is_root = task.is_some_and(|&task| dag.tasks.parent[task as usize] == NONE);
+    let of_root = finding.cause == Cause::SerialStrand && is_root;
     let outside = block.from_kind == StartKind::Begin || block.to_kind == EndKind::End;
     !(finding.cause.is_load() || of_root && outside)
 }
 
-/// The title of a finding; the verdict where there is none to say.
+/// The title of a finding; without one, the verdict.
 fn says(dag: &Dag, report: &Report, finding: Option<usize>) -> String {
     let summary = workspan_export::summary(dag, report, &Options::default());
     let finding = finding.and_then(|i| summary.findings.get(i));

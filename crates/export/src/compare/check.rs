@@ -14,7 +14,7 @@ use crate::position::{end_words, owner_words, short_function, start_words};
 use crate::quantity::{NBSP, ratio, share};
 
 /// The limits as text, broken ones first.
-/// `section`: what of the runs they are of, as `region:solve`.
+/// `section` is the section that was measured, as `region:solve`; `None` for whole runs.
 pub fn check_text(checked: &[Checked], section: Option<&str>, options: &CompareOptions) -> String {
     let mut page = Page::new(options.width, options.color, options.charset);
     let broken = checked.iter().filter(|c| c.broken).count();
@@ -147,7 +147,7 @@ pub(super) fn place_words(place: &Where) -> Vec<Piece> {
 
 /// The limits as one JSON object, followed by a newline. `unit` says whether `measured` and `bound`
 /// are ratios, nanoseconds, or fractions (0.05 is 5 %).
-/// `section`: what of the runs they are of, as `region:solve`.
+/// `section` is the section that was measured, as `region:solve`; `None` for whole runs.
 pub fn check_json(checked: &[Checked], section: Option<&str>) -> String {
     let limits: Vec<_> = checked
         .iter()

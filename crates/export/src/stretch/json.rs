@@ -9,7 +9,7 @@ use crate::json::document;
 use crate::what_if::json::whole;
 
 /// The comparison as one JSON object and a line end.
-/// `section`: what of both runs it is of, as `region:solve`.
+/// `section` is the section that was measured, as `region:solve`; `None` for whole runs.
 pub fn stretch_json(stretch: &Stretch, section: Option<&str>) -> String {
     let dag = names(&stretch.places);
     let rows =

@@ -131,7 +131,7 @@ fn blocked(view: &View, finding: &Finding, runtime: Runtime) -> &'static str {
     };
     let at = blocked_in(view.dag, finding);
     if at.as_ref().is_some_and(BlockedIn::is_c_library_lock) {
-        return "Allocate less in tasks, or use an allocator without a lock (mimalloc, jemalloc), if it is the allocator's; write to streams in larger pieces, if it is a stream's.";
+        return "Allocate less in tasks, or use another allocator (mimalloc, jemalloc), if it is the allocator's lock; write in larger pieces, if it is a stream's.";
     }
     let kind = at.map(|at| at.kind);
     match kind.or(by_cause) {

@@ -186,13 +186,33 @@ fn lost(view: &View, finding: &Finding, samples: bool) -> Vec<Piece> {
 
 /// What using the lost time would bring, and what faster code would.
 fn cause_gain(view: &View, finding: &Finding, index: usize) -> Vec<Piece> {
-    let gain = view.report.elapsed_gain(finding.lost);
+    let gain = view.report.elapsed_gain(view.dag, finding.lost);
     let elapsed = view.report.breakdown.elapsed();
-    let mut words = vec![plain(format!(
-        "without this loss the run would take {} ({}) less.",
-        view.time(gain as f64),
-        share(percent_of(gain.into(), elapsed.into()))
-    ))];
+    let least = view.report.least_elapsed(view.dag);
+    let cpus = view.dag.meta.cpus;
+    let cpus = cpus.filter(|&cpus| cpus < view.report.breakdown.workers && gain == elapsed - least);
+    let alone = cpus.map(|cpus| {
+        let cpus = match cpus {
+            0 | 1 => "one CPU".to_owned(),
+            cpus => format!("{cpus} CPUs"),
+        };
+        format!(
+            "its work alone takes {} on {cpus}.",
+            view.time(least as f64)
+        )
+    });
+    let mut words = vec![plain(match alone {
+        Some(alone) if gain == 0 => format!("none here: {alone}"),
+        alone => format!(
+            "without this loss the run would take {} ({}) less.{}",
+            view.time(gain as f64),
+            share(percent_of(gain.into(), elapsed.into())),
+            alone.map_or(String::new(), |alone| format!(
+                " {}",
+                findings::capital(&alone)
+            ))
+        ),
+    })];
     if let Some(suggestion) = suggested(view, index) {
         words.push(plain(" "));
         words.extend(findings::faster(view, suggestion));

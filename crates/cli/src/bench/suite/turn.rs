@@ -215,15 +215,16 @@ mod tests {
     use super::super::programs::PROGRAMS;
     use super::*;
 
+    const BARE: Filling = Filling {
+        size: "test",
+        record: false,
+        limit: Duration::from_secs(1),
+    };
+
     #[test]
     fn turns_of_other_programs_are_measured_again() {
         let folder = tempfile::tempdir().unwrap();
-        let filling = Filling {
-            size: "test",
-            record: false,
-            limit: Duration::from_secs(1),
-        };
-        let store = Store::new(folder.path(), folder.path(), filling).unwrap();
+        let store = Store::new(folder.path(), folder.path(), BARE).unwrap();
         let cell = Cell {
             program: PROGRAMS[2],
             workers: 2,
@@ -247,7 +248,7 @@ mod tests {
         // It has no recorded run.
         let filling = Filling {
             record: true,
-            ..filling
+            ..BARE
         };
         let recording = Store::new(folder.path(), folder.path(), filling).unwrap();
         assert_eq!(recording.kept(&cell, "a"), None);
@@ -270,12 +271,7 @@ mod tests {
     #[test]
     fn a_turn_that_is_wrong_or_does_not_end_is_not_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let filling = Filling {
-            size: "test",
-            record: false,
-            limit: Duration::from_secs(1),
-        };
-        let store = Store::new(folder.path(), folder.path(), filling).unwrap();
+        let store = Store::new(folder.path(), folder.path(), BARE).unwrap();
         let cell = Cell {
             program: PROGRAMS[2],
             workers: 2,
