@@ -289,7 +289,7 @@ const TERMS: Record<string, string> = {
   "Scheduler delay": "delay",
   "Task size": "average maximal strand",
   "Buried waits": "buried",
-  "Other programs on the CPUs": "descheduled",
+  "Waiting for a CPU": "descheduled",
   "Blocked (I/O, locks)": "blocked",
   "Recording itself": "recording",
   "More strands than workers": "oversubscribed",

@@ -157,7 +157,7 @@ const MAX_GOOD_PERCENT: f64 = 2.0;
 const MAX_RECORDING_PERCENT: f64 = 10.0;
 
 /// The checks that need off-CPU times.
-const OFF_CPU: [&str; 2] = ["Other programs on the CPUs", "Blocked (I/O, locks)"];
+const OFF_CPU: [&str; 2] = ["Waiting for a CPU", "Blocked (I/O, locks)"];
 
 fn checked(view: &View) -> Vec<Checked> {
     let (dag, b, ws) = (view.dag, &view.report.breakdown, &view.report.work_span);

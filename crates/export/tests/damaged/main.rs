@@ -225,7 +225,7 @@ fn a_report_of_a_part_says_so_first_and_ticks_nothing_off() {
     }
     let value = |what: &str| said.checked.iter().find(|c| c.what == what).unwrap();
     assert!(
-        value("Other programs on the CPUs")
+        value("Waiting for a CPU")
             .value
             .contains("unknown")
     );
