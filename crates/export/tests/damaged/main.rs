@@ -224,11 +224,7 @@ fn a_report_of_a_part_says_so_first_and_ticks_nothing_off() {
         assert_eq!(checked.state, workspan_export::State::Absent, "{checked:?}");
     }
     let value = |what: &str| said.checked.iter().find(|c| c.what == what).unwrap();
-    assert!(
-        value("Waiting for a CPU")
-            .value
-            .contains("unknown")
-    );
+    assert!(value("Waiting for a CPU").value.contains("unknown"));
     let json = report_json(&dag, &report, &options);
     assert!(json.contains("\"off_cpu\": true"), "{json}");
 }
