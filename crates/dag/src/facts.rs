@@ -35,12 +35,38 @@ pub struct RunFacts {
     pub burden_source: Option<String>,
     /// The variable that sets the number of threads, with its value.
     pub threads_set_by: Option<String>,
+    /// What a thread may run while a task waits on it.
+    pub tasks_in_waits: TasksInWaits,
     /// The folder that names of source files are relative to.
     pub source_folder: Option<PathBuf>,
     /// The machine's particularities among the CPUs that the process may use.
     pub machine: MachineFacts,
     /// When the recording began, in seconds since 1970.
     pub recorded_at: Option<u64>,
+}
+
+/// What a thread may run while a task waits on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TasksInWaits {
+    /// Every ready task.
+    #[default]
+    Any,
+    /// Tasks that descend from the one that waits (LLVM OpenMP, of tied tasks).
+    Descendants,
+    /// Children of the one that waits, of the thread's own queue (simulated).
+    OwnChildren,
+}
+
+impl TasksInWaits {
+    /// What the value of a note [`key::TASKS_IN_WAITS`] says; unknown values restrict nothing.
+    #[must_use]
+    pub fn from_note(value: &str) -> TasksInWaits {
+        match value {
+            "descendants" => TasksInWaits::Descendants,
+            "own children" => TasksInWaits::OwnChildren,
+            _ => TasksInWaits::Any,
+        }
+    }
 }
 
 impl RunFacts {
@@ -66,6 +92,8 @@ impl RunFacts {
             unseen_off_ns: value(key::UNSEEN_OFF_NS).and_then(|ns| ns.parse().ok()),
             burden_source: value(key::BURDEN_SOURCE).map(str::to_owned),
             threads_set_by: value(key::THREADS_SET_BY).map(str::to_owned),
+            tasks_in_waits: value(key::TASKS_IN_WAITS)
+                .map_or(TasksInWaits::Any, TasksInWaits::from_note),
             source_folder: folder.map(PathBuf::from),
             machine: MachineFacts {
                 cores: value(key::CPU_CORES).and_then(|n| n.parse().ok()),

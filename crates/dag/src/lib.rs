@@ -27,7 +27,7 @@ pub mod wait_kinds;
 pub use cpu_time::CpuTimes;
 pub use dag::*;
 pub use error::Error;
-pub use facts::{MachineFacts, RunFacts};
+pub use facts::{MachineFacts, RunFacts, TasksInWaits};
 pub use folded::{Along, Folded, Folds};
 pub use handoffs::{Handoff, Handoffs};
 pub use meta::{Meta, Steals, TimeUnit};

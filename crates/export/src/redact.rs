@@ -15,7 +15,7 @@ use workspan_trace::entry::RECORDING;
 use workspan_trace::note_keys as key;
 
 /// Facts that hold numbers and words of workspan's own.
-const KEPT_FACTS: [&str; 21] = [
+const KEPT_FACTS: [&str; 22] = [
     key::RECORDED,
     key::CPU_TIME,
     key::CPU_TIME_OF_OTHERS,
@@ -26,6 +26,7 @@ const KEPT_FACTS: [&str; 21] = [
     key::BARE_JOIN,
     key::BURDEN,
     key::STEALS,
+    key::TASKS_IN_WAITS,
     key::ENDS,
     key::CPUS,
     key::PART_OF_RUN,

@@ -39,6 +39,9 @@ pub struct Runtime {
     pub code: Code,
     /// The variable that sets its number of threads.
     pub thread_count_variable: Option<&'static str>,
+    /// Where a thread may run only descendants of a task that waits on it, the variable that allows
+    /// others when it is 0.
+    pub stealing_constraint: Option<&'static str>,
     /// How the names of its settings in the environment begin.
     pub settings: &'static [&'static str],
     /// How it keeps to an overhead budget.

@@ -16,6 +16,7 @@ pub static ALL: [Runtime; 5] = [
             ..NO_CODE
         },
         thread_count_variable: Some("RAYON_NUM_THREADS"),
+        stealing_constraint: None,
         settings: &[],
         budget: Budget::MeasuredJoins,
         build: None,
@@ -32,6 +33,7 @@ pub static ALL: [Runtime; 5] = [
             ..NO_CODE
         },
         thread_count_variable: Some("OMP_NUM_THREADS"),
+        stealing_constraint: Some("KMP_TASK_STEALING_CONSTRAINT"),
         settings: &["OMP_", "KMP_", "LIBOMP_"],
         budget: LIBOMP_TASKS,
         build: Some(Build {
@@ -57,6 +59,7 @@ pub static ALL: [Runtime; 5] = [
         library: Some(LIBOMP),
         code: NO_CODE,
         thread_count_variable: Some("OMP_NUM_THREADS"),
+        stealing_constraint: Some("KMP_TASK_STEALING_CONSTRAINT"),
         settings: &["OMP_", "KMP_", "LIBOMP_"],
         budget: LIBOMP_TASKS,
         build: None,
@@ -80,6 +83,7 @@ pub static ALL: [Runtime; 5] = [
             ..NO_CODE
         },
         thread_count_variable: Some("OMP_NUM_THREADS"),
+        stealing_constraint: None,
         settings: &["OMP_", "GOMP_"],
         budget: Budget::Tasks {
             skip_ns: 16.0,
@@ -113,6 +117,7 @@ pub static ALL: [Runtime; 5] = [
         },
         // It uses as many threads as the process has CPUs.
         thread_count_variable: None,
+        stealing_constraint: None,
         settings: &["TBB_"],
         budget: Budget::Tasks {
             skip_ns: 17.5,

@@ -53,6 +53,8 @@ pub const CPU_TIME: &str = "CPU time";
 pub const CPU_TIME_OF_OTHERS: &str = "CPU time of other threads";
 /// The variable that sets the number of threads, with its value: `RAYON_NUM_THREADS=16`.
 pub const THREADS_SET_BY: &str = "number of threads from";
+/// What a thread may run while a task waits on it: `any`, `descendants` or `own children`.
+pub const TASKS_IN_WAITS: &str = "tasks in waits";
 /// Whether stacks were taken where threads gave up the CPU.
 pub const STOPS: &str = "stacks where threads blocked";
 /// The cost of a probe in ticks.

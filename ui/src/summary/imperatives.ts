@@ -67,6 +67,8 @@ function command(f: FindingWords, place: FindingPlace | undefined, run: RunMeta)
       return [word("Shorten what runs in the wait before "), ...here()];
     case "bounded-queue":
       return [word("Give more work to each of "), ...tasks(f, run), word(", and create fewer")];
+    case "restrained-stealing":
+      return [word("Let waiting threads take "), ...tasks(f, run)];
     case "stretch":
       return [word("Share less data between "), ...tasks(f, run)];
     case "descheduled":

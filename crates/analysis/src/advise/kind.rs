@@ -26,6 +26,7 @@ pub(super) fn is_elsewhere(cause: Cause) -> bool {
         Cause::SlowThief
         | Cause::BuriedWait
         | Cause::BoundedQueue
+        | Cause::RestrainedStealing
         | Cause::Stretch
         | Cause::Descheduled
         | Cause::Oversubscribed

@@ -18,6 +18,9 @@ pub enum Cause {
     BuriedWait,
     /// The runtime ran a new task on its creator's thread at once, so the creator stopped creating.
     BoundedQueue,
+    /// The workers that were free waited in other tasks, where their runtime runs only what descends
+    /// from these.
+    RestrainedStealing,
     /// The same work took longer than in a serial run.
     Stretch,
     /// A strand could have run, but other programs had the CPUs.
@@ -48,7 +51,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them, in the order of `Cause as usize`.
-    pub const ALL: [Cause; 20] = [
+    pub const ALL: [Cause; 21] = [
         Cause::SerialStrand,
         Cause::SpawnLoop,
         Cause::GrainFine,
@@ -56,6 +59,7 @@ impl Cause {
         Cause::SlowThief,
         Cause::BuriedWait,
         Cause::BoundedQueue,
+        Cause::RestrainedStealing,
         Cause::Stretch,
         Cause::Descheduled,
         Cause::Oversubscribed,
@@ -99,6 +103,7 @@ impl Cause {
             Cause::SlowThief => "slow-thief",
             Cause::BuriedWait => "buried-wait",
             Cause::BoundedQueue => "bounded-queue",
+            Cause::RestrainedStealing => "restrained-stealing",
             Cause::Stretch => "stretch",
             Cause::Descheduled => "descheduled",
             Cause::Oversubscribed => "oversubscription",

@@ -12,6 +12,7 @@ use super::pools::PoolUse;
 use super::preemption::Preemption;
 use super::probes::probes;
 use super::ready_strand::ReadyStrands;
+use super::restrained::RestrainedWaits;
 use super::spawn_loop::SpawnLoops;
 use super::task_size::{TaskSize, by_site};
 use super::{Cause, Causes, Costs, Evidence, Finding};
@@ -54,6 +55,7 @@ pub(crate) struct Ledger<'a> {
     others: OtherThreads<'a>,
     pools: Option<PoolUse<'a>>,
     preempted: Preemption,
+    restrained: Option<RestrainedWaits<'a>>,
     sizes: Vec<TaskSize>,
     own_gaps: OwnGaps,
     book: Book,
@@ -88,6 +90,7 @@ impl<'a> Ledger<'a> {
             others: OtherThreads::new(dag),
             pools: PoolUse::new(dag),
             preempted: Preemption::new(dag),
+            restrained: RestrainedWaits::new(dag),
             book: Book::new(),
         }
     }
@@ -230,12 +233,18 @@ impl Observer for Ledger<'_> {
         if let Some(pools) = &mut self.pools {
             pools.start(strand, thread);
         }
+        if let Some(restrained) = &mut self.restrained {
+            restrained.start(thread, self.dag.strands.start[strand as usize]);
+        }
     }
 
-    fn end(&mut self, _: StrandId, thread: usize, time: u64) {
+    fn end(&mut self, strand: StrandId, thread: usize, time: u64) {
         self.off.end(thread, time);
         if let Some(pools) = &mut self.pools {
             pools.end(thread);
+        }
+        if let Some(restrained) = &mut self.restrained {
+            restrained.end(strand, thread, time);
         }
     }
 
@@ -314,7 +323,16 @@ impl Observer for Ledger<'_> {
                 return;
             }
         }
-        let Entry { cause, block, .. } = self.ready.cause(waiting, all, &self.grain, &self.loops);
+        let Entry {
+            mut cause, block, ..
+        } = self.ready.cause(waiting, all, &self.grain, &self.loops);
+        let starts_a_task = self.dag.strands.prev[s as usize] == NONE;
+        if cause == Cause::SlowThief
+            && starts_a_task
+            && self.restrained.as_ref().is_some_and(|r| r.kept(waiting))
+        {
+            cause = Cause::RestrainedStealing;
+        }
         let lost = u128::from(all) + gap;
         if cause == Cause::Descheduled {
             self.book.add_without_strand(cause, block, lost, s);
@@ -421,7 +439,7 @@ impl EvidenceSource<'_> {
                 }
                 out.steal_ticks = self.steal;
             }
-            Cause::SlowThief => out.steal_ticks = self.steal,
+            Cause::SlowThief | Cause::RestrainedStealing => out.steal_ticks = self.steal,
             Cause::BuriedWait | Cause::BoundedQueue => out.above = self.above(strand),
             _ => {}
         }

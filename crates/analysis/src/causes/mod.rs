@@ -27,6 +27,7 @@ pub(crate) mod pools;
 mod preemption;
 mod probes;
 mod ready_strand;
+mod restrained;
 mod spawn_loop;
 mod stretch;
 mod task_size;

@@ -51,9 +51,30 @@ impl<'a> PathStrands<'a> {
         Entry::new(Cause::SerialStrand, CodeBlock::from_strand(self.dag, s))
     }
 
+    /// Whether the creator of `task` ran for half as long as `task` or more, from its create to the
+    /// wait before `next`.
+    fn has_other_half(&self, task: TaskId, next: StrandId) -> bool {
+        let (dag, strands) = (self.dag, &self.dag.strands);
+        let creator = dag.tasks.creator[task as usize];
+        let before = strands.prev[next as usize];
+        if creator == NONE
+            || before == NONE
+            || strands.task[creator as usize] != strands.task[next as usize]
+        {
+            return false;
+        }
+        let until = strands.end[before as usize];
+        let half = until.saturating_sub(strands.end[creator as usize]);
+        let first = strands.start[dag.tasks.first[task as usize] as usize];
+        let own = strands.end[dag.tasks.last[task as usize] as usize] - first;
+        u128::from(half) * 2 >= u128::from(own)
+    }
+
     /// The tasks of a phase are those one wait joins, or those of one parent that nobody joins.
     /// When `task`, of which the path's strand `at` is one, is on the path to its end, and no other
-    /// task of its phase was still to start then: how many there are, if more than one.
+    /// task of its phase was still to start then: how many there are, if more than one. Where a task
+    /// creates a single one and does a similar amount itself before it waits for it, as halved loops
+    /// and divide and conquer do, its own half is the second.
     fn phase_ended_by(&self, at: usize, task: TaskId) -> Option<u64> {
         let (dag, strands) = (self.dag, &self.dag.strands);
         let of_task = |p: &&(StrandId, _)| strands.task[p.0 as usize] == task;
@@ -77,6 +98,7 @@ impl<'a> PathStrands<'a> {
                     return None;
                 }
                 members.iter().for_each(|&m| add(m));
+                tasks += u64::from(tasks == 1 && self.has_other_half(task, next));
             }
             None => {
                 let parent = dag.tasks.parent[task as usize];

@@ -1,7 +1,9 @@
 //! Writes a simulated run as a trace.
 
 use workspan_dag::raw::{RawEnd, RawRegion, RawScope, RawStrand, RawTask, RawTrace};
-use workspan_dag::{Dag, Meta, NONE, Region, RunFacts, Steal, Steals, StrandId, TaskKind};
+use workspan_dag::{
+    Dag, Meta, NONE, Region, RunFacts, Steal, Steals, StrandId, TaskKind, TasksInWaits, note_keys,
+};
 
 use super::program::{Kind, Op, Program};
 use super::{Policy, Setup};
@@ -292,6 +294,10 @@ impl<'a> Schedule<'a> {
 }
 
 fn meta(dag: &Dag, setup: &Setup) -> Meta {
+    let tasks_in_waits = match setup.policy {
+        Policy::RestrainedStealing => TasksInWaits::OwnChildren,
+        _ => TasksInWaits::Any,
+    };
     let mut meta = dag.meta.clone();
     (meta.workers, meta.threads) = (setup.workers.max(1), setup.workers.max(1));
     (meta.burden, meta.probe_cost) = (setup.steal_cost, 0);
@@ -302,7 +308,10 @@ fn meta(dag: &Dag, setup: &Setup) -> Meta {
     meta.recorded = false;
     meta.cpus = None;
     meta.runtime = Some(format!("simulated, {}", setup.policy));
-    meta.run = RunFacts::default();
+    meta.run = RunFacts {
+        tasks_in_waits,
+        ..RunFacts::default()
+    };
     meta.facts = vec![
         (
             "simulated from".into(),
@@ -315,6 +324,10 @@ fn meta(dag: &Dag, setup: &Setup) -> Meta {
         ("steal cost".into(), format!("{} ticks", setup.steal_cost)),
         ("seed".into(), setup.seed.to_string()),
     ];
+    if tasks_in_waits == TasksInWaits::OwnChildren {
+        meta.facts
+            .push((note_keys::TASKS_IN_WAITS.into(), "own children".into()));
+    }
     meta.warnings = Vec::new();
     meta
 }

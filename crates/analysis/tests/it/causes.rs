@@ -209,6 +209,74 @@ fn slow_thief() {
     is_not_found(&late(10), Cause::SlowThief);
 }
 
+/// A thread waits in a task for a child that the other thread took, and beside it a task that is no
+/// child of the waiting one stands ready; then it runs the child itself.
+#[test]
+fn restrained_stealing() {
+    let run_with = |may: &'static str, stolen: bool, descends: bool| {
+        let mut run = Run::new(2).burden(5).tasks_in_waits(may);
+        let waits = run.create(0, 0, 0, "waits");
+        run.begin(waits, 1, 0);
+        let (parent, t) = if descends { (waits, 5) } else { (0, 5) };
+        let kept = run.create(parent, if descends { 1 } else { 0 }, t, "kept");
+        let inner = run.create(waits, 1, 10, "inner");
+        run.wait_for(waits, 1, 10, inner);
+        run.wait(0, 0, 10);
+        if stolen {
+            run.task(inner, 0, 10, 400);
+            run.resume(waits, 1, 400);
+            run.end(waits, 1, 410);
+            run.task(kept, 1, 410, 500);
+        } else {
+            run.task(inner, 1, 10, 400);
+            run.task(kept, 0, 10, 100);
+            run.resume(waits, 1, 400);
+            run.end(waits, 1, 500);
+        }
+        run.resume(0, 0, 500);
+        run.end(0, 0, 500);
+        run
+    };
+    // Thread 1 is free from 10 to 400, and thread 0 from 400 to 410, while `kept` stands ready.
+    let kept = run_with("descendants", true, false);
+    is_found(&kept, Cause::RestrainedStealing, "kept", 400);
+    let (_, report) = measured(&kept);
+    let evidence = report.causes.findings()[0].evidence;
+    assert_eq!(
+        (evidence.strands, evidence.ticks, evidence.steal_ticks),
+        (1, 400, Some(5))
+    );
+    let allowed = run_with("any", true, false);
+    is_found(&allowed, Cause::SlowThief, "kept", 400);
+    is_not_found(&allowed, Cause::RestrainedStealing);
+    // The waiting thread could have run a child of its own.
+    let own = run_with("descendants", true, true);
+    is_not_found(&own, Cause::RestrainedStealing);
+    is_not_found(
+        &run_with("descendants", false, false),
+        Cause::RestrainedStealing,
+    );
+}
+
+/// Half of the work is one task, the other its creator's own: the longer one ends the phase. A task
+/// beside which its creator does little is a serial part.
+#[test]
+fn the_other_half_of_a_phase_may_be_its_creators() {
+    let halves = |own: u64| {
+        let mut run = Run::new(2);
+        let half = run.create(0, 0, 0, "half");
+        run.task(half, 1, 0, 300);
+        run.wait(0, 0, own);
+        run.resume(0, 0, 300);
+        run.end(0, 0, 300);
+        run
+    };
+    is_found(&halves(200), Cause::GrainCoarse, "half", 100);
+    is_found(&halves(150), Cause::GrainCoarse, "half", 150);
+    is_not_found(&halves(149), Cause::GrainCoarse);
+    is_not_found(&halves(300), Cause::GrainCoarse);
+}
+
 /// While the root waits, its thread takes a long task of somebody else's; then nothing.
 #[test]
 fn buried_wait() {

@@ -140,6 +140,7 @@ fn everything_occurs() {
             cause,
             Cause::SpawnLoop
                 | Cause::Stretch
+                | Cause::RestrainedStealing
                 | Cause::Oversubscribed
                 | Cause::OtherThreads
                 | Cause::OtherPool

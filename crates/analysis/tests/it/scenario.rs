@@ -24,6 +24,7 @@ pub struct Run {
     lines: Vec<Line>,
     depends: Vec<(u64, u64)>,
     detached: BTreeSet<u64>,
+    tasks_in_waits: Option<&'static str>,
 }
 
 /// What `site` is called in a renamed run.
@@ -42,6 +43,7 @@ impl Run {
             lines: Vec::new(),
             depends: Vec::new(),
             detached: BTreeSet::new(),
+            tasks_in_waits: None,
         };
         run.begin(0, 0, 0);
         run
@@ -49,6 +51,12 @@ impl Run {
 
     pub fn burden(mut self, burden: u64) -> Run {
         self.burden = burden;
+        self
+    }
+
+    /// What a thread may run while a task waits on it.
+    pub fn tasks_in_waits(mut self, may: &'static str) -> Run {
+        self.tasks_in_waits = Some(may);
         self
     }
 
@@ -187,9 +195,11 @@ impl Run {
     }
 
     pub fn text(&self) -> String {
+        let fact = |may| format!(",\"facts\":[{{\"key\":\"tasks in waits\",\"value\":\"{may}\"}}]");
+        let facts = self.tasks_in_waits.map(fact).unwrap_or_default();
         let mut out = vec![format!(
-            "{{\"workspan_trace\":1,\"workers\":{},\"time_unit\":\"ns\",\"steals\":\"child\",\"burden\":{}}}",
-            self.workers, self.burden
+            "{{\"workspan_trace\":1,\"workers\":{},\"time_unit\":\"ns\",\"steals\":\"child\",\"burden\":{}{}}}",
+            self.workers, self.burden, facts
         )];
         out.extend(self.lines.iter().map(|l| self.write(l)));
         out.join("\n")

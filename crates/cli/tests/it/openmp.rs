@@ -427,3 +427,40 @@ fn programs_with_rights_of_their_own_are_refused() {
         );
     }
 }
+
+/// LLVM OpenMP's thread that waits in a tied task runs no other task's tasks, unless told to.
+#[test]
+fn tasks_that_a_waiting_thread_may_not_take_are_told_from_late_thieves() {
+    let test = "tasks_that_a_waiting_thread_may_not_take_are_told_from_late_thieves";
+    let compiler = match workspan_toolchains::openmp(
+        workspan_toolchains::Family::Llvm,
+        workspan_toolchains::Language::C,
+    ) {
+        Ok(compiler) => compiler.command.clone(),
+        Err(why) => return skipped(test, &why),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    compile(&compiler, "restrained.c", folder.path(), &["-fopenmp"]);
+    for constraint in ["1", "0"] {
+        let output = bare(WORKSPAN)
+            .current_dir(folder.path())
+            .env("KMP_TASK_STEALING_CONSTRAINT", constraint)
+            .args(["record", "--no-report", "--", "./restrained"])
+            .output()
+            .unwrap();
+        let trace = trace_of(&output, folder.path());
+        let mut report = bare(WORKSPAN);
+        let json = printed(
+            &report
+                .args(["report", "--json"])
+                .arg(&trace)
+                .output()
+                .unwrap(),
+        );
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let causes = json["causes"].as_array().unwrap();
+        let kept = causes.iter().find(|c| c["id"] == "restrained-stealing");
+        let lost = kept.map_or(0, |c| c["lost"].as_u64().unwrap());
+        assert_eq!(lost > 0, constraint == "1", "{constraint}: {causes:?}");
+    }
+}

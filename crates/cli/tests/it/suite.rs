@@ -25,6 +25,7 @@ const SCHEDULE_DEPENDENT: &str = "floorplan";
 fn bench(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(WORKSPAN)
         .args(["bench", "suite", "--size", "test", "--workers", "2"])
+        .arg("--no-reports")
         .arg("--folder")
         .arg(folder.join("suite"))
         .args(arguments)
@@ -211,6 +212,30 @@ fn kept_turns_are_not_measured_again(folder: &Path, here: &[&str]) {
     assert!(page.contains("<tbody id=\"sort-2\">") && page.contains("<svg "));
     let csv = std::fs::read_to_string(folder.join("suite/suite.csv")).unwrap();
     assert_eq!(csv.lines().count(), 1 + all / 2, "{csv}");
+    the_fastest_run_has_a_viewer(folder, here[0]);
+}
+
+/// Of the kept turns of one program, without measuring.
+fn the_fastest_run_has_a_viewer(folder: &Path, runtime: &str) {
+    let output = Command::new(WORKSPAN)
+        .args(["bench", "suite", "--size", "test", "--workers", "2"])
+        .args(["--only", "fib", "--repeat", "2", "--runtime", runtime])
+        .arg("--folder")
+        .arg(folder.join("suite"))
+        .env("XDG_CACHE_HOME", folder)
+        .env("WORKSPAN_NO_PERF", "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let suite = std::fs::read(folder.join("suite/suite.json")).unwrap();
+    let suite: Value = serde_json::from_slice(&suite).unwrap();
+    let row = &suite["benchmarks"][0]["rows"][0];
+    let report = row["report"].as_str().unwrap_or_else(|| panic!("{suite}"));
+    let html = std::fs::read_to_string(folder.join("suite").join(report)).unwrap();
+    assert!(html.starts_with("<!doctype html>"), "{report}");
+    let page = std::fs::read_to_string(folder.join("suite/index.html")).unwrap();
+    assert!(page.contains(&format!("href=\"{report}\"")), "{page}");
 }
 
 /// What the report of each benchmark may say first of its measured part, at size small on two
@@ -224,7 +249,8 @@ const FIRST: [(&str, &[&str]); 21] = [
     ("fft", TREE),
     ("fib", TREE),
     ("floorplan", TREE),
-    ("health", &["grain-fine", "slow-thief", "blocked"]),
+    // Patients change lists under the lock of a village.
+    ("health", &["grain-fine", "slow-thief", "blocked", "lock"]),
     ("nqueens", TREE),
     ("sort", TREE),
     ("sparselu", LOOPS),
@@ -255,6 +281,7 @@ const TREE: &[&str] = &[
     "slow-thief",
     "blocked",
     "bounded-queue",
+    "restrained-stealing",
 ];
 /// The same for loops in which one task creates all.
 const LOOPS: &[&str] = &[
@@ -264,6 +291,7 @@ const LOOPS: &[&str] = &[
     "slow-thief",
     "blocked",
     "bounded-queue",
+    "restrained-stealing",
     "spawn-loop",
 ];
 /// Serial parts between the parallel ones, with their line; on a busy machine other workers come
@@ -286,7 +314,7 @@ fn each_benchmark_says_first_what_its_structure_is_known_for() {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new(WORKSPAN)
         .args(["bench", "suite", "--size", "small", "--workers", "2"])
-        .args(["--repeat", "1", "--folder"])
+        .args(["--repeat", "1", "--no-reports", "--folder"])
         .arg(folder.path().join("suite"))
         .env("XDG_CACHE_HOME", folder.path())
         .output()
@@ -297,7 +325,7 @@ fn each_benchmark_says_first_what_its_structure_is_known_for() {
     let suite: Value = serde_json::from_slice(&suite).unwrap();
     let benchmarks = suite["benchmarks"].as_array().unwrap();
     assert_eq!(benchmarks.len(), FIRST.len());
-    let mut wrong = Vec::new();
+    let (mut wrong, mut judged) = (Vec::new(), 0);
     for benchmark in benchmarks {
         let program = benchmark["program"].as_str().unwrap();
         let (_, causes) = FIRST.iter().find(|row| row.0 == program).unwrap();
@@ -307,7 +335,8 @@ fn each_benchmark_says_first_what_its_structure_is_known_for() {
             let time = |part: &str| parts[part].as_u64().unwrap();
             let late = time("delay") + time("descheduled");
             let disturbed = 4 * late > 2 * time("elapsed");
-            let is_known = causes.contains(&cause) || disturbed && cause.is_empty();
+            let is_known = causes.contains(&cause) || disturbed;
+            judged += usize::from(!disturbed);
             // The serial elision has one worker, who never waits.
             if row["runtime"] != "serial" && !is_known {
                 wrong.push(format!(
@@ -317,6 +346,9 @@ fn each_benchmark_says_first_what_its_structure_is_known_for() {
             }
         }
     }
+    eprintln!(
+        "{judged} runs were disturbed by other programs for less than a quarter of their time"
+    );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

@@ -66,6 +66,14 @@ pub(super) fn advice(view: &View, finding: &Finding) -> &'static str {
             "Split the work into more tasks of even length, and start the longest ones first."
         }
         Cause::SlowThief => slow_thief(view, finding, runtime),
+        Cause::RestrainedStealing => match runtime {
+            Runtime::OpenMp => {
+                "Set KMP_TASK_STEALING_CONSTRAINT=0, or make the tasks `untied`: a thread that waits in a tied task runs only its descendants."
+            }
+            _ => {
+                "Let a waiting worker run any task, or wait in fewer places: it runs only what descends from the task that waits."
+            }
+        },
         Cause::BuriedWait => "Shorten the tasks that run during a wait, or wait in fewer places.",
         Cause::BoundedQueue => "Create fewer and larger tasks, or create them from several tasks.",
         Cause::Stretch => {

@@ -234,6 +234,17 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             words.push(plain(" while workers were free"));
             words
         }
+        Cause::RestrainedStealing => {
+            let mut words = owner_words(view.dag, at.site, e.strands > 1);
+            words.push(plain(if e.strands > 1 {
+                " were ready for "
+            } else {
+                " was ready for "
+            }));
+            words.push(together(e.ticks));
+            words.push(plain(" while free threads waited inside other tasks"));
+            words
+        }
         Cause::BuriedWait => {
             let mut words = after(view, at, e.strands > 1);
             words.push(plain(if e.strands > 1 {

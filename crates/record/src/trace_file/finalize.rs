@@ -72,6 +72,18 @@ pub struct Settings<'a> {
     pub tail_grain: Option<u64>,
 }
 
+/// What a thread may run while a task waits on it, where all of the process's `runtimes` limit that
+/// and the environment, which the process has from us, does not say otherwise.
+fn tasks_in_waits(runtimes: &[String]) -> Option<Note> {
+    let limits = |note: &String| {
+        let variable = workspan_runtimes::Runtime::from_note(note)?.stealing_constraint?;
+        let value = std::env::var(variable).unwrap_or_default();
+        (value.trim() != "0").then_some(())
+    };
+    let all = !runtimes.is_empty() && runtimes.iter().all(|note| limits(note).is_some());
+    all.then(|| Note::new(key::TASKS_IN_WAITS, "descendants"))
+}
+
 /// Writes the trace of `spool`, with what the kernel saw of its process, to `output`, a new file
 /// that the caller then puts in its place; where parts of the run are kept, each to a file of its
 /// own, whose names have a number more. Returns the files with what is in them.
@@ -119,6 +131,7 @@ pub fn finalize(
         .chain(folder)
         .chain(off_cpu.notes(told.estimated))
         .chain(off_cpu.samples.notes())
+        .chain(tasks_in_waits(&told.all(key::RUNTIME)))
         .chain((unseen_ns > 0).then(|| Note::new(key::UNSEEN_OFF_NS, unseen_ns.to_string())))
         .chain(costs)
         .collect();

@@ -173,7 +173,10 @@ fn is_everywhere(cause: Cause) -> bool {
 
 /// The cause is about strands that were ready before they started.
 fn is_wait(cause: Cause) -> bool {
-    matches!(cause, Cause::SlowThief | Cause::BuriedWait)
+    matches!(
+        cause,
+        Cause::SlowThief | Cause::RestrainedStealing | Cause::BuriedWait
+    )
 }
 
 /// The line to look at: where the samples were, else where the strands start, else where their

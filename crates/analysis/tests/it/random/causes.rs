@@ -211,9 +211,20 @@ impl<'a> Slow<'a> {
                     list.iter().map(|&t| t as usize).collect()
                 }
             };
+            let start_of = |t: usize| self.dag.strands.start[self.dag.tasks.first[t] as usize];
+            let other_half = match (self.path.get(last + 1), self.dag.tasks.creator[task]) {
+                (Some(&next), creator) if phase.len() == 1 && creator != NONE => {
+                    let strands = &self.dag.strands;
+                    let wait = strands.prev[next as usize] as usize;
+                    let half = strands.end[wait].saturating_sub(strands.end[creator as usize]);
+                    strands.task[creator as usize] == strands.task[next as usize]
+                        && 2 * half >= strands.end[end] - start_of(task)
+                }
+                _ => false,
+            };
             let starts = |t: &usize| self.dag.strands.start[self.dag.tasks.first[*t] as usize];
             let late = phase.iter().any(|t| starts(t) >= self.dag.strands.end[end]);
-            phase.contains(&task) && phase.len() > 1 && !late
+            phase.contains(&task) && (phase.len() > 1 || other_half) && !late
         };
         if self.size[task] == 1 && ends_a_phase() {
             return whole(Cause::GrainCoarse, self.dag.tasks.site[task]);

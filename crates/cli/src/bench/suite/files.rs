@@ -108,6 +108,7 @@ mod tests {
             silent: None,
             trace: None,
             traces: Vec::new(),
+            report: None,
         };
         let benchmarks = [Benchmark {
             program: "fib",

@@ -6,6 +6,7 @@ mod page;
 mod picture;
 mod programs;
 mod progress;
+mod reports;
 mod summary;
 mod table;
 mod turn;
@@ -28,6 +29,7 @@ use crate::output::print;
 use crate::say;
 use programs::{Program, SUITE};
 use progress::{Durations, wait};
+use reports::Reports;
 use turn::{Cell, Filling, Store, Turn};
 use workspan_record::embedded;
 use workspan_record::options::keep_windows::{Length, positive};
@@ -40,7 +42,7 @@ use workspan_record::options::keep_windows::{Length, positive};
 The 21 programs are in the tool: Rust for Rayon, which cargo builds, and C++ for LLVM OpenMP (clang++), GNU OpenMP and oneTBB \
 (g++) and for the serial elision that speedups are measured against. What is missing is named. Each turn runs a program bare and \
 recorded; all programs take turns. Every turn and its trace is kept in a folder, where an interrupted suite goes on, and where \
-suite.csv, suite.json, suite.svg and index.html are written. docs/suite.md describes the programs.",
+suite.csv, suite.json, pictures, the viewers of the fastest runs and index.html are written. docs/suite.md describes the programs.",
     after_help = "\
 Examples:
   workspan bench suite --size test
@@ -72,6 +74,9 @@ pub struct SuiteArgs {
     /// Run bare only
     #[arg(long)]
     no_record: bool,
+    /// Write no viewers of the fastest runs (reports/*.html)
+    #[arg(long)]
+    no_reports: bool,
     /// Ends a run that takes longer, and leaves its program out on that runtime (default: 10m; 2h
     /// with --size large)
     #[arg(long, value_name = "TIME", value_parser = positive)]
@@ -148,7 +153,16 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     progress.clear();
     warnings.extend(failures.iter().cloned());
     let done = turns.len();
-    let benchmarks = summary::benchmarks(&turns);
+    let mut benchmarks = summary::benchmarks(&turns);
+    if !args.no_reports {
+        let reports = Reports {
+            folder: &args.folder,
+            progress: &progress,
+            stopped: &stopped,
+        };
+        warnings.extend(reports.write(&mut benchmarks)?);
+        progress.clear();
+    }
     let about = about(cpus, &built);
     write(&args.folder, &args.size, &benchmarks, &about, &warnings)?;
     print(&table::text(&benchmarks, &about, &warnings))?;
@@ -355,7 +369,9 @@ fn write(
     put(&folder.join("suite.csv"), &files::csv(benchmarks))?;
     let json = files::json(size, benchmarks, about, warnings)?;
     put(&folder.join("suite.json"), &json)?;
-    put(&folder.join("suite.svg"), &picture::svg(benchmarks))?;
+    for picture in picture::pictures(benchmarks) {
+        put(&folder.join(picture.file), &picture.svg)?;
+    }
     let page = page::html(size, benchmarks, about, warnings);
     put(&folder.join("index.html"), &page)
 }

@@ -30,8 +30,8 @@ const NOTE: &str = "Speedup is over the serial elision of the C++ source, by the
                     the fastest. Loss is the share of workers x elapsed that the serial elision would not have taken. CPU is \
                     recorded over bare CPU time at default settings. Work, span and the bar are those of \
                     the fastest recorded run of the whole process, its input and check included; findings about these and about \
-                    other programs' load are left out. Links lead to the traces: workspan view FILE opens one, \
-                    workspan view FILE FILE compares two.";
+                    other programs' load are left out. Links lead to the fastest recorded run's viewer, and to \
+                    the traces: workspan view FILE opens one, workspan view FILE FILE compares two.";
 
 /// All of it.
 pub fn html(size: &str, benchmarks: &[Benchmark], about: &[String], warnings: &[String]) -> String {
@@ -47,7 +47,9 @@ pub fn html(size: &str, benchmarks: &[Benchmark], about: &[String], warnings: &[
     for warning in warnings {
         let _ = writeln!(out, "<p class=\"warning\">{}</p>", xml_text(warning));
     }
-    out.push_str(&picture::svg(benchmarks));
+    for picture in picture::pictures(benchmarks) {
+        out.push_str(&picture.svg);
+    }
     if let Some(cost) = cost(benchmarks) {
         let _ = writeln!(out, "<p>{}</p>", xml_text(&cost));
     }
@@ -130,6 +132,13 @@ fn line(out: &mut String, row: &Row) {
 
 fn links(row: &Row) -> String {
     let mut out = String::new();
+    if let Some(report) = &row.report {
+        let _ = write!(
+            out,
+            " <a href=\"{}\">open the fastest run</a>",
+            xml_text(report)
+        );
+    }
     for (i, trace) in row.traces.iter().enumerate() {
         let what = match i {
             0 => "trace of the fastest run".to_owned(),
@@ -203,6 +212,7 @@ mod tests {
             silent: None,
             trace: Some("traces/x.wspan".into()),
             traces: vec!["traces/x.wspan".into()],
+            report: Some("reports/x.html".into()),
         };
         let benchmarks = [Benchmark {
             program: "fib",
@@ -217,6 +227,7 @@ mod tests {
             "{page}"
         );
         assert!(page.contains("href=\"traces/x.wspan\" title="), "{page}");
+        assert!(page.contains("href=\"reports/x.html\">"), "{page}");
         assert!(page.contains("class=\"n over\">1.40"), "{page}");
         assert!(page.contains("1.40 – 1.60"), "{page}");
         for tag in ["tr", "td", "th", "table", "div", "svg"] {

@@ -54,6 +54,8 @@ pub struct Row {
     pub trace: Option<String>,
     /// The traces of all runs.
     pub traces: Vec<String>,
+    /// The viewer with the fastest recorded run inside, below the suite's folder.
+    pub report: Option<String>,
 }
 
 /// The benchmarks of the turns so far.
@@ -162,6 +164,7 @@ fn row(
         silent: best.and_then(|run| run.says.clone().err()),
         trace: best.map(|run| run.trace.clone()),
         traces: by_time.iter().map(|run| run.trace.clone()).collect(),
+        report: None,
         bare,
     }
 }

@@ -5,27 +5,19 @@ use std::fmt::Write;
 
 use workspan_export::plot::xml_text;
 
-use super::summary::{Benchmark, Row};
+use super::super::summary::{Benchmark, Row};
+use super::{WIDTH, frame, legend, parallel};
 
-const WIDTH: f64 = 900.0;
 const LEFT: f64 = 150.0;
 const RIGHT: f64 = 60.0;
 const BAR: f64 = 11.0;
 const GAP: f64 = 12.0;
 const TOP: f64 = 66.0;
 
-/// Runtimes by name, with their colours on light ground and on dark.
-pub const COLORS: [(&str, &str, &str); 4] = [
-    ("rayon", "#d1693b", "#ee8c5e"),
-    ("libomp", "#3d83b8", "#66aee4"),
-    ("libgomp", "#2f7d4f", "#4fae78"),
-    ("onetbb", "#7b61b5", "#a58be0"),
-];
-
 /// All of it.
-pub fn svg(benchmarks: &[Benchmark]) -> String {
-    let parallel = |b: &Benchmark| b.rows.iter().filter(|r| r.runtime != "serial").count();
-    let shown: Vec<&Benchmark> = benchmarks.iter().filter(|b| parallel(b) > 0).collect();
+pub(super) fn svg(benchmarks: &[Benchmark]) -> String {
+    let has_rows = |b: &&Benchmark| parallel(b).next().is_some();
+    let shown: Vec<&Benchmark> = benchmarks.iter().filter(has_rows).collect();
     let most = shown
         .iter()
         .flat_map(|b| &b.rows)
@@ -42,7 +34,7 @@ pub fn svg(benchmarks: &[Benchmark]) -> String {
             y + BAR,
             xml_text(&name)
         );
-        for row in benchmark.rows.iter().filter(|r| r.runtime != "serial") {
+        for row in parallel(benchmark) {
             bar(&mut body, row, y, scale);
             y += BAR + 1.0;
         }
@@ -50,13 +42,8 @@ pub fn svg(benchmarks: &[Benchmark]) -> String {
     }
     let height = y + 10.0;
     let title = "Speedup over the serial elision; the number of workers stands after the name";
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
-         role=\"img\" aria-label=\"{title}\">\n<style>{}</style>\n\
-         <rect class=\"ground\" width=\"{WIDTH}\" height=\"{height}\"/><text class=\"title\" x=\"16\" y=\"24\">{title}</text>",
-        style()
-    );
-    legend(&mut out, &shown);
+    let mut out = String::new();
+    legend(&mut out, &shown, LEFT);
     for step in 0..=most as usize {
         let x = LEFT + step as f64 * scale;
         let _ = write!(
@@ -71,8 +58,7 @@ pub fn svg(benchmarks: &[Benchmark]) -> String {
     }
     out.push('\n');
     out.push_str(&body);
-    out.push_str("</svg>\n");
-    out
+    frame(title, height, &out)
 }
 
 fn bar(out: &mut String, row: &Row, y: f64, scale: f64) {
@@ -101,36 +87,4 @@ fn bar(out: &mut String, row: &Row, y: f64, scale: f64) {
         LEFT + end * scale + 5.0,
         y + BAR - 1.5
     );
-}
-
-fn legend(out: &mut String, shown: &[&Benchmark]) {
-    let mut x = LEFT;
-    for (runtime, ..) in COLORS {
-        let mut rows = shown.iter().flat_map(|b| &b.rows);
-        let Some(row) = rows.find(|row| row.runtime == runtime) else {
-            continue;
-        };
-        let _ = write!(
-            out,
-            "<rect class=\"{runtime}\" x=\"{x}\" y=\"33\" width=\"11\" height=\"11\"/>\
-             <text class=\"small\" x=\"{}\" y=\"42\">{}</text>",
-            x + 16.0,
-            xml_text(row.title)
-        );
-        x += 130.0;
-    }
-}
-
-fn style() -> String {
-    let (mut light, mut dark) = (String::new(), String::new());
-    for (runtime, on_light, on_dark) in COLORS {
-        let _ = write!(light, ".{runtime}{{fill:{on_light}}}");
-        let _ = write!(dark, ".{runtime}{{fill:{on_dark}}}");
-    }
-    format!(
-        "text{{font:13px system-ui,sans-serif;fill:#1c2024}}.small{{font-size:10px}}.title{{font-weight:600;font-size:15px}}\
-         .ground{{fill:#fff}}.grid{{stroke:#d9dde3}}.spread{{stroke:#1c2024;stroke-width:1.5}}{light}\
-         @media(prefers-color-scheme:dark){{text{{fill:#e6e9ee}}.ground{{fill:#15181d}}.grid{{stroke:#3a414b}}\
-         .spread{{stroke:#e6e9ee}}{dark}}}"
-    )
 }

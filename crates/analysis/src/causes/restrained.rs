@@ -1,0 +1,138 @@
+//! Whether ready tasks stood before workers that their runtime did not let take them: threads that
+//! waited in another task, and may run only what descends from that one (OpenMP's task scheduling
+//! constraint, [`TasksInWaits`]).
+
+use workspan_dag::{Dag, EndKind, NONE, StrandId, TaskId, TasksInWaits};
+
+use crate::ready::ReadyInterval;
+
+/// So many stretches of free time are looked at for one ready strand.
+const MAX_STRETCHES: usize = 256;
+/// A task that descends through more tasks than these is taken for a descendant.
+const MAX_DESCENT: usize = 4096;
+
+/// A stretch in which a thread ran nothing.
+#[derive(Debug, Clone, Copy)]
+struct FreeTime {
+    begin: u64,
+    /// `u64::MAX` while it lasts.
+    end: u64,
+    /// The innermost task that waits on the thread; [`NONE`] if none does.
+    waits: TaskId,
+}
+
+/// A task that waits on a thread, until a time.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    task: TaskId,
+    until: u64,
+}
+
+/// The free time of all workers, as the sweep goes.
+pub(super) struct RestrainedWaits<'a> {
+    dag: &'a Dag,
+    /// Strands that end in a wait, with the strand after it; ascending.
+    after: Vec<(StrandId, StrandId)>,
+    free: Vec<Vec<FreeTime>>,
+    waiting: Vec<Vec<Waiting>>,
+}
+
+impl<'a> RestrainedWaits<'a> {
+    /// `None` where a waiting thread may run any task.
+    pub(super) fn new(dag: &'a Dag) -> Option<RestrainedWaits<'a>> {
+        if dag.meta.run.tasks_in_waits == TasksInWaits::Any {
+            return None;
+        }
+        let before = |&after: &StrandId| {
+            let before = dag.strands.prev[after as usize];
+            (before != NONE).then_some((before, after))
+        };
+        let mut after: Vec<_> = dag.waits.after.iter().filter_map(before).collect();
+        after.sort_unstable();
+        let threads = dag.meta.threads as usize;
+        let whole_run = FreeTime {
+            begin: 0,
+            end: u64::MAX,
+            waits: NONE,
+        };
+        Some(RestrainedWaits {
+            dag,
+            after,
+            free: vec![vec![whole_run]; threads],
+            waiting: vec![Vec::new(); threads],
+        })
+    }
+
+    /// A strand starts on `thread`.
+    pub(super) fn start(&mut self, thread: usize, time: u64) {
+        if let Some(free) = self.free[thread].last_mut() {
+            free.end = free.end.min(time);
+        }
+    }
+
+    /// `strand` ends on `thread`.
+    pub(super) fn end(&mut self, strand: StrandId, thread: usize, time: u64) {
+        let strands = &self.dag.strands;
+        let waiting = &mut self.waiting[thread];
+        while waiting.last().is_some_and(|w| w.until <= time) {
+            waiting.pop();
+        }
+        if strands.end_kind[strand as usize] == EndKind::Wait
+            && let Ok(at) = self.after.binary_search_by_key(&strand, |w| w.0)
+        {
+            waiting.push(Waiting {
+                task: strands.task[strand as usize],
+                until: strands.start[self.after[at].1 as usize],
+            });
+        }
+        self.free[thread].push(FreeTime {
+            begin: time,
+            end: u64::MAX,
+            waits: waiting.last().map_or(NONE, |w| w.task),
+        });
+    }
+
+    /// Whether workers were free while the task of `ready`, a task's first strand, stood ready, and
+    /// for most of that time might not take it.
+    pub(super) fn kept(&self, ready: &ReadyInterval) -> bool {
+        let strands = &self.dag.strands;
+        let start = strands.start[ready.strand as usize];
+        let task = strands.task[ready.strand as usize];
+        let (mut all, mut kept) = (0, 0);
+        let mut left = MAX_STRETCHES;
+        for thread in (0..self.dag.meta.threads).filter(|&t| self.dag.is_worker(t)) {
+            for free in self.free[thread as usize].iter().rev() {
+                if free.end <= ready.ready || left == 0 {
+                    break;
+                }
+                left -= 1;
+                let (from, to) = (free.begin.max(ready.ready), free.end.min(start));
+                let ticks = u128::from(to.saturating_sub(from));
+                all += ticks;
+                if free.waits != NONE && !self.may_run(free.waits, task) {
+                    kept += ticks;
+                }
+            }
+        }
+        kept > 0 && kept * 2 >= all
+    }
+
+    /// Whether a thread on which `waits` waits may take `task`.
+    fn may_run(&self, waits: TaskId, task: TaskId) -> bool {
+        let parents = &self.dag.tasks.parent;
+        if self.dag.meta.run.tasks_in_waits == TasksInWaits::OwnChildren {
+            return parents[task as usize] == waits;
+        }
+        let mut above = task;
+        for _ in 0..MAX_DESCENT {
+            if above == waits {
+                return true;
+            }
+            above = match parents[above as usize] {
+                NONE => return false,
+                parent => parent,
+            };
+        }
+        true
+    }
+}
