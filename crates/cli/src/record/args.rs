@@ -46,8 +46,8 @@ pub struct RecordingArgs {
     pub stall: Option<Length>,
     /// What recording may add to the program's time where its tasks are very short, or `off`: most
     /// subtrees then run unrecorded, and what is inside is estimated from others, drawn by chance
-    /// (Rayon's joins, tasks of OpenMP and oneTBB; when not given, 5% once a thread has recorded a
-    /// million tasks)
+    /// (Rayon's joins, tasks of OpenMP and oneTBB; when not given, 10% once a thread has recorded
+    /// 65,536 tasks)
     #[arg(long, value_name = "off|PERCENT")]
     pub max_overhead: Option<MaxOverhead>,
     /// Folding

@@ -97,7 +97,7 @@ fn iterators_have_a_budget_too() {
     }
 }
 
-/// As where nobody asks for a budget: a thread records a million tasks first.
+/// A budget that holds from a thread's millionth task on only.
 #[test]
 fn small_runs_are_whole() {
     let (output, seen) = seen(&PROGRAMS, &["fib_large", "1"], "50000:1048576");
