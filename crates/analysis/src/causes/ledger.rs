@@ -250,6 +250,9 @@ impl Observer for Ledger<'_> {
 
     fn off(&mut self, thread: usize, time: u64, why: Option<OffWhy>) {
         self.off.change(thread, time, why);
+        if let Some(restrained) = &mut self.restrained {
+            restrained.off(thread, time, why);
+        }
     }
 
     fn left(&mut self, waiting: &ReadyInterval, served: Served) {

@@ -2,7 +2,7 @@
 //! waited in another task, and may run only what descends from that one (OpenMP's task scheduling
 //! constraint, [`TasksInWaits`]).
 
-use workspan_dag::{Dag, EndKind, NONE, StrandId, TaskId, TasksInWaits};
+use workspan_dag::{Dag, EndKind, NONE, OffWhy, StrandId, TaskId, TasksInWaits};
 
 use crate::ready::ReadyInterval;
 
@@ -11,7 +11,7 @@ const MAX_STRETCHES: usize = 256;
 /// A task that descends through more tasks than these is taken for a descendant.
 const MAX_DESCENT: usize = 4096;
 
-/// A stretch in which a thread ran nothing.
+/// A stretch in which a thread ran nothing and was not preempted.
 #[derive(Debug, Clone, Copy)]
 struct FreeTime {
     begin: u64,
@@ -35,6 +35,8 @@ pub(super) struct RestrainedWaits<'a> {
     after: Vec<(StrandId, StrandId)>,
     free: Vec<Vec<FreeTime>>,
     waiting: Vec<Vec<Waiting>>,
+    /// Whether each thread runs a strand.
+    running: Vec<bool>,
 }
 
 impl<'a> RestrainedWaits<'a> {
@@ -60,11 +62,34 @@ impl<'a> RestrainedWaits<'a> {
             after,
             free: vec![vec![whole_run]; threads],
             waiting: vec![Vec::new(); threads],
+            running: vec![false; threads],
         })
     }
 
     /// A strand starts on `thread`.
     pub(super) fn start(&mut self, thread: usize, time: u64) {
+        self.running[thread] = true;
+        self.close(thread, time);
+    }
+
+    /// `thread` is off the CPU from `time` on, or comes back. A preempted one could take nothing
+    /// whatever its runtime allows.
+    pub(super) fn off(&mut self, thread: usize, time: u64, why: Option<OffWhy>) {
+        if why == Some(OffWhy::Preempted) {
+            return self.close(thread, time);
+        }
+        if let (Some(&last), false) = (self.free[thread].last(), self.running[thread])
+            && last.end <= time
+        {
+            self.free[thread].push(FreeTime {
+                begin: time,
+                end: u64::MAX,
+                ..last
+            });
+        }
+    }
+
+    fn close(&mut self, thread: usize, time: u64) {
         if let Some(free) = self.free[thread].last_mut() {
             free.end = free.end.min(time);
         }
@@ -72,6 +97,7 @@ impl<'a> RestrainedWaits<'a> {
 
     /// `strand` ends on `thread`.
     pub(super) fn end(&mut self, strand: StrandId, thread: usize, time: u64) {
+        self.running[thread] = false;
         let strands = &self.dag.strands;
         let waiting = &mut self.waiting[thread];
         while waiting.last().is_some_and(|w| w.until <= time) {

@@ -441,7 +441,10 @@ fn tasks_that_a_waiting_thread_may_not_take_are_told_from_late_thieves() {
     };
     let folder = tempfile::tempdir().unwrap();
     compile(&compiler, "restrained.c", folder.path(), &["-fopenmp"]);
-    for constraint in ["1", "0"] {
+    // With other programs on the CPUs, threads are seldom free for a task long enough.
+    let runs = ["0", "1", "1", "1", "1", "1"];
+    let mut found = None;
+    for constraint in runs {
         let output = bare(WORKSPAN)
             .current_dir(folder.path())
             .env("KMP_TASK_STEALING_CONSTRAINT", constraint)
@@ -461,6 +464,13 @@ fn tasks_that_a_waiting_thread_may_not_take_are_told_from_late_thieves() {
         let causes = json["causes"].as_array().unwrap();
         let kept = causes.iter().find(|c| c["id"] == "restrained-stealing");
         let lost = kept.map_or(0, |c| c["lost"].as_u64().unwrap());
-        assert_eq!(lost > 0, constraint == "1", "{constraint}: {causes:?}");
+        if constraint == "0" {
+            assert_eq!(lost, 0, "{causes:?}");
+        } else if lost > 0 {
+            return;
+        } else {
+            found = Some(json);
+        }
     }
+    panic!("never found: {found:?}");
 }
