@@ -1,6 +1,6 @@
 //! C++ programs on oneTBB, run with the library preloaded: the graphs their traces must say,
-//! whatever the schedule, on the system's oneTBB, on the newest there is, and on the oldest of
-//! supported distributions.
+//! whatever the schedule, on the system's oneTBB and on the newest there is; on older ones, down to
+//! that of the oldest supported distribution, by `cargo xtask test runtimes`.
 
 mod budget;
 mod graph;
