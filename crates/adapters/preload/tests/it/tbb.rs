@@ -17,6 +17,9 @@ const THREADS: [&str; 3] = ["1", "2", "4"];
 /// `judge` after what must hold of all.
 fn each(source: &str, what: &str, judge: impl Fn(&Dag, &str)) {
     for machine in Machine::all(what) {
+        if !machine.waits_for(what) {
+            continue;
+        }
         let program = machine.compile(source, &["-O2", "-g"]);
         for threads in THREADS {
             let name = format!("{what} at {threads} threads, {}", machine.name);
