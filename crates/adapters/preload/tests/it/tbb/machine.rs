@@ -170,9 +170,14 @@ impl Machine {
         }
     }
 
+    /// Whether this is Ubuntu 22.04's version.
+    fn is_oldest(&self) -> bool {
+        self.name.starts_with("2021.5")
+    }
+
     /// Whether the wait for a construct's tasks is recorded; says so where it is not.
     pub fn waits_for(&self, what: &str) -> bool {
-        let unknown = what == "pipeline" && self.name.starts_with("2021.5");
+        let unknown = what == "pipeline" && self.is_oldest();
         if unknown {
             let why = "this version waits for pipelines by no function that is recorded";
             skipped(&format!("{what} ({})", self.name), why);
@@ -207,8 +212,10 @@ impl Machine {
                 .into_temp_path();
             let mut compiler = Command::new("g++");
             compiler.args(["-std=c++17", "-Wall", "-Wextra", "-pthread"]);
-            // What has `task_group::defer` and `this_task_arena::enqueue` before 2021.6.
-            compiler.arg("-DTBB_PREVIEW_TASK_GROUP_EXTENSIONS=1");
+            if self.is_oldest() {
+                // `task_group::defer` and `this_task_arena::enqueue` were a preview.
+                compiler.arg("-DTBB_PREVIEW_TASK_GROUP_EXTENSIONS=1");
+            }
             compiler.args(flags);
             if let Some(headers) = &self.headers {
                 compiler.arg("-isystem").arg(headers);
