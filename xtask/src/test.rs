@@ -170,7 +170,7 @@ fn toolchains() {
         println!("   {line}");
     }
     println!(
-        "   and the newest oneTBB of the Python packages; older compilers: cargo xtask test runtimes"
+        "   and the newest oneTBB of the Python packages; other versions: cargo xtask test runtimes"
     );
 }
 
