@@ -121,8 +121,8 @@ const GCC_TESTS: [(&str, &[&str]); 2] = [
     ("workspan", &["openmp::", "folding::"]),
 ];
 
-/// Versions of oneTBB: Ubuntu 22.04's, Ubuntu 24.04's, Debian 13's. Debian 12's is the machine's own
-/// or between them, and the plain tests run on the newest.
+/// Versions of oneTBB: Ubuntu 22.04's, Ubuntu 24.04's, Debian 13's. Debian 12's is the machine's
+/// own or between them, and the plain tests run on the newest.
 const ONETBB: [&str; 3] = ["2021.5.1", "2021.11.0", "2022.1.0"];
 
 /// Runs the tests with each toolchain there are packages of.

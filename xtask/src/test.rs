@@ -120,8 +120,8 @@ pub fn run(long: bool) -> Result<()> {
         tally
             .skipped
             .push("the lake: with --long, or cargo xtask test lake".into());
-        // Tests wait more than they compute, so that one half leaves time for the other. Who is done
-        // first helps with the tests that have not begun.
+        // Tests wait more than they compute, so that one half leaves time for the other. Who is
+        // done first helps with the tests that have not begun.
         let mut beside = Tally::new();
         thread::scope(|scope| {
             let others = scope.spawn(|| {

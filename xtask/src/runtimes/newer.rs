@@ -1,5 +1,5 @@
-//! The recorder's tests in a root of a newer Debian: its compilers, OpenMP runtimes and oneTBB need a
-//! newer C library than an older machine has, so they are installed in a root of their own, in
+//! The recorder's tests in a root of a newer Debian: its compilers, OpenMP runtimes and oneTBB need
+//! a newer C library than an older machine has, so they are installed in a root of their own, in
 //! which the tests that were built here are run.
 
 use std::path::{Path, PathBuf};
