@@ -99,8 +99,14 @@ fn site(mdbook: &OsString, book: &Path) -> Result<()> {
     println!("== site");
     let configuration = "[book]\ntitle = \"workspan\"\nlanguage = \"en\"\nsrc = \"src\"\n\n\
          [build]\nbuild-dir = \"site\"\ncreate-missing = false\n\n\
-         [output.html]\ndefault-theme = \"light\"\nno-section-label = true\n";
+         [output.html]\ndefault-theme = \"light\"\nno-section-label = true\n\
+         additional-css = [\"wide.css\"]\n";
     fs::write(book.join("book.toml"), configuration)?;
+    // Reports have 100 columns.
+    fs::write(
+        book.join("wide.css"),
+        ":root { --content-max-width: 960px; }\n",
+    )?;
     let site = book.join("site");
     succeed(Command::new(mdbook).arg("build").arg(book))?;
     let searchable = fs::read_dir(&site)?.flatten().any(|entry| {

@@ -49,8 +49,9 @@ usage: cargo xtask demo            build workspan, record the merge sort of benc
        cargo xtask test programs  oxipng and tokei alone, bare and recorded
        cargo xtask test truth [--long]  programs of known work, span and tasks, recorded on 1, 2, 4 and 16 threads,
                                   idle and on busy CPUs, 3 times each; --long 20 times: tests/truth/README.md
-       cargo xtask test runtimes  the recorder's tests with older compilers and OpenMP runtimes, down to those of
-                                  supported distributions; from Debian's packages, unpacked and not installed
+       cargo xtask test runtimes  the recorder's tests with other compilers, OpenMP runtimes and oneTBBs, down to those of
+                                  supported distributions: Debian's and Python's packages, unpacked and not installed, and
+                                  as root a root of Debian 13
        cargo xtask test aarch64   the recorder cross-compiled for Linux on aarch64, in qemu: an experiment
        cargo xtask test page      the viewer's page alone: types, tests, in a browser
        cargo xtask test fuzz      the fuzzers alone, for a minute

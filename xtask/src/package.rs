@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Result, bail};
+use serde_json::Value;
 
 use crate::ui;
 use crate::workspace::{cargo, output, root, succeed, target};
@@ -47,6 +48,8 @@ const CARRIED: [(&str, &[&str]); 4] = [
 /// its package alone, as `cargo publish --dry-run` does, without Node, which takes minutes; then
 /// the tool that came of it has to make a report with the page.
 pub fn run(verify: bool) -> Result<()> {
+    let metadata = output(cargo().args(["metadata", "--format-version=1", "--no-deps"]))?;
+    acceptable(&serde_json::from_str(&metadata)?)?;
     ui::build()?;
     let page = root().join("crates/view/page");
     fs::create_dir_all(&page)?;
@@ -82,6 +85,26 @@ pub fn run(verify: bool) -> Result<()> {
         makes_pages(&folder)?;
     }
     println!("== {}", folder.join("package").display());
+    Ok(())
+}
+
+/// Fails unless registries take every package: cargo only warns of what they refuse.
+fn acceptable(metadata: &Value) -> Result<()> {
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let name = package["name"].as_str().unwrap_or_default();
+        let kept = package["publish"].as_array().is_some_and(Vec::is_empty);
+        if kept != UNPUBLISHED.contains(&name) {
+            bail!("{name}: `publish` in its manifest, or UNPUBLISHED in xtask, is wrong");
+        }
+        let lacks = |field: &str| package[field].as_str().is_none_or(str::is_empty);
+        if let Some(field) = ["description", "license", "repository"]
+            .into_iter()
+            .find(|field| lacks(field))
+            && !kept
+        {
+            bail!("{name}: has no `{field}` in its manifest; a registry would refuse it");
+        }
+    }
     Ok(())
 }
 
@@ -139,4 +162,33 @@ fn package_file(folder: &Path, name: &str) -> Result<PathBuf> {
         bail!("{}: cargo package did not make it", file.display());
     }
     Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_package_that_a_registry_would_refuse_is_named() {
+        let package = |name: &str, description: Value, publish: Value| {
+            let license = "MIT OR Apache-2.0";
+            let repository = "https://example.org";
+            json!({"packages": [{
+                "name": name, "description": description, "publish": publish,
+                "license": license, "repository": repository,
+            }]})
+        };
+        let refused = |metadata: Value| acceptable(&metadata).unwrap_err().to_string();
+        let fine = package("workspan-dag", json!("columns"), Value::Null);
+        assert!(acceptable(&fine).is_ok());
+        assert!(acceptable(&package("xtask", Value::Null, json!([]))).is_ok());
+        let bare = refused(package("workspan-dag", Value::Null, Value::Null));
+        assert!(
+            bare.contains("workspan-dag: has no `description`"),
+            "{bare}"
+        );
+        let public = refused(package("xtask", json!("checks"), Value::Null));
+        assert!(public.starts_with("xtask: `publish`"), "{public}");
+    }
 }

@@ -1,10 +1,14 @@
-//! `cargo xtask test runtimes`: the recorder's tests with compilers and OpenMP runtimes of other
-//! versions than the machine's own.
+//! `cargo xtask test runtimes`: the recorder's tests with compilers, OpenMP runtimes and oneTBBs of
+//! other versions than the machine's own.
 //!
 //! LLVM runtimes of two versions can't be installed side by side, and a developer's compilers are
 //! nobody else's to exchange. So Debian's packages are unpacked below `target/runtimes`, not
 //! installed, and a folder of wrappers in front of `PATH` makes the tests choose them
-//! (`tests/toolchains`).
+//! (`tests/toolchains`). oneTBB and Intel's runtime come from Python packages; what is newer than
+//! this machine's C library allows, from a root of a newer Debian.
+
+mod intel;
+mod newer;
 
 use std::env;
 use std::ffi::OsString;
@@ -117,6 +121,10 @@ const GCC_TESTS: [(&str, &[&str]); 2] = [
     ("workspan", &["openmp::", "folding::"]),
 ];
 
+/// Versions of oneTBB: Ubuntu 22.04's, Ubuntu 24.04's, Debian 13's. Debian 12's is the machine's
+/// own or between them, and the plain tests run on the newest.
+const ONETBB: [&str; 3] = ["2021.5.1", "2021.11.0", "2022.1.0"];
+
 /// Runs the tests with each toolchain there are packages of.
 ///
 /// # Errors
@@ -137,22 +145,40 @@ pub fn run(tally: &mut Tally) -> Result<()> {
             Family::Gcc(_) => GCC_TESTS,
         };
         for (package, names) in tests {
-            let mut test = cargo();
+            let mut test = tests_of(package, names);
             test.env("PATH", in_front(&folder));
-            test.args([
-                "test",
-                "--package",
-                package,
-                "--test",
-                "it",
-                "--no-fail-fast",
-            ]);
-            test.arg("--").args(names);
             let name = format!("tests of {package} with {}", toolchain.name);
             tally.count(&name, &mut test, false)?;
         }
     }
-    Ok(())
+    let (package, names) = CLANG_TESTS[0];
+    match intel::prepare() {
+        Ok((folder, version)) => {
+            let mut test = tests_of(package, names);
+            test.env("PATH", in_front(&folder));
+            let name = format!("tests of {package} with Intel's OpenMP runtime {version}");
+            tally.count(&name, &mut test, false)?;
+        }
+        Err(why) => {
+            let what = "tests with Intel's OpenMP runtime";
+            tally.skipped.push(format!("{what}: {why:#}"));
+        }
+    }
+    for version in ONETBB {
+        let mut test = tests_of("workspan-preload", &["tbb::"]);
+        test.env("WORKSPAN_TEST_ONETBB", version);
+        let name = format!("tests of workspan-preload with oneTBB {version}");
+        tally.count(&name, &mut test, false)?;
+    }
+    newer::run(tally, &["openmp::", "gnu", "headers::", "tbb::"])
+}
+
+/// The tests of a package whose names have one of these parts.
+fn tests_of(package: &str, names: &[&str]) -> Command {
+    let mut test = cargo();
+    test.args(["test", "--package", package, "--test", "it"]);
+    test.args(["--no-fail-fast", "--"]).args(names);
+    test
 }
 
 impl Toolchain {

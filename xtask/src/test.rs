@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every check a change has to pass, and one line that sums them up.
 
 mod documentation;
+mod programs;
 mod progress;
 mod tally;
 
@@ -30,6 +31,7 @@ use crate::workspace::{cargo, succeed};
 pub use progress::Check;
 pub use tally::Tally;
 
+use programs::Programs;
 use progress::EachMinute;
 
 /// Runs one of the parts that start programs, by its name, alone; `long` repeats what is worth
@@ -53,7 +55,7 @@ pub fn part(name: &str, long: bool) -> Result<()> {
             build_tool()?;
             page(&mut tally);
         }
-        "fuzz" => fuzzers(&mut tally, false)?,
+        "fuzz" => fuzz_all(&mut tally, false)?,
         "runtimes" => runtimes::run(&mut tally)?,
         "aarch64" => tally.outcome("aarch64", aarch64::run()),
         "sanitized" => tally.outcome("sanitized library", sanitized::run()),
@@ -112,22 +114,24 @@ pub fn run(long: bool) -> Result<()> {
     tally.outcome("width of comments", width_of_comments());
     // The tool with them, as it is run by some. cargo names each crate, which is silent for minutes
     // otherwise.
-    {
-        let _running = Check::begin("tests are built");
-        // Without `--tests`, as tests run examples as programs: asked for with `--examples`, they
-        // would be built as tests.
-        succeed(cargo().args(["test", "--workspace", "--no-run"]))?;
-    }
+    let queue = Programs::build()?;
     tally.stage("tests built");
     if !long {
         tally
             .skipped
             .push("the lake: with --long, or cargo xtask test lake".into());
-        // Tests wait more than they compute, so that one half leaves time for the other.
+        // Tests wait more than they compute, so that one half leaves time for the other. Who is
+        // done first helps with the tests that have not begun.
         let mut beside = Tally::new();
         thread::scope(|scope| {
-            let others = scope.spawn(|| others(&mut beside, long, started));
-            let tests = tests(&mut tally, long);
+            let others = scope.spawn(|| {
+                others(&mut beside, long)?;
+                fuzzers(&mut beside, long, started)?;
+                queue.run(&mut beside)?;
+                beside.stage("the rest of the tests");
+                Ok(())
+            });
+            let tests = tests(&mut tally, &queue);
             let others = others.join();
             tests.and(others.unwrap_or_else(|p| panic::resume_unwind(p)))
         })?;
@@ -141,8 +145,9 @@ pub fn run(long: bool) -> Result<()> {
         tally.stage("failed tests again");
     } else {
         // One of these measures.
-        tests(&mut tally, long)?;
-        others(&mut tally, long, started)?;
+        repeated_tests(&mut tally)?;
+        others(&mut tally, long)?;
+        fuzzers(&mut tally, long, started)?;
         programs(&mut tally)?;
         tally.outcome("sanitized library", sanitized::run());
         tally.outcome("miri", miri::run(packages::may_install()));
@@ -165,21 +170,27 @@ fn toolchains() {
         println!("   {line}");
     }
     println!(
-        "   and the newest oneTBB of the Python packages; older compilers: cargo xtask test runtimes"
+        "   and the newest oneTBB of the Python packages; other versions: cargo xtask test runtimes"
     );
 }
 
-/// The project's own tests, on what was built before.
-fn tests(tally: &mut Tally, long: bool) -> Result<()> {
-    let mut quick = cargo();
-    quick.args(["test", "--workspace", "--no-fail-fast", "--tests"]);
-    if long {
-        quick.env("PROPTEST_CASES", "5000");
-        quick.env("WORKSPAN_LONG", "1");
-    }
+/// The project's own tests that nobody else runs, and the documentation's.
+fn tests(tally: &mut Tally, queue: &Programs) -> Result<()> {
     // Slow ones are marked `ignore` so that a plain `cargo test` is quick; they are run by
     // themselves.
-    tally.count("tests", &mut quick, true)?;
+    queue.run(tally)?;
+    tally.stage("tests");
+    documentation::examples(tally)?;
+    tally.stage("examples of the documentation");
+    Ok(())
+}
+
+/// The project's own tests with twenty times the random cases, one after the other.
+fn repeated_tests(tally: &mut Tally) -> Result<()> {
+    let mut all = cargo();
+    all.args(["test", "--workspace", "--no-fail-fast", "--tests"]);
+    all.env("PROPTEST_CASES", "5000").env("WORKSPAN_LONG", "1");
+    tally.count("tests", &mut all, true)?;
     tally.stage("tests");
     documentation::examples(tally)?;
     tally.stage("examples of the documentation");
@@ -187,8 +198,8 @@ fn tests(tally: &mut Tally, long: bool) -> Result<()> {
 }
 
 /// The page's tests and slow tests, and what is compiled for a check of its own: Rayon's tests,
-/// lints, documentation, fuzzers.
-fn others(tally: &mut Tally, long: bool, started: Instant) -> Result<()> {
+/// lints, documentation.
+fn others(tally: &mut Tally, long: bool) -> Result<()> {
     page(tally);
     tally.stage("page tests");
     let amount = match long {
@@ -218,15 +229,6 @@ fn others(tally: &mut Tally, long: bool, started: Instant) -> Result<()> {
     tally.outcome("packages for a registry", packages_whole(long));
     tally.outcome("links of the documentation", documentation::links());
     tally.stage("dependencies, docs and packages");
-    if long || started.elapsed() < TIME_FOR_FUZZERS {
-        fuzzers(tally, long)?;
-    } else {
-        let minutes = started.elapsed().as_secs() / 60;
-        tally.skipped.push(format!(
-            "fuzz: {minutes} minutes are over already; cargo xtask test fuzz runs them alone"
-        ));
-    }
-    tally.stage("fuzzers");
     Ok(())
 }
 
@@ -321,8 +323,22 @@ fn slow() -> Command {
     slow
 }
 
+/// The fuzzers, where there is time for them.
+fn fuzzers(tally: &mut Tally, long: bool, started: Instant) -> Result<()> {
+    if long || started.elapsed() < TIME_FOR_FUZZERS {
+        fuzz_all(tally, long)?;
+    } else {
+        let minutes = started.elapsed().as_secs() / 60;
+        tally.skipped.push(format!(
+            "fuzz: {minutes} minutes are over already; cargo xtask test fuzz runs them alone"
+        ));
+    }
+    tally.stage("fuzzers");
+    Ok(())
+}
+
 /// The fuzzers, for a minute in all; `long` for twenty, with memory watched where that can be done.
-fn fuzzers(tally: &mut Tally, long: bool) -> Result<()> {
+fn fuzz_all(tally: &mut Tally, long: bool) -> Result<()> {
     let _running = Check::begin("fuzzers");
     let seconds = if long { fuzz::LONG } else { fuzz::SHORT };
     for (name, came_out) in fuzz::run(seconds, long, packages::may_install())? {

@@ -2,6 +2,7 @@
 //! lines of its text.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -91,8 +92,15 @@ fn add(page: &mut String, profile: &str, trace: &Path, title: &str, folder: &Pat
     let mut make = workspan(profile);
     make.arg("html").arg(trace).arg("-o").arg(&html);
     output(make.args(["--budget", BUDGET]))?;
-    let text = output(workspan(profile).arg("report").arg(trace))?;
-    let first: Vec<&str> = text.lines().take(LINES).collect();
+    // A server gives it to everybody.
+    fs::set_permissions(&html, fs::Permissions::from_mode(0o644))?;
+    let file = trace.file_name().context("a trace without a name")?;
+    let mut report = workspan(profile);
+    if let Some(traces) = trace.parent() {
+        report.current_dir(traces);
+    }
+    let text = output(report.arg("report").arg(file))?;
+    let first: Vec<&str> = text.trim_start_matches('\n').lines().take(LINES).collect();
     page.push_str(&format!(
         "\n## {title}\n\n[The report]({name}.html)\n\n```text\n{}\n```\n",
         first.join("\n")

@@ -315,7 +315,11 @@ fn run_is_known(dag: &Dag, threads: usize) {
     );
     assert_eq!(meta.steals, Steals::Child);
     let runtime = meta.runtime.as_deref().unwrap_or_default();
-    let known = ["GNU OpenMP (libgomp)", "LLVM OpenMP (OMPT)"];
+    let known = [
+        "GNU OpenMP (libgomp)",
+        "LLVM OpenMP (OMPT)",
+        "Intel OpenMP (OMPT)",
+    ];
     let one = known.iter().filter(|name| runtime.contains(**name)).count();
     assert_eq!(one, 1, "{runtime}");
     assert!(!runtime.contains(" + "), "{runtime}");
