@@ -15,7 +15,8 @@ pub use depth::Depth;
 pub use distribution::Distribution;
 pub use lengths::{MAX_SITES, SiteStatistics};
 pub use ready_times::ReadyTimes;
-pub use steals::{MAX_WORKERS, StealStatistics, WorkerSteals};
+pub use steals::{MAX_WORKERS, StealStatistics, WorkerSteals, first_spawn};
+pub use wait_intervals::leapfrogs;
 
 use workspan_dag::Dag;
 

@@ -131,6 +131,12 @@ fn workers_as_counted() -> [WorkerSteals; 2] {
         failed: 1,
         sleeps: 1,
         asleep: 2,
+        // Tasks 1 and 2; nobody took the second.
+        spawns: 2,
+        inlined: 1,
+        // Both the steal and the attempt in vain, while the root waits.
+        leap_tries: 2,
+        spinning: None,
     };
     let second = WorkerSteals {
         thread: 1,
@@ -143,6 +149,10 @@ fn workers_as_counted() -> [WorkerSteals; 2] {
         sleeps: 2,
         // 0 to 12, and from 45 to the run's end.
         asleep: 17,
+        spawns: 1,
+        inlined: 0,
+        leap_tries: 0,
+        spinning: None,
     };
     [first, second]
 }

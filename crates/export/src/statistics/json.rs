@@ -141,6 +141,11 @@ struct WorkerJson {
     failed: u64,
     sleeps: u64,
     asleep: u64,
+    spawns: u64,
+    inlined: u64,
+    steal_tries: u64,
+    leap_tries: u64,
+    spinning: Option<u64>,
 }
 
 impl<'a> StatisticsJson<'a> {
@@ -289,5 +294,10 @@ fn worker(of: &WorkerSteals) -> WorkerJson {
         failed: of.failed,
         sleeps: of.sleeps,
         asleep: of.asleep,
+        spawns: of.spawns,
+        inlined: of.inlined,
+        steal_tries: of.tries() - of.leap_tries,
+        leap_tries: of.leap_tries,
+        spinning: of.spinning,
     }
 }

@@ -43,6 +43,7 @@ pub fn statistics_text(
     }
     steals(&view, &mut page, &statistics.steals);
     workers(&view, &mut page, &statistics.steals);
+    worker_events(&view, &mut page, &statistics.steals);
     matrix(&mut page, &statistics.steals);
     summary(&view, &mut page, &statistics.dag);
     edge_matrices(&mut page, &statistics.dag.edges);
@@ -313,6 +314,33 @@ fn workers(view: &View, page: &mut Page, all: &StealStatistics) {
     if all.more_workers > 0 {
         let text = format!("  {} more workers", all.more_workers);
         page.line(&[(Tone::Faint, text)]);
+    }
+}
+
+/// Wool's table: what each worker spawned and took.
+fn worker_events(view: &View, page: &mut Page, all: &StealStatistics) {
+    if all.workers.iter().all(|w| w.spawns == 0 && w.tries() == 0) {
+        return;
+    }
+    let columns = [
+        ("spawns", 12),
+        ("inlined", 12),
+        ("steal tries", 13),
+        ("leap tries", 12),
+        ("spinning", 10),
+    ];
+    head(page, "Worker", 7, &columns);
+    for worker in &all.workers {
+        let spinning = worker.spinning.map_or("-".into(), |t| view.time(t as f64));
+        let line = format!(
+            "  {:<7}{:>12}{:>12}{:>13}{:>12}{spinning:>10}",
+            thread_name(view, worker),
+            thousands(worker.spawns.into()),
+            thousands(worker.inlined.into()),
+            thousands((worker.tries() - worker.leap_tries).into()),
+            thousands(worker.leap_tries.into()),
+        );
+        page.line(&[plain(line)]);
     }
 }
 
