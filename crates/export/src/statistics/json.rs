@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use workspan_analysis::statistics::{
-    DagSummary, Depth, Distribution, EdgeMatrices, ReadyTimes, SiteStatistics, Statistics,
-    StealStatistics, WorkerSteals,
+    DagSummary, Depth, Distribution, EdgeMatrices, ReadyTimes, SiteOverhead, SiteStatistics,
+    Statistics, StealStatistics, WorkerSteals,
 };
 use workspan_dag::{Dag, EdgeKind, PlaceId};
 
@@ -20,6 +20,7 @@ pub(crate) struct StatisticsJson<'a> {
     ready: DepthJson<'a>,
     queues: Option<DepthJson<'a>>,
     steals: StealsJson<'a>,
+    overhead: Vec<OverheadJson<'a>>,
     dag: DagJson<'a>,
 }
 
@@ -159,8 +160,34 @@ impl<'a> StatisticsJson<'a> {
             ready: depth(&all.ready),
             queues: all.queues.as_ref().map(depth),
             steals: taken(&all.steals),
+            overhead: all.overhead.iter().map(|row| overhead(dag, row)).collect(),
             dag: dag_json(&all.dag),
         }
+    }
+}
+
+#[derive(Serialize)]
+struct OverheadJson<'a> {
+    id: u32,
+    site: &'a str,
+    ticks: u64,
+    create: u64,
+    wait: u64,
+    end: u64,
+    folded: u64,
+    steps: u64,
+}
+
+fn overhead<'a>(dag: &'a Dag, of: &SiteOverhead) -> OverheadJson<'a> {
+    OverheadJson {
+        id: of.site,
+        site: label(dag, of.site),
+        ticks: of.ticks(),
+        create: of.create,
+        wait: of.wait,
+        end: of.end,
+        folded: of.folded,
+        steps: of.steps,
     }
 }
 

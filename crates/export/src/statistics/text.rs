@@ -1,5 +1,7 @@
 //! Formats the statistics as text, to follow the report.
 
+mod overhead;
+
 use workspan_analysis::statistics::{
     DagSummary, Depth, Distribution, EdgeMatrices, ReadyTimes, Statistics, StealStatistics,
     WorkerSteals,
@@ -37,6 +39,7 @@ pub fn statistics_text(
     };
     sites(&view, &mut page, statistics, options.sites.max(1));
     edges(&view, &mut page, statistics);
+    overhead::rows(&view, &mut page, &statistics.overhead, options.sites.max(1));
     over_time(&mut page, "Ready strands", &statistics.ready);
     if let Some(queues) = &statistics.queues {
         over_time(&mut page, "Tasks in queues", queues);
