@@ -42,6 +42,8 @@ struct Task {
     regions: Vec<u64>,
     /// Marked regions that began or ended in the strand that runs: index and whether it ended.
     marks: Vec<(u32, bool)>,
+    /// When it entered the region of a create in which it still is.
+    creates_since: Option<u64>,
     /// It waits, from when it entered the region of the wait.
     waits: bool,
     /// Its strand until it came to a barrier: start, thread, end and place. What follows tells
@@ -411,6 +413,7 @@ impl Tasks {
                 self.tasks[task as usize].marks.push((number, false));
             }
             // A strand that creates ends where the creating begins; `create` has the task.
+            Role::Create => self.tasks[task as usize].creates_since = Some(t),
             _ => {}
         }
     }
@@ -556,7 +559,9 @@ impl Tasks {
             // Created in a wait, by a runtime's callback: as if it had gone on for that moment.
             self.run(parent, w, t);
         }
-        self.close(parent, t, RawEnd::Create(task), site);
+        let since = self.tasks[parent as usize].creates_since.take();
+        let end = since.filter(|_| creates).unwrap_or(t);
+        self.close(parent, end, RawEnd::Create(task), site);
         // The region that creates lasts on: the task goes on where it is left.
         if !creates {
             self.run(parent, w, t);
