@@ -1,11 +1,13 @@
 //! Reads the text that `otf2-print -A` prints of an OTF2 archive (Score-P and others write them).
 //!
 //! The archive's events of threads and OpenMP tasks become tasks and strands; definitions, where
-//! they are printed too, give names, lines and the clock. `lines` reads the text, `tasks` follows
-//! each location's task and the regions that this task is in: a region that creates a task ends a
-//! strand, a wait is one from where it is entered to where it is left, a switch begins or resumes
-//! a task. Functions, messages, counters and input and output are left out.
+//! they are printed too, give names, lines and the clock. `lines` reads the text, `definitions`
+//! keeps the names, `tasks` follows each location's task and the regions that this task is in: a
+//! region that creates a task ends a strand, a wait is one from where it is entered to where it is
+//! left, a switch begins or resumes a task. Functions, messages, counters and input and output are
+//! left out.
 
+mod definitions;
 mod lines;
 mod tasks;
 

@@ -4,32 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use workspan_dag::meta::{Meta, TimeUnit};
 use workspan_dag::raw::{RawEnd, RawRegion, RawScope, RawStrand, RawTask, RawTrace};
-use workspan_dag::{Error, NONE, Place, ScopeKind, TaskKind};
+use workspan_dag::{Error, NONE, ScopeKind, TaskKind};
 
+use super::definitions::{Definitions, Region, Role, add_root_place};
 use super::lines::{Line, fail, reference, value};
 
 /// Locations at most.
 const MAX_LOCATIONS: usize = 1 << 16;
-
-/// What a region means for tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Create,
-    Wait,
-    Barrier,
-    Parallel,
-    /// A region that the user marked.
-    Marked,
-    Other,
-}
-
-/// A region: code that is entered and left.
-#[derive(Debug, Clone, Copy)]
-struct Region {
-    role: Role,
-    place: u32,
-    label: u32,
-}
 
 /// A task of the run, by its index in `raw.tasks`.
 #[derive(Debug, Default)]
@@ -42,6 +23,8 @@ struct Task {
     regions: Vec<u64>,
     /// Marked regions that began or ended in the strand that runs: index and whether it ended.
     marks: Vec<(u32, bool)>,
+    /// Marked regions that it is in.
+    marked: Vec<u32>,
     /// When it entered the region of a create in which it still is.
     creates_since: Option<u64>,
     /// It waits, from when it entered the region of the wait.
@@ -88,10 +71,7 @@ pub(super) struct Tasks {
     forks: Vec<Fork>,
     locations: Vec<Location>,
     thread_of: BTreeMap<u64, u32>,
-    names: BTreeMap<u64, String>,
-    regions: HashMap<u64, Region>,
-    labels: HashMap<String, u32>,
-    origin: u64,
+    known: Definitions,
     left_out: u64,
 }
 
@@ -103,12 +83,12 @@ impl Tasks {
     pub(super) fn add(&mut self, number: usize, line: Line<'_>) -> Result<(), Error> {
         match line {
             Line::Definition(kind, id, attributes) => {
-                self.define(kind, id, attributes);
+                self.known.define(&mut self.raw, kind, id, attributes);
                 Ok(())
             }
             Line::Event(kind, location, t, attributes) => {
                 let w = self.thread(number, location)?;
-                let t = t.saturating_sub(self.origin);
+                let t = t.saturating_sub(self.known.origin);
                 let last = self.locations[w as usize].last;
                 if t < last {
                     return fail(
@@ -122,107 +102,6 @@ impl Tasks {
                 self.event(number, kind, w, t, attributes)
             }
         }
-    }
-
-    fn define(&mut self, kind: &str, id: Option<u64>, attributes: &str) {
-        match (kind, id) {
-            ("CLOCK_PROPERTIES", _) => {
-                let number = |name| value(attributes, name).and_then(|v| v.parse().ok());
-                self.origin = number("Global Offset").unwrap_or(0);
-                let rate = number("Ticks per Seconds").unwrap_or(0);
-                self.raw.meta.ticks_per_second = rate;
-            }
-            ("LOCATION", Some(id)) => {
-                if let Some(name) = value(attributes, "Name") {
-                    self.names.insert(id, name.to_owned());
-                }
-            }
-            ("REGION", Some(id)) => {
-                let name = value(attributes, "Name").unwrap_or("?");
-                let told = value(attributes, "Role").unwrap_or("");
-                let paradigm = value(attributes, "Paradigm").unwrap_or("");
-                let file = value(attributes, "File").filter(|f| !f.is_empty() && *f != "UNDEFINED");
-                let line = value(attributes, "Begin").and_then(|l| l.parse().ok());
-                let role = match told {
-                    "TASK_CREATE" => Role::Create,
-                    "TASK_WAIT" => Role::Wait,
-                    "BARRIER" | "IMPLICIT_BARRIER" => Role::Barrier,
-                    "PARALLEL" => Role::Parallel,
-                    _ if paradigm == "USER" => Role::Marked,
-                    _ => role_by_name(name),
-                };
-                let label = match (file, line) {
-                    (Some(file), Some(line)) if line > 0 => format!("{file}:{line}"),
-                    _ => name.to_owned(),
-                };
-                self.region_of(
-                    id,
-                    role,
-                    name,
-                    Place {
-                        label,
-                        file: file.map(str::to_owned),
-                        line: line.filter(|&l| l > 0),
-                        ..Place::default()
-                    },
-                );
-            }
-            _ => {}
-        }
-    }
-
-    fn region_of(&mut self, id: u64, role: Role, name: &str, place: Place) -> Region {
-        self.root_place();
-        let places = self.raw.places.len() as u32;
-        self.raw.places.push(place);
-        let labels = &mut self.raw.labels;
-        let label = *self.labels.entry(name.to_owned()).or_insert_with(|| {
-            labels.push(name.to_owned());
-            labels.len() as u32 - 1
-        });
-        let region = Region {
-            role,
-            place: places,
-            label,
-        };
-        self.regions.insert(id, region);
-        region
-    }
-
-    fn root_place(&mut self) {
-        if self.raw.places.is_empty() {
-            self.raw.places.push(Place {
-                label: "root".into(),
-                ..Place::default()
-            });
-        }
-    }
-
-    /// The region an event names; one that was not defined is known by its name.
-    fn region(&mut self, number: usize, attributes: &str) -> Result<(u64, Region), Error> {
-        let Some(id) = reference(attributes, "Region") else {
-            return fail(number, "no `Region: \"name\" <number>`");
-        };
-        if let Some(&region) = self.regions.get(&id) {
-            return Ok((id, region));
-        }
-        let name = value(attributes, "Region").unwrap_or("?");
-        // OpenMP's regions are called `!$omp task @file.c:12`.
-        let (file, line) = match name.rsplit_once('@').and_then(|at| at.1.rsplit_once(':')) {
-            Some((file, line)) => (Some(file.to_owned()), line.parse().ok()),
-            None => (None, None),
-        };
-        let label = match (&file, line) {
-            (Some(file), Some(line)) => format!("{file}:{line}"),
-            _ => name.to_owned(),
-        };
-        let place = Place {
-            label,
-            file,
-            line,
-            ..Place::default()
-        };
-        Ok((id, self.region_of(id, role_by_name(name), name, place)))
     }
 
     fn thread(&mut self, number: usize, location: u64) -> Result<u32, Error> {
@@ -248,11 +127,11 @@ impl Tasks {
     ) -> Result<(), Error> {
         match kind {
             "ENTER" => {
-                let region = self.region(number, attributes)?;
+                let region = self.known.region(&mut self.raw, number, attributes)?;
                 self.enter(w, t, region);
             }
             "LEAVE" => {
-                let region = self.region(number, attributes)?;
+                let region = self.known.region(&mut self.raw, number, attributes)?;
                 self.leave(number, w, t, region)?;
             }
             "THREAD_FORK" => self.fork(w, t),
@@ -303,7 +182,7 @@ impl Tasks {
     }
 
     fn task(&mut self, parent: u32, kind: TaskKind, site: u32, scope: u32) -> u32 {
-        self.root_place();
+        add_root_place(&mut self.raw);
         let number = self.raw.tasks.len() as u32;
         self.raw.tasks.push(RawTask {
             number: number.into(),
@@ -410,7 +289,9 @@ impl Tasks {
                     begin: (NONE, t),
                     end: (NONE, t),
                 });
-                self.tasks[task as usize].marks.push((number, false));
+                let of = &mut self.tasks[task as usize];
+                of.marks.push((number, false));
+                of.marked.push(number);
             }
             // A strand that creates ends where the creating begins; `create` has the task.
             Role::Create => self.tasks[task as usize].creates_since = Some(t),
@@ -448,13 +329,12 @@ impl Tasks {
             Role::Barrier if of.barrier.is_some() => self.run(task, w, t),
             Role::Create if of.open.is_none() && of.begun && !of.done => self.run(task, w, t),
             Role::Marked if of.open.is_some() => {
-                let open =
-                    self.raw.regions.iter().rposition(|r| {
-                        r.task == task && r.label == region.label && r.end.0 == NONE
-                    });
-                if let Some(at) = open {
-                    self.raw.regions[at].end.1 = t;
-                    of.marks.push((at as u32, true));
+                let regions = &mut self.raw.regions;
+                let is_open = |&at: &u32| regions[at as usize].label == region.label;
+                if let Some(at) = of.marked.iter().rposition(is_open) {
+                    let at = of.marked.remove(at);
+                    regions[at as usize].end.1 = t;
+                    of.marks.push((at, true));
                 }
             }
             _ => {}
@@ -471,7 +351,7 @@ impl Tasks {
         };
         let inside = self.tasks[task as usize].regions.last();
         let site = inside
-            .and_then(|id| self.regions.get(id))
+            .and_then(|id| self.known.regions.get(id))
             .map_or(0, |r| r.place);
         let scope = self.raw.scopes.len() as u32;
         self.forks.push(Fork {
@@ -550,7 +430,7 @@ impl Tasks {
             return;
         };
         let of = &self.tasks[parent as usize];
-        let inside = of.regions.last().and_then(|id| self.regions.get(id));
+        let inside = of.regions.last().and_then(|id| self.known.regions.get(id));
         let creates = inside.is_some_and(|region| region.role == Role::Create);
         let site = inside.map_or(0, |region| region.place);
         let task = self.task(parent, TaskKind::Deferred, site, NONE);
@@ -669,7 +549,7 @@ impl Tasks {
         };
         meta.thread_names = vec![String::new(); threads as usize];
         for (location, &w) in &self.thread_of {
-            if let Some(name) = self.names.remove(location) {
+            if let Some(name) = self.known.names.remove(location) {
                 meta.thread_names[w as usize] = name;
             }
         }
@@ -691,20 +571,6 @@ impl Tasks {
         }
         self.raw.meta = meta;
         Ok(self.raw)
-    }
-}
-
-/// OpenMP's regions by their names, where no definition tells.
-fn role_by_name(name: &str) -> Role {
-    let Some(name) = name.strip_prefix("!$omp ") else {
-        return Role::Other;
-    };
-    match name {
-        n if n.starts_with("create task") => Role::Create,
-        n if n.starts_with("taskwait") => Role::Wait,
-        n if n.starts_with("parallel") => Role::Parallel,
-        n if n.contains("barrier") => Role::Barrier,
-        _ => Role::Other,
     }
 }
 
