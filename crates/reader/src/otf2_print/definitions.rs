@@ -77,6 +77,7 @@ impl Definitions {
                     _ => name.to_owned(),
                 };
                 self.region_of(
+                    raw,
                     id,
                     role,
                     name,
