@@ -13,9 +13,9 @@
  * many touch the bin, saturating), creates (u16), strand (u32, the one that is longest in the bin,
  * 0xffffffff none), code, site (u16, index into RunMeta, 0xffff none), level (u16), queue (f32,
  * only where has.queue), failed (u16, only where has.attempts: attempts to steal that failed in the
- * bin), asleep (u8, only where has.sleeps), cpu (u8, only where has.cpu), critical, ready_path (u8, 255 = the whole
- * bin), delay, no_work_sched, no_work_app (u8: the row's free time by kind; which free row is
- * "delay" is a choice, the lowest first).
+ * bin), asleep (u8, only where has.sleeps), cpu (u8, only where has.cpu), critical, ready_path (u8,
+ * 255 = the whole bin), delay, no_work_sched, no_work_app (u8: the row's free time by kind; which
+ * free row is "delay" is a choice, the lowest first).
  */
 
 /**
