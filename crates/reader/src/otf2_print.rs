@@ -19,7 +19,7 @@ use crate::open::OpenOptions;
 
 /// The row of the table of formats.
 pub(crate) const FORMAT: Format = Format {
-    name: "OTF2, as otf2-print writes it",
+    name: "otf2-print's text of an OTF2 archive",
     begins: lines::begins,
     reading: Reading::Trace(read),
     cannot_tell: &[
