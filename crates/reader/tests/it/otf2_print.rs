@@ -49,7 +49,10 @@ fn tasks_strands_and_names_are_those_of_the_archive() {
     let main = (11 - 0) + (200 - 160);
     assert_eq!(work, first + (94 - 82) + (91 - 52) + implicit + main);
     let fact = |key: &str| dag.meta.facts.iter().find(|f| f.0 == key).map(|f| &*f.1);
-    assert_eq!(fact(FORMAT_KEY), Some("otf2-print's text of an OTF2 archive"));
+    assert_eq!(
+        fact(FORMAT_KEY),
+        Some("otf2-print's text of an OTF2 archive")
+    );
     assert!(fact(CANNOT_TELL_KEY).unwrap().contains("taskgroup"));
 }
 
