@@ -208,6 +208,7 @@ fn main() -> io::Result<()> {
     write("formats", "dag-recorder-folded", &dag)?;
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/reader/tests/it");
     write("formats", "woolplot", &fs::read(tests.join("woolplot.log"))?)?;
+    write("formats", "otf2-print", &fs::read(tests.join("otf2_print.txt"))?)?;
     write("formats", "cilkscale", CILKSCALE.as_bytes())?;
     write("formats", "taskprof", TASKPROF.as_bytes())?;
     let mut varints = Vec::new();

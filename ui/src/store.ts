@@ -50,6 +50,7 @@ export const LAYERS = [
   "nowork",
   "cpu",
   "queue",
+  "attempts",
   "regions",
 ] as const;
 export type Layer = (typeof LAYERS)[number];

@@ -6,6 +6,7 @@ mod dag_summary;
 mod depth;
 mod distribution;
 mod lengths;
+mod overhead;
 mod ready_times;
 mod steals;
 mod wait_intervals;
@@ -14,8 +15,10 @@ pub use dag_summary::{DagSummary, EdgeMatrices};
 pub use depth::Depth;
 pub use distribution::Distribution;
 pub use lengths::{MAX_SITES, SiteStatistics};
+pub use overhead::{SiteOverhead, overhead};
 pub use ready_times::ReadyTimes;
-pub use steals::{MAX_WORKERS, StealStatistics, WorkerSteals};
+pub use steals::{MAX_WORKERS, StealStatistics, WorkerSteals, first_spawn};
+pub use wait_intervals::leapfrogs;
 
 use workspan_dag::Dag;
 
@@ -48,6 +51,8 @@ pub struct Statistics {
     pub queues: Option<Depth>,
     /// Steals, failed attempts, sleep.
     pub steals: StealStatistics,
+    /// What the runtime took between strands, by spawn site.
+    pub overhead: Vec<SiteOverhead>,
     /// What was executed, and how near it came to a greedy schedule.
     pub dag: DagSummary,
 }
@@ -72,6 +77,7 @@ pub fn statistics(dag: &Dag, options: &Options) -> Result<Statistics, Error> {
         ready: bins.finish(),
         queues: depth::queues(dag),
         steals: steals::steals(dag, &starts),
+        overhead: overhead::overhead(dag),
         dag: dag_summary::dag_summary(dag, options)?,
     })
 }

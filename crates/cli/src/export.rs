@@ -44,6 +44,8 @@ pub enum Format {
     /// The DAG as DAG Recorder's .dag, version 1.24, of a series-parallel run: for dag2any and
     /// DAGViz.
     DagRecorder,
+    /// Threads and tasks as otf2-print -A prints an OTF2 archive of Score-P.
+    Otf2Print,
     /// The samples with their logical stacks for pprof, compressed by gzip:
     /// `go tool pprof run.pb.gz`.
     Pprof,
@@ -63,6 +65,7 @@ impl Format {
             Format::Dot => b"digraph workspan",
             Format::DagRecorder => b"DAG_RECORDER FORMAT VERSION",
             Format::Taskprof => b"Source file,Line number,Parallelism",
+            Format::Otf2Print => b"\n=== OTF2-PRINT ===",
             Format::Speedscope => b"{\"$schema\":\"https://www.speedscope.app/",
             Format::Firefox => b"{\"meta\":{\"categories\":",
             // What begins so once it is inflated: a type of samples, two small numbers.
@@ -106,6 +109,7 @@ Examples:
   workspan export --format dot --levels 3 --color-by level run.wspan | dot -Tsvg > levels.svg
   workspan export --format dag-recorder -o run.dag run.wspan
   workspan export --format taskprof -o parallelism_profile.csv run.wspan
+  workspan export --format otf2-print -o run.otf2.txt run.wspan
   workspan export --format pprof -o run.pb.gz run.wspan        # then: go tool pprof -http=: run.pb.gz
   workspan export --format speedscope -o run.speedscope.json run.wspan
   workspan export --format firefox -o run.firefox.json run.wspan
@@ -212,6 +216,7 @@ fn write(args: &ExportArgs, dag: &Dag, out: &mut impl Write) -> anyhow::Result<(
             let report = workspan_analysis::report(dag, &options)?;
             out.write_all(workspan_export::taskprof_csv(dag, &report).as_bytes())?;
         }
+        Format::Otf2Print => out.write_all(workspan_export::otf2_print(dag).as_bytes())?,
         Format::Pprof => profile::pprof(&Profile::new(dag, &options)?, out)?,
         Format::Speedscope => profile::speedscope(&Profile::new(dag, &options)?, out)?,
         Format::Firefox => profile::firefox(&Profile::new(dag, &options)?, out)?,

@@ -11,6 +11,7 @@ mod dot;
 pub mod flame;
 mod json;
 mod limits;
+mod otf2_print;
 mod page;
 mod perfetto;
 pub mod plot;
@@ -40,6 +41,7 @@ pub use compare::{
 pub use dag_recorder::dag_recorder;
 pub use dot::{DOT_NODES, DotColors, DotOptions, dot};
 pub use json::{Most, report_json, report_json_of, report_json_with};
+pub use otf2_print::otf2_print;
 pub use page::paragraph;
 pub use perfetto::{Perfetto, perfetto};
 pub use quantity::{bytes, thousands, time};

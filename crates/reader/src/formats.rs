@@ -10,7 +10,7 @@ use std::path::Path;
 use workspan_dag::{Dag, Error, Meta};
 
 use crate::open::{self, OpenOptions};
-use crate::{cilkscale, dag_recorder, taskprof, woolplot};
+use crate::{cilkscale, dag_recorder, otf2_print, taskprof, woolplot};
 
 /// The key of the fact that names the format a trace came from.
 pub const FORMAT_KEY: &str = "format";
@@ -69,9 +69,10 @@ impl PartialEq for Format {
 impl Eq for Format {}
 
 /// All of them.
-pub static FORMATS: [Format; 4] = [
+pub static FORMATS: [Format; 5] = [
     dag_recorder::FORMAT,
     woolplot::FORMAT,
+    otf2_print::FORMAT,
     cilkscale::FORMAT,
     taskprof::FORMAT,
 ];

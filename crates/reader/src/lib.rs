@@ -10,6 +10,7 @@ pub mod dag_recorder;
 pub mod formats;
 mod mapped;
 pub mod open;
+pub mod otf2_print;
 pub mod packed;
 mod piped;
 pub mod recorded;

@@ -119,6 +119,11 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, ApiError> {
                 query.has("sections"),
             )
         }
+        "spawned" => {
+            let (row, level, bin) = ("row", "level", "bin");
+            let number = |name| query.number(name);
+            detail::spawned(run()?, number(row)?, number(level)?, number(bin)?)
+        }
         "strand" => detail::strand(run()?, query.number("id")?),
         "inside_strand" => {
             inside::detail(session, run()?, query.number("id")?, query.number("at")?)

@@ -3,6 +3,7 @@
 mod critical;
 mod meanwhile;
 mod regions;
+mod spawned;
 mod strand;
 mod task;
 mod waits;
@@ -10,6 +11,7 @@ mod waits;
 pub(crate) use critical::critical;
 pub(crate) use meanwhile::Busy;
 pub(crate) use regions::regions;
+pub(crate) use spawned::spawned;
 pub(crate) use strand::strand;
 pub(crate) use task::task;
 

@@ -179,6 +179,12 @@ pub(crate) fn rows(run: &Run, (level, at): (u32, u64)) -> Result<Planes, ApiErro
     if index.events.has_cpu {
         planes.plane("cpu", index.events.cpu(picture, tile));
     }
+    if index.events.has_attempts {
+        planes.plane("failed", index.events.failed(picture, tile));
+    }
+    if index.events.has_sleeps {
+        planes.plane("asleep", index.events.asleep(picture, tile));
+    }
     let rest = [
         "critical",
         "ready_path",

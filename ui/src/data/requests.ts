@@ -46,6 +46,8 @@ export const requests = {
   wayToNode: (run: RunId, id: number, node: string, sections = false) =>
     atStrand("way", run, id, ["node", node], ...inSections(sections)),
   insideTask: (run: RunId, node: string) => at("inside_task", ["run", run], ["id", node]),
+  spawned: (run: RunId, row: number, level: number, bin: number) =>
+    at("spawned", ["run", run], ["row", row], ["level", level], ["bin", bin]),
   strand: (run: RunId, id: number) => at("strand", ["run", run], ["id", id]),
   insideStrand: (run: RunId, id: number, t: number) =>
     at("inside_strand", ["run", run], ["id", id], ["at", Math.max(0, Math.round(t))]),

@@ -32,8 +32,12 @@ const ORDER: Layer[] = [
   "nowork",
   "cpu",
   "queue",
+  "attempts",
   "regions",
 ];
+
+/** Layers without a switch where a run has nothing of the kind. */
+const RARE: Layer[] = ["matrix", "waits", "attempts"];
 
 export function Toolbar({
   meta,
@@ -62,31 +66,29 @@ export function Toolbar({
         </select>
       </label>
       <span class="tl-sep" />
-      {ORDER.filter((l) => (l !== "matrix" && l !== "waits") || layerThere(meta, l)).map(
-        (layer) => {
-          const there = layerThere(meta, layer);
-          const on = layers.value.has(layer) && there;
-          const n =
-            { steals: meta.steals, leaps: meta.leaps, waits: meta.waits }[layer as string] ?? 0;
-          return (
-            <button
-              key={layer}
-              type="button"
-              class={on ? "tl-toggle on" : "tl-toggle"}
-              aria-pressed={on}
-              disabled={!there}
-              data-layer={layer}
-              title={there ? titleOf(layer) : missing(layer, meta)}
-              onClick={() => toggle(layer)}
-            >
-              <Glyph layer={layer} t={t} dark={dark.value} />
-              {LAYER_NAMES[layer]}
-              {n > 0 && <span class="tl-n">{count(n)}</span>}
-              {layer === "critical" && <kbd>K</kbd>}
-            </button>
-          );
-        },
-      )}
+      {ORDER.filter((l) => !RARE.includes(l) || layerThere(meta, l)).map((layer) => {
+        const there = layerThere(meta, layer);
+        const on = layers.value.has(layer) && there;
+        const n =
+          { steals: meta.steals, leaps: meta.leaps, waits: meta.waits }[layer as string] ?? 0;
+        return (
+          <button
+            key={layer}
+            type="button"
+            class={on ? "tl-toggle on" : "tl-toggle"}
+            aria-pressed={on}
+            disabled={!there}
+            data-layer={layer}
+            title={there ? titleOf(layer) : missing(layer, meta)}
+            onClick={() => toggle(layer)}
+          >
+            <Glyph layer={layer} t={t} dark={dark.value} />
+            {LAYER_NAMES[layer]}
+            {n > 0 && <span class="tl-n">{count(n)}</span>}
+            {layer === "critical" && <kbd>K</kbd>}
+          </button>
+        );
+      })}
       <button
         type="button"
         class={table ? "tl-toggle on" : "tl-toggle"}
@@ -127,6 +129,8 @@ function titleOf(layer: Layer): string {
       return "Share of the time each row was on a CPU";
     case "queue":
       return "Tasks in each worker's queue, on a log scale: created there, not begun";
+    case "attempts":
+      return "Marks: attempts to steal that failed, as the runtime told; the line below: asleep";
     case "regions":
       return "Regions and parts that the program marked";
   }
@@ -139,7 +143,7 @@ function missing(layer: Layer, meta: RunMeta): string {
     case "steals":
       return "Nothing was stolen in this run";
     case "leaps":
-      return "No thief stole while it waited in a join, or the runtime doesn't tell";
+      return "No thief stole while it waited in a join";
     case "queue":
       return "Nothing waits in queues here: thieves take what follows a create, or no task is for others too";
     case "regions":

@@ -7,6 +7,7 @@ import type { Signal } from "@preact/signals";
 import { count, many, percent, three, ticks as timeOf } from "../format";
 import { FLAG } from "./boxes";
 import { boxesOf } from "./choose";
+import { binAt } from "./hit";
 import type { Hit } from "./hit";
 import { at } from "./profile";
 import { exact } from "./scale";
@@ -187,18 +188,45 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
       };
     }
     case "dot": {
-      const id = creator(view, hit) ?? hit.dot.strand;
-      const s = id === null ? null : view.facts.strand(id);
-      const to = s && s.end >= hit.dot.t - (view.window.t1 - view.window.t0) / 200 ? s.to : null;
       const lines: Line[] = [
         ["on", row(hit.dot.row)],
         ["at", time(hit.dot.t)],
       ];
+      const there = view.facts.spawned(hit.dot.row, hit.dot.level, hit.dot.bin);
+      if (there && there.total > 0) {
+        const names = there.sites.map(([s, n]) =>
+          there.total > 1 ? `${site(s)} (${count(n)})` : site(s),
+        );
+        if (there.more_sites > 0) names.push(`${there.more_sites} more`);
+        lines.unshift(["site", names.join(", ")]);
+        lines.push(["before", `${many(there.before, "spawn")} by this worker`]);
+        return { title: many(there.total, "spawn"), lines };
+      }
+      const id = creator(view, hit) ?? hit.dot.strand;
+      const s = id === null ? null : view.facts.strand(id);
+      const to = s && s.end >= hit.dot.t - (view.window.t1 - view.window.t0) / 200 ? s.to : null;
       const name = to?.at ?? to?.function;
       if (name) lines.unshift(["site", name]);
       else if (s !== undefined) lines.unshift(["site", "zoom in to tell"]);
       if (to?.function && to.at) lines.push(["in", to.function]);
       return { title: many(hit.dot.creates, "spawn"), lines };
+    }
+    case "load": {
+      const found = view.scene && binAt(view.scene, hit.row, hit.t);
+      if (!found) return null;
+      const { planes: p, at, ticks } = found;
+      const lines: Line[] = [
+        ["on", row(hit.row)],
+        ["at", time(hit.t)],
+      ];
+      const cpu = p.cpu?.[at];
+      if (cpu !== undefined) lines.push(["on a CPU", percent(cpu / 255)]);
+      const queue = p.queue?.[at];
+      if (queue !== undefined) lines.push(["in its queue", `${three(queue)} tasks`]);
+      if (p.failed) lines.push(["failed attempts", count(p.failed[at] ?? 0)]);
+      if (p.asleep) lines.push(["asleep", percent((p.asleep[at] ?? 0) / 255)]);
+      lines.push(["mean of", time(ticks)]);
+      return { title: hit.of === "cpu" ? "CPU" : "Queue", lines };
     }
     case "label": {
       const thread = meta.threads[hit.row];

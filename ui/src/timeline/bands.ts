@@ -235,7 +235,7 @@ export const isShown = (r: Rows, row: number): boolean => (r.place[row] ?? -1) >
 export const rowTop = (r: Rows, row: number): number =>
   isShown(r, row) ? r.y + r.tops[r.place[row]!]! - r.scroll : HIDDEN_Y;
 /** Among compact rows a pinned one is as high as any. */
-const styleOf = (r: Rows, row: number): Rows =>
+export const styleOf = (r: Rows, row: number): Rows =>
   r.full && (r.full.place[row] ?? -1) >= 0 ? r.full : r;
 export const laneTop = (r: Rows, row: number): number => rowTop(r, row) + styleOf(r, row).above;
 export const laneHeight = (r: Rows, row: number): number => styleOf(r, row).lane;

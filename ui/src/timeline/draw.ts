@@ -1,6 +1,7 @@
 /** One frame, from the ground up. */
 
 import { partsOf, rowsEnd } from "./bands";
+import { attempts } from "./attempts";
 import * as marks from "./marks";
 import { axis, minimap } from "./minimap";
 import { path } from "./paths";
@@ -44,7 +45,7 @@ export function frame(s: Scene, pen: Pen, look: Look, lanes: number[]): Drawn {
     blocked: [],
   }));
   for (const part of parts) rows.labels(part, pen);
-  if (bands.rows.queue) rows.queueScale(s, pen);
+  if (bands.rows.queue && s.layers.has("queue")) rows.queueScale(s, pen);
   let complete = true;
   const dots: Dot[] = [];
   let shownWaits: Wait[] = [];
@@ -60,7 +61,8 @@ export function frame(s: Scene, pen: Pen, look: Look, lanes: number[]): Drawn {
       rows.boxes(part, pen);
       rows.inner(part, pen);
       rows.buried(part, pen);
-      if (part.bands.rows.queue) rows.queues(part, pen);
+      if (part.bands.rows.queue && s.layers.has("queue")) rows.queues(part, pen);
+      if (part.bands.rows.queue && s.layers.has("attempts")) attempts(part, pen);
       if (s.layers.has("spawns")) dots.push(...spawns(part, pen));
     }
     if (!all.crowded) arcs(s, pen, all);

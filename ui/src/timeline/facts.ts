@@ -5,6 +5,7 @@ import type {
   InsideDetail,
   RegionSpan,
   RunId,
+  Spawned,
   StrandDetail,
   Summary,
   TaskDetail,
@@ -55,6 +56,10 @@ export class Facts {
 
   strand(id: number): StrandDetail | null | undefined {
     return this.ask(requests.strand(this.run, id));
+  }
+
+  spawned(row: number, level: number, bin: number): Spawned | null | undefined {
+    return this.ask(requests.spawned(this.run, row, level, bin));
   }
 
   inside(id: number, at: number): InsideDetail | null | undefined {

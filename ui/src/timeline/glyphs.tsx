@@ -76,6 +76,13 @@ function inside(layer: Layer, t: Tokens, dark: boolean) {
       return <rect y="4" width="14" height="3" fill={t.work} />;
     case "queue":
       return <path d="M0 10V7h3V4h4v2h3V2h4v8Z" fill={t.fg3} />;
+    case "attempts":
+      return (
+        <g>
+          <path d="M1 1v5M3 1v5M8 1v5" stroke={t.steal} stroke-width="1.2" />
+          <rect y="8" width="14" height="2" fill={t.sched} />
+        </g>
+      );
     case "regions":
       return (
         <g>

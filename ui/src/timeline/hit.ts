@@ -2,7 +2,8 @@
 
 import { TILE_BINS } from "../data/contract";
 import type { RegionSpan } from "../data/contract";
-import { headAt, laneHeight, laneTop, rowAt } from "./bands";
+import type { Planes } from "../data/planes";
+import { headAt, laneHeight, laneTop, rowAt, styleOf } from "./bands";
 import type { Drawn } from "./draw";
 import type { Group } from "./groups";
 import { regionAt } from "./regions";
@@ -36,6 +37,8 @@ export type Hit =
     }
   | { kind: "free"; row: number; t: number; what: "delay" | "sched" | "app" | null }
   | { kind: "arc"; arc: Arc; t: number }
+  /** The line of the CPU's load, or the area of the queue, below a lane. */
+  | { kind: "load"; of: "cpu" | "queue"; row: number; t: number }
   | { kind: "wait"; wait: Wait; t: number }
   | { kind: "dot"; dot: Dot; t: number }
   | { kind: "matrix"; thief: number; victim: number; n: number };
@@ -77,6 +80,8 @@ export function hit(s: Scene, drawn: Drawn, lanes: number[], px: number, py: num
   const wait = waitAt(s, drawn.waits, px, py);
   if (wait) return { kind: "wait", wait, t };
   const y = laneTop(rows, row);
+  const load = loadAt(s, row, py);
+  if (load) return { kind: "load", of: load, row, t };
   const inside = s.inner.at(row, t);
   if (inside >= 0 && py >= y - 4 && py <= y + laneHeight(rows, row) - 5)
     return { kind: "box", index: inside, row, t, inside: true };
@@ -84,6 +89,31 @@ export function hit(s: Scene, drawn: Drawn, lanes: number[], px: number, py: num
   if (index >= 0 && py >= y - 4 && py <= y + laneHeight(rows, row) + 6)
     return { kind: "box", index, row, t };
   return bin(s, row, t);
+}
+
+/** Which line below the lane stands there. */
+function loadAt(s: Scene, row: number, py: number): "cpu" | "queue" | null {
+  const rows = styleOf(s.bands.rows, row);
+  const below = py - laneTop(rows, row) - rows.lane;
+  if (rows.cpu && s.meta.has.cpu && below >= 2 && below < 3 + rows.cpu + 1) return "cpu";
+  const from = 3 + (rows.cpu ? rows.cpu + 1 : 0);
+  return rows.queue && below >= from && below <= from + rows.queue + 6 ? "queue" : null;
+}
+
+/** A row's planes where a moment is, and the place in them. */
+export function binAt(
+  s: Scene,
+  row: number,
+  t: number,
+): { planes: Planes["planes"]; at: number; ticks: number } | null {
+  for (const slot of s.tiles.slots("rows", { t0: t, t1: t + ticksPerPixel(s.scale) })) {
+    const planes = slot.tile?.data?.planes;
+    if (!slot.tile || !planes || t < slot.t0 || t >= slot.t1) continue;
+    const bins = binsOf(slot.tile);
+    const bin = Math.min(TILE_BINS - 1, Math.max(0, Math.floor((t - bins.from) / bins.ticks)));
+    return { planes, at: row * TILE_BINS + bin, ticks: bins.ticks };
+  }
+  return null;
 }
 
 function nearest(dots: Dot[], px: number, py: number): Dot | null {
@@ -119,13 +149,9 @@ function arcAt(s: Scene, drawn: Drawn, px: number, py: number): Arc | null {
 }
 
 function bin(s: Scene, row: number, t: number): Hit {
-  for (const slot of s.tiles.slots("rows", { t0: t, t1: t + ticksPerPixel(s.scale) })) {
-    const p = slot.tile?.data?.planes;
-    if (!slot.tile || !p || t < slot.t0 || t >= slot.t1) continue;
-    const bins = binsOf(slot.tile);
-    const at =
-      row * TILE_BINS +
-      Math.min(TILE_BINS - 1, Math.max(0, Math.floor((t - bins.from) / bins.ticks)));
+  const found = binAt(s, row, t);
+  if (found) {
+    const { planes: p, at } = found;
     const strand = p.strand?.[at] ?? 0xffffffff;
     if (strand !== 0xffffffff) {
       return {

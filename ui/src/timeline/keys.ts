@@ -42,6 +42,7 @@ export function commandsOf(view: () => TimelineView | null, table: () => void): 
     command("row-up", "Row above", ["ArrowUp"], (v) => moveRow(v, -1)),
     command("row-down", "Row below", ["ArrowDown"], (v) => moveRow(v, 1)),
     command("fit", "Show the whole run", ["0"], (v) => v.show({ t0: 0, t1: v.meta.elapsed }, true)),
+    command("first-spawn", "Show the run from its first spawn", ["b"], fromFirstSpawn),
     command("focus", "Fit the selection", ["f"], focus),
     command("zoom-range", "Zoom to the selected range", ["r"], focusRange),
     command("next", "Next strand of the critical path", ["."], (v) => alongPath(v, 1)),
@@ -74,6 +75,13 @@ export function commandsOf(view: () => TimelineView | null, table: () => void): 
 
 export const registerKeys = (view: () => TimelineView | null, table: () => void): (() => void) =>
   register(...commandsOf(view, table));
+
+/** Before the first spawn nothing is for other workers: reading input, say. */
+function fromFirstSpawn(v: TimelineView): void {
+  const first = v.meta.first_spawn;
+  if (first === null) announcement.value = "No task for others too was created in this run.";
+  else v.show({ t0: first, t1: v.meta.elapsed }, true);
+}
 
 /** Does something with the selected row; else what is done without one. */
 function withRow(

@@ -16,6 +16,7 @@ export const LAYER_NAMES: Record<Layer, string> = {
   nowork: "No work: scheduler, program",
   cpu: "CPU",
   queue: "Queue",
+  attempts: "Steal attempts, sleep",
   regions: "Regions",
 };
 
@@ -38,6 +39,8 @@ export function layerThere(meta: RunMeta, layer: Layer): boolean {
       return meta.only === null;
     case "queue":
       return meta.has.queue;
+    case "attempts":
+      return meta.has.attempts || meta.has.sleeps;
     case "regions":
       return meta.has.regions;
     default:

@@ -474,7 +474,7 @@ export function queues(s: Scene, pen: Pen): void {
 }
 
 /** Where a row's queue stands on. */
-const queueBase = (rows: Scene["bands"]["rows"], row: number): number =>
+export const queueBase = (rows: Scene["bands"]["rows"], row: number): number =>
   laneTop(rows, row) + rows.lane + 3 + (rows.cpu ? rows.cpu + 3 : 0) + rows.queue;
 
 /**

@@ -26,6 +26,9 @@ export interface Dot {
   /** The strand that creates there, as far as the tile tells. */
   strand: number | null;
   creates: number;
+  /** Ticks of a bin as a power of two, and which bin of the run it is. */
+  level: number;
+  bin: number;
 }
 
 const inks = { light: new Map<string, string>(), dark: new Map<string, string>() };
@@ -97,7 +100,8 @@ export function spawns(s: Scene, pen: Pen): Dot[] {
   const crowd = single > MOST ? 0 : CROWD;
   const lined = new Set<number>();
   for (const mark of all) {
-    const planes = slots[mark.slot]!.tile!.data!.planes;
+    const tile = slots[mark.slot]!.tile!;
+    const planes = tile.data!.planes;
     facts.code = planes.code?.[mark.at] ?? 0xffff;
     facts.site = planes.site?.[mark.at] ?? 0xffff;
     facts.row = mark.row;
@@ -132,6 +136,8 @@ export function spawns(s: Scene, pen: Pen): Dot[] {
       t: mark.t,
       strand: strand === 0xffffffff ? null : strand,
       creates: mark.n,
+      level: tile.level,
+      bin: tile.index * TILE_BINS + (mark.at % TILE_BINS),
     });
   }
   for (const [key, list] of lines) {

@@ -41,7 +41,7 @@ import { laneCount, lanes } from "./regions";
 import { around, between, clamp, exact, narrowest, pan, ticksPerPixel, whole, zoom } from "./scale";
 import type { Span } from "./scale";
 import type { Callout, Scene } from "./scene";
-import { layersOf } from "./layers";
+import { layersOf, layerThere } from "./layers";
 import { dockWidth } from "./matrix";
 import { Tiles } from "./tiles";
 import type { TileKind } from "./tiling";
@@ -185,7 +185,10 @@ export class TimelineView {
       this.lane = lanes(regions);
     }
     const cpu = layers.value.has("cpu");
-    const queue = layers.value.has("queue") && this.meta.has.queue;
+    // Attempts to steal stand beside the queues' depth.
+    const queue = (["queue", "attempts"] as const).some(
+      (l) => layers.value.has(l) && layerThere(this.meta, l),
+    );
     return bands({
       width,
       height,

@@ -31,7 +31,11 @@ export function CodePicker({
     .sort((a, b) => b.w - a.w || b.c.ticks - a.c.ticks);
   const shown = all.value ? codes.slice(0, 300) : codes.slice(0, 12);
   const sites = ((rep?.sites ?? []) as any[]).slice(0, 60);
-  const own = what.filter((w) => w.startsWith("lines:") || w.startsWith("region:"));
+  const regions = ((rep?.regions ?? []) as { region: string; work: number }[]).slice(0, 60);
+  const isListed = (w: string) => regions.some((of) => w === `region:${of.region}`);
+  const own = what.filter(
+    (w) => w.startsWith("lines:") || (w.startsWith("region:") && !isListed(w)),
+  );
   return (
     <>
       {own.length > 0 && (
@@ -43,6 +47,23 @@ export function CodePicker({
               label={<span class="mono">{label(w, r)}</span>}
               onChange={() => onToggle(w)}
               value={null}
+            />
+          ))}
+        </Section>
+      )}
+      {regions.length > 0 && (
+        <Section
+          title="Marked regions"
+          note="share of the work"
+          style={{ marginTop: "0", marginBottom: "16px" }}
+        >
+          {regions.map((of) => (
+            <Option
+              key={of.region}
+              on={what.includes(`region:${of.region}`)}
+              onChange={() => onToggle(`region:${of.region}`)}
+              value={rep?.work ? of.work / rep.work : null}
+              label={<span class="mono">{of.region}</span>}
             />
           ))}
         </Section>

@@ -7,6 +7,7 @@ use workspan_dag::{Dag, NONE, TaskKind, ThreadEvent, ThreadId};
 use super::distribution::Distribution;
 use super::ready_times::Starts;
 use super::wait_intervals::WaitIntervals;
+use crate::idle::idle_times;
 use crate::sweep::extent;
 
 /// Most workers with a row of their own.
@@ -34,6 +35,22 @@ pub struct WorkerSteals {
     pub sleeps: u64,
     /// Ticks asleep inside the run.
     pub asleep: u64,
+    /// Deferred tasks that it created.
+    pub spawns: u64,
+    /// Of those, tasks that began on it: nobody took them.
+    pub inlined: u64,
+    /// Attempts to steal, in vain or not, while a task of the thread was in a wait. The others of
+    /// [`WorkerSteals::tries`] were made without one.
+    pub leap_tries: u64,
+    /// Ticks on a CPU without a task, where the context switches were watched: spinning.
+    pub spinning: Option<u64>,
+}
+
+impl WorkerSteals {
+    /// Attempts to steal, in vain or not: where the runtime does not tell of those in vain, steals.
+    pub fn tries(&self) -> u64 {
+        self.steals + self.failed
+    }
 }
 
 /// Who stole from whom, and what the workers did without work.
@@ -110,7 +127,7 @@ pub(super) fn steals(dag: &Dag, starts: &Starts) -> StealStatistics {
         told,
         count: taken.len() as u64,
         per_second: per_second(dag, taken.len()),
-        first_spawn: first_spawn(dag),
+        first_spawn: first_spawn(dag).unwrap_or(extent(dag).0),
         to_child: took(starts, true),
         to_continuation: took(starts, false),
         ..StealStatistics::default()
@@ -124,6 +141,10 @@ pub(super) fn steals(dag: &Dag, starts: &Starts) -> StealStatistics {
     let mut pairs: BTreeMap<(ThreadId, ThreadId), u64> = BTreeMap::new();
     take(dag, &taken, all.first_spawn, &mut threads, &mut pairs);
     idle(dag, &mut threads);
+    spawned(dag, &mut threads);
+    for (of, time) in threads.iter_mut().zip(idle_times(dag)) {
+        of.spinning = dag.is_worker(of.thread).then_some(time.on_cpu());
+    }
     sum_up(dag, &mut all, &threads);
     let is_shown = |w: &&WorkerSteals| dag.is_worker(w.thread) || **w != idle_thread(w.thread);
     let mut rows: Vec<WorkerSteals> = threads.iter().filter(is_shown).cloned().collect();
@@ -174,7 +195,9 @@ fn take(
         if let Some(thief) = threads.get_mut(steal.thief as usize) {
             thief.steals += 1;
             thief.unknown_victim += u64::from(steal.victim == NONE);
-            thief.leapfrogs += u64::from(steal.leap || waits.at(steal.thief, steal.t));
+            let leap = steal.leap || waits.at(steal.thief, steal.t);
+            thief.leapfrogs += u64::from(leap);
+            thief.leap_tries += u64::from(leap);
             let after = steal.t.saturating_sub(first_spawn);
             thief.first = Some(thief.first.map_or(after, |first| first.min(after)));
         }
@@ -188,6 +211,9 @@ fn take(
 fn idle(dag: &Dag, threads: &mut [WorkerSteals]) {
     let (begin, end) = extent(dag);
     let mut asleep: Vec<Option<u64>> = vec![None; threads.len()];
+    let attempts = |e: &&(u64, ThreadId, ThreadEvent)| matches!(e.2, ThreadEvent::StealFailed(_));
+    let waits = dag.thread_events.iter().find(attempts);
+    let waits = waits.map(|_| WaitIntervals::new(dag));
     let inside = |from: u64, to: u64| to.min(end).saturating_sub(from.max(begin));
     for &(t, thread, what) in &dag.thread_events {
         let i = thread as usize;
@@ -195,7 +221,11 @@ fn idle(dag: &Dag, threads: &mut [WorkerSteals]) {
             continue;
         };
         match what {
-            ThreadEvent::StealFailed(_) => of.failed += 1,
+            ThreadEvent::StealFailed(_) => {
+                of.failed += 1;
+                let waits = waits.as_ref().is_some_and(|waits| waits.at(thread, t));
+                of.leap_tries += u64::from(waits);
+            }
             ThreadEvent::Sleep if asleep[i].is_none() => {
                 of.sleeps += 1;
                 asleep[i] = Some(t);
@@ -215,6 +245,31 @@ fn idle(dag: &Dag, threads: &mut [WorkerSteals]) {
     }
 }
 
+/// Counts deferred tasks where they were created and where they began; those inside of a folded
+/// strand at its thread, where all of them ran.
+fn spawned(dag: &Dag, threads: &mut [WorkerSteals]) {
+    let (tasks, strands) = (&dag.tasks, &dag.strands);
+    for task in 0..tasks.len() {
+        let (creator, first) = (tasks.creator[task], tasks.first[task]);
+        if tasks.kind[task] != TaskKind::Deferred || creator == NONE {
+            continue;
+        }
+        let by = strands.thread[creator as usize];
+        let Some(of) = threads.get_mut(by as usize) else {
+            continue;
+        };
+        of.spawns += 1;
+        let here = first != NONE && strands.thread[first as usize] == by;
+        of.inlined += u64::from(here);
+    }
+    for (strand, sums) in dag.folded.sums() {
+        if let Some(of) = threads.get_mut(strands.thread[strand as usize] as usize) {
+            of.spawns += sums.spawns;
+            of.inlined += sums.spawns;
+        }
+    }
+}
+
 fn sum_up(dag: &Dag, all: &mut StealStatistics, threads: &[WorkerSteals]) {
     let mut firsts: Vec<u64> = threads.iter().filter_map(|w| w.first).collect();
     all.first = Distribution::of(&mut firsts);
@@ -227,11 +282,12 @@ fn sum_up(dag: &Dag, all: &mut StealStatistics, threads: &[WorkerSteals]) {
     }
 }
 
-fn first_spawn(dag: &Dag) -> u64 {
+/// When the first deferred task was created; `None` when none was. O(n).
+pub fn first_spawn(dag: &Dag) -> Option<u64> {
     let (tasks, ends) = (&dag.tasks, &dag.strands.end);
     let deferred = (0..tasks.len()).filter(|&t| tasks.kind[t] == TaskKind::Deferred);
     let created = deferred.filter_map(|t| ends.get(tasks.creator[t] as usize));
-    created.min().copied().unwrap_or(extent(dag).0)
+    created.min().copied()
 }
 
 fn per_second(dag: &Dag, steals: usize) -> f64 {

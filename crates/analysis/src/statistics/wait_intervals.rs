@@ -1,6 +1,6 @@
 //! When a thread had a task in a wait below the task that it ran.
 
-use workspan_dag::{Dag, NONE, StartKind, ThreadId};
+use workspan_dag::{Dag, NONE, StartKind, StrandId, ThreadId};
 
 /// Per thread the times in which some task of it was in a wait that it left on the same thread.
 pub(super) struct WaitIntervals {
@@ -44,4 +44,25 @@ impl WaitIntervals {
         let i = times.partition_point(|&(_, end)| end <= t);
         times.get(i).is_some_and(|&(begin, _)| begin <= t)
     }
+}
+
+/// Those of the `stolen` strands that are leapfrogs, in their order: the runtime said so of the
+/// task, or the thief took it while a task of the thief's own was in a wait. O(n + s log n) for s
+/// stolen strands.
+pub fn leapfrogs(dag: &Dag, stolen: &[StrandId]) -> Vec<StrandId> {
+    if stolen.is_empty() {
+        return Vec::new();
+    }
+    let told = dag.steals.iter().filter(|s| s.leap && s.task != NONE);
+    let mut told: Vec<_> = told.map(|s| (s.task, s.thief)).collect();
+    told.sort_unstable();
+    let waits = WaitIntervals::new(dag);
+    let strands = &dag.strands;
+    let is_leap = |&s: &StrandId| {
+        let (task, thief) = (strands.task[s as usize], strands.thread[s as usize]);
+        let is_told =
+            dag.tasks.first[task as usize] == s && told.binary_search(&(task, thief)).is_ok();
+        is_told || waits.at(thief, strands.start[s as usize])
+    };
+    stolen.iter().copied().filter(is_leap).collect()
 }

@@ -1,7 +1,8 @@
 //! Statistics of runs small enough to count by hand.
 
 use workspan_analysis::statistics::{
-    Distribution, MAX_WORKERS, ReadyTimes, SiteStatistics, Statistics, WorkerSteals, statistics,
+    Distribution, MAX_WORKERS, ReadyTimes, SiteOverhead, SiteStatistics, Statistics, WorkerSteals,
+    statistics,
 };
 use workspan_analysis::{Metric, Options};
 use workspan_dag::{Dag, EdgeKind};
@@ -131,6 +132,12 @@ fn workers_as_counted() -> [WorkerSteals; 2] {
         failed: 1,
         sleeps: 1,
         asleep: 2,
+        // Tasks 1 and 2; nobody took the second.
+        spawns: 2,
+        inlined: 1,
+        // Both the steal and the attempt in vain, while the root waits.
+        leap_tries: 2,
+        spinning: None,
     };
     let second = WorkerSteals {
         thread: 1,
@@ -143,6 +150,10 @@ fn workers_as_counted() -> [WorkerSteals; 2] {
         sleeps: 2,
         // 0 to 12, and from 45 to the run's end.
         asleep: 17,
+        spawns: 1,
+        inlined: 0,
+        leap_tries: 0,
+        spinning: None,
     };
     [first, second]
 }
@@ -310,4 +321,57 @@ fn no_time_and_no_steals() {
     assert_eq!((all.steals.count, all.steals.per_second), (0, 0.0));
     assert_eq!((all.steals.workers.len(), all.steals.never), (3, 3));
     assert_eq!(all.sites[0].strand_lengths.histogram, [1]);
+}
+
+/// One worker: three ticks for the first create, one for the second, four from the wait to the
+/// younger task, two from its end to the other one, five from there to the root.
+#[test]
+fn overhead_is_measured_by_site_and_for_the_root() {
+    let run = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child"}
+{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"create","t":10,"w":0,"task":0,"child":1,"site":"a.rs:1"}
+{"ev":"resume","t":13,"w":0,"task":0}
+{"ev":"create","t":20,"w":0,"task":0,"child":2,"site":"b.rs:2"}
+{"ev":"resume","t":21,"w":0,"task":0}
+{"ev":"wait","t":30,"w":0,"task":0}
+{"ev":"begin","t":34,"w":0,"task":2}
+{"ev":"end","t":40,"w":0,"task":2}
+{"ev":"begin","t":42,"w":0,"task":1}
+{"ev":"end","t":50,"w":0,"task":1}
+{"ev":"resume","t":55,"w":0,"task":0}
+{"ev":"end","t":60,"w":0,"task":0}
+"#;
+    let rows = |text: &str| {
+        let dag = read(text);
+        let all = measure(&dag).overhead;
+        let row = |row: &SiteOverhead| {
+            let label = dag.places[row.site as usize].label.clone();
+            (
+                label,
+                [row.create, row.wait, row.end, row.folded],
+                row.steps,
+            )
+        };
+        all.iter().map(row).collect::<Vec<_>>()
+    };
+    let expected = [
+        ("a.rs:1", [3, 0, 5, 0], 2),
+        ("root", [0, 4, 0, 0], 1),
+        ("b.rs:2", [1, 0, 2, 0], 2),
+    ];
+    assert_eq!(rows(run), expected.map(|(l, t, n)| (l.to_owned(), t, n)));
+    // Off the CPU in the middle of the first create.
+    let off = "{\"ev\":\"off\",\"t\":11,\"w\":0,\"why\":\"preempted\"}\n{\"ev\":\"on\",\"t\":12,\"w\":0}\n";
+    let resume = "{\"ev\":\"resume\",\"t\":13";
+    assert_eq!(
+        rows(&run.replace(resume, &format!("{off}{resume}")))[0].1[0],
+        2
+    );
+    // Taken by another worker, the first task costs nobody here.
+    let stolen = run
+        .replace("\"t\":42,\"w\":0,\"task\":1", "\"t\":42,\"w\":1,\"task\":1")
+        .replace("\"t\":50,\"w\":0,\"task\":1", "\"t\":50,\"w\":1,\"task\":1");
+    let stolen = rows(&stolen);
+    let first = stolen.iter().find(|row| row.0 == "a.rs:1").unwrap();
+    assert_eq!((first.1, first.2), ([3, 0, 0, 0], 1));
 }

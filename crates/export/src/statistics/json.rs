@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use workspan_analysis::statistics::{
-    DagSummary, Depth, Distribution, EdgeMatrices, ReadyTimes, SiteStatistics, Statistics,
-    StealStatistics, WorkerSteals,
+    DagSummary, Depth, Distribution, EdgeMatrices, ReadyTimes, SiteOverhead, SiteStatistics,
+    Statistics, StealStatistics, WorkerSteals,
 };
 use workspan_dag::{Dag, EdgeKind, PlaceId};
 
@@ -20,6 +20,7 @@ pub(crate) struct StatisticsJson<'a> {
     ready: DepthJson<'a>,
     queues: Option<DepthJson<'a>>,
     steals: StealsJson<'a>,
+    overhead: Vec<OverheadJson<'a>>,
     dag: DagJson<'a>,
 }
 
@@ -141,6 +142,11 @@ struct WorkerJson {
     failed: u64,
     sleeps: u64,
     asleep: u64,
+    spawns: u64,
+    inlined: u64,
+    steal_tries: u64,
+    leap_tries: u64,
+    spinning: Option<u64>,
 }
 
 impl<'a> StatisticsJson<'a> {
@@ -154,8 +160,34 @@ impl<'a> StatisticsJson<'a> {
             ready: depth(&all.ready),
             queues: all.queues.as_ref().map(depth),
             steals: taken(&all.steals),
+            overhead: all.overhead.iter().map(|row| overhead(dag, row)).collect(),
             dag: dag_json(&all.dag),
         }
+    }
+}
+
+#[derive(Serialize)]
+struct OverheadJson<'a> {
+    id: u32,
+    site: &'a str,
+    ticks: u64,
+    create: u64,
+    wait: u64,
+    end: u64,
+    folded: u64,
+    steps: u64,
+}
+
+fn overhead<'a>(dag: &'a Dag, of: &SiteOverhead) -> OverheadJson<'a> {
+    OverheadJson {
+        id: of.site,
+        site: label(dag, of.site),
+        ticks: of.ticks(),
+        create: of.create,
+        wait: of.wait,
+        end: of.end,
+        folded: of.folded,
+        steps: of.steps,
     }
 }
 
@@ -289,5 +321,10 @@ fn worker(of: &WorkerSteals) -> WorkerJson {
         failed: of.failed,
         sleeps: of.sleeps,
         asleep: of.asleep,
+        spawns: of.spawns,
+        inlined: of.inlined,
+        steal_tries: of.tries() - of.leap_tries,
+        leap_tries: of.leap_tries,
+        spinning: of.spinning,
     }
 }

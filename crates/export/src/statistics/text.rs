@@ -1,5 +1,7 @@
 //! Formats the statistics as text, to follow the report.
 
+mod overhead;
+
 use workspan_analysis::statistics::{
     DagSummary, Depth, Distribution, EdgeMatrices, ReadyTimes, Statistics, StealStatistics,
     WorkerSteals,
@@ -37,12 +39,14 @@ pub fn statistics_text(
     };
     sites(&view, &mut page, statistics, options.sites.max(1));
     edges(&view, &mut page, statistics);
+    overhead::rows(&view, &mut page, &statistics.overhead, options.sites.max(1));
     over_time(&mut page, "Ready strands", &statistics.ready);
     if let Some(queues) = &statistics.queues {
         over_time(&mut page, "Tasks in queues", queues);
     }
     steals(&view, &mut page, &statistics.steals);
     workers(&view, &mut page, &statistics.steals);
+    worker_events(&view, &mut page, &statistics.steals);
     matrix(&mut page, &statistics.steals);
     summary(&view, &mut page, &statistics.dag);
     edge_matrices(&mut page, &statistics.dag.edges);
@@ -313,6 +317,33 @@ fn workers(view: &View, page: &mut Page, all: &StealStatistics) {
     if all.more_workers > 0 {
         let text = format!("  {} more workers", all.more_workers);
         page.line(&[(Tone::Faint, text)]);
+    }
+}
+
+/// Wool's table: what each worker spawned and took.
+fn worker_events(view: &View, page: &mut Page, all: &StealStatistics) {
+    if all.workers.iter().all(|w| w.spawns == 0 && w.tries() == 0) {
+        return;
+    }
+    let columns = [
+        ("spawns", 12),
+        ("inlined", 12),
+        ("steal tries", 13),
+        ("leap tries", 12),
+        ("spinning", 10),
+    ];
+    head(page, "Worker", 7, &columns);
+    for worker in &all.workers {
+        let spinning = worker.spinning.map_or("-".into(), |t| view.time(t as f64));
+        let line = format!(
+            "  {:<7}{:>12}{:>12}{:>13}{:>12}{spinning:>10}",
+            thread_name(view, worker),
+            thousands(worker.spawns.into()),
+            thousands(worker.inlined.into()),
+            thousands((worker.tries() - worker.leap_tries).into()),
+            thousands(worker.leap_tries.into()),
+        );
+        page.line(&[plain(line)]);
     }
 }
 

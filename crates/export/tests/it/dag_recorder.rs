@@ -22,7 +22,7 @@ struct Open {
 
 /// A program that a list of steps makes, run on one worker: work, spawns, ends of tasks, scopes,
 /// waits.
-struct Program {
+pub(crate) struct Program {
     text: String,
     t: u64,
     tasks: u64,
@@ -31,7 +31,7 @@ struct Program {
 }
 
 impl Program {
-    fn of(steps: &[u8]) -> String {
+    pub(crate) fn of(steps: &[u8]) -> String {
         let header = r#"{"workspan_trace":1,"workers":1,"time_unit":"ns","steals":"child"}"#;
         let mut program = Program {
             text: format!("{header}\n"),

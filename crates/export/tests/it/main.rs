@@ -9,6 +9,7 @@ mod ci;
 mod compare;
 mod dag_recorder;
 mod golden;
+mod otf2_print;
 mod pictures;
 mod profiles;
 mod scale;

@@ -11,6 +11,7 @@ mod dag_recorder;
 mod dice;
 mod example_a;
 mod open_file;
+mod otf2_print;
 mod packed;
 mod preview;
 mod process_end;

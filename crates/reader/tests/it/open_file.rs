@@ -44,7 +44,7 @@ fn what_is_no_trace_is_said_in_one_line() {
     fs::write(&path, "\x7fELF rubbish").unwrap();
     assert_eq!(
         message(&path),
-        "FILE: is not a trace; expected a recorded trace (.wspan), a text trace, which starts with {\"workspan_trace\":1, or DAG Recorder's .dag, WoolPlot's log, Cilkscale's CSV, TaskProf's CSV"
+        "FILE: is not a trace; expected a recorded trace (.wspan), a text trace, which starts with {\"workspan_trace\":1, or DAG Recorder's .dag, WoolPlot's log, otf2-print's text of an OTF2 archive, Cilkscale's CSV, TaskProf's CSV"
     );
     fs::write(&path, WHOLE.replacen("_trace\":1", "_trace\":3", 1)).unwrap();
     assert_eq!(

@@ -46,6 +46,7 @@ struct RunMeta<'a> {
     strands: u64,
     steals: u64,
     leaps: u64,
+    first_spawn: Option<u64>,
     waits: usize,
     folded_strands: u64,
     samples: u64,
@@ -121,6 +122,8 @@ struct CodeName<'a> {
 struct Has<'a> {
     cpu: bool,
     queue: bool,
+    attempts: bool,
+    sleeps: bool,
     samples: bool,
     regions: bool,
     counters: Vec<&'a str>,
@@ -174,6 +177,7 @@ fn told<'a>(run: &'a Run, meta: &'a workspan_dag::Meta) -> RunMeta<'a> {
         strands: 0,
         steals: 0,
         leaps: 0,
+        first_spawn: None,
         waits: 0,
         folded_strands: 0,
         samples: 0,
@@ -183,6 +187,8 @@ fn told<'a>(run: &'a Run, meta: &'a workspan_dag::Meta) -> RunMeta<'a> {
         has: Has {
             cpu: false,
             queue: false,
+            attempts: false,
+            sleeps: false,
             samples: false,
             regions: false,
             counters: Vec::new(),
@@ -274,7 +280,8 @@ fn read<'a>(session: &'a Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError>
     let picture = run.picture()?;
     let dag = &*picture.dag;
     let (cpu, queue) = events::known(dag);
-    let leaps = dag.steals.iter().filter(|s| s.leap).count() as u64;
+    let leaps = run.timeline()?.arcs.leaps();
+    let (attempts, sleeps) = events::told(dag);
     let folded = dag.folded.sums().map(|f| f.1.tasks);
     let mut warnings = checks::told(dag, &checks::checks(dag));
     warnings.extend(dag.meta.cpu.as_ref().and_then(checks::outside));
@@ -307,6 +314,7 @@ fn read<'a>(session: &'a Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError>
         strands: dag.strands.len() as u64,
         steals: picture.steals,
         leaps,
+        first_spawn: first_spawn(picture),
         waits: run.timeline()?.waits.told(),
         folded_strands: dag.folded.len() as u64,
         samples: dag.samples.len() as u64,
@@ -316,6 +324,8 @@ fn read<'a>(session: &'a Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError>
         has: Has {
             cpu,
             queue,
+            attempts,
+            sleeps,
             samples: !dag.samples.is_empty(),
             regions: !dag.regions.is_empty() || !dag.parts.is_empty(),
             counters: dag.counters.iter().map(|c| c.name.as_str()).collect(),
@@ -324,6 +334,12 @@ fn read<'a>(session: &'a Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError>
         },
         ..told(run, &dag.meta)
     })
+}
+
+/// When the first task for others too was created, since the run's begin.
+fn first_spawn(picture: &Picture) -> Option<u64> {
+    let first = workspan_analysis::statistics::first_spawn(&picture.dag)?;
+    Some(first.saturating_sub(picture.begin))
 }
 
 fn threads(picture: &Picture) -> Vec<ThreadMeta<'_>> {

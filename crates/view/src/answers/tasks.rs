@@ -193,7 +193,7 @@ fn steals(picture: &Picture, index: &Index, strands: &[StrandId]) -> Steals {
             continue;
         }
         steals.stolen += 1;
-        steals.leaps += u64::from(index.arcs.is_leap(dag, s));
+        steals.leaps += u64::from(index.arcs.is_leap(s));
         let thief = picture.rows.of(dag.strands.thread[s as usize]);
         *pairs.entry((thief, picture.rows.of(victim))).or_default() += 1;
     }

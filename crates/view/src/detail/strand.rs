@@ -127,7 +127,7 @@ pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, ApiError> {
         }),
         stolen: victim.map(|thread| Stolen {
             victim: Some(picture.rows.of(thread)),
-            leap: index.arcs.is_leap(dag, id),
+            leap: index.arcs.is_leap(id),
         }),
         meanwhile: index
             .busy

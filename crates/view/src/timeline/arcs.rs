@@ -1,10 +1,11 @@
 //! Steals: arcs from the row that made a strand ready to the row that ran it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::json;
+use workspan_analysis::statistics::leapfrogs;
 use workspan_analysis::{ready_event, stolen_strands};
-use workspan_dag::{Dag, NONE, StrandId, TaskId, ThreadId};
+use workspan_dag::{StrandId, ThreadId};
 
 use super::Tile;
 use crate::planes::Planes;
@@ -18,18 +19,23 @@ const MOST_ARCS: usize = 2000;
 pub(crate) struct Arcs {
     /// Stolen strands, ascending, and the thread that made each ready.
     stolen: Vec<(StrandId, ThreadId)>,
-    /// Tasks that the runtime said were taken while their thief waited, and by whom.
-    leaps: BTreeSet<(TaskId, ThreadId)>,
+    /// Those that were taken while their thief waited, ascending.
+    leaps: Vec<StrandId>,
 }
 
 impl Arcs {
     pub(super) fn new(picture: &Picture) -> Arcs {
-        let steals = picture.dag.steals.iter();
-        let leaps = steals.filter(|s| s.leap && s.task != NONE);
+        let stolen = stolen_strands(&picture.dag);
+        let strands: Vec<StrandId> = stolen.iter().map(|s| s.0).collect();
         Arcs {
-            stolen: stolen_strands(&picture.dag),
-            leaps: leaps.map(|s| (s.task, s.thief)).collect(),
+            leaps: leapfrogs(&picture.dag, &strands),
+            stolen,
         }
+    }
+
+    /// How many steals are leapfrogs.
+    pub(crate) fn leaps(&self) -> u64 {
+        self.leaps.len() as u64
     }
 
     /// Stolen strands, ascending, and the thread that made each ready.
@@ -46,11 +52,9 @@ impl Arcs {
         Some(self.stolen[at].1)
     }
 
-    /// The runtime said that strand `s`, a stolen task's first, was taken while its thief waited.
-    pub(crate) fn is_leap(&self, dag: &Dag, s: StrandId) -> bool {
-        let task = dag.strands.task[s as usize];
-        dag.tasks.first[task as usize] == s
-            && self.leaps.contains(&(task, dag.strands.thread[s as usize]))
+    /// Strand `s` was taken while a task of its thief was in a wait.
+    pub(crate) fn is_leap(&self, s: StrandId) -> bool {
+        self.leaps.binary_search(&s).is_ok()
     }
 
     pub(super) fn tile(&self, picture: &Picture, tile: Tile) -> Planes {
@@ -87,7 +91,7 @@ impl Arcs {
         planes.plane("to_row", shown.iter().map(|&(s, _)| thief(s)));
         planes.plane("to_t", shown.iter().map(|&(s, _)| since(start(s))));
         planes.plane("strand", shown.iter().map(|&(s, _)| s));
-        let leap = |s: StrandId| u8::from(self.is_leap(dag, s));
+        let leap = |s: StrandId| u8::from(self.is_leap(s));
         planes.plane("leap", shown.iter().map(|&(s, _)| leap(s)));
         planes
     }

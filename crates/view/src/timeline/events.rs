@@ -19,6 +19,12 @@ pub(super) struct Events {
     queue: Vec<Vec<(u64, f32)>>,
     /// Until when, how much since the one before.
     cpu: Vec<Vec<(u64, f32)>>,
+    pub has_attempts: bool,
+    pub has_sleeps: bool,
+    /// When attempts to steal failed.
+    failed: Vec<Vec<u64>>,
+    /// From when until when the thread slept, as its runtime told.
+    asleep: Vec<Vec<(u64, u64)>>,
 }
 
 impl Events {
@@ -29,6 +35,10 @@ impl Events {
             has_cpu: false,
             queue: none.clone(),
             cpu: none,
+            has_attempts: false,
+            has_sleeps: false,
+            failed: vec![Vec::new(); picture.rows.len()],
+            asleep: vec![Vec::new(); picture.rows.len()],
         };
         for &(t, thread, what) in &picture.dag.thread_events {
             let row = picture.rows.of(thread);
@@ -44,9 +54,24 @@ impl Events {
                     events.has_cpu = true;
                     events.cpu[usize::from(row)].push((t, load.clamp(0.0, 1.0) as f32));
                 }
+                ThreadEvent::StealFailed(_) => events.failed[usize::from(row)].push(t),
+                ThreadEvent::Sleep => {
+                    let asleep = &mut events.asleep[usize::from(row)];
+                    if asleep.last().is_none_or(|last| last.1 <= t) {
+                        // Who never wakes sleeps to the end.
+                        asleep.push((t, picture.end.max(t)));
+                    }
+                }
+                ThreadEvent::Wake => {
+                    if let Some(last) = events.asleep[usize::from(row)].last_mut() {
+                        last.1 = last.1.min(t.max(last.0));
+                    }
+                }
                 _ => {}
             }
         }
+        events.has_attempts = events.failed.iter().any(|row| !row.is_empty());
+        events.has_sleeps = events.asleep.iter().any(|row| !row.is_empty());
         if !events.has_queue && queues::follow(&picture.dag) {
             events.has_queue = true;
             events.queue = queues::of(picture);
@@ -104,6 +129,50 @@ impl Events {
         }
         means
     }
+}
+
+impl Events {
+    /// Number of failed attempts to steal in each bin, row by row.
+    pub(super) fn failed(&self, picture: &Picture, tile: Tile) -> Vec<u16> {
+        let grid = grid(picture, tile);
+        let mut counts = Vec::with_capacity(self.failed.len() * grid.bins);
+        for row in &self.failed {
+            let mut bins = vec![0u16; grid.bins];
+            let first = row.partition_point(|&t| t < grid.begin());
+            for &t in row[first..].iter().take_while(|&&t| t < grid.end()) {
+                if let Some(count) = grid.bin(t).and_then(|bin| bins.get_mut(bin)) {
+                    *count = count.saturating_add(1);
+                }
+            }
+            counts.extend(bins);
+        }
+        counts
+    }
+
+    /// Share of each bin asleep, row by row; 255 = all of the bin.
+    pub(super) fn asleep(&self, picture: &Picture, tile: Tile) -> Vec<u8> {
+        let grid = grid(picture, tile);
+        let mut shares = Vec::with_capacity(self.asleep.len() * grid.bins);
+        for row in &self.asleep {
+            let mut sums = vec![0u64; grid.bins];
+            let first = row.partition_point(|sleep| sleep.1 <= grid.begin());
+            for &(from, to) in row[first..].iter().take_while(|s| s.0 < grid.end()) {
+                grid.each(from, to, |bin, a, b| sums[bin] += b - a);
+            }
+            let share = |sum: &u64| (sum * 255 / tile.bin().max(1)).min(255) as u8;
+            shares.extend(sums.iter().map(share));
+        }
+        shares
+    }
+}
+
+/// Whether the runtime told of failed attempts to steal, and of sleep.
+pub(crate) fn told(dag: &Dag) -> (bool, bool) {
+    let any = |is: fn(&ThreadEvent) -> bool| dag.thread_events.iter().any(|e| is(&e.2));
+    (
+        any(|event| matches!(event, ThreadEvent::StealFailed(_))),
+        any(|event| matches!(event, ThreadEvent::Sleep)),
+    )
 }
 
 /// Whether there is something to say of CPU load, and of queues.

@@ -4,6 +4,7 @@
 #[path = "../../../analysis/tests/it/random/dice.rs"]
 mod dice;
 
+mod attempts;
 mod bench;
 mod dag;
 mod look;

@@ -51,9 +51,11 @@ export interface RunMeta {
    */
   numbered_tasks: number;
   strands: number;
-  /** Steals by the model, and those the runtime reported while its thief waited (leapfrog). */
+  /** Steals by the model, and how many of them were made while their thief waited (leapfrogs). */
   steals: number;
   leaps: number;
+  /** When the first task for others too was created; null where none was. */
+  first_spawn: number | null;
   /** Waits inside of strands of which the trace tells which thread ended them. */
   waits: number;
   folded_strands: number;
@@ -73,6 +75,9 @@ export interface RunMeta {
   has: {
     cpu: boolean;
     queue: boolean;
+    /** The runtime told of failed attempts to steal, and of workers that went to sleep. */
+    attempts: boolean;
+    sleeps: boolean;
     samples: boolean;
     regions: boolean;
     counters: string[];

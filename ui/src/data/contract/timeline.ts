@@ -12,9 +12,10 @@
  * TILE_BINS, row by row: work, descheduled, blocked (u8, 255 = the whole bin), strands (u16, how
  * many touch the bin, saturating), creates (u16), strand (u32, the one that is longest in the bin,
  * 0xffffffff none), code, site (u16, index into RunMeta, 0xffff none), level (u16), queue (f32,
- * only where has.queue), cpu (u8, only where has.cpu), critical, ready_path (u8, 255 = the whole
- * bin), delay, no_work_sched, no_work_app (u8: the row's free time by kind; which free row is
- * "delay" is a choice, the lowest first).
+ * only where has.queue), failed (u16, only where has.attempts: attempts to steal that failed in the
+ * bin), asleep (u8, only where has.sleeps), cpu (u8, only where has.cpu), critical, ready_path (u8,
+ * 255 = the whole bin), delay, no_work_sched, no_work_app (u8: the row's free time by kind; which
+ * free row is "delay" is a choice, the lowest first).
  */
 
 /**
@@ -84,4 +85,17 @@ export interface RegionSpan {
   end: number;
   tree: boolean;
   part: boolean;
+}
+
+/**
+ * `spawned?run&row&level&bin`: what a row created in [bin·2^level, (bin + 1)·2^level). No report
+ * carries it.
+ */
+export interface Spawned {
+  /** Tasks for others too that the row had created before. */
+  before: number;
+  /** Tasks created then, and the spawn sites of most of them with their numbers. */
+  total: number;
+  sites: [number, number][];
+  more_sites: number;
 }

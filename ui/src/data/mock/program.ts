@@ -86,6 +86,7 @@ export function runMeta(id: string): RunMeta {
     strands: r.strands.length,
     steals: r.strands.filter((s) => s.stolenFrom !== null).length,
     leaps: r.strands.filter((s) => s.leap).length,
+    first_spawn: null,
     waits: 0,
     folded_strands: 0,
     samples: 7120,
@@ -107,6 +108,8 @@ export function runMeta(id: string): RunMeta {
     has: {
       cpu: true,
       queue: true,
+      attempts: false,
+      sleeps: false,
       samples: true,
       regions: false,
       counters: [],

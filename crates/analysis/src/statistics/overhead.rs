@@ -1,0 +1,104 @@
+//! Tasking overhead as measured in the run: what threads took from one strand to the next, by the
+//! spawn site of what they did there (MODEL.md §3).
+
+use std::collections::BTreeMap;
+
+use workspan_dag::{Dag, EndKind, NONE, Off, PlaceId, ROOT_PLACE, StrandId};
+
+use crate::predecessors::Forward;
+use crate::ready::ready_event_in_order;
+use crate::runtime_gaps::runtime_gaps;
+
+/// What the runtime took for the tasks of a spawn site, in ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SiteOverhead {
+    /// The site; [`ROOT_PLACE`] for roots.
+    pub site: PlaceId,
+    /// Creating its tasks: from the strand that creates one to what the thread runs next.
+    pub create: u64,
+    /// Its tasks' waits and stops: until the thread runs what was ready then.
+    pub wait: u64,
+    /// Ends of its tasks: until the thread runs what was ready then, the task that waited for them
+    /// among others.
+    pub end: u64,
+    /// Between the strands inside of folded ones, most of whose tasks are of this site.
+    pub folded: u64,
+    /// How many times from one strand to the next there were, without folded ones.
+    pub steps: u64,
+}
+
+impl SiteOverhead {
+    /// All of it.
+    pub fn ticks(&self) -> u64 {
+        self.create + self.wait + self.end + self.folded
+    }
+}
+
+/// Overhead by site, most first; sites without any are left out. O(n log n).
+pub fn overhead(dag: &Dag) -> Vec<SiteOverhead> {
+    let (strands, tasks) = (&dag.strands, &dag.tasks);
+    let mut child_site = vec![NONE; strands.len()];
+    for task in 0..tasks.len() {
+        if let Some(site) = child_site.get_mut(tasks.creator[task] as usize)
+            && *site == NONE
+        {
+            *site = tasks.site[task];
+        }
+    }
+    let mut sites: BTreeMap<PlaceId, SiteOverhead> = BTreeMap::new();
+    let mut last: Vec<StrandId> = vec![NONE; dag.meta.threads as usize];
+    let mut forward = Forward::new(dag);
+    for s in 0..strands.len() as StrandId {
+        let i = s as usize;
+        let ready = ready_event_in_order(dag, &mut forward, s);
+        let thread = strands.thread[i] as usize;
+        let before = std::mem::replace(&mut last[thread], s);
+        let Some(ready) = ready.filter(|_| before != NONE) else {
+            continue;
+        };
+        let b = before as usize;
+        let (from, to) = (strands.end[b], strands.start[i]);
+        // Only what the thread itself had ready at once: all else is a search, a steal or a wait.
+        let is_own = strands.thread[ready.by as usize] as usize == thread;
+        if !is_own || ready.at > from || from >= to {
+            continue;
+        }
+        let ticks = (to - from).saturating_sub(off_within(&dag.offs, thread as u32, from, to));
+        let own = tasks.site[strands.task[b] as usize];
+        let site = match strands.end_kind[b] {
+            EndKind::Create if child_site[b] != NONE => child_site[b],
+            _ => own,
+        };
+        let row = sites.entry(site).or_default();
+        row.steps += 1;
+        match strands.end_kind[b] {
+            EndKind::Create => row.create += ticks,
+            EndKind::End => row.end += ticks,
+            _ => row.wait += ticks,
+        }
+    }
+    for gap in runtime_gaps(dag) {
+        let site = if gap.site == NONE {
+            ROOT_PLACE
+        } else {
+            gap.site
+        };
+        sites.entry(site).or_default().folded += gap.ticks;
+    }
+    let rows = sites
+        .into_iter()
+        .map(|(site, row)| SiteOverhead { site, ..row });
+    let mut rows: Vec<SiteOverhead> = rows.filter(|row| row.ticks() > 0).collect();
+    rows.sort_by_key(|row| (std::cmp::Reverse(row.ticks()), row.site));
+    rows
+}
+
+/// Ticks that a thread was off the CPU in `[from, to)`. Times off the CPU are in the order of
+/// thread and time.
+fn off_within(offs: &[Off], thread: u32, from: u64, to: u64) -> u64 {
+    let first = offs.partition_point(|off| (off.thread, off.end) <= (thread, from));
+    let own = offs[first..].iter();
+    let own = own.take_while(|off| off.thread == thread && off.start < to);
+    let ticks = own.map(|off| off.end.min(to).saturating_sub(off.start.max(from)));
+    ticks.sum()
+}

@@ -1,0 +1,62 @@
+//! Runs written as otf2-print prints them come back.
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use workspan_analysis::simulate::{Policy, Setup, Simulation};
+use workspan_analysis::{Options, report};
+use workspan_dag::Dag;
+use workspan_export::otf2_print;
+use workspan_reader::OpenOptions;
+use workspan_reader::open::read;
+use workspan_reader::text::read_str;
+
+use crate::dag_recorder::Program;
+
+/// Work, span, tasks, spawns and the tasks of each site.
+fn measured(dag: &Dag) -> (u128, u128, u64, u64, Vec<(String, u64)>) {
+    let all = report(dag, &Options::default()).unwrap();
+    let label = |site: u32| dag.places[site as usize].label.clone();
+    let mut sites: Vec<_> = all.sites.iter().map(|r| (label(r.site), r.count)).collect();
+    sites.sort();
+    let ws = all.work_span;
+    (ws.work, ws.span, ws.tasks, ws.spawns, sites)
+}
+
+fn check(dag: &Dag) {
+    let text = otf2_print(dag);
+    let options = OpenOptions::default();
+    let again = read(Path::new("run.txt"), text.as_bytes(), &options);
+    let again = again.unwrap_or_else(|e| panic!("{e}\n{text}"));
+    assert_eq!(again.meta.warnings, [""; 0], "{text}");
+    let named = |mut of: (u128, u128, u64, u64, Vec<(String, u64)>)| {
+        // A site without a line has its region's name.
+        for site in &mut of.4 {
+            site.0 = site.0.rsplit('@').next().unwrap().to_owned();
+        }
+        of.4.sort();
+        of
+    };
+    assert_eq!(named(measured(&again)), measured(dag), "{text}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn a_run_comes_back(steps in prop::collection::vec(any::<u8>(), 0..120)) {
+        // Scopes have no place there: every wait is for all children.
+        let steps: Vec<u8> = steps.into_iter().filter(|step| step % 8 != 4).collect();
+        let dag = read_str(&Program::of(&steps)).unwrap();
+        check(&dag);
+        let setup = Setup {
+            workers: 3,
+            policy: Policy::HelpFirst,
+            steal_cost: 3,
+            attempt_cost: 0,
+            seed: 1,
+        };
+        let simulation = Simulation::new(&dag, &Options::default(), 0, &[]).unwrap();
+        let (_, on_three) = simulation.trace(&setup).unwrap();
+        check(&on_three);
+    }
+}
