@@ -32,6 +32,7 @@ mod record;
 mod reference;
 mod report_msort;
 mod runs;
+mod same_tasks;
 mod samples;
 mod sanitizers;
 mod scale;
