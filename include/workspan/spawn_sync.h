@@ -30,7 +30,7 @@ static inline void workspan_worker_(unsigned workers) {
     workspan_is_worker_ = 1;
     while (__atomic_exchange_n(&workspan_spawn_lock_, 1, __ATOMIC_ACQUIRE))
         ;
-    if (workspan_spawn_pool_ == 0)
+    if (workspan_spawn_workers_ == 0)
         workspan_spawn_pool_ = workspan_pool_begin(workers);
     workspan_worker_begin(workspan_spawn_pool_, workspan_spawn_workers_++);
     __atomic_store_n(&workspan_spawn_lock_, 0, __ATOMIC_RELEASE);
