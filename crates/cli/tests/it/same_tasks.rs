@@ -55,6 +55,22 @@ int main(int, char **) {
 }
 ";
 
+/// OpenMP's wait is one for all children of a task, those of the functions that called this one in
+/// the same task included: there a join is of more tasks, and the barrier at the end joins all.
+fn without_joins(shape: &Shape) -> Shape {
+    let tasks = shape.iter().filter(|((what, _), _)| what == "tasks");
+    tasks.map(|(key, number)| (key.clone(), *number)).collect()
+}
+
+/// What is to be compared of a runtime's graph.
+fn compared(runtime: &str, shape: Shape) -> Shape {
+    if runtime.ends_with("OpenMP") {
+        without_joins(&shape)
+    } else {
+        shape
+    }
+}
+
 /// How many tasks there are at each depth of the tree of tasks, and how many joins of so many
 /// tasks. A task that every runtime calls where it is created (the first side of a join) is none;
 /// neither are OpenMP's own, one a thread.
@@ -195,12 +211,17 @@ fn kernels_have_the_same_task_graph_on_every_runtime() {
     let source = all_kernels(folder.path());
     let gnu = openmp(Family::Gnu, Language::Cxx);
     let llvm = openmp(Family::Llvm, Language::Cxx);
+    let native = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/native");
+    let stand_ins = format!("-I{}", native.join("stand_in").display());
     let mut here = Vec::new();
     for (runtime, compiler, flags) in [
         ("workspan.h", &gnu, &["-DTP_WORKSPAN"][..]),
         ("GNU OpenMP", &gnu, &["-DTP_OPENMP", "-fopenmp"]),
         ("LLVM OpenMP", &llvm, &["-DTP_OPENMP", "-fopenmp"]),
         ("oneTBB", &gnu, &["-DTP_TBB", "-ltbb"]),
+        // Over stand-ins of their interfaces.
+        ("MassiveThreads", &gnu, &["-DTP_MYTH", &stand_ins]),
+        ("Qthreads", &gnu, &["-DTP_QTHREADS", &stand_ins]),
     ] {
         match compiler {
             Ok(compiler) => match compile(&compiler.command, &source, flags) {
@@ -226,7 +247,8 @@ fn kernels_have_the_same_task_graph_on_every_runtime() {
         let tasks = [(1, 8), (2, 8), (3, 4), (4, 1)].map(|(d, n)| (("tasks".to_owned(), d), n));
         let mut expected: Shape = tasks.into();
         expected.insert(("joins".to_owned(), 1), 21);
-        assert_eq!(found, expected, "{runtime}");
+        let expected = compared(runtime, expected);
+        assert_eq!(compared(runtime, found), expected, "{runtime}");
     }
     let rayon = rayon_kernels();
     for (kernel, arguments) in KERNELS {
@@ -240,6 +262,8 @@ fn kernels_have_the_same_task_graph_on_every_runtime() {
         for (runtime, program) in &here {
             let words = [&[kernel], arguments].concat();
             let found = shape(program, &words, folder.path());
+            let expected = compared(runtime, expected.clone());
+            let found = compared(runtime, found);
             assert_eq!(found, expected, "{runtime}: {kernel} {arguments:?}");
         }
     }
