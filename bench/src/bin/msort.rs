@@ -25,7 +25,8 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    // Made and checked in parallel, so that the sort is what limits.
+    // Made and checked in parallel, so that the sort is what limits; by loops that have the same
+    // tasks in C++.
     let (mut numbers, mut scratch) = (vec![0; n], vec![0; n]);
     pfor_mut(&mut numbers, 1, 0, 20_000, &fill);
     let (before, _) = fingerprint(&numbers);

@@ -78,7 +78,7 @@ const SHAPE: &str = "
 with recursive
   own(task, parent, counts) as (
     select t.task, t.parent,
-      t.parent is not null and s.file is not null and (s.file like '%/tp/%' or s.file like '%/bench/src/%')
+      t.parent is not null and s.file is not null and (s.file like '%/tp/%' or s.file like '%bench/src/%')
         and coalesce(s.primitive, '') not in ('parallel', 'parallel region')
         and not (t.kind = 'inline' and coalesce(s.primitive, '') = 'join')
     from tasks t left join sites s on s.site = t.site),
