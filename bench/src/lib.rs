@@ -1,7 +1,8 @@
 //! Task-parallel kernels over Rayon, each with its grain as an argument and a check of its own
 //! result. They are plain Rayon programs: nothing of workspan is linked in. `tp/` has the same in
-//! C++ for other runtimes, which print the same.
+//! C++ for other runtimes, which print the same and have the same tasks.
 
 pub mod agents;
 pub mod command;
+pub mod loops;
 pub mod numbers;

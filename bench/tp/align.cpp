@@ -25,12 +25,14 @@ static long score(const Sequence &a, const Sequence &b) {
 
 static long align(const std::vector<Sequence> &all, long grain) {
     long sum = 0;
-    TP_REDUCE(sum, sum, 0, static_cast<long>(all.size()), grain, [&all](long i) {
+    const auto rows = [&all](long first, long last) {
         long own = 0;
-        for (std::size_t j = static_cast<std::size_t>(i) + 1; j < all.size(); j++)
-            own += score(all[static_cast<std::size_t>(i)], all[j]);
+        for (std::size_t i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); i++)
+            for (std::size_t j = i + 1; j < all.size(); j++)
+                own += score(all[i], all[j]);
         return own;
-    });
+    };
+    TP_PFOR_REDUCE(sum, 0, static_cast<long>(all.size()), grain, rows, [](long a, long b) { return a + b; });
     return sum;
 }
 

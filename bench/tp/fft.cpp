@@ -40,7 +40,10 @@ struct Transform {
         TP_CREATE(halves, [=] { run(in, 2 * step, out, half); });
         run(in + step, 2 * step, out + half, half);
         TP_WAIT(halves);
-        TP_FOR(0, half, grain, [=](long k) { combine(out, half, step, k); });
+        TP_PFOR(0, half, grain, [=](long first, long last) {
+            for (long k = first; k < last; k++)
+                combine(out, half, step, k);
+        });
     }
 
     void combine(Complex *out, long half, long step, long k) const {

@@ -41,9 +41,9 @@ struct Product {
 };
 
 static void fill(double *m, long n, long seed) {
-    TP_FOR(0, n, 16, [=](long i) {
-        for (long j = 0; j < n; j++)
-            m[i * n + j] = kernel::mixed_float(static_cast<std::uint64_t>(seed + i * n + j));
+    TP_PFOR(0, n, 16, [=](long first, long last) {
+        for (long i = first * n; i < last * n; i++)
+            m[i] = kernel::mixed_float(static_cast<std::uint64_t>(seed + i));
     });
 }
 

@@ -39,22 +39,20 @@ int main(int words_count, char **words) {
     const long n = arguments.number(0, 1000000, 0, 1l << 32), grain = arguments.number(1, 10000, 1, 1l << 32);
     const long rounds = arguments.number(2, 20, 0, 1l << 32);
     const bool parallel = arguments.option("read", "serial") == "parallel";
-    const long chunks = (n + grain - 1) / grain;
     std::vector<char> text(static_cast<std::size_t>(n * WIDTH));
     std::vector<std::uint64_t> numbers(static_cast<std::size_t>(n));
     char *const lines = text.data();
     std::uint64_t *const values = numbers.data();
-    const auto end = [=](long chunk) { return (chunk + 1) * grain < n ? (chunk + 1) * grain : n; };
+    const auto computed = [=](long first, long last) { return compute(values, first, last, rounds); };
     std::uint64_t sum = 0;
     TP_RUN(arguments.workers(), [&] {
-        TP_FOR(0, chunks, 1, [=](long chunk) { write(lines, chunk * grain, end(chunk)); });
+        TP_PFOR(0, n, grain, [=](long first, long last) { write(lines, first, last); });
         kernel::timed(arguments, [&] {
             if (parallel)
-                TP_FOR(0, chunks, 1, [=](long chunk) { read(lines, values, chunk * grain, end(chunk)); });
+                TP_PFOR(0, n, grain, [=](long first, long last) { read(lines, values, first, last); });
             else
                 read(lines, values, 0, n);
-            TP_REDUCE(sum, sum, 0, chunks, 1,
-                      [=](long chunk) { return compute(values, chunk * grain, end(chunk), rounds); });
+            TP_PFOR_REDUCE(sum, 0, n, grain, computed, [](std::uint64_t a, std::uint64_t b) { return a + b; });
         });
     });
     std::printf("read %ld records, sum %llu\n", n, static_cast<unsigned long long>(sum));

@@ -31,7 +31,10 @@ static Block filled(long i, long j, long size) {
 }
 
 static void fill(Matrix &m) {
-    TP_FOR(0, m.blocks * m.blocks, 8, [&m](long k) { m.at(k / m.blocks, k % m.blocks) = filled(k / m.blocks, k % m.blocks, m.size); });
+    TP_PFOR(0, m.blocks * m.blocks, 8, [&m](long first, long last) {
+        for (long k = first; k < last; k++)
+            m.at(k / m.blocks, k % m.blocks) = filled(k / m.blocks, k % m.blocks, m.size);
+    });
 }
 
 /* The block's own L and U, in place. */

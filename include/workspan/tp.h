@@ -5,6 +5,8 @@
  *     TP_SERIAL     nothing: the serial elision, what a speedup is measured against (the default)
  *     TP_OPENMP     OpenMP tasks; compile with -fopenmp. OpenMP 5.0 is asked for by TP_REDUCE alone
  *     TP_TBB        oneTBB; link with -ltbb
+ *     TP_MYTH       MassiveThreads; link with -lmyth (tp_threads.h)
+ *     TP_QTHREADS   Qthreads; link with -lqthread (tp_threads.h)
  *     TP_WORKSPAN   the serial elision again, which tells each construct through workspan.h: recorded, the whole task
  *                   graph of the program from a run on one thread and without any runtime
  *
@@ -54,8 +56,8 @@
 #ifndef WORKSPAN_TP_H
 #define WORKSPAN_TP_H
 
-#if defined(TP_SERIAL) + defined(TP_OPENMP) + defined(TP_TBB) + defined(TP_WORKSPAN) > 1
-#error "define one of TP_SERIAL, TP_OPENMP, TP_TBB, TP_WORKSPAN"
+#if defined(TP_SERIAL) + defined(TP_OPENMP) + defined(TP_TBB) + defined(TP_MYTH) + defined(TP_QTHREADS) + defined(TP_WORKSPAN) > 1
+#error "define one of TP_SERIAL, TP_OPENMP, TP_TBB, TP_MYTH, TP_QTHREADS, TP_WORKSPAN"
 #endif
 #if defined(TP_OPENMP) && !defined(_OPENMP)
 #error "TP_OPENMP needs OpenMP switched on (-fopenmp)"
@@ -272,6 +274,10 @@ template <class Body> void run_(int workers, const Body &body) {
             },                                                                                                         \
             tp_op_::of, tbb::simple_partitioner()));                                                                   \
     } while (0)
+
+#elif defined(TP_MYTH) || defined(TP_QTHREADS)
+
+#include "tp_threads.h"
 
 #else /* TP_SERIAL, TP_WORKSPAN */
 

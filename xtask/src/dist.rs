@@ -149,7 +149,10 @@ impl Release {
             root().join("include/workspan.h"),
             self.tree.join("include/workspan.h"),
         )?;
-        fs::copy(root().join("include/workspan/tp.h"), include.join("tp.h"))?;
+        for header in fs::read_dir(root().join("include/workspan"))? {
+            let header = header?;
+            fs::copy(header.path(), include.join(header.file_name()))?;
+        }
         let docs = self.tree.join("share/doc/workspan");
         fs::create_dir_all(&docs)?;
         for file in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"] {

@@ -4,8 +4,8 @@
 
 use std::process::ExitCode;
 
-use rayon::prelude::*;
 use workspan_bench::command::{Arguments, finish, timed};
+use workspan_bench::loops::pfor_reduce;
 use workspan_bench::numbers::mixed;
 
 const MATCH: i64 = 2;
@@ -36,11 +36,8 @@ fn main() -> ExitCode {
 
 fn align(all: &[Vec<u8>], grain: usize) -> i64 {
     let row = |i: usize| -> i64 { all[i + 1..].iter().map(|b| score(&all[i], b)).sum() };
-    (0..all.len())
-        .into_par_iter()
-        .with_min_len(grain)
-        .map(row)
-        .sum()
+    let rows = |first: usize, last: usize| (first..last).map(row).sum();
+    pfor_reduce(0, all.len(), grain, &rows, &|a: i64, b| a + b).unwrap_or(0)
 }
 
 /// A function of its own and without a branch on the letters, so that the program has the same

@@ -5,8 +5,8 @@ use std::f64::consts::PI;
 use std::ops::{Add, Mul, Sub};
 use std::process::ExitCode;
 
-use rayon::prelude::*;
 use workspan_bench::command::{Arguments, finish, timed};
+use workspan_bench::loops::pfor_slices;
 use workspan_bench::numbers::mixed_float;
 
 #[derive(Clone, Copy, Default)]
@@ -109,14 +109,17 @@ impl Transform {
             self.combine(even, odd, 0, step);
             return;
         }
+        // The second side can be stolen: it is the task of tp.h.
         rayon::join(
-            || self.run(input, 2 * step, even),
             || self.run(&input[step..], 2 * step, odd),
+            || self.run(input, 2 * step, even),
         );
-        even.par_chunks_mut(self.grain)
-            .zip(odd.par_chunks_mut(self.grain))
-            .enumerate()
-            .for_each(|(chunk, (even, odd))| self.combine(even, odd, chunk * self.grain, step));
+        let combine = |first: usize, halves: &mut [&mut [Complex]]| {
+            if let [even, odd] = halves {
+                self.combine(even, odd, first, step);
+            }
+        };
+        pfor_slices(vec![even, odd], 1, 0, self.grain, &combine);
     }
 
     /// A stretch of both halves that begins at index `first` of each.

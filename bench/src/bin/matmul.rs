@@ -4,8 +4,8 @@
 
 use std::process::ExitCode;
 
-use rayon::prelude::*;
 use workspan_bench::command::{Arguments, finish, timed};
+use workspan_bench::loops::pfor_mut;
 use workspan_bench::numbers::{checksum, mixed_float};
 
 /// A block of a row-major matrix that is only read.
@@ -68,7 +68,13 @@ fn main() -> ExitCode {
                 .map(|j| mixed_float(seed + (i * n + j) as u64))
                 .collect()
         };
-        (0..n).into_par_iter().map(row).collect()
+        let mut rows = vec![Vec::new(); n];
+        pfor_mut(&mut rows, 1, 0, 16, &|first, part| {
+            for (i, filled) in (first..).zip(part) {
+                *filled = row(i);
+            }
+        });
+        rows
     };
     let (a, b) = (filled(0), filled((n * n) as u64));
     let mut c = vec![vec![0.0; n]; n];
@@ -86,7 +92,7 @@ fn main() -> ExitCode {
 /// Freivalds' check: C·x = A·(B·x) for a vector x of -1 … 1.
 fn agrees(a: &[Vec<f64>], b: &[Vec<f64>], c: &[Vec<f64>]) -> bool {
     let times = |m: &[Vec<f64>], x: &[f64]| -> Vec<f64> {
-        m.par_iter()
+        m.iter()
             .map(|row| row.iter().zip(x).map(|(m, x)| m * x).sum())
             .collect()
     };
@@ -113,17 +119,18 @@ fn multiply(a: Block, b: Block, mut c: Output, grain: usize) {
         let half = rows / 2;
         let (top, bottom) = a.split_rows(half);
         let below = c.split_off(half);
+        // The second side can be stolen: it is the task of tp.h.
         rayon::join(
-            || multiply(top, b, c, grain),
             || multiply(bottom, b, below, grain),
+            || multiply(top, b, c, grain),
         );
     } else {
         let half = columns / 2;
         let (left, right) = b.split_columns(half);
         let (c1, c2): (Output, Output) = c.into_iter().map(|row| row.split_at_mut(half)).unzip();
         rayon::join(
-            || multiply(a, left, c1, grain),
             || multiply(a, right, c2, grain),
+            || multiply(a, left, c1, grain),
         );
     }
 }

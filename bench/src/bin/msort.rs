@@ -3,8 +3,8 @@
 
 use std::process::ExitCode;
 
-use rayon::prelude::*;
 use workspan_bench::command::{Arguments, finish, timed};
+use workspan_bench::loops::{pfor_mut, pfor_reduce};
 use workspan_bench::numbers::mixed;
 
 const USAGE: &str = "msort [N=10000000] [GRAIN=20000] [--merge serial|parallel]";
@@ -25,23 +25,23 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    // Made and checked in parallel, so that the sort is what limits.
-    let mut numbers: Vec<u64> = (0..n as u64).into_par_iter().map(mixed).collect();
-    let mut scratch: Vec<u64> = (0..n as u64).into_par_iter().map(|_| 0).collect();
-    let before = fingerprint(&numbers);
+    // Made and checked in parallel, so that the sort is what limits; by loops that have the same
+    // tasks in C++.
+    let (mut numbers, mut scratch) = (vec![0; n], vec![0; n]);
+    pfor_mut(&mut numbers, 1, 0, 20_000, &fill);
+    let (before, _) = fingerprint(&numbers);
     timed(&arguments, || {
         msort(&mut numbers, &mut scratch, grain, merge)
     });
-    let sorted = numbers.par_windows(2).all(|w| w[0] <= w[1]) && fingerprint(&numbers) == before;
+    let sorted = fingerprint(&numbers) == (before, true);
     finish(&format!("sorted {n} numbers"), sorted)
 }
 
-/// Order-independent, so that sorting must not change it.
-fn fingerprint(numbers: &[u64]) -> (u64, u64) {
-    numbers.par_iter().map(|&x| (x, mixed(x))).reduce(
-        || (0, 0),
-        |a, b| (a.0.wrapping_add(b.0), a.1.wrapping_add(b.1)),
-    )
+/// A sum that sorting must not change, and whether the numbers are in order.
+fn fingerprint(numbers: &[u64]) -> (u64, bool) {
+    let of = |a: usize, b: usize| sum_and_order(&numbers[a.saturating_sub(1)..b], a > 0);
+    let both = |a: (u64, bool), b: (u64, bool)| (a.0.wrapping_add(b.0), a.1 && b.1);
+    pfor_reduce(0, numbers.len(), 20_000, &of, &both).unwrap_or((0, true))
 }
 
 fn msort(numbers: &mut [u64], scratch: &mut [u64], grain: usize, merge: Merge) {
@@ -53,8 +53,8 @@ fn msort(numbers: &mut [u64], scratch: &mut [u64], grain: usize, merge: Merge) {
     let (a, b) = numbers.split_at_mut(middle);
     let (scratch_a, scratch_b) = scratch.split_at_mut(middle);
     rayon::join(
-        || msort_into(a, scratch_a, grain, merge),
         || msort_into(b, scratch_b, grain, merge),
+        || msort_into(a, scratch_a, grain, merge),
     );
     merge(&scratch[..middle], &scratch[middle..], numbers, grain);
 }
@@ -70,8 +70,8 @@ fn msort_into(numbers: &mut [u64], out: &mut [u64], grain: usize, merge: Merge) 
     let (a, b) = numbers.split_at_mut(middle);
     let (out_a, out_b) = out.split_at_mut(middle);
     rayon::join(
-        || msort(a, out_a, grain, merge),
         || msort(b, out_b, grain, merge),
+        || msort(a, out_a, grain, merge),
     );
     merge(a, b, out, grain);
 }
@@ -100,7 +100,20 @@ fn merge_parallel(a: &[u64], b: &[u64], out: &mut [u64], grain: usize) {
     let cut = short.partition_point(|x| *x < long[middle]);
     let (low, high) = out.split_at_mut(middle + cut);
     rayon::join(
-        || merge_parallel(&long[..middle], &short[..cut], low, grain),
         || merge_parallel(&long[middle..], &short[cut..], high, grain),
+        || merge_parallel(&long[..middle], &short[..cut], low, grain),
     );
+}
+
+fn fill(first: usize, numbers: &mut [u64]) {
+    for (i, number) in (first as u64..).zip(numbers) {
+        *number = mixed(i);
+    }
+}
+
+/// Of a piece; `after` if its first number is the last one of the piece before it.
+fn sum_and_order(piece: &[u64], after: bool) -> (u64, bool) {
+    let own = piece.iter().skip(usize::from(after));
+    let sum = own.fold(0u64, |sum, &x| sum.wrapping_add(x ^ mixed(x)));
+    (sum, piece.is_sorted())
 }

@@ -4,8 +4,8 @@
 
 use std::process::ExitCode;
 
-use rayon::prelude::*;
 use workspan_bench::command::{Arguments, finish, timed};
+use workspan_bench::loops::{pfor_mut, pfor_reduce};
 use workspan_bench::numbers::{chain, mixed};
 
 const USAGE: &str = "records [N=1000000] [GRAIN=10000] [ROUNDS=20] [--read serial|parallel]";
@@ -29,18 +29,15 @@ fn main() -> ExitCode {
         }
     };
     let mut text = vec![b'\n'; n * WIDTH];
-    text.par_chunks_mut(grain * WIDTH)
-        .with_max_len(1)
-        .enumerate()
-        .for_each(|(chunk, lines)| write(lines, chunk * grain));
+    pfor_mut(&mut text, WIDTH, 0, grain, &|first, lines| {
+        write(lines, first);
+    });
     let mut numbers = vec![0u64; n];
     let sum = timed(&arguments, || {
         if parallel {
-            numbers
-                .par_chunks_mut(grain)
-                .with_max_len(1)
-                .zip(text.par_chunks(grain * WIDTH).with_max_len(1))
-                .for_each(|(numbers, lines)| read(lines, numbers));
+            pfor_mut(&mut numbers, 1, 0, grain, &|first, numbers| {
+                read(&text[first * WIDTH..], numbers);
+            });
         } else {
             read(&text, &mut numbers);
         }
@@ -75,9 +72,6 @@ fn compute(numbers: &[u64], grain: usize, rounds: usize) -> u64 {
         let sum = |sum: u64, &n: &u64| sum.wrapping_add(chain(n, rounds));
         part.iter().fold(0, sum)
     };
-    numbers
-        .par_chunks(grain)
-        .with_max_len(1)
-        .map(of)
-        .reduce(|| 0, u64::wrapping_add)
+    let part = |first: usize, last: usize| of(&numbers[first..last]);
+    pfor_reduce(0, numbers.len(), grain, &part, &u64::wrapping_add).unwrap_or(0)
 }

@@ -4,8 +4,8 @@
 
 use std::process::ExitCode;
 
-use rayon::prelude::*;
 use workspan_bench::command::{Arguments, finish, timed};
+use workspan_bench::loops::pfor_mut;
 use workspan_bench::numbers::{checksum, mixed, mixed_float};
 
 type Block = Option<Vec<f64>>;
@@ -16,10 +16,13 @@ fn main() -> ExitCode {
         arguments.number(0, 20).clamp(1, 400),
         arguments.number(1, 48).clamp(1, 512),
     );
-    let matrix: Vec<Vec<Block>> = (0..blocks)
-        .into_par_iter()
-        .map(|i| (0..blocks).map(|j| fill(i, j, size)).collect())
-        .collect();
+    let mut all: Vec<Block> = vec![None; blocks * blocks];
+    pfor_mut(&mut all, 1, 0, 8, &|first, part| {
+        for (k, block) in (first..).zip(part) {
+            *block = fill(k / blocks, k % blocks, size);
+        }
+    });
+    let matrix: Vec<Vec<Block>> = all.chunks(blocks).map(<[Block]>::to_vec).collect();
     let mut factors = matrix.clone();
     timed(&arguments, || factorise(&mut factors, size));
     let filled = factors.iter().flatten().flatten().count();
@@ -148,15 +151,12 @@ fn agrees(matrix: &[Vec<Block>], factors: &[Vec<Block>], size: usize) -> bool {
     };
     let x: Vec<f64> = (0..n).map(|i| mixed_float(!(i as u64))).collect();
     let expected: Vec<f64> = (0..n)
-        .into_par_iter()
         .map(|i| (0..n).map(|j| at(matrix, i, j) * x[j]).sum())
         .collect();
     let upper: Vec<f64> = (0..n)
-        .into_par_iter()
         .map(|i| (i..n).map(|j| at(factors, i, j) * x[j]).sum())
         .collect();
     let found: Vec<f64> = (0..n)
-        .into_par_iter()
         .map(|i| upper[i] + (0..i).map(|j| at(factors, i, j) * upper[j]).sum::<f64>())
         .collect();
     expected

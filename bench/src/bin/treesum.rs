@@ -42,15 +42,16 @@ fn tree_sum(node: &Node, depth: usize, grain: usize) -> u64 {
     let Some(children) = &node.children else {
         return node.value;
     };
-    let (left, right) = if depth <= grain {
+    let (right, left) = if depth <= grain {
         (
-            tree_sum(&children.0, depth - 1, grain),
             tree_sum(&children.1, depth - 1, grain),
+            tree_sum(&children.0, depth - 1, grain),
         )
     } else {
+        // The second side can be stolen: it is the task of tp.h.
         rayon::join(
-            || tree_sum(&children.0, depth - 1, grain),
             || tree_sum(&children.1, depth - 1, grain),
+            || tree_sum(&children.0, depth - 1, grain),
         )
     };
     node.value.wrapping_add(left).wrapping_add(right)

@@ -2,9 +2,9 @@
 
 use anyhow::{Context, bail};
 use workspan_analysis::advise::{Goal, advise};
-use workspan_analysis::{Options, report};
+use workspan_analysis::{Metric, Options, report};
 use workspan_dag::Dag;
-use workspan_export::{advise_json, advise_text};
+use workspan_export::{advise_json, advise_text_by};
 
 use crate::compare::Looks;
 use crate::output::print;
@@ -26,6 +26,7 @@ Examples:
   workspan advise run.wspan
   workspan advise run.wspan --cores 64
   workspan advise run.wspan --only region:solve
+  workspan advise run.wspan --metric instructions
   workspan advise run.wspan --target-parallelism 100 --json"
 )]
 pub struct AdviseArgs {
@@ -42,7 +43,12 @@ pub struct AdviseArgs {
     /// What creating a task costs (default: what a probe costs in the trace, which is of that size)
     #[arg(long, value_name = "TIME", value_parser = time)]
     spawn_cost: Option<f64>,
-    /// Cost of a steal in the trace's time unit (default: the one stored in the trace)
+    /// What the critical path is weighed by: time, or a counter of the trace by name (without
+    /// advice on the size of tasks and the number of workers)
+    #[arg(long, value_name = "NAME", default_value = "time")]
+    metric: String,
+    /// Cost of a steal in the trace's time unit or the metric's count (default: the one stored in
+    /// the trace)
     #[arg(long, value_name = "N")]
     burden: Option<u64>,
     /// Print one JSON object with stable keys instead of text
@@ -59,7 +65,15 @@ pub struct AdviseArgs {
 pub fn run(args: &AdviseArgs) -> anyhow::Result<()> {
     let progress = Progress::new("workspan: reading the trace …");
     let of_file = || args.trace.file.display().to_string();
+    let counter = (args.metric != "time").then_some(args.metric.as_str());
+    if counter.is_some() && args.spawn_cost.is_some() {
+        bail!(
+            "--spawn-cost is a time; leave it out with --metric {}",
+            args.metric
+        );
+    }
     let measured = Options {
+        metric: counter.map_or(Metric::Time, |name| Metric::Counter(name.to_owned())),
         burden: args.burden,
         ..Options::default()
     };
@@ -83,7 +97,8 @@ pub fn run(args: &AdviseArgs) -> anyhow::Result<()> {
     if args.json {
         return print(&advise_json(&dag, &advice));
     }
-    print(&advise_text(&dag, &advice, &args.looks.options(usize::MAX)))
+    let looks = args.looks.options(usize::MAX);
+    print(&advise_text_by(&dag, &advice, counter, &looks))
 }
 
 /// Nanoseconds in the trace's ticks.

@@ -96,6 +96,9 @@ fn watch(args: &RecordingArgs) -> anyhow::Result<Watch> {
     // The kernel's events go to a file outside, which would grow as long as the program runs.
     let no_perf = args.no_perf || args.windows.ring.is_some();
     let mut watch = Watch::new(no_perf, args.sample, args.counters.as_deref())?;
+    if args.count.is_some() {
+        watch.count_instructions()?;
+    }
     watch.max_overhead = args.max_overhead;
     watch.stall = args.stall.map(Length::duration);
     watch.fold = args.fold.clone();

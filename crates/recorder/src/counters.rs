@@ -11,6 +11,7 @@ use core::ffi::{c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use crate::instructions::{EMULATED, Emulated};
 use crate::process::Recording;
 use crate::system;
 
@@ -71,7 +72,14 @@ impl Counters {
     /// Opens them for the calling thread; `None` when there are none, or the kernel opens none.
     pub(crate) fn open(&self, recording: &Recording) -> Option<Box<Open>> {
         let mut groups = Vec::new();
-        for events in self.events.chunks(GROUP) {
+        let (emulated, counted): (Vec<_>, Vec<_>) = self
+            .events
+            .iter()
+            .partition(|(event, _)| event.kind == EMULATED);
+        let emulated = emulated
+            .first()
+            .and_then(|(_, label)| Emulated::new(*label));
+        for events in counted.chunks(GROUP) {
             let mut group = Group {
                 events: Vec::new(),
                 last: [0; GROUP],
@@ -91,9 +99,10 @@ impl Counters {
                 groups.push(group);
             }
         }
-        (!groups.is_empty()).then(|| {
+        (!groups.is_empty() || emulated.is_some()).then(|| {
             Box::new(Open {
                 groups,
+                emulated,
                 written: 0,
                 page: recording.page,
             })
@@ -104,6 +113,7 @@ impl Counters {
 /// A thread's open events.
 pub(crate) struct Open {
     groups: Vec<Group>,
+    emulated: Option<Emulated>,
     /// Time of the last record, which the next one's ticks count from.
     pub(crate) written: u64,
     page: usize,
@@ -122,8 +132,28 @@ struct Event {
 }
 
 impl Open {
+    /// The recorder begins to write.
+    pub(crate) fn enter(&mut self) {
+        if let Some(emulated) = &mut self.emulated {
+            emulated.enter();
+        }
+    }
+
+    /// It has written.
+    pub(crate) fn leave(&mut self) {
+        if let Some(emulated) = &mut self.emulated {
+            emulated.leave();
+        }
+    }
+
     /// Calls `f` with label and increase since the last reading of each that rose.
     pub(crate) fn increases(&mut self, mut f: impl FnMut(u32, u64)) {
+        if let Some(emulated) = &mut self.emulated {
+            let (label, increase) = emulated.increase();
+            if increase > 0 {
+                f(label, increase);
+            }
+        }
         for group in &mut self.groups {
             let now = group.read();
             for ((event, &now), last) in group.events.iter().zip(&now).zip(&mut group.last) {

@@ -1,7 +1,7 @@
-//! What the programs have in common: a program's description, its arguments by size, its outcome,
-//! and the recursive loops.
+//! What the programs have in common: a program's description, its arguments by size, its outcome.
 
 use workspan_bench::command;
+pub use workspan_bench::loops::{pfor_mut, pfor_reduce, pfor_slices};
 use workspan_bench::numbers::mixed;
 
 /// Numbers by size, in the order of the usage.
@@ -77,79 +77,4 @@ pub fn unit(i: u64) -> f64 {
 
 pub fn near(a: f64, b: f64, tolerance: f64) -> bool {
     (a - b).abs() <= tolerance * (1.0 + b.abs())
-}
-
-/// Calls `leaf(first, piece)` for pieces of `rows`, which have `width` elements a row: halves them
-/// until `grain` rows or fewer are left, as TP_PFOR does. The left half is the side of the join
-/// that another worker can take.
-pub fn pfor_mut<T: Send>(
-    rows: &mut [T],
-    width: usize,
-    first: usize,
-    grain: usize,
-    leaf: &(impl Fn(usize, &mut [T]) + Sync),
-) {
-    let count = rows.len() / width;
-    if count == 0 {
-        return;
-    }
-    if count <= grain.max(1) {
-        return leaf(first, rows);
-    }
-    let middle = count / 2;
-    let (left, right) = rows.split_at_mut(middle * width);
-    rayon::join(
-        || pfor_mut(right, width, first + middle, grain, leaf),
-        || pfor_mut(left, width, first, grain, leaf),
-    );
-}
-
-/// The same over several slices of as many rows each, which are halved together.
-pub fn pfor_slices<T: Send>(
-    mut slices: Vec<&mut [T]>,
-    width: usize,
-    first: usize,
-    grain: usize,
-    leaf: &(impl Fn(usize, &mut [&mut [T]]) + Sync),
-) {
-    let count = slices.first().map_or(0, |slice| slice.len() / width);
-    if count == 0 {
-        return;
-    }
-    if count <= grain.max(1) {
-        return leaf(first, &mut slices);
-    }
-    let middle = count / 2;
-    let halves = slices.into_iter().map(|s| s.split_at_mut(middle * width));
-    let (left, right): (Vec<_>, Vec<_>) = halves.unzip();
-    rayon::join(
-        || pfor_slices(right, width, first + middle, grain, leaf),
-        || pfor_slices(left, width, first, grain, leaf),
-    );
-}
-
-/// The same tree over `[first, last)`; the leaves' results are combined in the order of the range.
-/// `None` for an empty range.
-pub fn pfor_reduce<T: Send>(
-    first: usize,
-    last: usize,
-    grain: usize,
-    leaf: &(impl Fn(usize, usize) -> T + Sync),
-    combine: &(impl Fn(T, T) -> T + Sync),
-) -> Option<T> {
-    if first >= last {
-        return None;
-    }
-    if last - first <= grain.max(1) {
-        return Some(leaf(first, last));
-    }
-    let middle = first + (last - first) / 2;
-    let (right, left) = rayon::join(
-        || pfor_reduce(middle, last, grain, leaf, combine),
-        || pfor_reduce(first, middle, grain, leaf, combine),
-    );
-    match (left, right) {
-        (Some(left), Some(right)) => Some(combine(left, right)),
-        (left, right) => left.or(right),
-    }
 }

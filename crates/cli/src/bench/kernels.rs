@@ -120,12 +120,16 @@ pub const HEADERS: [(&str, &str); 3] = [
 
 /// What all Rust kernels use, by path in their package. The library of `bench/` has more in it that
 /// they do not use, and that needs further crates.
-pub const RUST_LIBRARY: [(&str, &str); 3] = [
-    ("src/lib.rs", "pub mod command;\npub mod numbers;\n"),
+pub const RUST_LIBRARY: [(&str, &str); 4] = [
+    (
+        "src/lib.rs",
+        "pub mod command;\npub mod loops;\npub mod numbers;\n",
+    ),
     (
         "src/command.rs",
         include_str!("../../kernels/src/command.rs"),
     ),
+    ("src/loops.rs", include_str!("../../kernels/src/loops.rs")),
     (
         "src/numbers.rs",
         include_str!("../../kernels/src/numbers.rs"),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args as _;
 use workspan_record::cargo::command_line::{CargoLine, OwnFlags};
+use workspan_record::instructions::COUNTED;
 use workspan_record::options::fold::FoldArgs;
 use workspan_record::options::keep_windows::{Length, WindowArgs, positive};
 use workspan_record::options::max_overhead::MaxOverhead;
@@ -37,6 +38,11 @@ pub struct RecordingArgs {
     /// instructions,cache-misses,page-faults (each reading takes time: `--metric` weighs by them)
     #[arg(long, value_name = "NAMES")]
     pub counters: Option<String>,
+    /// Count instructions on any x86-64 machine, exactly, by running the program under valgrind,
+    /// some ten to a hundred times as slow: for `--metric instructions` where the CPU tells no
+    /// counters
+    #[arg(long, value_name = "instructions", value_parser = COUNTED)]
+    pub count: Option<String>,
     /// Which parts of the run are kept.
     #[command(flatten)]
     pub windows: WindowArgs,

@@ -382,7 +382,7 @@ fn is_join(site: &str) -> bool {
 }
 
 /// The Rust programs' tasks are those of the C++ ones, by site in `expected`: file by file where a
-/// program creates its tasks itself, in all where the recursive loops of `program.rs` do it for it.
+/// program creates its tasks itself, in all where the recursive loops of the library do it for it.
 fn the_programs_over_rayon_have_the_same_tasks(expected: &BTreeMap<String, u64>, folder: &Path) {
     let trace = folder.join("rayon.wspan");
     let run = Command::new(env!("CARGO_BIN_EXE_cargo-workspan"))

@@ -8,7 +8,7 @@ use crate::compare::CompareOptions;
 use crate::limits;
 use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::position::{end_words, label, owner_words, site_cell, start_words};
-use crate::quantity::{NBSP, percent_of, ratio, share, thousands, time};
+use crate::quantity::{NBSP, amount, percent_of, ratio, share, thousands, time};
 use crate::section::titled;
 use crate::what_if::quoted;
 
@@ -17,6 +17,16 @@ const MAX_GRAIN_ROWS: usize = 10;
 
 /// The advice as lines of at most `looks.width` columns.
 pub fn advise_text(dag: &Dag, advice: &Advice, looks: &CompareOptions) -> String {
+    advise_text_by(dag, advice, None, looks)
+}
+
+/// The same where the critical path was weighed by a `counter`.
+pub fn advise_text_by(
+    dag: &Dag,
+    advice: &Advice,
+    counter: Option<&str>,
+    looks: &CompareOptions,
+) -> String {
     let mut page = Page::new(looks.width, looks.color, looks.charset);
     let goal = &advice.goal;
     page.blank();
@@ -37,7 +47,7 @@ pub fn advise_text(dag: &Dag, advice: &Advice, looks: &CompareOptions) -> String
     );
     page.blank();
     for (number, step) in advice.steps.iter().enumerate() {
-        show(dag, advice, number + 1, step, &mut page);
+        show(dag, advice, counter, number + 1, step, &mut page);
     }
     let fine = advice.grain.iter().find(|row| row.is_too_fine());
     let stop = stop_words(advice.stop, &advice.limits, fine.is_some());
@@ -51,13 +61,20 @@ pub fn advise_text(dag: &Dag, advice: &Advice, looks: &CompareOptions) -> String
         limits::region(dag, &advice.limits),
     );
     right_size(dag, advice, &mut page);
-    folded(dag, advice, &mut page);
+    folded(dag, advice, counter, &mut page);
     elsewhere(advice, &mut page);
     grain(dag, &advice.grain, &mut page);
     page.finish()
 }
 
-fn show(dag: &Dag, advice: &Advice, number: usize, step: &Step, page: &mut Page) {
+fn show(
+    dag: &Dag,
+    advice: &Advice,
+    counter: Option<&str>,
+    number: usize,
+    step: &Step,
+    page: &mut Page,
+) {
     let block = &step.block;
     let many = step.strands > 1 && block.site != ROOT_PLACE;
     let mut words: Vec<Piece> = owner_words(dag, block.site, many);
@@ -67,7 +84,9 @@ fn show(dag: &Dag, advice: &Advice, number: usize, step: &Step, page: &mut Page)
     words.extend(end_words(dag, block, many));
     let part = percent_of(step.critical, advice.now.span_ticks());
     words.push(plain(": "));
-    words.push(strong(time(&dag.meta, step.critical as f64)));
+    let unit = counter.map_or(String::new(), |name| format!(" {name}"));
+    let weight = amount(&dag.meta, counter, step.critical as f64);
+    words.push(strong(format!("{weight}{unit}")));
     words.push(plain(format!(
         " of the critical path, {}. {}",
         share(part),
@@ -76,7 +95,10 @@ fn show(dag: &Dag, advice: &Advice, number: usize, step: &Step, page: &mut Page)
     page.prose(&format!("  {number}. "), 5, &words);
     let p = advice.goal.cores.max(1);
     let (lower, upper) = step.outcome.speedup(p);
-    let at = |speedup: f64| time(&dag.meta, step.outcome.work as f64 / speedup.max(1e-9));
+    let at = |speedup: f64| {
+        let each = step.outcome.work as f64 / speedup.max(1e-9);
+        amount(&dag.meta, counter, each.round())
+    };
     let parts = match step.change {
         Change::MoreThreads => format!("Divided among {p}"),
         _ => format!("Split into {} parts", ratio(step.factor)),
@@ -158,7 +180,7 @@ fn right_size(dag: &Dag, advice: &Advice, page: &mut Page) {
 const MAX_FOLDED_SITES: usize = 3;
 
 /// Says what folded strands hide, and how to see it.
-fn folded(dag: &Dag, advice: &Advice, page: &mut Page) {
+fn folded(dag: &Dag, advice: &Advice, counter: Option<&str>, page: &mut Page) {
     let Some(folded) = &advice.folded else {
         return;
     };
@@ -181,7 +203,7 @@ fn folded(dag: &Dag, advice: &Advice, page: &mut Page) {
         let at = |p: u32| if known(p) { label(dag, p) } else { "?" };
         words.push(plain(format!(
             "The block with the most work ({}) is from {} to {}. ",
-            time(&dag.meta, work as f64),
+            amount(&dag.meta, counter, work as f64),
             at(from),
             at(to)
         )));

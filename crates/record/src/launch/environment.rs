@@ -25,6 +25,8 @@ pub const FOLLOW: &str = "WORKSPAN_FOLLOW";
 pub const SWAP: &str = "WORKSPAN_SWAP";
 /// For the preloaded library: performance counters, as it takes them.
 pub const COUNTERS: &str = "WORKSPAN_COUNTERS";
+/// For the runner: the folder of the tool that counts instructions.
+pub const COUNT: &str = "WORKSPAN_COUNT";
 /// For the preloaded library: millionths of the program's time that recording may add (0: no
 /// limit), and the tasks that a thread records before there is a limit, as `50000:8192`.
 pub const MAX_OVERHEAD: &str = "WORKSPAN_MAX_OVERHEAD";
@@ -124,6 +126,7 @@ pub fn restore(command: &mut Command) {
         FOLLOW,
         SWAP,
         COUNTERS,
+        COUNT,
         EACH,
         LIST,
         PARTS,

@@ -9,9 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::cargo::dry_run;
+use crate::instructions;
 use crate::kernel::off_cpu;
 use crate::launch::each;
-use crate::launch::environment::{self, EACH, LIBRARY, LIST, PROGRAM, SPOOL_DIR, USER_RUNNER};
+use crate::launch::environment::{
+    self, COUNT, EACH, LIBRARY, LIST, PROGRAM, SPOOL_DIR, USER_RUNNER,
+};
 use crate::launch::preflight;
 use crate::launch::sanitizer;
 
@@ -42,10 +45,21 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let user = std::env::var_os(USER_RUNNER)
         .map(|value| environment::split(&value))
         .unwrap_or_default();
-    let mut words = user.into_iter().chain([file.clone()]).chain(args);
+    let counter = std::env::var_os(COUNT).map(PathBuf::from);
+    let counted = counter
+        .iter()
+        .flat_map(|folder| instructions::words(folder));
+    let mut words = user
+        .into_iter()
+        .chain(counted)
+        .chain([file.clone()])
+        .chain(args);
     let mut command = Command::new(words.next().unwrap_or_default());
     command.args(words);
     environment::restore(&mut command);
+    if let Some(folder) = &counter {
+        instructions::tell(&mut command, folder);
+    }
     if let Some(list) = std::env::var_os(LIST) {
         return match dry_run::add(Path::new(&list), &command) {
             Ok(()) => ExitCode::SUCCESS,

@@ -1,5 +1,6 @@
 //! What the kernel is asked to watch of the recorded program, from the flags to the runner.
 
+use std::path::PathBuf;
 use std::process::Command;
 use std::str::FromStr;
 use std::time::Duration;
@@ -9,8 +10,9 @@ use workspan_perf::{Counter, Rate};
 use workspan_trace::entry::Note;
 use workspan_trace::note_keys::WARNING;
 
+use crate::instructions;
 use crate::lake::Lake;
-use crate::launch::environment::{COUNTERS, MAX_OVERHEAD, NO_PERF, SAMPLE, is_followed};
+use crate::launch::environment::{COUNT, COUNTERS, MAX_OVERHEAD, NO_PERF, SAMPLE, is_followed};
 use crate::options::fold::FoldArgs;
 use crate::options::keep_windows::Windows;
 use crate::options::max_overhead::MaxOverhead;
@@ -35,6 +37,8 @@ pub struct Watch {
     pub lake: Option<Lake>,
     /// `--counters`: those the kernel counts.
     counters: Vec<Counter>,
+    /// `--count`: the folder of the tool that counts instructions.
+    counted: Option<PathBuf>,
     /// And why it does not count the others.
     uncounted: Vec<String>,
 }
@@ -92,16 +96,39 @@ impl Watch {
         Ok(watch)
     }
 
+    /// `--count instructions`: the program runs in an emulator that counts them.
+    ///
+    /// # Errors
+    /// What is missing for that, or `--counters` asks the CPU for the same.
+    pub fn count_instructions(&mut self) -> anyhow::Result<()> {
+        if self.counters.iter().any(|c| c.name == "instructions") {
+            anyhow::bail!(
+                "--count instructions counts what --counters instructions asks the CPU for; leave one out"
+            );
+        }
+        // The kernel would see the emulator's code and waits.
+        self.no_perf = true;
+        self.counted = Some(instructions::prepare()?);
+        Ok(())
+    }
+
     /// What the trace says about it, where those parts of the run are kept.
     pub fn notes(&self, windows: &Windows) -> impl Iterator<Item = Note> {
-        let names: Vec<&str> = self.counters.iter().map(|c| c.name.as_str()).collect();
+        let mut names: Vec<&str> = self.counters.iter().map(|c| c.name.as_str()).collect();
+        names.extend(self.counted.iter().map(|_| "instructions"));
         let counted = (!names.is_empty()).then(|| Note::new("counters", names.join(", ")));
         let uncounted = self.uncounted.iter();
         let uncounted =
             uncounted.map(|why| Note::new(WARNING, format!("Without a counter: {why}.")));
-        let unfolded = (self.fold.folds() && (windows.keep_parts() || !self.counters.is_empty()))
+        let emulated = self.counted.iter();
+        let emulated = emulated.map(|_| Note::new(WARNING, instructions::TIMES_ARE_NOT));
+        let unfolded = (self.fold.folds() && (windows.keep_parts() || counted.is_some()))
             .then(|| Note::new(WARNING, UNFOLDED));
-        counted.into_iter().chain(uncounted).chain(unfolded)
+        counted
+            .into_iter()
+            .chain(uncounted)
+            .chain(emulated)
+            .chain(unfolded)
     }
 
     /// Tells the runner below `command`.
@@ -121,19 +148,24 @@ impl Watch {
         if most.is_some() || !told {
             command.env(MAX_OVERHEAD, MaxOverhead::told(most));
         }
-        if !self.counters.is_empty() {
-            let told = self.counters.iter().map(|c| {
-                let kernel = u8::from(c.kernel);
-                format!("{}:{}:{}:{kernel}", c.name, c.kind, c.config)
-            });
-            command.env(COUNTERS, told.collect::<Vec<_>>().join(","));
+        let told = self.counters.iter().map(|c| {
+            let kernel = u8::from(c.kernel);
+            format!("{}:{}:{}:{kernel}", c.name, c.kind, c.config)
+        });
+        let mut told: Vec<String> = told.collect();
+        if let Some(folder) = &self.counted {
+            command.env(COUNT, folder);
+            let event = instructions::event();
+            told.push(format!("{}:{}:{}:0", event.name, event.kind, event.config));
+        }
+        if !told.is_empty() {
+            command.env(COUNTERS, told.join(","));
         }
     }
 }
 
 /// Who asks for a small trace has to know that this one is not.
-const UNFOLDED: &str =
-    "--fold was without effect: no run is folded with --ring, --delay, --duration or --counters.";
+const UNFOLDED: &str = "--fold was without effect: no run is folded with --ring, --delay, --duration, --counters or --count.";
 
 /// As many as the recorder reads.
 const MOST_COUNTERS: usize = workspan_recorder::MOST_COUNTERS;

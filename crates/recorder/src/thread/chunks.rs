@@ -135,15 +135,19 @@ pub(crate) extern "C" fn refill(handle: *mut Handle) {
             return;
         }
         let owner = owner_of(handle);
-        if (*owner).counters.is_none() {
+        let Some(open) = &mut (*owner).counters else {
             renew(handle);
             return;
-        }
+        };
+        open.enter();
         // Room for the readings, and after them for what is to be written.
         if (*handle).cursor > (*owner).limit.wrapping_sub(READINGS) {
             renew(handle);
         }
         readings::write_readings(&mut *owner);
+        if let Some(open) = &mut (*owner).counters {
+            open.leave();
+        }
     }
 }
 

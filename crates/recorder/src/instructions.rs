@@ -1,0 +1,80 @@
+//! Instructions that an emulator counts, on machines whose CPU tells no counters.
+//!
+//! `workspan record --count instructions` runs the program under valgrind with a tool of its own
+//! (`record/src/instructions/tool.c`), which counts the instructions of each thread, those of this
+//! library excepted. The program asks for its thread's number by a client request: a sequence of
+//! instructions without effect, which valgrind takes for a call of the tool.
+
+/// [`crate::CounterEvent::kind`] of what is counted this way.
+pub const EMULATED: u32 = u32::MAX;
+
+/// The request of `tool.c`.
+#[cfg(target_arch = "x86_64")]
+const INSTRUCTIONS_SO_FAR: u64 = 0x5753_0001;
+
+/// How many instructions the calling thread has run, plus one; 0 outside of the emulator.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn so_far() -> u64 {
+    let request = [INSTRUCTIONS_SO_FAR, 0, 0, 0, 0, 0];
+    let mut answer: u64 = 0;
+    // SAFETY: the rotations add up to whole turns and the exchange is with itself, so no register
+    // changes but the answer's; the request is read while it lives.
+    unsafe {
+        core::arch::asm!(
+            "rol rdi, 3",
+            "rol rdi, 13",
+            "rol rdi, 61",
+            "rol rdi, 51",
+            "xchg rbx, rbx",
+            in("rax") request.as_ptr(),
+            inout("rdx") answer,
+            options(nostack)
+        );
+    }
+    answer
+}
+
+/// Nobody counts.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn so_far() -> u64 {
+    0
+}
+
+/// The instructions of one thread.
+pub(crate) struct Emulated {
+    /// What the trace calls them.
+    label: u32,
+    /// Their number when the recorder last left the thread to the program.
+    last: u64,
+    /// Their number when it was last entered.
+    entered: u64,
+}
+
+impl Emulated {
+    /// Of the calling thread; `None` outside of the emulator.
+    pub(crate) fn new(label: u32) -> Option<Self> {
+        let last = so_far();
+        (last > 0).then_some(Emulated {
+            label,
+            last,
+            entered: last,
+        })
+    }
+
+    /// The recorder begins to write: what it calls in other libraries is not the program's.
+    pub(crate) fn enter(&mut self) {
+        self.entered = so_far();
+    }
+
+    /// It has written.
+    pub(crate) fn leave(&mut self) {
+        self.last = so_far();
+    }
+
+    /// The label, and the program's instructions since the last reading.
+    pub(crate) fn increase(&mut self) -> (u32, u64) {
+        let increase = self.entered.saturating_sub(self.last);
+        self.last = self.entered;
+        (self.label, increase)
+    }
+}
