@@ -18,7 +18,7 @@ fn built(language: Language, flags: &[&str], sources: &[&str], folder: &Path) ->
     let compiler = match openmp(Family::Gnu, language) {
         Ok(compiler) => &compiler.command,
         Err(why) => {
-            skipped("headers for runtimes of the seeds", why);
+            skipped("headers for runtimes of the seeds", &why);
             return None;
         }
     };
