@@ -77,9 +77,12 @@ fn instructions_are_counted_without_counters_of_the_cpu() {
         panic!("three tasks: {of_tasks:?}");
     };
     // 100,000 more rounds of two instructions.
-    assert_eq!(long - short, 200_000, "{of_tasks:?}");
+    // The recorder's own path between two readings differs by a few.
+    assert!((long - short).abs_diff(200_000) < 50, "{of_tasks:?}");
     assert!((2_000..3_000).contains(&short), "{of_tasks:?}");
-    assert_eq!(of_tasks[0], of_tasks[1], "two runs");
+    let pairs = of_tasks[0].iter().zip(&of_tasks[1]);
+    let apart = pairs.map(|(a, b)| a.abs_diff(*b)).max();
+    assert!(apart < Some(50), "two runs: {of_tasks:?}");
     // What is asked of the metric works with it.
     for command in ["report", "whatif", "advise"] {
         let said = json(&[command, "--metric", "instructions", "--json", traces[0]]);

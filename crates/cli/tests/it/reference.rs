@@ -64,11 +64,12 @@ const ALL: [&str; 12] = [
 ];
 
 /// Names in capitals that are no variables of a user's, or are set by cargo for every build.
-const OTHER_NAMES: [&str; 7] = [
+const OTHER_NAMES: [&str; 8] = [
     "CARGO_MANIFEST_DIR",
     "CARGO_PKG_NAME",
     "CARGO_PKG_VERSION",
     "CLOCK_MONOTONIC_RAW",
+    "CLOCK_PROPERTIES",
     "OUT_DIR",
     "WORKSPAN_EMBEDDED_HASH",
     "WORKSPAN_PRELOAD_LIBRARY",

@@ -48,11 +48,30 @@ fn failed_attempts_and_sleep_stand_where_they_were() {
     }
 }
 
+/// Worker 1 takes task 2 from the root while its task 1 waits for task 3, which worker 0 took.
+const LEAPFROG: &str = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child"}
+{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"create","t":0,"w":0,"task":0,"child":1,"site":"a"}
+{"ev":"create","t":10,"w":0,"task":0,"child":2,"site":"b"}
+{"ev":"begin","t":10,"w":1,"task":1}
+{"ev":"create","t":20,"w":1,"task":1,"child":3,"site":"c"}
+{"ev":"wait","t":30,"w":1,"task":1}
+{"ev":"wait","t":30,"w":0,"task":0}
+{"ev":"begin","t":35,"w":0,"task":3}
+{"ev":"begin","t":40,"w":1,"task":2}
+{"ev":"end","t":80,"w":1,"task":2}
+{"ev":"end","t":100,"w":0,"task":3}
+{"ev":"resume","t":100,"w":1,"task":1}
+{"ev":"end","t":120,"w":1,"task":1}
+{"ev":"resume","t":120,"w":0,"task":0}
+{"ev":"end","t":130,"w":0,"task":0}"#;
+
 #[test]
 fn steals_of_waiting_thieves_are_leapfrogs_though_no_runtime_told() {
     let mut seen = 0;
-    for seed in 1..6 {
-        let mut dag = make(seed, Shape::default());
+    let random = (1..6).map(|seed| make(seed, Shape::default()));
+    let by_hand = workspan_reader::text::read(LEAPFROG.as_bytes()).unwrap();
+    for mut dag in random.chain([by_hand]) {
         dag.steals.clear();
         let all = statistics(&dag, &Options::default()).unwrap();
         let session = session(dag);
