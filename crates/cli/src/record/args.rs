@@ -38,9 +38,8 @@ pub struct RecordingArgs {
     /// instructions,cache-misses,page-faults (each reading takes time: `--metric` weighs by them)
     #[arg(long, value_name = "NAMES")]
     pub counters: Option<String>,
-    /// Count instructions on any x86-64 machine, without counters of the CPU, by running the program under valgrind,
-    /// some ten to a hundred times as slow: for `--metric instructions` where the CPU tells no
-    /// counters
+    /// Count instructions on any x86-64 machine by running the program under valgrind, some ten to
+    /// a hundred times as slow: for `--metric instructions` where the CPU tells no counters
     #[arg(long, value_name = "instructions", value_parser = COUNTED)]
     pub count: Option<String>,
     /// Which parts of the run are kept.
