@@ -18,8 +18,8 @@ pub enum Cause {
     BuriedWait,
     /// The runtime ran a new task on its creator's thread at once, so the creator stopped creating.
     BoundedQueue,
-    /// The workers that were free waited in other tasks, where their runtime runs only what descends
-    /// from these.
+    /// The workers that were free waited in other tasks, where their runtime runs only what
+    /// descends from these.
     RestrainedStealing,
     /// The same work took longer than in a serial run.
     Stretch,

@@ -72,9 +72,9 @@ impl<'a> PathStrands<'a> {
 
     /// The tasks of a phase are those one wait joins, or those of one parent that nobody joins.
     /// When `task`, of which the path's strand `at` is one, is on the path to its end, and no other
-    /// task of its phase was still to start then: how many there are, if more than one. Where a task
-    /// creates a single one and does a similar amount itself before it waits for it, as halved loops
-    /// and divide and conquer do, its own half is the second.
+    /// task of its phase was still to start then: how many there are, if more than one. Where a
+    /// task creates a single one and does a similar amount itself before it waits for it, as halved
+    /// loops and divide and conquer do, its own half is the second.
     fn phase_ended_by(&self, at: usize, task: TaskId) -> Option<u64> {
         let (dag, strands) = (self.dag, &self.dag.strands);
         let of_task = |p: &&(StrandId, _)| strands.task[p.0 as usize] == task;

@@ -13,8 +13,8 @@ pub struct MaxOverhead(u32);
 /// Tasks that each thread records in full before any is left out, where a budget was asked for:
 /// about a millisecond of recording.
 const HOLD: u32 = 1 << 13;
-/// And where nobody asked: some 7 ms of recording, so that a run of 50 ms and more takes at most 1.3
-/// times its bare CPU time.
+/// And where nobody asked: some 7 ms of recording, so that a run of 50 ms and more takes at most
+/// 1.3 times its bare CPU time.
 const HOLD_UNASKED: u32 = 1 << 16;
 
 impl MaxOverhead {
