@@ -84,9 +84,10 @@ fn instructions_are_counted_without_counters_of_the_cpu() {
     let apart = pairs.map(|(a, b)| a.abs_diff(*b)).max();
     assert!(apart < Some(50), "two runs: {of_tasks:?}");
     // What is asked of the metric works with it.
-    for command in ["report", "whatif", "advise"] {
-        let said = json(&[command, "--metric", "instructions", "--json", traces[0]]);
-        assert!(said.is_object(), "{command}: {said}");
+    for command in [&["report"][..], &["whatif", "--by-site", "2"], &["advise"]] {
+        let metric = ["--metric", "instructions", "--json", traces[0]];
+        let said = json(&[command, &metric].concat());
+        assert!(said.is_object(), "{command:?}: {said}");
     }
     let report = json(&["report", "--metric", "instructions", "--json", traces[0]]);
     assert_eq!(report["metric"], "instructions");
