@@ -169,7 +169,7 @@ mod tests {
             "TIME" => "1h",
             "SIZE" => "1MB",
             "off|HZ" => "99",
-            "NAMES" => "instructions",
+            "NAMES" | "instructions" => "instructions",
             "off|PERCENT" => "5%",
             "auto|off|TIME" => "10us",
             "SITE" => "sort.rs:1",
