@@ -52,9 +52,12 @@ fn failed_attempts_and_sleep_stand_where_they_were() {
 const LEAPFROG: &str = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child"}
 {"ev":"begin","t":0,"w":0,"task":0}
 {"ev":"create","t":0,"w":0,"task":0,"child":1,"site":"a"}
+{"ev":"resume","t":0,"w":0,"task":0}
 {"ev":"create","t":10,"w":0,"task":0,"child":2,"site":"b"}
+{"ev":"resume","t":10,"w":0,"task":0}
 {"ev":"begin","t":10,"w":1,"task":1}
 {"ev":"create","t":20,"w":1,"task":1,"child":3,"site":"c"}
+{"ev":"resume","t":20,"w":1,"task":1}
 {"ev":"wait","t":30,"w":1,"task":1}
 {"ev":"wait","t":30,"w":0,"task":0}
 {"ev":"begin","t":35,"w":0,"task":3}
