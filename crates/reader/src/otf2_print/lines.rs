@@ -1,5 +1,8 @@
 //! The lines of the text: definitions and events.
 
+use std::iter::Enumerate;
+use std::slice::Split;
+
 use workspan_dag::Error;
 
 /// How the text begins; a blank line may stand before it.
@@ -27,15 +30,18 @@ enum Section {
     Other,
 }
 
+/// Whether a byte ends a line.
+type IsEnd = fn(&u8) -> bool;
+
 /// The lines, with their numbers.
 pub(super) struct Lines<'a> {
-    lines: std::iter::Enumerate<std::slice::Split<'a, u8, fn(&u8) -> bool>>,
+    lines: Enumerate<Split<'a, u8, IsEnd>>,
     section: Section,
 }
 
 impl<'a> Lines<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Lines<'a> {
-        let is_end: fn(&u8) -> bool = |b| *b == b'\n';
+        let is_end: IsEnd = |b| *b == b'\n';
         Lines {
             lines: bytes.split(is_end).enumerate(),
             section: Section::Other,

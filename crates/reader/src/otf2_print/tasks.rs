@@ -266,9 +266,8 @@ impl Tasks {
         self.tasks[task as usize].regions.push(id);
         match region.role {
             Role::Wait => {
-                if self.close(task, t, RawEnd::WaitChildren, region.place) {
-                    self.tasks[task as usize].waits = true;
-                }
+                let waits = self.close(task, t, RawEnd::WaitChildren, region.place);
+                self.tasks[task as usize].waits |= waits;
             }
             Role::Barrier => {
                 // Other tasks run in it, on top of this one.
