@@ -215,9 +215,9 @@ impl<'a> Slow<'a> {
             let other_half = match (self.path.get(last + 1), self.dag.tasks.creator[task]) {
                 (Some(&next), creator) if phase.len() == 1 && creator != NONE => {
                     let strands = &self.dag.strands;
-                    let wait = strands.prev[next as usize] as usize;
+                    let wait = strands.prev[next] as usize;
                     let half = strands.end[wait].saturating_sub(strands.end[creator as usize]);
-                    strands.task[creator as usize] == strands.task[next as usize]
+                    strands.task[creator as usize] == strands.task[next]
                         && 2 * half >= strands.end[end] - start_of(task)
                 }
                 _ => false,
