@@ -4,7 +4,7 @@ use anyhow::{Context, bail};
 use workspan_analysis::advise::{Goal, advise};
 use workspan_analysis::{Metric, Options, report};
 use workspan_dag::Dag;
-use workspan_export::{advise_json, advise_text_by};
+use workspan_export::{advise_json, advise_text};
 
 use crate::compare::Looks;
 use crate::output::print;
@@ -95,10 +95,10 @@ pub fn run(args: &AdviseArgs) -> anyhow::Result<()> {
     let advice = advise(&dag, &measured, &report, goal).with_context(of_file)?;
     drop(progress);
     if args.json {
-        return print(&advise_json(&dag, &advice));
+        return print(&advise_json(&dag, &advice, counter));
     }
     let looks = args.looks.options(usize::MAX);
-    print(&advise_text_by(&dag, &advice, counter, &looks))
+    print(&advise_text(&dag, &advice, counter, &looks))
 }
 
 /// Nanoseconds in the trace's ticks.

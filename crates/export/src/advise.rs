@@ -4,7 +4,7 @@ mod json;
 mod text;
 
 pub use json::advise_json;
-pub use text::{advise_text, advise_text_by};
+pub use text::advise_text;
 
 use workspan_analysis::Limits;
 use workspan_analysis::advise::{Change, Stop};

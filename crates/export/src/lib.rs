@@ -32,7 +32,7 @@ mod timeline;
 mod tracks;
 mod what_if;
 
-pub use advise::{advise_json, advise_text, advise_text_by};
+pub use advise::{advise_json, advise_text};
 pub use chrome::{Chrome, chrome};
 pub use compare::{
     CompareOptions, EachRow, check_github, check_json, check_junit, check_markdown, check_sarif,

@@ -12,7 +12,6 @@ use super::pools::PoolUse;
 use super::preemption::Preemption;
 use super::probes::probes;
 use super::ready_strand::ReadyStrands;
-use super::restrained::RestrainedWaits;
 use super::spawn_loop::SpawnLoops;
 use super::task_size::{TaskSize, by_site};
 use super::{Cause, Causes, Costs, Evidence, Finding};
@@ -55,7 +54,6 @@ pub(crate) struct Ledger<'a> {
     others: OtherThreads<'a>,
     pools: Option<PoolUse<'a>>,
     preempted: Preemption,
-    restrained: Option<RestrainedWaits<'a>>,
     sizes: Vec<TaskSize>,
     own_gaps: OwnGaps,
     book: Book,
@@ -90,7 +88,6 @@ impl<'a> Ledger<'a> {
             others: OtherThreads::new(dag),
             pools: PoolUse::new(dag),
             preempted: Preemption::new(dag),
-            restrained: RestrainedWaits::new(dag),
             book: Book::new(),
         }
     }
@@ -233,9 +230,7 @@ impl Observer for Ledger<'_> {
         if let Some(pools) = &mut self.pools {
             pools.start(strand, thread);
         }
-        if let Some(restrained) = &mut self.restrained {
-            restrained.start(thread, self.dag.strands.start[strand as usize]);
-        }
+        self.ready.start(strand, thread);
     }
 
     fn end(&mut self, strand: StrandId, thread: usize, time: u64) {
@@ -243,16 +238,12 @@ impl Observer for Ledger<'_> {
         if let Some(pools) = &mut self.pools {
             pools.end(thread);
         }
-        if let Some(restrained) = &mut self.restrained {
-            restrained.end(strand, thread, time);
-        }
+        self.ready.end(strand, thread, time);
     }
 
     fn off(&mut self, thread: usize, time: u64, why: Option<OffWhy>) {
         self.off.change(thread, time, why);
-        if let Some(restrained) = &mut self.restrained {
-            restrained.off(thread, time, why);
-        }
+        self.ready.off(thread, time, why);
     }
 
     fn left(&mut self, waiting: &ReadyInterval, served: Served) {
@@ -326,16 +317,7 @@ impl Observer for Ledger<'_> {
                 return;
             }
         }
-        let Entry {
-            mut cause, block, ..
-        } = self.ready.cause(waiting, all, &self.grain, &self.loops);
-        let starts_a_task = self.dag.strands.prev[s as usize] == NONE;
-        if cause == Cause::SlowThief
-            && starts_a_task
-            && self.restrained.as_ref().is_some_and(|r| r.kept(waiting))
-        {
-            cause = Cause::RestrainedStealing;
-        }
+        let Entry { cause, block, .. } = self.ready.cause(waiting, all, &self.grain, &self.loops);
         let lost = u128::from(all) + gap;
         if cause == Cause::Descheduled {
             self.book.add_without_strand(cause, block, lost, s);

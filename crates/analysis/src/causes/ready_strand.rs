@@ -1,9 +1,10 @@
 //! The cause of a strand's delay: it was ready, a worker was free for it, and it did not start.
 
-use workspan_dag::{Dag, EdgeKind, NONE, Steals, TaskKind};
+use workspan_dag::{Dag, EdgeKind, NONE, OffWhy, Steals, StrandId, TaskKind};
 
 use super::book::Entry;
 use super::grain::Grain;
+use super::restrained::RestrainedWaits;
 use super::spawn_loop::SpawnLoops;
 use super::{Cause, Costs};
 use crate::blocks::CodeBlock;
@@ -21,6 +22,8 @@ pub(super) struct ReadyStrands<'a> {
     /// Strands whose thread ran a child just created instead, with that child; in start order.
     paused: &'a [(u32, u32)],
     next_paused: usize,
+    /// `None` where a waiting thread may run any task.
+    restrained: Option<RestrainedWaits<'a>>,
 }
 
 impl<'a> ReadyStrands<'a> {
@@ -30,6 +33,7 @@ impl<'a> ReadyStrands<'a> {
             costs,
             paused,
             next_paused: 0,
+            restrained: RestrainedWaits::new(dag),
         }
     }
 
@@ -90,12 +94,36 @@ impl<'a> ReadyStrands<'a> {
                 _ => Entry::new(Cause::None, CodeBlock::whole_site(NONE)),
             };
         }
-        let key = if is_new {
-            CodeBlock::whole_site(site)
-        } else {
-            starts
+        if !is_new {
+            return Entry::new(Cause::SlowThief, starts);
+        }
+        let restrained = self.restrained.as_ref();
+        let cause = match restrained.is_some_and(|waits| waits.kept(waiting)) {
+            true => Cause::RestrainedStealing,
+            false => Cause::SlowThief,
         };
-        Entry::new(Cause::SlowThief, key)
+        Entry::new(cause, CodeBlock::whole_site(site))
+    }
+
+    /// `strand` starts on `thread`.
+    pub(super) fn start(&mut self, strand: StrandId, thread: usize) {
+        if let Some(restrained) = &mut self.restrained {
+            restrained.start(thread, self.dag.strands.start[strand as usize]);
+        }
+    }
+
+    /// `strand` ends on `thread`.
+    pub(super) fn end(&mut self, strand: StrandId, thread: usize, time: u64) {
+        if let Some(restrained) = &mut self.restrained {
+            restrained.end(strand, thread, time);
+        }
+    }
+
+    /// `thread` goes off the CPU, or comes back.
+    pub(super) fn off(&mut self, thread: usize, time: u64, why: Option<OffWhy>) {
+        if let Some(restrained) = &mut self.restrained {
+            restrained.off(thread, time, why);
+        }
     }
 
     /// The child just created that the thread of `strand` ran before it.

@@ -2,12 +2,15 @@
 //! waited in another task, and may run only what descends from that one (OpenMP's task scheduling
 //! constraint, [`TasksInWaits`]).
 
+use std::collections::VecDeque;
+
 use workspan_dag::{Dag, EndKind, NONE, OffWhy, StrandId, TaskId, TasksInWaits};
 
 use crate::ready::ReadyInterval;
 
-/// So many stretches of free time are looked at for one ready strand.
-const MAX_STRETCHES: usize = 256;
+/// How many of a thread's last stretches of free time are kept. A task that stood ready for longer is
+/// judged by these.
+const MAX_STRETCHES: usize = 32;
 /// A task that descends through more tasks than these is taken for a descendant.
 const MAX_DESCENT: usize = 4096;
 
@@ -33,7 +36,8 @@ pub(super) struct RestrainedWaits<'a> {
     dag: &'a Dag,
     /// Strands that end in a wait, with the strand after it; ascending.
     after: Vec<(StrandId, StrandId)>,
-    free: Vec<Vec<FreeTime>>,
+    /// By thread, the last ones.
+    free: Vec<VecDeque<FreeTime>>,
     waiting: Vec<Vec<Waiting>>,
     /// Whether each thread runs a strand.
     running: Vec<bool>,
@@ -60,7 +64,7 @@ impl<'a> RestrainedWaits<'a> {
         Some(RestrainedWaits {
             dag,
             after,
-            free: vec![vec![whole_run]; threads],
+            free: vec![VecDeque::from([whole_run]); threads],
             waiting: vec![Vec::new(); threads],
             running: vec![false; threads],
         })
@@ -78,21 +82,29 @@ impl<'a> RestrainedWaits<'a> {
         if why == Some(OffWhy::Preempted) {
             return self.close(thread, time);
         }
-        if let (Some(&last), false) = (self.free[thread].last(), self.running[thread])
+        if let (Some(&last), false) = (self.free[thread].back(), self.running[thread])
             && last.end <= time
         {
-            self.free[thread].push(FreeTime {
-                begin: time,
-                end: u64::MAX,
-                ..last
-            });
+            self.open(thread, time, last.waits);
         }
     }
 
     fn close(&mut self, thread: usize, time: u64) {
-        if let Some(free) = self.free[thread].last_mut() {
+        if let Some(free) = self.free[thread].back_mut() {
             free.end = free.end.min(time);
         }
+    }
+
+    fn open(&mut self, thread: usize, begin: u64, waits: TaskId) {
+        let free = &mut self.free[thread];
+        if free.len() == MAX_STRETCHES {
+            free.pop_front();
+        }
+        free.push_back(FreeTime {
+            begin,
+            end: u64::MAX,
+            waits,
+        });
     }
 
     /// `strand` ends on `thread`.
@@ -111,11 +123,8 @@ impl<'a> RestrainedWaits<'a> {
                 until: strands.start[self.after[at].1 as usize],
             });
         }
-        self.free[thread].push(FreeTime {
-            begin: time,
-            end: u64::MAX,
-            waits: waiting.last().map_or(NONE, |w| w.task),
-        });
+        let waits = waiting.last().map_or(NONE, |w| w.task);
+        self.open(thread, time, waits);
     }
 
     /// Whether workers were free while the task of `ready`, a task's first strand, stood ready, and
@@ -125,13 +134,11 @@ impl<'a> RestrainedWaits<'a> {
         let start = strands.start[ready.strand as usize];
         let task = strands.task[ready.strand as usize];
         let (mut all, mut kept) = (0, 0);
-        let mut left = MAX_STRETCHES;
         for thread in (0..self.dag.meta.threads).filter(|&t| self.dag.is_worker(t)) {
             for free in self.free[thread as usize].iter().rev() {
-                if free.end <= ready.ready || left == 0 {
+                if free.end <= ready.ready {
                     break;
                 }
-                left -= 1;
                 let (from, to) = (free.begin.max(ready.ready), free.end.min(start));
                 let ticks = u128::from(to.saturating_sub(from));
                 all += ticks;

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use workspan_dag::{Dag, EndKind, NONE, Off, PlaceId, ROOT_PLACE, StrandId};
+use workspan_dag::{Dag, EndKind, NONE, PlaceId, ROOT_PLACE, StrandId};
 
 use crate::predecessors::Forward;
 use crate::ready::ready_event_in_order;
 use crate::runtime_gaps::runtime_gaps;
+use crate::weight::off_between;
 
 /// What the runtime took for the tasks of a spawn site, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -63,7 +64,8 @@ pub fn overhead(dag: &Dag) -> Vec<SiteOverhead> {
         if !is_own || ready.at > from || from >= to {
             continue;
         }
-        let ticks = (to - from).saturating_sub(off_within(&dag.offs, thread as u32, from, to));
+        let off = off_between(dag, s, from, to);
+        let ticks = (to - from).saturating_sub(off.descheduled + off.blocked);
         let own = tasks.site[strands.task[b] as usize];
         let site = match strands.end_kind[b] {
             EndKind::Create if child_site[b] != NONE => child_site[b],
@@ -91,14 +93,4 @@ pub fn overhead(dag: &Dag) -> Vec<SiteOverhead> {
     let mut rows: Vec<SiteOverhead> = rows.filter(|row| row.ticks() > 0).collect();
     rows.sort_by_key(|row| (std::cmp::Reverse(row.ticks()), row.site));
     rows
-}
-
-/// Ticks that a thread was off the CPU in `[from, to)`. Times off the CPU are in the order of
-/// thread and time.
-fn off_within(offs: &[Off], thread: u32, from: u64, to: u64) -> u64 {
-    let first = offs.partition_point(|off| (off.thread, off.end) <= (thread, from));
-    let own = offs[first..].iter();
-    let own = own.take_while(|off| off.thread == thread && off.start < to);
-    let ticks = own.map(|off| off.end.min(to).saturating_sub(off.start.max(from)));
-    ticks.sum()
 }

@@ -51,6 +51,11 @@ impl WorkerSteals {
     pub fn tries(&self) -> u64 {
         self.steals + self.failed
     }
+
+    /// Those made while no task of the thread was in a wait.
+    pub fn steal_tries(&self) -> u64 {
+        self.tries() - self.leap_tries
+    }
 }
 
 /// Who stole from whom, and what the workers did without work.

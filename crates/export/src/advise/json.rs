@@ -13,8 +13,9 @@ use crate::limits::limits_json;
 use crate::section::section_json;
 use crate::what_if::json::{outcome, whole};
 
-/// The advice as one JSON object, followed by a newline.
-pub fn advise_json(dag: &Dag, advice: &Advice) -> String {
+/// The advice as one JSON object, followed by a newline; the critical path was weighed by a
+/// `counter`, or by time.
+pub fn advise_json(dag: &Dag, advice: &Advice, counter: Option<&str>) -> String {
     let workers = [advice.goal.cores];
     let steps: Vec<Json> = advice
         .steps
@@ -43,7 +44,7 @@ pub fn advise_json(dag: &Dag, advice: &Advice) -> String {
         .map(|f| json!({"id": f.cause.id(), "site": place(dag, f.block.site), "lost": whole(f.lost)}))
         .collect();
     let root = json!({
-        "workspan_advice": 1, "section": section_json(&dag.meta), "target_parallelism": ratio_json(advice.goal.parallelism), "cores": advice.goal.cores,
+        "workspan_advice": 1, "metric": counter.unwrap_or("time"), "section": section_json(&dag.meta), "target_parallelism": ratio_json(advice.goal.parallelism), "cores": advice.goal.cores,
         "now": outcome(&advice.now, &workers),
         "limits": limits_json(dag, &advice.limits), "steps": steps, "stop": stop(advice.stop), "grain": grain,
         "right_size": advice.right_size.as_ref().map(right_size),

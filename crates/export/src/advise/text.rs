@@ -16,12 +16,7 @@ use crate::what_if::quoted;
 const MAX_GRAIN_ROWS: usize = 10;
 
 /// The advice as lines of at most `looks.width` columns.
-pub fn advise_text(dag: &Dag, advice: &Advice, looks: &CompareOptions) -> String {
-    advise_text_by(dag, advice, None, looks)
-}
-
-/// The same where the critical path was weighed by a `counter`.
-pub fn advise_text_by(
+pub fn advise_text(
     dag: &Dag,
     advice: &Advice,
     counter: Option<&str>,

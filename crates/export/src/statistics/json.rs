@@ -323,7 +323,7 @@ fn worker(of: &WorkerSteals) -> WorkerJson {
         asleep: of.asleep,
         spawns: of.spawns,
         inlined: of.inlined,
-        steal_tries: of.tries() - of.leap_tries,
+        steal_tries: of.steal_tries(),
         leap_tries: of.leap_tries,
         spinning: of.spinning,
     }

@@ -340,7 +340,7 @@ fn worker_events(view: &View, page: &mut Page, all: &StealStatistics) {
             thread_name(view, worker),
             thousands(worker.spawns.into()),
             thousands(worker.inlined.into()),
-            thousands((worker.tries() - worker.leap_tries).into()),
+            thousands(worker.steal_tries().into()),
             thousands(worker.leap_tries.into()),
         );
         page.line(&[plain(line)]);
