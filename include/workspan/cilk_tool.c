@@ -9,7 +9,7 @@
  * as the compiler would.
  *
  * The run has to be on one worker, as Cilkview's are: the whole task graph is there, and from it work, span, bounds, what-if
- * and simulated schedules; there are no steals to see. On more workers it stops and says so.
+ * and simulated schedules; there are no steals to see. On more workers the tool says so and records nothing from there on.
  *
  * Versions of the compiler differ in what they pass to a hook behind the numbers; only these are read. */
 #include <stdint.h>
@@ -42,29 +42,44 @@ static size_t frame_count, frame_room;
 static workspan_task next_task;
 static const void *only_thread;
 
-static void *grown(void *old, size_t *room, size_t size) {
-    *room = *room * 2 + 64;
-    old = realloc(old, *room * size);
-    if (old == NULL)
-        abort();
-    return old;
+/* Nothing more is recorded; the program goes on. */
+static int stopped;
+
+static void stop(const char *why) {
+    if (!__atomic_exchange_n(&stopped, 1, __ATOMIC_RELAXED))
+        fprintf(stderr, "workspan: nothing more is recorded of this program: %s\n", why);
 }
 
-/* There is one worker; its own variable's address tells threads apart. */
-static void on_one_worker(void) {
+/* Whether to record what the calling thread does. Its own variable's address tells threads apart. */
+static int is_recording(void) {
     static __thread char own;
-    if (only_thread == NULL)
-        only_thread = &own;
-    if (only_thread != &own) {
-        fprintf(stderr, "workspan: an OpenCilk program is recorded on one worker; set CILK_NWORKERS=1\n");
-        exit(2);
+    const void *none = NULL;
+    if (!workspan_is_recorded() || __atomic_load_n(&stopped, __ATOMIC_RELAXED))
+        return 0;
+    if (__atomic_compare_exchange_n(&only_thread, &none, &own, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED) || none == &own)
+        return 1;
+    stop("an OpenCilk program is recorded on one worker; set CILK_NWORKERS=1");
+    return 0;
+}
+
+/* Makes room for one more; 0 if there is no memory. */
+static int grow(void **items, size_t count, size_t *room, size_t size) {
+    void *grown;
+    if (count < *room)
+        return 1;
+    grown = realloc(*items, (*room * 2 + 64) * size);
+    if (grown == NULL) {
+        stop("out of memory");
+        return 0;
     }
+    *items = grown;
+    *room = *room * 2 + 64;
+    return 1;
 }
 
 static void enter_frame(void) {
-    if (frame_count == frame_room)
-        frames = grown(frames, &frame_room, sizeof *frames);
-    frames[frame_count++] = child_count;
+    if (grow((void **)&frames, frame_count, &frame_room, sizeof *frames))
+        frames[frame_count++] = child_count;
 }
 
 static void leave_frame(void) {
@@ -84,9 +99,10 @@ static workspan_site *site_of(struct sites *all, csi_id id, const struct csi_pos
         return NULL;
     if (id >= all->room) {
         csi_id room = id * 2 + 64, i;
-        all->known = realloc(all->known, (size_t)room * sizeof *all->known);
-        if (all->known == NULL)
-            abort();
+        workspan_site **known = realloc(all->known, (size_t)room * sizeof *known);
+        if (known == NULL)
+            return NULL;
+        all->known = known;
         for (i = all->room; i < room; i++)
             all->known[i] = NULL;
         all->room = room;
@@ -95,7 +111,7 @@ static workspan_site *site_of(struct sites *all, csi_id id, const struct csi_pos
         const struct csi_position *at = position != NULL ? position(id) : NULL;
         workspan_site *site = calloc(1, sizeof *site);
         if (site == NULL)
-            abort();
+            return NULL;
         site->file = at != NULL && at->file != NULL ? at->file : "?";
         site->line = at != NULL && at->line > 0 ? (uint32_t)at->line : 0;
         all->known[id] = site;
@@ -112,38 +128,34 @@ void __csi_unit_init(const char *file, struct csi_counts counts) { (void)file, (
 
 void __csi_func_entry(csi_id function) {
     (void)function;
-    if (workspan_is_recorded())
+    if (is_recording())
         enter_frame();
 }
 
 void __csi_func_exit(csi_id exit, csi_id function) {
     (void)exit, (void)function;
-    if (workspan_is_recorded())
+    if (is_recording())
         leave_frame();
 }
 
 void __csi_detach(csi_id detach) {
-    if (!workspan_is_recorded())
+    if (!is_recording() || !grow((void **)&children, child_count, &child_room, sizeof *children))
         return;
-    on_one_worker();
     next_task = workspan_create(site_of(&detaches, detach, __csi_get_detach_source_loc), 0);
-    if (child_count == child_room)
-        children = grown(children, &child_room, sizeof *children);
     children[child_count++] = next_task;
 }
 
 void __csi_task(csi_id task, csi_id detach) {
     (void)task, (void)detach;
-    if (!workspan_is_recorded())
+    if (!is_recording())
         return;
-    on_one_worker();
     workspan_begin(next_task);
     enter_frame();
 }
 
 void __csi_task_exit(csi_id exit, csi_id task, csi_id detach) {
     (void)exit, (void)task, (void)detach;
-    if (!workspan_is_recorded())
+    if (!is_recording())
         return;
     leave_frame();
     workspan_end();
@@ -151,15 +163,13 @@ void __csi_task_exit(csi_id exit, csi_id task, csi_id detach) {
 
 void __csi_detach_continue(csi_id resumed, csi_id detach) {
     (void)resumed, (void)detach;
-    if (workspan_is_recorded())
-        on_one_worker();
+    (void)is_recording();
 }
 
 void __csi_before_sync(csi_id sync) {
     size_t first = frame_count > 0 ? frames[frame_count - 1] : 0;
-    if (!workspan_is_recorded() || child_count <= first)
+    if (!is_recording() || child_count <= first)
         return;
-    on_one_worker();
     workspan_wait_tasks(site_of(&syncs, sync, __csi_get_sync_source_loc), children + first, child_count - first);
     workspan_resume();
     child_count = first;

@@ -5,9 +5,9 @@
  *     TASK_1(int, fib, int, n) { if (n < 2) return n; SPAWN(fib, n - 1); int a = CALL(fib, n - 2); return a + SYNC(fib); }
  *     int main(void) { lace_start(2, 0); int found = RUN(fib, 30); lace_stop(); }
  *
- * SPAWN, SYNC and RUN are told, for tasks of up to five arguments that are defined by TASK_n or VOID_TASK_n. Not told: tasks that
- * are declared and defined apart (TASK_DECL_n, TASK_IMPL_n), which can't be spawned with this header; DROP, TOGETHER and
- * NEWFRAME, whose joins would be missing. */
+ * The header records SPAWN, SYNC and RUN of tasks that TASK_n or VOID_TASK_n defines, with up to five arguments. It does not
+ * record DROP, TOGETHER and NEWFRAME, whose joins would be missing. Tasks that are declared and defined apart (TASK_DECL_n,
+ * TASK_IMPL_n) cannot be spawned with it. */
 #ifndef WORKSPAN_LACE_H
 #define WORKSPAN_LACE_H
 

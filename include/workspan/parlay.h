@@ -4,9 +4,9 @@
  *     #include <workspan/parlay.h>
  *     #include <parlay/primitives.h>
  *
- * Every fork is told: par_do, parallel_for, and those inside of Parlay's algorithms. The first of two things is called, the
- * second is a task. Parlay's scheduler does not know where it was called from, so a run has two spawn sites, par_do and
- * parallel_for; regions (workspan.h) tell callers apart. A parallel_for without a granularity is halved into 128 pieces a
+ * The header records every fork: par_do, parallel_for, and those inside of Parlay's algorithms. A fork calls its first function
+ * and makes the second a task. Parlay's scheduler does not know where it was called from, so a run has two spawn sites, par_do and
+ * parallel_for; regions (workspan.h) distinguish callers. A parallel_for without a granularity is halved into 128 pieces a
  * worker, where Parlay itself first tries how long an iteration takes. */
 #ifndef WORKSPAN_PARLAY_H
 #define WORKSPAN_PARLAY_H

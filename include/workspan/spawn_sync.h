@@ -14,6 +14,7 @@
 struct workspan_spawned_ {
     workspan_task *tasks;
     size_t count, room;
+    size_t untold; /* spawned after those, without memory for them: not recorded */
 };
 
 /* One a process: the pool, begun by whoever comes first, and the workers' numbers, in the order in which they come. */
@@ -37,23 +38,33 @@ static inline void workspan_worker_(unsigned workers) {
 }
 
 static inline workspan_task workspan_spawn_(workspan_site *site) {
-    const workspan_task task = workspan_create(site, 0);
     struct workspan_spawned_ *const spawned = &workspan_spawned_;
-    if (task != 0) {
-        if (spawned->count == spawned->room) {
-            spawned->room = spawned->room * 2 + 64;
-            spawned->tasks = (workspan_task *)realloc(spawned->tasks, spawned->room * sizeof *spawned->tasks);
-            if (spawned->tasks == NULL)
-                abort();
+    workspan_task task;
+    if (spawned->count == spawned->room && spawned->untold == 0) {
+        const size_t room = spawned->room * 2 + 64;
+        workspan_task *const tasks = (workspan_task *)realloc(spawned->tasks, room * sizeof *tasks);
+        if (tasks != NULL) {
+            spawned->tasks = tasks;
+            spawned->room = room;
         }
-        spawned->tasks[spawned->count++] = task;
     }
+    if (spawned->count == spawned->room) {
+        spawned->untold++;
+        return 0;
+    }
+    task = workspan_create(site, 0);
+    if (task != 0)
+        spawned->tasks[spawned->count++] = task;
     return task;
 }
 
 /* Begins to wait for the task that was spawned last. */
 static inline int workspan_sync_(workspan_site *site) {
     struct workspan_spawned_ *const spawned = &workspan_spawned_;
+    if (spawned->untold > 0) {
+        spawned->untold--;
+        return 0;
+    }
     if (spawned->count > 0)
         workspan_wait_tasks(site, &spawned->tasks[--spawned->count], 1);
     else

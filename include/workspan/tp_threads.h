@@ -1,5 +1,5 @@
 /* tp_threads.h: tp.h over runtimes of user-level threads, MassiveThreads (TP_MYTH) and Qthreads (TP_QTHREADS). Each task is a
- * thread of theirs. The recorder knows neither, so each step is told by workspan.h. */
+ * user-level thread. workspan does not recognise these runtimes by itself, so tp.h reports every step through workspan.h. */
 #ifndef WORKSPAN_TP_THREADS_H
 #define WORKSPAN_TP_THREADS_H
 

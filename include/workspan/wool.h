@@ -4,9 +4,9 @@
  *     TASK_1(int, fib, int, n) { if (n < 2) return n; SPAWN(fib, n - 1); int a = CALL(fib, n - 2); return a + SYNC(fib); }
  *     TASK_2(int, main, int, count, char **, words) { return CALL(fib, 30); }
  *
- * SPAWN and SYNC are told, for tasks of up to five arguments that are defined by TASK_n or VOID_TASK_n. Not told: FOR, whose
- * tree of tasks Wool defines itself, and tasks that are declared and defined apart (TASK_DECL_n, TASK_IMPL_n), which can't be
- * spawned with this header. */
+ * The header records SPAWN and SYNC of tasks that TASK_n or VOID_TASK_n defines, with up to five arguments. It does not record
+ * FOR, whose tasks Wool defines itself. Tasks that are declared and defined apart (TASK_DECL_n, TASK_IMPL_n) cannot be spawned
+ * with it. */
 #ifndef WORKSPAN_WOOL_H
 #define WORKSPAN_WOOL_H
 
