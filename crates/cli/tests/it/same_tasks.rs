@@ -71,9 +71,9 @@ fn compared(runtime: &str, shape: Shape) -> Shape {
     }
 }
 
-/// How many tasks there are at each depth of the tree of tasks, and how many joins of so many
-/// tasks. A task that every runtime calls where it is created (the first side of a join) is none;
-/// neither are OpenMP's own, one a thread.
+/// The number of tasks at each depth of the task tree, and the number of joins by how many tasks
+/// they join. Left out are tasks that every runtime calls in place (the first side of a join), and
+/// the implicit tasks of OpenMP's threads.
 const SHAPE: &str = "
 with recursive
   own(task, parent, counts) as (

@@ -1,5 +1,5 @@
-//! The headers for Lace, Wool and Parlay and the tool for OpenCilk, each over a stand-in of the
-//! runtime's interface: every spawn and every join is told, at its line.
+//! The headers for Lace, Wool and Parlay and the tool for OpenCilk, each compiled with a
+//! stand-in of the runtime's interface: the trace has every spawn and every join, with its line.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -47,6 +47,9 @@ impl Reports<'_> {
                 let mut html = Command::new(&tool);
                 html.arg("html").arg(&trace).arg("-o").arg(&report);
                 let done = html.output().context("workspan html")?;
+                if (self.stopped)() {
+                    break;
+                }
                 if !done.status.success() {
                     let said = String::from_utf8_lossy(&done.stderr);
                     warning.get_or_insert_with(|| format!("No viewer: {}", said.trim()));

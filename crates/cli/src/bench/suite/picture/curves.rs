@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::super::summary::Benchmark;
-use super::{COLORS, WIDTH, frame, legend, line, mark, parallel, text};
+use super::{COLORS, frame, legend, line, mark, parallel, text};
 
 const COLUMNS: usize = 4;
 const PANEL: f64 = 150.0;
@@ -38,7 +38,7 @@ pub(super) fn svg(benchmarks: &[Benchmark]) -> Option<String> {
     let rows = programs.len().div_ceil(COLUMNS);
     let height = TOP + rows as f64 * (PANEL + GAP);
     let title = "Speedup over the serial elision, by the number of workers";
-    Some(frame(title, height.max(WIDTH / 8.0), &body))
+    Some(frame(title, height, &body))
 }
 
 fn panel(out: &mut String, program: &[&Benchmark], left: f64, top: f64) {

@@ -53,7 +53,7 @@ fn parallel(benchmark: &Benchmark) -> impl Iterator<Item = &Row> {
     benchmark.rows.iter().filter(|row| row.runtime != "serial")
 }
 
-/// A picture of that height with its title, and what explains it below.
+/// A picture of that height, `body` below its title.
 fn frame(title: &str, height: f64, body: &str) -> String {
     let title = xml_text(title);
     format!(
