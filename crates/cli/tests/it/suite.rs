@@ -325,7 +325,7 @@ fn each_benchmark_says_first_what_its_structure_is_known_for() {
     let suite: Value = serde_json::from_slice(&suite).unwrap();
     let benchmarks = suite["benchmarks"].as_array().unwrap();
     assert_eq!(benchmarks.len(), FIRST.len());
-    let (mut wrong, mut judged) = (Vec::new(), 0);
+    let mut wrong = Vec::new();
     for benchmark in benchmarks {
         let program = benchmark["program"].as_str().unwrap();
         let (_, causes) = FIRST.iter().find(|row| row.0 == program).unwrap();
@@ -335,8 +335,7 @@ fn each_benchmark_says_first_what_its_structure_is_known_for() {
             let time = |part: &str| parts[part].as_u64().unwrap();
             let late = time("delay") + time("descheduled");
             let disturbed = 4 * late > 2 * time("elapsed");
-            let is_known = causes.contains(&cause) || disturbed;
-            judged += usize::from(!disturbed);
+            let is_known = causes.contains(&cause) || disturbed && cause.is_empty();
             // The serial elision has one worker, who never waits.
             if row["runtime"] != "serial" && !is_known {
                 wrong.push(format!(
@@ -346,9 +345,6 @@ fn each_benchmark_says_first_what_its_structure_is_known_for() {
             }
         }
     }
-    eprintln!(
-        "{judged} runs were disturbed by other programs for less than a quarter of their time"
-    );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

@@ -184,21 +184,14 @@ fn steals(all: &Statistics, slow: &Slow, times: &Times, context: &str) {
         );
         // Deferred tasks by who created them, and those that began there.
         let creators = slow.strands.iter().filter(|s| s.spawns && s.w == w);
-        // A strand of no length need not be stored, and then its thread is not known.
-        let stored = |s: &super::slow::Strand| !s.spawns || s.start < s.end;
-        let exact = slow.strands.iter().all(stored);
-        if exact {
-            assert_eq!(worker.spawns, creators.count() as u64, "{context}");
-        }
+        assert_eq!(worker.spawns, creators.count() as u64, "{context}");
         let began_here = slow.strands.iter().enumerate().filter(|(s, strand)| {
             let first = slow.of_task[strand.task].first() == Some(s);
             let by = strand.preds.iter().find(|p| slow.strands[p.0].spawns);
             let by = by.map(|p| &slow.strands[p.0]);
             first && strand.w == w && by.is_some_and(|by| by.w == w && by.task != strand.task)
         });
-        if exact {
-            assert_eq!(worker.inlined, began_here.count() as u64, "{context}");
-        }
+        assert_eq!(worker.inlined, began_here.count() as u64, "{context}");
         assert!(worker.inlined <= worker.spawns, "{context}");
         assert_eq!(worker.tries(), worker.steals + worker.failed, "{context}");
         // A thread outside the pools creates tasks and takes none.
