@@ -49,8 +49,12 @@ pub(super) fn svg(benchmarks: &[Benchmark]) -> Option<String> {
         }
         y += GAP;
     }
-    let title = "Worker time lost against the serial elision, in percent of the serial work";
-    Some(frame(title, y + 10.0, &body))
+    let mut title =
+        "Worker time lost against the serial elision, in percent of the serial work".to_owned();
+    if most > MOST_PERCENT {
+        let _ = write!(title, " (bars end at {MOST_PERCENT:.0} %)");
+    }
+    Some(frame(&title, y + 10.0, &body))
 }
 
 fn losses(benchmark: &Benchmark) -> Vec<Loss<'_>> {
@@ -97,14 +101,16 @@ fn parts(out: &mut String) {
     let mut x = 16.0;
     for (i, (name, _)) in PARTS.iter().enumerate() {
         let name = match *name {
-            "work" => "work stretch".to_owned(),
-            other => other.replace('_', " "),
+            "work" => "work stretch",
+            "no_work_sched" => "no work, scheduler",
+            "no_work_app" => "no work, program",
+            other => other,
         };
         let _ = write!(
             out,
             "<rect class=\"p{i}\" x=\"{x:.1}\" y=\"38\" width=\"11\" height=\"11\"/>"
         );
-        text(out, "small", x + 16.0, 47.0, &name);
+        text(out, "small", x + 16.0, 47.0, name);
         x += 34.0 + 6.0 * name.len() as f64;
     }
     out.push('\n');
