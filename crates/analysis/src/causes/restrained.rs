@@ -8,8 +8,8 @@ use workspan_dag::{Dag, EndKind, NONE, OffWhy, StrandId, TaskId, TasksInWaits};
 
 use crate::ready::ReadyInterval;
 
-/// How many of a thread's last stretches of free time are kept. A task that stood ready for longer is
-/// judged by these.
+/// How many of a thread's last stretches of free time are kept. A task that stood ready for longer
+/// is judged by these.
 const MAX_STRETCHES: usize = 32;
 /// A task that descends through more tasks than these is taken for a descendant.
 const MAX_DESCENT: usize = 4096;
