@@ -15,7 +15,7 @@ use workspan_dag::{Dag, NONE, Region, StartKind, StrandId, TaskId};
 
 use crate::options::{Metric, Options};
 use crate::site_span::strands_backwards;
-use crate::weight::{Weights, ends_with_probe, off_between, starts_with_probe};
+use crate::weight::{Weights, ends_with_probe, off_between, recorder_between, starts_with_probe};
 use crate::what_if::{Outcome, outcomes_of_labels};
 
 /// A region's work (MODEL.md §4), each on its own and outermost only.
@@ -301,7 +301,12 @@ pub(crate) fn weight_between(
         } else {
             off.blocked
         };
-        (end - begin).saturating_sub(off.descheduled + blocked)
+        let recorder = if options.raw {
+            0
+        } else {
+            recorder_between(dag, s, begin, end)
+        };
+        (end - begin).saturating_sub(off.descheduled + blocked + recorder)
     };
     let inside = counted(begin, stop);
     let weight = weights.work(s);

@@ -5,13 +5,14 @@
 //! gap is always delay and never no-work. A sweep takes a folded strand to run all the time; the
 //! gaps are moved from work to delay after it.
 
+use crate::weight::OffCursor;
 use workspan_dag::{Dag, NONE, PlaceId, StrandId};
 
 /// The runtime gaps of a folded strand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RuntimeGap {
     pub strand: StrandId,
-    /// How much, at most the strand's length.
+    /// How much on the CPU, at most the strand's length.
     pub ticks: u64,
     /// Tasks inside, their work, and where most of them were created.
     pub tasks: u64,
@@ -22,13 +23,13 @@ pub(crate) struct RuntimeGap {
 /// The folded strands with gaps, ascending. O(folded strands).
 pub(crate) fn runtime_gaps(dag: &Dag) -> Vec<RuntimeGap> {
     let mut folds = dag.folded.along();
+    let mut offs = OffCursor::new(dag);
     let of = |&strand: &StrandId| {
         let fold = folds.of(strand).filter(|fold| fold.between > 0)?;
-        let s = strand as usize;
         let most = fold.sites.iter().max_by_key(|site| site.count);
         Some(RuntimeGap {
             strand,
-            ticks: fold.between.min(dag.strands.end[s] - dag.strands.start[s]),
+            ticks: offs.runtime_gap(strand, fold),
             tasks: fold.tasks,
             work: fold.work,
             site: most.map_or(NONE, |site| site.site),

@@ -103,28 +103,27 @@ impl<'a> Weights<'a> {
         }
         let mut offs = OffCursor::new(dag);
         let mut folds = dag.folded.along();
-        let by_recorder = dag.meta.run.folded_below_us.is_some();
-        let pauses = by_recorder && !options.raw;
         for s in checked(0..dag.strands.len()) {
             let off = offs.inside(s as StrandId);
             let fold = folds.of(s as StrandId);
             let between = fold.map_or(0, |f| f.between);
-            let on_cpu = on_cpu(dag, s, off).saturating_sub(between);
             let probes = probe_ticks(dag, s, fold, probe_cost);
             let length = dag.strands.end[s] - dag.strands.start[s];
-            let pause = fold
-                .filter(|f| pauses && f.probes == 0 && f.source.is_none())
-                .map_or(0, |f| length.saturating_sub(f.work).saturating_sub(between));
-            // The thread was off the CPU while it folded, too.
+            let pause = match fold {
+                Some(fold) if !options.raw => fold_pause(dag, fold, length),
+                None if !options.raw => recorder_within(dag, s as StrandId),
+                _ => 0,
+            };
+            // The thread was off the CPU between the tasks and while it folded, too.
             let off_ticks = off.descheduled + off.blocked;
-            let split = (pause > 0 && off_ticks > 0).then(|| {
-                let gross = fold.map_or(length, |f| f.work.saturating_add(f.probes));
-                OffSplit::new(offs.intervals(s as StrandId), gross, pause)
-            });
-            let recorded = match &split {
-                Some(split) => pause.saturating_sub(off_ticks.saturating_sub(split.likely)),
+            let split = fold.and_then(|fold| offs.split(s as StrandId, fold, (pause, off_ticks)));
+            let off_between = split.map_or(0, |split| split.between);
+            let recorded = match split {
+                Some(split) => pause.saturating_sub(split.folding),
                 None => pause,
             };
+            let between = between.saturating_sub(off_between);
+            let on_cpu = on_cpu(dag, s, off).saturating_sub(between);
             self.recording += u128::from(probes.saturating_add(recorded).min(on_cpu));
             self.probes += u128::from(probes.min(on_cpu));
             self.descheduled += u128::from(off.descheduled);
@@ -135,14 +134,15 @@ impl<'a> Weights<'a> {
                 0
             };
             let taken_out = off.descheduled + (off.blocked - counted);
+            let known = if fold.is_none() { pause } else { 0 };
             let gross = fold.map_or(length, |f| f.work.saturating_add(f.probes));
             let taken_out = match split {
                 Some(split) => {
-                    let inside = split.scaled(taken_out, off_ticks);
+                    let inside = split.tasks.scaled(taken_out, off_ticks);
                     self.unsure_off(s as StrandId, &inside);
                     inside.likely
                 }
-                None => taken_out,
+                None => taken_out.saturating_add(known),
             };
             let weight = gross.saturating_sub(taken_out).saturating_sub(probes);
             self.values.push(weight);
@@ -319,8 +319,30 @@ pub struct UnsureFolds {
     pub most: u64,
 }
 
-/// How much of a folded strand's time off the CPU lay in its tasks; the rest lay in its thread's
-/// folding.
+/// The time in which the thread of a strand of `length` ticks folded, of a strand that the recorder
+/// folded; 0 for one that a reader did.
+fn fold_pause(dag: &Dag, fold: &Folded, length: u64) -> u64 {
+    let by_recorder = dag.meta.run.folded_below_us.is_some();
+    if by_recorder && fold.probes == 0 && fold.source.is_none() {
+        length
+            .saturating_sub(fold.work)
+            .saturating_sub(fold.between)
+    } else {
+        0
+    }
+}
+
+/// Where the thread of a folded strand was off the CPU: in its tasks, in the runtime between them,
+/// or while it folded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FoldOff {
+    tasks: OffSplit,
+    between: u64,
+    folding: u64,
+}
+
+/// How much of a folded strand's time off the CPU lay in its tasks; the rest lay in the runtime
+/// between them, or in its thread's folding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct OffSplit {
     least: u64,
@@ -425,6 +447,36 @@ impl<'a> OffCursor<'a> {
         self.within(s).map(|(_, from, to)| to - from)
     }
 
+    /// Where the thread was off the CPU in the folded strand `s`, the strand that was asked about
+    /// last: for `off` ticks, and it folded for `pause`. `None` where all of it lay in its tasks.
+    fn split(&self, s: StrandId, fold: &Folded, (pause, off): (u64, u64)) -> Option<FoldOff> {
+        let beside = fold.between.saturating_add(pause);
+        if beside == 0 || off == 0 {
+            return None;
+        }
+        let gross = fold.work.saturating_add(fold.probes);
+        let tasks = OffSplit::new(self.intervals(s), gross, beside);
+        let rest = off.saturating_sub(tasks.likely);
+        let between = part_of(rest, fold.between, beside);
+        Some(FoldOff {
+            tasks,
+            between,
+            folding: rest - between,
+        })
+    }
+
+    /// The time on the CPU in which the thread ran the runtime between the tasks of the folded
+    /// strand `s`. Strands are asked about in ascending order.
+    pub(crate) fn runtime_gap(&mut self, s: StrandId, fold: &Folded) -> u64 {
+        let i = s as usize;
+        let length = self.dag.strands.end[i] - self.dag.strands.start[i];
+        let off = self.inside(s);
+        let pause = fold_pause(self.dag, fold, length);
+        let split = self.split(s, fold, (pause, off.descheduled + off.blocked));
+        let off_between = split.map_or(0, |split| split.between);
+        fold.between.min(length).saturating_sub(off_between)
+    }
+
     /// From when to when strand `s` was blocked, the strand that was asked about last.
     pub(crate) fn blocked(&self, s: StrandId) -> impl Iterator<Item = (u64, u64)> {
         let blocked = self.within(s).filter(|off| off.0 == OffWhy::Blocked);
@@ -469,6 +521,27 @@ fn off_within(dag: &Dag, range: std::ops::Range<usize>, start: u64, end: u64) ->
         }
     }
     sum
+}
+
+/// Ticks in which the thread ran the recorder within strand `s`.
+fn recorder_within(dag: &Dag, s: StrandId) -> u64 {
+    let (start, end) = (dag.strands.start[s as usize], dag.strands.end[s as usize]);
+    recorder_between(dag, s, start, end)
+}
+
+/// Ticks in which the thread of strand `s` ran the recorder in [start, end), found by search.
+pub(crate) fn recorder_between(dag: &Dag, s: StrandId, start: u64, end: u64) -> u64 {
+    if dag.recorder_runs.is_empty() {
+        return 0;
+    }
+    let thread = dag.strands.thread[s as usize];
+    let first = dag
+        .recorder_runs
+        .partition_point(|run| (run.thread, run.end) <= (thread, start));
+    let runs = dag.recorder_runs[first..].iter();
+    runs.take_while(|run| run.thread == thread && run.start < end)
+        .map(|run| run.end.min(end).saturating_sub(run.start.max(start)))
+        .sum()
 }
 
 /// Off-CPU time of the thread of strand `s` within [start, end), found by search.

@@ -427,6 +427,9 @@ pub struct Dag {
     pub depends: Lists,
     /// Off-CPU intervals, by thread, then time.
     pub offs: Vec<Off>,
+    /// What threads ran of the recorder inside strands, by thread, then time; on the CPU, and
+    /// without overlaps.
+    pub recorder_runs: Vec<RecorderRun>,
     /// Regions, by task, then opening.
     pub regions: Vec<Region>,
     /// Parts, by task, then opening.

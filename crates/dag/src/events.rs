@@ -27,6 +27,17 @@ pub struct Off {
     pub on: Option<String>,
 }
 
+/// An interval in which a thread ran the recorder inside a strand, as while it folded (MODEL.md §2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RecorderRun {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Start, in ticks.
+    pub start: u64,
+    /// End, in ticks.
+    pub end: u64,
+}
+
 /// A region of a task's own code (MODEL.md §4), or a labelled part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Region {

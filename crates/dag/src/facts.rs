@@ -21,8 +21,8 @@ pub struct MachineFacts {
 /// ([`RunFacts::from_notes`]); nothing downstream looks into the texts.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunFacts {
-    /// The largest grain that the recorder folded below, in microseconds; `None` if it did not
-    /// fold.
+    /// The largest grain that the recorder folded below, in microseconds, infinite where there was
+    /// none; `None` if it did not fold.
     pub folded_below_us: Option<f64>,
     /// CPU time of the process while it was recorded, in ticks.
     pub cpu_time: Option<u64>,
@@ -85,7 +85,8 @@ impl RunFacts {
             // That there is a grain counts, even if its text is damaged.
             folded_below_us: grain.map(|text| {
                 let number = text.strip_suffix(" µs").and_then(|us| us.parse().ok());
-                number.unwrap_or(0.0)
+                let any = text == key::FOLDED_ANY_LENGTH;
+                number.unwrap_or(if any { f64::INFINITY } else { 0.0 })
             }),
             cpu_time: ticks(key::CPU_TIME),
             cpu_time_of_others: ticks(key::CPU_TIME_OF_OTHERS),

@@ -8,6 +8,7 @@ mod strands;
 pub use strands::RawStrands;
 
 use crate::dag::{Lists, Off, Place, ScopeKind, Steal, TaskKind, ThreadEvent};
+use crate::events::RecorderRun;
 use crate::folded::Folds;
 use crate::meta::Meta;
 use crate::pools::Pools;
@@ -131,6 +132,8 @@ pub struct RawTrace {
     pub depends: Vec<(u32, u32)>,
     /// Off-CPU intervals.
     pub offs: Vec<Off>,
+    /// What threads ran of the recorder inside strands; may overlap.
+    pub recorder_runs: Vec<RecorderRun>,
     /// Regions.
     pub regions: Vec<RawRegion>,
     /// Parts.

@@ -150,6 +150,10 @@ impl Dag {
             (off.start, off.end) = (clock.at(off.start), clock.at(off.end));
         }
         self.offs.retain(|off| off.start < off.end);
+        for run in &mut self.recorder_runs {
+            (run.start, run.end) = (clock.at(run.start), clock.at(run.end));
+        }
+        self.recorder_runs.retain(|run| run.start < run.end);
         for regions in [&mut self.regions, &mut self.parts] {
             let strand = |s: u32| s != NONE;
             regions.retain(|r| strand(r.begin.0) && strand(r.end.0));

@@ -10,6 +10,9 @@ use workspan_trace::wire::Kind;
 /// A section must save this many bytes to be folded while the task below it may still fold as a
 /// whole. Most smaller records would be replaced again by the record of the task below.
 const MIN_SAVED_BYTES: u64 = 384;
+/// And this many where the task below created others that have not begun: with those, what it does
+/// may well become longer than the grain, and its children stay as they are by then.
+const MIN_SAVED_BYTES_AMONG_OTHERS: u64 = 128;
 /// What a task counts, beside its records, where the number of tasks matters
 /// ([`Fold::save_tasks`]).
 const BYTES_PER_SAVED_TASK: u64 = 32;
@@ -39,12 +42,14 @@ impl Fold {
         let to = opened.map_or(self.out.mark(), |o| o.0);
         let bytes = to.at - from.at;
         // The longer it is, the less likely there is time left for what is around it.
+        let (tasks, most) = (section.sum.tasks, self.options.max_tasks);
         let last = if ends {
-            lives == 1 || length >= grain / 4
+            lives == 1 || length >= grain / 4 || tasks >= most / 4
         } else {
-            lives == 1 && length >= grain / 2
+            lives == 1 && (length >= grain / 2 || tasks >= most / 2)
         };
-        let worthwhile = bytes >= retry && (last || self.saves_enough(bytes, ends));
+        let fits = tasks <= most;
+        let worthwhile = fits && bytes >= retry && (last || self.saves_enough(bytes, ends));
         if (worthwhile || last) && (self.all_joined() || self.all_joined_before()) {
             if worthwhile {
                 self.write(from, to, length, opened.map_or(0, |o| o.1), false);
@@ -65,15 +70,19 @@ impl Fold {
         let length = section.length(t);
         let (from, to) = (section.mark, self.out.mark());
         let bytes = to.at - from.at;
-        let last = lives == 1 || length >= self.grain_of(section) / 4;
-        if bytes >= section.retry && (last || self.saves_enough(bytes, true)) {
+        let (tasks, most) = (section.sum.tasks, self.options.max_tasks);
+        let last = lives == 1 || length >= self.grain_of(section) / 4 || tasks >= most / 4;
+        if tasks <= most && bytes >= section.retry && (last || self.saves_enough(bytes, true)) {
             self.write(from, to, length, 0, true);
         }
     }
 
     /// Whether to fold a section of `bytes` although the task below may still fold as a whole.
     fn saves_enough(&self, bytes: u64, ends: bool) -> bool {
-        bytes >= MIN_SAVED_BYTES || self.saves_tasks && ends && self.others_wait()
+        bytes >= MIN_SAVED_BYTES
+            || (self.saves_tasks || bytes >= MIN_SAVED_BYTES_AMONG_OTHERS)
+                && ends
+                && self.others_wait()
     }
 
     /// Whether the task below has created other tasks that have not begun. A thread runs them last

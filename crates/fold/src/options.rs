@@ -15,6 +15,8 @@ pub enum Thieves {
 pub struct FoldOptions {
     /// Only what is shorter is folded, in ticks.
     pub grain: u64,
+    /// And only what has at most so many tasks.
+    pub max_tasks: u64,
     /// Who carries the burden.
     pub thieves: Thieves,
     /// Tasks of these sites stay tasks, ascending.

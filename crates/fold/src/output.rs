@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-use workspan_trace::wire::Kind;
+use workspan_trace::entry::push_varint;
+use workspan_trace::wire::{Kind, RECORDER};
 
 /// A place between two records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,6 +100,13 @@ impl Output {
         self.flush();
         head(&mut self.bytes, kind as u8, t.saturating_sub(self.last));
         self.last = t;
+    }
+
+    /// Appends a record that the thread ran the recorder for so many ticks from `t` on.
+    pub(crate) fn put_recorder(&mut self, t: u64, ticks: u64) {
+        self.put(Kind::Off, t);
+        push_varint(&mut self.bytes, RECORDER);
+        push_varint(&mut self.bytes, ticks);
     }
 
     /// Appends bytes that are no record.

@@ -180,6 +180,7 @@ impl Fold {
             | Event::Counter { .. }
             | Event::Readings(_)
             | Event::Off { .. }
+            | Event::Recorder { .. }
             | Event::Steal { .. }
             | Event::StealFailed { .. }
             | Event::Sleep

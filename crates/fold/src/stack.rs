@@ -8,11 +8,12 @@ use crate::path::{End, START};
 use crate::section::{Frame, Group, Heaviest, SiteSum, Via, Waits};
 
 impl Fold {
-    /// Gives up the sections that are as long as the grain at `t`.
+    /// Gives up the sections that are as long as the grain at `t`, or have too many tasks.
     #[inline]
     pub(crate) fn give_up_old(&mut self, t: u64) {
         while let Some(oldest) = self.sections.first() {
-            if oldest.length(t) < self.grain_of(oldest) {
+            let fits = oldest.sum.tasks <= self.options.max_tasks;
+            if fits && oldest.length(t) < self.grain_of(oldest) {
                 return;
             }
             self.give_up_oldest();
@@ -173,6 +174,8 @@ impl Fold {
         // What waits adds nothing to the work anyhow.
         if let Some(top) = self.frames.last_mut().filter(|top| top.waits == Waits::No) {
             top.start = top.start.saturating_add(pause);
+            // Where the strand stays as it is, a reader takes the pause out of it.
+            self.out.put_recorder(before, pause);
         }
     }
 

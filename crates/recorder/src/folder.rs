@@ -235,6 +235,9 @@ impl Folder {
         let usual = PIECES[usize::from(self.piece.is_some())].max(recording.page);
         let spool = &recording.spool;
         spool.put_out(&mut self.piece, usual, header, records)?;
+        if let Some(grain) = recording.grain.as_ref().filter(|g| g.counts_strands()) {
+            grain.put_out(strands(records));
+        }
         self.fold.take_firm();
         Some(())
     }
@@ -268,6 +271,24 @@ fn header(recording: &Recording, thread: u32, seq: u32, base: u64) -> ChunkHeade
         base_ns: recording.ns_at(base),
         checksum: 0,
     }
+}
+
+/// The number of strands that begin in these records.
+fn strands(records: &[u8]) -> u64 {
+    let begins = Events::new(records, 0).filter(|(_, event)| {
+        matches!(
+            event,
+            Event::Root
+                | Event::Join { .. }
+                | Event::Next
+                | Event::Begin(_)
+                | Event::Create { .. }
+                | Event::Resume
+                | Event::EndResume
+                | Event::Member { .. }
+        )
+    });
+    begins.count() as u64
 }
 
 /// A record that says nothing but that so many ticks went by.

@@ -19,6 +19,8 @@ pub enum When {
     Auto,
     /// Always, those shorter than so many nanoseconds.
     Below(u64),
+    /// Always, and the longer ones the more strands stand in the file: these should be so many.
+    Strands(u64),
 }
 
 /// How a run is folded.
@@ -28,6 +30,8 @@ pub struct Folding {
     pub when: When,
     /// Bytes that the file should not grow beyond; with [`When::Auto`] the grain is chosen so.
     pub most_bytes: u64,
+    /// Subtrees of more tasks are not folded.
+    pub max_tasks: u64,
     /// Bytes of memory a thread for what may still be folded.
     pub memory: usize,
     /// Tasks of these sites stay tasks: `FILE:LINE` of a source position, or a site's text.
@@ -38,6 +42,9 @@ pub struct Folding {
 pub const GRAIN: u64 = 10_000;
 /// And at most.
 const MOST_GRAIN: u64 = 1_000_000;
+/// With [`When::Strands`] the grain doubles so many times until all strands are there; then there is
+/// no limit.
+const STRAND_STEPS: u64 = 16;
 /// With [`When::Auto`] a thread folds from the first chunk on whose tasks take less than so many ns
 /// on average.
 const SHORT: u64 = 1_000;
@@ -58,6 +65,8 @@ pub(crate) struct Grain {
     kept_count: AtomicU64,
     /// The largest grain used, in ns.
     largest: AtomicU64,
+    /// Strands put out so far by threads that fold, where they are counted.
+    strands: AtomicU64,
     /// Threads that fold.
     threads: AtomicU64,
 }
@@ -71,6 +80,7 @@ impl Grain {
             kept: Lock::new(Vec::new()),
             kept_count: AtomicU64::new(0),
             largest: AtomicU64::new(0),
+            strands: AtomicU64::new(0),
             threads: AtomicU64::new(0),
         })
     }
@@ -85,6 +95,15 @@ impl Grain {
                 let steps = bytes.saturating_mul(14) / self.folding.most_bytes.max(1);
                 (GRAIN << steps.min(7)).min(MOST_GRAIN)
             }
+            When::Strands(most) => {
+                let strands = self.strands.load(Ordering::Relaxed);
+                let steps = strands.saturating_mul(STRAND_STEPS) / most.max(1);
+                if steps < STRAND_STEPS {
+                    GRAIN << steps
+                } else {
+                    u64::MAX
+                }
+            }
         }
     }
 
@@ -92,7 +111,7 @@ impl Grain {
     pub(crate) fn wanted(&self, recording: &Recording, tasks: u64, ticks: u64) -> bool {
         match self.folding.when {
             When::Off => false,
-            When::Below(_) => true,
+            When::Below(_) | When::Strands(_) => true,
             When::Auto => {
                 ticks < recording.ticks_of(SHORT).saturating_mul(tasks)
                     || recording.spool.bytes() > self.folding.most_bytes / 8
@@ -104,7 +123,11 @@ impl Grain {
     pub(crate) fn ticks(&self, recording: &Recording) -> u64 {
         let ns = self.grain(recording.spool.bytes());
         self.largest.fetch_max(ns, Ordering::Relaxed);
-        recording.ticks_of(ns)
+        if ns == u64::MAX {
+            u64::MAX
+        } else {
+            recording.ticks_of(ns)
+        }
     }
 
     /// For a thread that begins to fold.
@@ -112,11 +135,22 @@ impl Grain {
         self.threads.fetch_add(1, Ordering::Relaxed);
         FoldOptions {
             grain: self.ticks(recording),
+            max_tasks: self.folding.max_tasks,
             // All runtimes with a front end steal children.
             thieves: Thieves::TakeChildren,
             kept: self.kept(),
             memory: self.folding.memory,
         }
+    }
+
+    /// Whether strands that are put out are counted.
+    pub(crate) fn counts_strands(&self) -> bool {
+        matches!(self.folding.when, When::Strands(_))
+    }
+
+    /// So many more strands were put out.
+    pub(crate) fn put_out(&self, strands: u64) {
+        self.strands.fetch_add(strands, Ordering::Relaxed);
     }
 
     /// How many sites are kept: when it grows, there are more.
@@ -149,8 +183,12 @@ impl Grain {
     pub(crate) fn notes(&self) -> Vec<(String, String)> {
         let mut notes = Vec::new();
         if self.threads.load(Ordering::Relaxed) > 0 {
-            let us = self.largest.load(Ordering::Relaxed) as f64 / 1e3;
-            notes.push((note_keys::FOLDED_BELOW.into(), format!("{us} µs")));
+            let ns = self.largest.load(Ordering::Relaxed);
+            let below = match ns {
+                u64::MAX => note_keys::FOLDED_ANY_LENGTH.to_owned(),
+                ns => format!("{} µs", ns as f64 / 1e3),
+            };
+            notes.push((note_keys::FOLDED_BELOW.into(), below));
         }
         if !self.folding.keep.is_empty() && self.kept_count() == 0 {
             let what = format!(

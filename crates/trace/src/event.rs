@@ -2,7 +2,7 @@
 
 mod fast_decode;
 
-use crate::wire::{self, Kind, TaskRef, get_head, get_varint};
+use crate::wire::{self, Kind, RECORDER, TaskRef, get_head, get_varint};
 
 /// What a task waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,6 +137,10 @@ pub enum Event<'a> {
     },
     Off {
         blocked: bool,
+        ticks: u64,
+    },
+    /// From here on the thread ran the recorder for so long.
+    Recorder {
         ticks: u64,
     },
     Folded(&'a [u8]),
@@ -406,9 +410,14 @@ impl<'a> Events<'a> {
             k if k == Kind::PoolEnd as u8 => Event::PoolEnd {
                 pool: thread_of(self.number(at)?),
             },
-            k if k == Kind::Off as u8 => Event::Off {
-                blocked: self.number(at)? != 0,
-                ticks: self.number(at)?,
+            k if k == Kind::Off as u8 => match self.number(at)? {
+                RECORDER => Event::Recorder {
+                    ticks: self.number(at)?,
+                },
+                why => Event::Off {
+                    blocked: why != 0,
+                    ticks: self.number(at)?,
+                },
             },
             k if k == Kind::Folded as u8 => {
                 let length = usize::try_from(self.number(at)?).ok()?;

@@ -31,6 +31,8 @@ pub const PARENT_PROCESS: &str = "parent process";
 pub const FORKED_CHILDREN: &str = "forked children";
 /// The largest grain that the recorder folded below, such as `10 µs`.
 pub const FOLDED_BELOW: &str = "folded below";
+/// What that key says where subtrees of any length were folded.
+pub const FOLDED_ANY_LENGTH: &str = "any length";
 /// Where the program was started.
 pub const WORKING_FOLDER: &str = "cwd";
 /// The folder that names of source files are relative to.

@@ -161,6 +161,7 @@ impl ThreadState {
             | Event::Sleep
             | Event::Wake
             | Event::Off { .. }
+            | Event::Recorder { .. }
             | Event::Folded(_)
             | Event::Counter { .. }
             | Event::Depends { .. }

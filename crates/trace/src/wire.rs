@@ -20,6 +20,9 @@ use core::sync::atomic::{AtomicU64, Ordering};
 /// included.
 pub const SLACK: usize = 64;
 
+/// What [`Kind::Off`] has for why where the thread ran the recorder.
+pub const RECORDER: u64 = 2;
+
 /// A chunk's count of committed bytes: a word in a mapped file, or in a model of one.
 pub trait Count {
     /// Stores it.
@@ -121,7 +124,7 @@ pub enum Kind {
     /// Operand pool: it ended at t.
     PoolEnd = 27,
     /// Operands why (0 preempted, 1 blocked), ticks: the thread was off the CPU for so long, ending
-    /// at t.
+    /// at t. With 2 for why it ran the recorder for so long, beginning at t.
     Off = 28,
     /// Operands length in bytes, then that many bytes: the current strand stands for a folded
     /// subtree (docs/format.md); written just before the record that ends it.

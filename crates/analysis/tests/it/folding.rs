@@ -87,6 +87,7 @@ fn every_measure_is_the_same_to_the_tick() {
         ]);
         let options = FoldOptions {
             grain: dice.pick(&[1, 30, 200, 1000, 1 << 40]),
+            max_tasks: u64::MAX,
             thieves,
             kept: if dice.percent(20) { vec![3] } else { vec![] },
             memory: if dice.percent(10) { 3000 } else { 1 << 30 },

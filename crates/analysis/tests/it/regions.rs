@@ -90,3 +90,34 @@ fn many_labels_take_no_quadratic_time() {
         .collect();
     assert_eq!(with, (steps - 64..steps).collect::<Vec<_>>());
 }
+
+#[test]
+fn what_ran_of_the_recorder_is_no_work() {
+    // Two runs of the recorder, of which the first overlaps a time off the CPU by 5 of its 10.
+    let trace = r#"{"workspan_trace":1,"workers":1,"time_unit":"ns","steals":"child","probe_cost":3}
+{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"recorder","t":15,"w":0,"ticks":10}
+{"ev":"off","t":20,"w":0,"why":"preempted"}
+{"ev":"on","t":30,"w":0}
+{"ev":"region_begin","t":60,"w":0,"task":0,"region":"last"}
+{"ev":"recorder","t":80,"w":0,"ticks":7}
+{"ev":"end","t":100,"w":0,"task":0}
+"#;
+    let dag = workspan_reader::text::read(trace.as_bytes()).unwrap();
+    let told = report(&dag, &Options::default()).unwrap();
+    let breakdown = &told.breakdown;
+    assert_eq!((told.work_span.work, told.work_span.span), (72, 72));
+    assert_eq!((breakdown.descheduled, breakdown.recording), (10, 18));
+    assert_eq!(told.regions[0].work, 30);
+    let raw = Options {
+        raw: true,
+        ..Options::default()
+    };
+    assert_eq!(report(&dag, &raw).unwrap().work_span.work, 90);
+    // The text trace that is written of it says the same.
+    let mut text = Vec::new();
+    workspan_reader::text::write(&dag, &mut text).unwrap();
+    let again = workspan_reader::text::read(&text).unwrap();
+    assert_eq!(again.recorder_runs, dag.recorder_runs);
+    assert_eq!(again.recorder_runs.len(), 2);
+}

@@ -127,6 +127,37 @@ fn every_task_is_counted_and_the_trace_is_small() {
     }
 }
 
+/// Folding by steals, by a number of strands and by a number of tasks keeps every task counted.
+#[test]
+fn a_trace_follows_steals_strands_or_tasks() {
+    let folder = tempfile::tempdir().unwrap();
+    program(folder.path());
+    let strands = |flags: &[&str]| {
+        let run = record(folder.path(), flags, &["22"]);
+        assert_eq!(run.tasks(), run.created(), "{flags:?}");
+        assert!(run.folded() > 0, "{flags:?}");
+        let table = "select count(*), max(folded) from strands";
+        let trace = run.trace.to_str().unwrap();
+        let rows = ask(&["sql", trace, table, "--format", "csv"], &[]);
+        let row = rows.lines().last().unwrap();
+        let (count, largest) = row.split_once(',').unwrap();
+        (
+            count.parse::<u64>().unwrap(),
+            largest.parse::<u64>().unwrap(),
+        )
+    };
+    let short = strands(&["--fold", "2us"]);
+    let steals = strands(&["--fold", "steals"]);
+    assert!(steals.0 * 4 < short.0, "{steals:?} {short:?}");
+    let target = strands(&["--fold-strands", "400"]);
+    assert!(
+        target.0 < 1_600 && target.0 < short.0,
+        "{target:?} {short:?}"
+    );
+    let few = strands(&["--fold", "steals", "--fold-tasks", "50"]);
+    assert!(few.1 <= 50 && few.0 > steals.0, "{few:?} {steals:?}");
+}
+
 #[test]
 fn longer_tasks_are_folded_once_the_trace_is_large() {
     let folder = tempfile::tempdir().unwrap();
@@ -368,7 +399,7 @@ fn a_killed_process_has_each_task_once() {
 #[test]
 fn what_is_asked_wrongly_is_said() {
     for (flags, said) in [
-        (["--fold", "soon"], "expected auto, off, or a time"),
+        (["--fold", "soon"], "expected auto, off, steals, or a time"),
         (["--max-size", "much"], "expected a number of bytes"),
     ] {
         let output = Command::new(WORKSPAN)

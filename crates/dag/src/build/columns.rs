@@ -10,6 +10,7 @@ use super::strands::{Strands, TaskColumns};
 use super::tasks::Tasks;
 use super::waits::Waits;
 use crate::dag::{self, Counter, Dag, EndKind, NONE, Off, Scope, StartKind, StrandId, ThreadEvent};
+use crate::events::RecorderRun;
 use crate::handoffs;
 use crate::raw::{RawScope, RawTrace};
 use crate::samples;
@@ -86,6 +87,7 @@ pub(super) fn fill(
 /// What threads did besides strands.
 pub(super) fn thread_columns(dag: &mut Dag, raw: &mut RawTrace, repairs: &mut Repairs) {
     dag.offs = offs(std::mem::take(&mut raw.offs), repairs);
+    dag.recorder_runs = recorder_runs(std::mem::take(&mut raw.recorder_runs), &dag.offs);
     dag.steals = std::mem::take(&mut raw.steals);
     dag.steals
         .sort_unstable_by_key(|s| (s.t, s.thief, s.victim, s.task, s.leap));
@@ -273,6 +275,35 @@ fn offs(mut offs: Vec<Off>, repairs: &mut Repairs) -> Vec<Off> {
         o.start < o.end
     });
     offs
+}
+
+/// What the recorder ran of each thread while it was on the CPU, without overlaps: no tick counts
+/// twice.
+fn recorder_runs(mut told: Vec<RecorderRun>, offs: &[Off]) -> Vec<RecorderRun> {
+    told.sort_unstable();
+    let mut runs: Vec<RecorderRun> = Vec::with_capacity(told.len());
+    for run in told {
+        let last = runs.last().filter(|last| last.thread == run.thread);
+        let mut from = run.start.max(last.map_or(0, |last| last.end));
+        let first = offs.partition_point(|off| (off.thread, off.end) <= (run.thread, from));
+        let holes = offs[first..]
+            .iter()
+            .take_while(|off| off.thread == run.thread && off.start < run.end);
+        for hole in holes {
+            if from < hole.start {
+                runs.push(RecorderRun {
+                    start: from,
+                    end: hole.start,
+                    ..run
+                });
+            }
+            from = from.max(hole.end);
+        }
+        if from < run.end {
+            runs.push(RecorderRun { start: from, ..run });
+        }
+    }
+    runs
 }
 
 fn event_order(event: ThreadEvent) -> (u8, u64) {

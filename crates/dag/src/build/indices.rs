@@ -115,7 +115,9 @@ pub(super) fn highest_thread(raw: &RawTrace) -> Option<u32> {
     });
     let steals = raw.steals.iter().flat_map(|s| [s.thief, s.victim]);
     let offs = raw.offs.iter().map(|o| o.thread);
-    offs.chain(raw.thread_events.iter().map(|e| e.1))
+    let runs = raw.recorder_runs.iter().map(|run| run.thread);
+    offs.chain(runs)
+        .chain(raw.thread_events.iter().map(|e| e.1))
         .chain(victims.chain(steals).filter(|&t| t != NONE))
         .max()
 }

@@ -118,8 +118,13 @@ fn folded(view: &View) -> Option<String> {
         ),
         _ => String::new(),
     };
+    let below = if below.is_infinite() {
+        String::new()
+    } else {
+        format!(" of less than {below} µs")
+    };
     Some(format!(
-        "{} folded into {} of less than {below} µs{share} (spawned at {})",
+        "{} folded into {}{below}{share} (spawned at {})",
         number(u64::try_from(tasks).unwrap_or(u64::MAX), "task", "tasks"),
         number(subtrees().count() as u64, "subtree", "subtrees"),
         names.join(", ")

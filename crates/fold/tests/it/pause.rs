@@ -44,9 +44,21 @@ impl Records {
 /// The work in folded records, and how many there are, of 2 × 40 joins with 100,000 ticks in
 /// between.
 fn folded(pause: u64) -> (u64, usize) {
+    let (bytes, base) = records(4_000, pause);
+    let works = Events::new(&bytes, base).filter_map(|(_, event)| match event {
+        Event::Folded(bytes) => FoldedRecord::decode(bytes).map(|record| record.work),
+        _ => None,
+    });
+    let works: Vec<u64> = works.collect();
+    (works.iter().sum(), works.len())
+}
+
+/// What comes out of them, and what its ticks count from.
+fn records(grain: u64, pause: u64) -> (Vec<u8>, u64) {
     const GAP: u64 = 100_000;
     let options = FoldOptions {
-        grain: 4_000,
+        grain,
+        max_tasks: u64::MAX,
         thieves: Thieves::TakeChildren,
         kept: Vec::new(),
         memory: 1 << 20,
@@ -67,12 +79,26 @@ fn folded(pause: u64) -> (u64, usize) {
     fold.feed(&more.bytes, t);
     fold.finish();
     let (bytes, base) = fold.firm();
-    let works = Events::new(bytes, base).filter_map(|(_, event)| match event {
-        Event::Folded(bytes) => FoldedRecord::decode(bytes).map(|record| record.work),
-        _ => None,
-    });
-    let works: Vec<u64> = works.collect();
-    (works.iter().sum(), works.len())
+    (bytes.to_vec(), base)
+}
+
+#[test]
+fn a_strand_that_stays_says_that_its_thread_ran_the_recorder() {
+    let (bytes, base) = records(2, 90_000);
+    let all: Vec<_> = Events::new(&bytes, base).collect();
+    assert!(
+        !all.iter()
+            .any(|(_, event)| matches!(event, Event::Folded(_)))
+    );
+    let told = |event: &Event<'_>| matches!(event, Event::Recorder { ticks: 90_000 });
+    // In the strand between the 40th join and the 41st, and the later records stay at their times.
+    let at = all.iter().position(|(_, event)| told(event)).unwrap();
+    assert_eq!(
+        (all[at - 1].0, all[at].0, all[at + 1].0),
+        (1_200, 1_200, 101_210)
+    );
+    assert_eq!(all.iter().filter(|(_, event)| told(event)).count(), 1);
+    assert_eq!(all.last().unwrap().0, 102_400);
 }
 
 #[test]

@@ -184,6 +184,7 @@ fn what_comes_out_does_not_depend_on_the_pieces() {
         let (bytes, mut dice) = (program.bytes, program.dice);
         let options = FoldOptions {
             grain: [1, 300, 5_000, 1 << 40][dice.below(4) as usize],
+            max_tasks: u64::MAX,
             thieves: [Thieves::TakeChildren, Thieves::TakeContinuations][dice.below(2) as usize],
             kept: if dice.below(5) == 0 {
                 vec![100]

@@ -103,6 +103,7 @@ pub(super) fn fold(
     let idle = idle::idle(&looked, workers, (first, last));
     let folding = FoldOptions {
         grain,
+        max_tasks: u64::MAX,
         thieves: match chunks
             .notes
             .iter()

@@ -240,6 +240,9 @@ pub(super) fn renumber(threads: &Threads, strands: &mut [u32], raw: &mut RawTrac
         off.thread = number(off.thread);
         off.start < off.end
     });
+    for run in &mut raw.recorder_runs {
+        run.thread = number(run.thread);
+    }
     for sample in &mut raw.samples.list {
         sample.thread = number(sample.thread);
     }

@@ -34,7 +34,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "unknown ev",
         "jump 0 0 0",
-        r#"line 2: task 0: unknown event "jump"; expected begin, create, resume, scope, wait, yield, end, depend, signal, region_begin, region_end, part_begin, part_end, off, on, steal, steal_failed, sleep, wake, cpu, queue, frame, stack, sample, stop, pool, worker or folded"#,
+        r#"line 2: task 0: unknown event "jump"; expected begin, create, resume, scope, wait, yield, end, depend, signal, region_begin, region_end, part_begin, part_end, off, on, steal, steal_failed, sleep, wake, cpu, queue, frame, stack, sample, stop, pool, worker, recorder or folded"#,
     ),
     (
         "missing ev",

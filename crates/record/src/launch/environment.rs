@@ -30,8 +30,11 @@ pub const COUNT: &str = "WORKSPAN_COUNT";
 /// For the preloaded library: millionths of the program's time that recording may add (0: no
 /// limit), and the tasks that a thread records before there is a limit, as `50000:8192`.
 pub const MAX_OVERHEAD: &str = "WORKSPAN_MAX_OVERHEAD";
-/// For the preloaded library: `off`, `auto`, or nanoseconds below which is folded.
+/// For the preloaded library: `off`, `auto`, `steals`, `strands:N`, or nanoseconds below which is
+/// folded.
 pub const FOLD: &str = "WORKSPAN_FOLD";
+/// For the preloaded library: tasks that what is folded may have at most.
+pub const FOLD_TASKS: &str = "WORKSPAN_FOLD_TASKS";
 /// For the preloaded library: bytes that the trace should stay below.
 pub const MAX_SIZE: &str = "WORKSPAN_MAX_SIZE";
 /// For the preloaded library: bytes of memory a thread for what may still be folded.

@@ -8,17 +8,24 @@ use workspan_recorder::GRAIN;
 
 use crate::units::{self, ParseError};
 
-use crate::launch::environment::{FOLD, KEEP, MAX_MEMORY, MAX_SIZE, join};
+use crate::launch::environment::{FOLD, FOLD_TASKS, KEEP, MAX_MEMORY, MAX_SIZE, join};
 
 /// The flags.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct FoldArgs {
     /// Which subtrees that ran on one thread become one record: none (off), those shorter than a
-    /// time (10us), or auto: those shorter than 10 µs, or more the larger the trace is, on threads
-    /// whose tasks take less than 1 µs, and on all once the trace has an eighth of --max-size
-    /// (default off)
-    #[arg(long, value_name = "auto|off|TIME")]
+    /// time (10us), all (steals), so that the trace grows with steals alone, or auto: those shorter
+    /// than 10 µs, or more the larger the trace is, on threads whose tasks take less than 1 µs, and
+    /// on all once the trace has an eighth of --max-size (default off)
+    #[arg(long, value_name = "auto|off|steals|TIME")]
     pub fold: Option<FoldWhen>,
+    /// Fold longer subtrees the more strands the trace has, so that they are about so many; a
+    /// folded subtree is one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(100..), conflicts_with = "fold")]
+    pub fold_strands: Option<u64>,
+    /// Fold no subtree of more tasks than this
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub fold_tasks: Option<u64>,
     /// With --fold auto, fold longer subtrees, up to 1 ms, to keep the trace below this (default
     /// 256MB)
     #[arg(long, value_name = "SIZE", value_parser = max_size)]
@@ -42,6 +49,10 @@ pub enum FoldWhen {
     Auto,
     /// Below so many nanoseconds.
     Below(u64),
+    /// Everything, however long.
+    Steals,
+    /// Longer subtrees the more strands there are, which should be so many.
+    Strands(u64),
 }
 
 const DEFAULT_MAX_SIZE_BYTES: u64 = 256_000_000;
@@ -58,6 +69,7 @@ impl FromStr for FoldWhen {
         match text {
             "off" => return Ok(FoldWhen::Off),
             "auto" => return Ok(FoldWhen::Auto),
+            "steals" => return Ok(FoldWhen::Steals),
             _ => {}
         }
         match units::time(text).map(|ns| ns.round() as u64) {
@@ -65,7 +77,7 @@ impl FromStr for FoldWhen {
             _ => Err(ParseError::new(
                 text,
                 "a grain",
-                "auto, off, or a time from 1ns to 1s, such as 10us",
+                "auto, off, steals, or a time from 1ns to 1s, such as 10us",
             )),
         }
     }
@@ -83,28 +95,39 @@ fn max_size(text: &str) -> Result<u64, ParseError> {
 }
 
 impl FoldArgs {
+    /// What is folded.
+    fn when(&self) -> FoldWhen {
+        match self.fold_strands {
+            Some(strands) => FoldWhen::Strands(strands),
+            None => self.fold.unwrap_or_default(),
+        }
+    }
+
     /// True when anything may be folded.
     pub fn folds(&self) -> bool {
-        self.fold.unwrap_or_default() != FoldWhen::Off
+        self.when() != FoldWhen::Off
     }
 
     /// What is shorter, in ns, is folded in the records that a thread that folds left last; `None`
     /// for nothing. Which sites the recorder kept is not known.
     pub fn tail_grain(&self) -> Option<u64> {
-        let grain = match self.fold.unwrap_or_default() {
+        let grain = match self.when() {
             FoldWhen::Off => None,
-            FoldWhen::Auto => Some(GRAIN),
+            FoldWhen::Auto | FoldWhen::Strands(_) => Some(GRAIN),
             FoldWhen::Below(ns) => Some(ns),
+            FoldWhen::Steals => Some(u64::MAX),
         };
-        grain.filter(|_| self.keep.is_empty())
+        grain.filter(|_| self.keep.is_empty() && self.fold_tasks.is_none())
     }
 
     /// Tells the recorder below `command`.
     pub fn tell(&self, command: &mut Command) {
-        let when = match self.fold.unwrap_or_default() {
+        let when = match self.when() {
             FoldWhen::Off => "off".to_owned(),
             FoldWhen::Auto => "auto".to_owned(),
             FoldWhen::Below(ns) => ns.to_string(),
+            FoldWhen::Steals => "steals".to_owned(),
+            FoldWhen::Strands(strands) => format!("strands:{strands}"),
         };
         let keep: Vec<OsString> = self.keep.iter().map(OsString::from).collect();
         command
@@ -119,6 +142,9 @@ impl FoldArgs {
                     .unwrap_or(DEFAULT_MAX_MEMORY_BYTES)
                     .to_string(),
             );
+        if let Some(tasks) = self.fold_tasks {
+            command.env(FOLD_TASKS, tasks.to_string());
+        }
         if !keep.is_empty() {
             command.env(KEEP, join(&keep));
         }

@@ -203,6 +203,7 @@ const TAIL_MEMORY: usize = 16 << 20;
 fn tails(trace: &Trace<'_>, grain: u64) -> Tails {
     let options = FoldOptions {
         grain,
+        max_tasks: u64::MAX,
         // As the recorder has it.
         thieves: Thieves::TakeChildren,
         kept: Vec::new(),

@@ -33,6 +33,7 @@ impl Thread {
     pub fn folded(self, grain: u64) -> Thread {
         let options = FoldOptions {
             grain,
+            max_tasks: u64::MAX,
             thieves: Thieves::default(),
             kept: Vec::new(),
             memory: 1 << 20,

@@ -49,6 +49,7 @@ fn no_measure_changes() {
         ]);
         let small = FoldOptions {
             grain: dice.pick(&[10, 30, 100, 300]),
+            max_tasks: u64::MAX,
             thieves,
             kept: Vec::new(),
             memory: 1 << 30,

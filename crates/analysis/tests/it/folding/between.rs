@@ -148,6 +148,7 @@ fn time_between_strands_is_delay_whether_folded_or_not() {
         folded += full.tasks.len() - short.tasks.len();
         let options = FoldOptions {
             grain: dice.pick(&[200, 2000]),
+            max_tasks: u64::MAX,
             thieves: Thieves::TakeChildren,
             kept: Vec::new(),
             memory: 1 << 30,

@@ -26,6 +26,7 @@ fn every_measure_is_the_same_to_the_tick() {
         let (lanes, end) = program::run(&mut dice, habits);
         let options = FoldOptions {
             grain: dice.pick(&[1 << 20, 1 << 23, 1 << 40]),
+            max_tasks: u64::MAX,
             thieves: dice.pick(&[Thieves::TakeChildren, Thieves::TakeContinuations]),
             kept: if dice.percent(10) { vec![3] } else { vec![] },
             memory: if dice.percent(10) { 3000 } else { 1 << 30 },
@@ -130,6 +131,7 @@ fn tree(lanes: &mut [Lane], stolen: Option<u64>) {
 fn a_whole_tree_of_a_scope_is_folded_unless_some_of_it_is_stolen() {
     let options = FoldOptions {
         grain: 1 << 40,
+        max_tasks: u64::MAX,
         thieves: Thieves::TakeChildren,
         kept: vec![],
         memory: 1 << 30,
@@ -184,6 +186,7 @@ fn one_that_other_tasks_wait_for_is_not_one_strand_with_what_it_created() {
     put(Kind::End, &[]);
     let options = FoldOptions {
         grain: 1 << 40,
+        max_tasks: u64::MAX,
         thieves: Thieves::TakeChildren,
         kept: vec![],
         memory: 1 << 30,

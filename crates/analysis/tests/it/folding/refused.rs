@@ -79,6 +79,7 @@ fn run(
     let end = w.t;
     let options = FoldOptions {
         grain: 1 << 40,
+        max_tasks: u64::MAX,
         thieves: Thieves::TakeChildren,
         kept,
         memory: 1 << 30,

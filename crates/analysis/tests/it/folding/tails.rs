@@ -93,6 +93,7 @@ fn what_was_done_last_is_folded_and_no_measure_changes() {
         ]);
         let options = FoldOptions {
             grain: dice.pick(&[30, 100, 300, 1000]),
+            max_tasks: u64::MAX,
             thieves,
             kept: vec![],
             memory: 1 << 30,

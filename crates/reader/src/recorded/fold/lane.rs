@@ -113,6 +113,7 @@ impl Looked {
             Event::Pool { pool, size } => self.pools.push((t, pool, Some(size))),
             Event::PoolEnd { pool } => self.pools.push((t, pool, None)),
             Event::Off { ticks, .. } => self.offs.push((t.saturating_sub(ticks), t)),
+            Event::Recorder { ticks } => self.offs.push((t, t.saturating_add(ticks))),
             _ => {}
         }
     }
@@ -139,6 +140,7 @@ fn is_beside(event: &Event<'_>) -> bool {
             | Event::Pool { .. }
             | Event::PoolEnd { .. }
             | Event::Off { .. }
+            | Event::Recorder { .. }
             | Event::Sleep
             | Event::Wake
             | Event::Steal { .. }

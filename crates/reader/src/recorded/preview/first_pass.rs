@@ -117,6 +117,7 @@ impl ThreadFacts {
                 | Event::Steal { .. }
                 | Event::StealFailed { .. }
                 | Event::Off { .. }
+                | Event::Recorder { .. }
                 | Event::Readings(_) => return,
                 _ => {}
             }

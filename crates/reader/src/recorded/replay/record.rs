@@ -5,7 +5,7 @@ use workspan_trace::event::Event;
 use super::frame::Pending;
 use super::{Lane, Replay, Until, log};
 use crate::recorded::survey::{Named, slot};
-use workspan_dag::{NONE, Off, OffWhy, Steal, ThreadEvent};
+use workspan_dag::{NONE, Off, OffWhy, RecorderRun, Steal, ThreadEvent};
 
 impl<'a> Replay<'a, '_> {
     /// One record. `Err`: the thread has to wait, and the record comes again.
@@ -142,6 +142,11 @@ impl<'a> Replay<'a, '_> {
                 lane.short = true;
             }
             Event::Restart { stack, .. } => self.restart(lane, number, t, stack),
+            Event::Recorder { ticks } => self.raw.recorder_runs.push(RecorderRun {
+                thread: lane.told.index,
+                start: t,
+                end: t.saturating_add(ticks),
+            }),
             Event::Off { blocked, ticks } => {
                 let why = if blocked {
                     OffWhy::Blocked

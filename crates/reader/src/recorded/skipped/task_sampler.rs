@@ -137,7 +137,7 @@ impl TaskSampler {
             Event::Wait { what, .. } => self.wait(t, what),
             Event::Resume => self.resume(t),
             // What the task was kept from doing is part of its time.
-            Event::Off { .. } => State::Open,
+            Event::Off { .. } | Event::Recorder { .. } => State::Open,
             _ => State::Spoilt,
         }
     }

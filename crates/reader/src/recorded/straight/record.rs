@@ -5,7 +5,9 @@ use workspan_trace::event::Event;
 use super::columns::{Birth, State};
 use super::walk::{Lane, Walk};
 use crate::recorded::survey::slot;
-use workspan_dag::{EndKind, NONE, Off, OffWhy, ROOT_PLACE, Steal, TaskKind, ThreadEvent};
+use workspan_dag::{
+    EndKind, NONE, Off, OffWhy, ROOT_PLACE, RecorderRun, Steal, TaskKind, ThreadEvent,
+};
 
 impl<'a> Walk<'a, '_> {
     /// One record of the thread in this slot; `None` for one that does not go with those before it.
@@ -80,6 +82,11 @@ impl<'a> Walk<'a, '_> {
             Event::WorkerEnd => lane.told.worker_ends(t),
             Event::Pool { pool, size } => self.told.pool_begins(pool, size, t),
             Event::PoolEnd { pool } => self.told.pool_ends(pool, t),
+            Event::Recorder { ticks } => self.raw.recorder_runs.push(RecorderRun {
+                thread: slot as u32,
+                start: t,
+                end: t.saturating_add(ticks),
+            }),
             Event::Off { blocked, ticks } => {
                 let why = if blocked {
                     OffWhy::Blocked

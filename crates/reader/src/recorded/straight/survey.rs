@@ -126,7 +126,8 @@ fn count(chunk: &Records<'_>) -> Counts {
             | Event::WorkerEnd
             | Event::Pool { .. }
             | Event::PoolEnd { .. }
-            | Event::Off { .. } => {}
+            | Event::Off { .. }
+            | Event::Recorder { .. } => {}
             _ => {
                 counts.strange = true;
                 return counts;

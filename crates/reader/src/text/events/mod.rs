@@ -167,6 +167,7 @@ impl Events {
             "part_begin" => self.region_begin(&mut line, true),
             "part_end" => self.region_end(&mut line, true),
             "folded" => self.folded(&mut line),
+            "recorder" => self.recorder(&line),
             "off" => self.off(&line),
             "on" => self.on(&line),
             "frame" => self.frame(&line),
@@ -180,7 +181,7 @@ impl Events {
             other => line.fail(format!(
                 "unknown event {}; expected begin, create, resume, scope, wait, yield, end, depend, signal, region_begin, \
                  region_end, part_begin, part_end, off, on, steal, steal_failed, sleep, wake, cpu, queue, frame, stack, \
-                 sample, stop, pool, worker or folded",
+                 sample, stop, pool, worker, recorder or folded",
                 Quoted(other)
             )),
         }

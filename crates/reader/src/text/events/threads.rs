@@ -5,9 +5,20 @@ use super::{Events, OpenOff};
 use crate::text::line::Line;
 use crate::text::value::Value;
 use workspan_dag::Error;
-use workspan_dag::{NONE, Off, OffWhy, Steal, ThreadEvent};
+use workspan_dag::{NONE, Off, OffWhy, RecorderRun, Steal, ThreadEvent};
 
 impl Events {
+    pub(super) fn recorder(&mut self, line: &Line<'_>) -> Result<(), Error> {
+        let (t, w) = (line.time("t")?, self.thread(line, "w")?);
+        let ticks = line.time("ticks")?;
+        self.raw.recorder_runs.push(RecorderRun {
+            thread: w,
+            start: t,
+            end: t.saturating_add(ticks),
+        });
+        Ok(())
+    }
+
     pub(super) fn off(&mut self, line: &Line<'_>) -> Result<(), Error> {
         let (t, w) = (line.time("t")?, self.thread(line, "w")?);
         let why =

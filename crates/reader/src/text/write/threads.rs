@@ -30,6 +30,13 @@ impl Writer<'_> {
             };
             self.put(&format!("{{\"ev\":\"{ev}\",\"t\":{t},\"w\":{w}{rest}}}\n"));
         }
+        for run in &dag.recorder_runs {
+            let ticks = run.end - run.start;
+            self.put(&format!(
+                "{{\"ev\":\"recorder\",\"t\":{},\"w\":{},\"ticks\":{ticks}}}\n",
+                run.start, run.thread
+            ));
+        }
         for off in &dag.offs {
             let why = match off.why {
                 OffWhy::Preempted => "preempted",
