@@ -254,6 +254,14 @@ impl Fold {
         self.give_up();
     }
 
+    /// Gives up the oldest of what may still be folded, those around all others, until its records
+    /// take no more than so many bytes.
+    pub fn keep_pending_below(&mut self, bytes: usize) {
+        while !self.sections.is_empty() && self.pending().0.len() > bytes {
+            self.give_up_oldest();
+        }
+    }
+
     /// True when it was fed bytes that are no record.
     pub fn is_bad(&self) -> bool {
         self.bad

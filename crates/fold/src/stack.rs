@@ -29,7 +29,7 @@ impl Fold {
         self.forget();
     }
 
-    fn give_up_oldest(&mut self) {
+    pub(crate) fn give_up_oldest(&mut self) {
         let depth = self.frames.len().saturating_sub(self.sections.len());
         let Some(section) = self.sections.first() else {
             return;

@@ -153,9 +153,7 @@ impl Folder {
     ) -> Option<Next> {
         let began = clock::now();
         self.feed(recording, records);
-        if self.fold.pending().0.len() > PENDING {
-            self.fold.finish();
-        }
+        self.fold.keep_pending_below(PENDING);
         let puts_out = self.fold.firm().0.len() >= WORTHWHILE;
         let mut first = Vec::new();
         let mut base = self.fold.pending().1;

@@ -245,8 +245,6 @@ impl Unrecorded {
         // Tells strands apart.
         let draw = u64::from(thread) << 48 ^ from;
         let ticks = to.saturating_sub(from);
-        // Each task took a tick at least, whatever a trace says.
-        let counted = counted.map(|tasks| tasks.min(ticks));
         self.model.estimate(class, (ticks, ran), counted, draw)
     }
 
