@@ -8,6 +8,8 @@
 #include <cmath>
 #include <memory>
 
+#include <workspan.h>
+
 #include "../kernel.h"
 
 namespace suite {
@@ -27,9 +29,17 @@ struct Arguments {
     bool check() const { return option("check", option("size", "small") == "test" ? "yes" : "no") == "yes"; }
 };
 
-/* Runs the part that is measured, as the first task. */
+/* Runs the part that is measured, as the first task. Reports show it alone with `--only part:measured`. In a run that is not
+ * recorded each mark is a branch. */
 template <class Work> void timed(const Arguments &arguments, Work work) {
-    TP_RUN(arguments.workers(), [&] { kernel::timed(*arguments.words, work); });
+    static workspan_label measured = WORKSPAN_LABEL("measured");
+    TP_RUN(arguments.workers(), [&] {
+        kernel::timed(*arguments.words, [&] {
+            workspan_part_begin(&measured);
+            work();
+            workspan_part_end(&measured);
+        });
+    });
 }
 
 /* Says the result; whether it is right. */

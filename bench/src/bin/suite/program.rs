@@ -64,9 +64,15 @@ impl<'a> Arguments<'a> {
         self.option("check", if test { "yes" } else { "no" }) == "yes"
     }
 
-    /// Runs the part that is measured, on a worker.
+    /// Runs the part that is measured, on a worker. Reports show it alone with `--only
+    /// part:measured`.
     pub fn timed<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        rayon::scope(|_| command::timed(self.words, work))
+        static MEASURED: workspan_api::Label = workspan_api::Label::new("measured");
+        let marked = || {
+            let _measured = workspan_api::part(&MEASURED);
+            work()
+        };
+        rayon::scope(|_| command::timed(self.words, marked))
     }
 }
 

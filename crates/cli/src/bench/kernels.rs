@@ -118,6 +118,28 @@ pub const HEADERS: [(&str, &str); 3] = [
     ),
 ];
 
+macro_rules! api {
+    ($($name:literal),*) => {
+        [$((
+            concat!("api/src/", $name),
+            include_str!(concat!("../../kernels/api/", $name)),
+        )),*]
+    };
+}
+
+/// workspan-api, by which the suite marks the part that it measures, by path in the kernels'
+/// package.
+pub const RUST_API: [(&str, &str); 8] = api!(
+    "lib.rs",
+    "mark.rs",
+    "pool.rs",
+    "scope.rs",
+    "signal.rs",
+    "site.rs",
+    "table.rs",
+    "task.rs"
+);
+
 /// What all Rust kernels use, by path in their package. The library of `bench/` has more in it that
 /// they do not use, and that needs further crates.
 pub const RUST_LIBRARY: [(&str, &str); 4] = [

@@ -1,14 +1,16 @@
 //! Runs one kernel's programs in turns, bare and recorded, and reads the traces.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use rustix::process::{Pid, Signal, kill_process};
-use workspan_analysis::causes::{Cause, Finding};
+use workspan_analysis::causes::{Cause, Causes, WORTH_NAMING};
+use workspan_analysis::named_section::{named_section, section_name};
 use workspan_analysis::{Options, Report};
-use workspan_dag::{Dag, EndKind, NONE, StartKind};
+use workspan_dag::Dag;
 use workspan_reader::OpenOptions;
 use workspan_runtimes::thread_count_variables;
 
@@ -73,7 +75,7 @@ pub fn measure(plan: &Plan, variants: &[Variant], warnings: &mut Vec<String>) ->
                     let run = self::run(plan, &variant.recorded, Some(&file))?;
                     agree(&mut printed, run.printed)?;
                     rows[i].recorded.push(run.took);
-                    let told = read(&file, Findings::Any).and_then(|trace| {
+                    let told = read(&file, Extent::Whole).and_then(|trace| {
                         // The main thread's root alone: whatever ran the tasks is not one that is
                         // recorded.
                         let blind = trace.tasks <= 1 && variant.runtime != Runtime::Serial;
@@ -245,29 +247,43 @@ fn cpu_time_of_children() -> u64 {
     hundredths * 10_000_000
 }
 
-/// Which findings of a report can be said.
+/// The part that the suite's programs mark as what they measure.
+pub(super) const MEASURED: &str = "part:measured";
+
+/// What is read of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Findings {
-    /// All.
-    Any,
-    /// Those of the part that is measured: neither the program's input and check nor the machine's
-    /// load.
+pub(super) enum Extent {
+    /// The whole run, and its first finding.
+    Whole,
+    /// The section [`MEASURED`] alone, without input and check; its first finding that is not
+    /// about who else used the CPUs.
     Measured,
 }
 
 /// What a trace says; or why it says nothing, as a sentence's part.
-pub(super) fn read(file: &Path, findings: Findings) -> Result<Recorded, String> {
+pub(super) fn read(file: &Path, extent: Extent) -> Result<Recorded, String> {
     if !file.exists() {
         return Err(UNSEEN.into());
     }
+    let options = Options::default();
     let dag = trace::open(file, &OpenOptions::default()).map_err(|e| format!("{e:#}"))?;
-    let report = workspan_analysis::report(&dag, &Options::default()).map_err(|e| e.to_string())?;
+    let cpu = dag.meta.run.cpu_time;
+    let mut window = None;
+    let dag = match extent {
+        Extent::Whole => dag,
+        Extent::Measured => {
+            window = window_of_parts(&dag);
+            let name = section_name(MEASURED)?;
+            named_section(&dag, &name, &options).map_err(|e| e.to_string())?
+        }
+    };
+    let report = workspan_analysis::report(&dag, &options).map_err(|e| e.to_string())?;
     let (b, ws) = (&report.breakdown, &report.work_span);
     let ns = |ticks: u128| nanos(&dag, ticks);
     let found = report.causes.findings();
-    let first = found.iter().position(|finding| match findings {
-        Findings::Any => true,
-        Findings::Measured => is_of_measured_part(&dag, finding),
+    let first = found.iter().position(|finding| match extent {
+        Extent::Whole => true,
+        Extent::Measured => !finding.cause.is_load(),
     });
     Ok(Recorded {
         parts: Parts {
@@ -290,21 +306,50 @@ pub(super) fn read(file: &Path, findings: Findings) -> Result<Recorded, String> 
         delay_create: ns(b.delay_by_edge[0]),
         delay_buried: ns(b.delay_buried),
         runtime: dag.meta.runtime.clone().unwrap_or_default(),
-        cpu: dag.meta.run.cpu_time.map(|ticks| ns(u128::from(ticks))),
+        cpu: cpu.map(|ticks| ns(u128::from(ticks))),
+        window,
         cause: first.map(|i| found[i].cause.id().into()),
-        says: says(&dag, &report, first),
+        lost_to_load: ns(lost_to_load(&report.causes)),
+        says: match (first, extent) {
+            (None, Extent::Measured) => nothing_to_mend(&report.causes),
+            _ => says(&dag, &report, first),
+        },
     })
 }
 
-/// Whether a finding is about more than the root's strands before and after the tasks, where
-/// programs make their input and check their result, or about who else used the CPUs.
-fn is_of_measured_part(dag: &Dag, finding: &Finding) -> bool {
-    let block = &finding.block;
-    let task = dag.strands.task.get(finding.strand as usize);
-    let is_root = task.is_some_and(|&task| dag.tasks.parent[task as usize] == NONE);
-    let of_root = finding.cause == Cause::SerialStrand && is_root;
-    let outside = block.from_kind == StartKind::Begin || block.to_kind == EndKind::End;
-    !(finding.cause.is_load() || of_root && outside)
+/// From the first begin to the last end of the parts that are marked, in ticks of the run.
+fn window_of_parts(dag: &Dag) -> Option<[u64; 2]> {
+    let from = dag.parts.iter().map(|part| part.begin.1).min()?;
+    let to = dag.parts.iter().map(|part| part.end.1).max()?;
+    Some([from, to])
+}
+
+/// Worker-ticks that other programs, or more threads than CPUs, took.
+fn lost_to_load(causes: &Causes) -> u128 {
+    let load = Cause::ALL.into_iter().filter(|cause| cause.is_load());
+    load.map(|cause| causes.by_cause[cause as usize]).sum()
+}
+
+/// What is said of a measured part without a finding of its own: how much was lost, with what the
+/// machine's load took apart.
+fn nothing_to_mend(causes: &Causes) -> String {
+    let percent = |ticks: u128| 100.0 * ticks as f64 / causes.total.max(1) as f64;
+    let load = lost_to_load(causes);
+    let own = causes.lost.saturating_sub(load);
+    let little = percent(own) < WORTH_NAMING;
+    let mut text = format!(
+        "{}: {:.1} % of the worker time lost",
+        if little {
+            "nothing to mend"
+        } else {
+            "no cause stands out"
+        },
+        percent(own)
+    );
+    if load > 0 {
+        let _ = write!(text, ", and {:.1} % to the machine's load", percent(load));
+    }
+    text
 }
 
 /// The title of a finding; without one, the verdict.
@@ -325,4 +370,29 @@ fn says(dag: &Dag, report: &Report, finding: Option<usize>) -> String {
 fn nanos(dag: &Dag, ticks: u128) -> u64 {
     let per_second = u128::from(dag.meta.ticks_per_second.max(1));
     u64::try_from(ticks.saturating_mul(1_000_000_000) / per_second).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_load_took_is_told_apart_from_what_the_program_lost() {
+        let mut causes = Causes {
+            total: 1000,
+            lost: 38,
+            ..Causes::default()
+        };
+        let quiet = "nothing to mend: 3.8 % of the worker time lost";
+        assert_eq!(nothing_to_mend(&causes), quiet);
+        causes.lost = 238;
+        causes.by_cause[Cause::Descheduled as usize] = 200;
+        let busy =
+            "nothing to mend: 3.8 % of the worker time lost, and 20.0 % to the machine's load";
+        assert_eq!(nothing_to_mend(&causes), busy);
+        causes.lost = 260;
+        let many =
+            "no cause stands out: 6.0 % of the worker time lost, and 20.0 % to the machine's load";
+        assert_eq!(nothing_to_mend(&causes), many);
+    }
 }

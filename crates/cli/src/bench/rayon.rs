@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use serde_json::Value;
 
 use super::folder::put;
-use super::kernels::{Kernel, RUST_LIBRARY};
+use super::kernels::{Kernel, RUST_API, RUST_LIBRARY};
 
 const MANIFEST: &str = "\
 [package]
@@ -23,11 +23,23 @@ name = \"workspan_bench\"
 
 [dependencies]
 rayon = \"1.11\"
+workspan-api = { path = \"api\" }
 
 [profile.release]
 debug = \"line-tables-only\"
 
 [workspace]
+";
+
+const API_MANIFEST: &str = "\
+[package]
+name = \"workspan-api\"
+version = \"0.0.0\"
+edition = \"2024\"
+publish = false
+
+[features]
+off = []
 ";
 
 /// The programs of the kernels, by name.
@@ -47,7 +59,8 @@ pub struct Programs {
 /// There is no cargo, or it can't build them.
 pub fn build(kernels: &[Kernel], folder: &Path) -> anyhow::Result<Programs> {
     put(&folder.join("Cargo.toml"), MANIFEST)?;
-    for (name, text) in RUST_LIBRARY {
+    put(&folder.join("api/Cargo.toml"), API_MANIFEST)?;
+    for (name, text) in RUST_LIBRARY.into_iter().chain(RUST_API) {
         put(&folder.join(name), text)?;
     }
     let mut arguments: Vec<String> = ["build", "--release", "--message-format", "json"]

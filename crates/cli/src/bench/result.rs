@@ -88,6 +88,12 @@ pub struct Recorded {
     pub runtime: String,
     /// CPU time of the process, in ns.
     pub cpu: Option<u64>,
+    /// Worker time that other programs, or more threads than CPUs, took, in ns.
+    #[serde(default)]
+    pub lost_to_load: u64,
+    /// When the measured part began and ended, in ticks of the trace.
+    #[serde(default)]
+    pub window: Option<[u64; 2]>,
     /// The first finding's cause by id; `None` where the report has no finding.
     pub cause: Option<String>,
     /// What the report says first.

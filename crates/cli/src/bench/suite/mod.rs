@@ -20,7 +20,7 @@ use anyhow::{Context, bail};
 
 use super::build::FLAGS;
 use super::folder::{RunFolder, put};
-use super::kernels::{HEADERS, RUST_LIBRARY};
+use super::kernels::{HEADERS, RUST_API, RUST_LIBRARY};
 use super::measure::Variant;
 use super::result::Comparison;
 use super::runtime::{RUNTIMES, Runtime};
@@ -308,13 +308,13 @@ impl Session<'_> {
     fn identity(&self, runtime: Runtime) -> String {
         let version = self.built.runtimes.iter().find(|r| r.0 == runtime);
         let mut text = version.map_or_else(String::new, |r| r.1.clone());
-        let (own, shared): (&[_], &[_]) = if runtime == Runtime::Rayon {
-            (SUITE.rust, &RUST_LIBRARY)
+        let (own, shared): (&[_], &[&[_]]) = if runtime == Runtime::Rayon {
+            (SUITE.rust, &[&RUST_LIBRARY, &RUST_API])
         } else {
-            (SUITE.cpp, &HEADERS)
+            (SUITE.cpp, &[&HEADERS])
         };
         FLAGS.iter().for_each(|flag| text.push_str(flag));
-        let files = own.iter().chain(shared);
+        let files = own.iter().chain(shared.iter().copied().flatten());
         files.for_each(|(_, source)| text.push_str(source));
         format!("{:016x}", embedded::hash(text.as_ref()))
     }

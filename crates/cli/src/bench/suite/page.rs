@@ -28,10 +28,11 @@ const COLUMNS: [&str; 11] = [
 
 const NOTE: &str = "Speedup is over the serial elision of the C++ source, by the medians of the bare runs; below it by the slowest and \
                     the fastest. Loss is the share of workers x elapsed that the serial elision would not have taken. CPU is \
-                    recorded over bare CPU time at default settings. Work, span and the bar are those of \
-                    the fastest recorded run of the whole process, its input and check included; findings about these and about \
-                    other programs' load are left out. Links lead to the fastest recorded run's viewer, and to \
-                    the traces: workspan view FILE opens one, workspan view FILE FILE compares two.";
+                    recorded over bare CPU time of the process at default settings. Work, span, the bar and the finding are \
+                    those of the measured part in the fastest recorded run, without input and check (workspan report --only \
+                    part:measured FILE); findings about other programs' load are left out. Links lead to that run's \
+                    timeline, which shows the measured part first, and to the traces: workspan view FILE opens one, \
+                    workspan view FILE FILE compares two.";
 
 /// All of it.
 pub fn html(size: &str, benchmarks: &[Benchmark], about: &[String], warnings: &[String]) -> String {
@@ -133,10 +134,15 @@ fn line(out: &mut String, row: &Row) {
 fn links(row: &Row) -> String {
     let mut out = String::new();
     if let Some(report) = &row.report {
+        // The page's own way to say what it shows first.
+        let window = row.says.as_ref().and_then(|says| says.window);
+        let shown = window.map_or_else(String::new, |[from, to]| {
+            format!("#v=1&tab=timeline&t={from},{to}")
+        });
         let _ = write!(
             out,
             " <a href=\"{}\">open the fastest run</a>",
-            xml_text(report)
+            xml_text(&format!("{report}{shown}"))
         );
     }
     for (i, trace) in row.traces.iter().enumerate() {
@@ -207,6 +213,7 @@ mod tests {
             cpu_ratio: Some(1.4),
             says: Some(Recorded {
                 says: "a<b>".into(),
+                window: Some([7, 90]),
                 ..Recorded::default()
             }),
             silent: None,
@@ -227,7 +234,8 @@ mod tests {
             "{page}"
         );
         assert!(page.contains("href=\"traces/x.wspan\" title="), "{page}");
-        assert!(page.contains("href=\"reports/x.html\">"), "{page}");
+        let link = "href=\"reports/x.html#v=1&amp;tab=timeline&amp;t=7,90\">";
+        assert!(page.contains(link), "{page}");
         assert!(page.contains("class=\"n over\">1.40"), "{page}");
         assert!(page.contains("1.40 – 1.60"), "{page}");
         for tag in ["tr", "td", "th", "table", "div", "svg"] {

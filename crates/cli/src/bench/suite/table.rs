@@ -10,9 +10,9 @@ const WIDTH: usize = 120;
 
 const LEGEND: &str = "speedup: over the serial elision of the C++ source, by the medians of the bare runs, then by the slowest \
                       and the fastest; loss: the share of workers x elapsed that the serial elision would not have taken; \
-                      CPU: recorded over bare CPU time at default settings. Work and span are those of the fastest \
-                      recorded run of the whole process, its input and check included; the sentence is its first finding \
-                      that is about neither these nor other programs' load.";
+                      CPU: recorded over bare CPU time of the process at default settings. Work and span are those of \
+                      the measured part in the fastest recorded run (workspan report --only part:measured); the sentence \
+                      is the part's first finding that is not about other programs' load.";
 
 /// All benchmarks; `about` is a line on the machine and the runtimes.
 pub fn text(benchmarks: &[Benchmark], about: &[String], warnings: &[String]) -> String {

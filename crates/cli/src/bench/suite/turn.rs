@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
 use super::super::folder::put;
-use super::super::measure::{Call, Findings, Recording, UNSEEN, Variant, read};
+use super::super::measure::{Call, Extent, Recording, UNSEEN, Variant, read};
 use super::super::result::Recorded;
 use super::super::runtime::Runtime;
 use super::programs::Program;
@@ -184,7 +184,7 @@ impl Store {
                     turn.printed
                 );
             }
-            let says = read(&trace, Findings::Measured).and_then(|said| {
+            let says = read(&trace, Extent::Measured).and_then(|said| {
                 // The main thread's root alone: whatever ran the tasks is not recorded.
                 let blind = said.tasks <= 1 && cell.runtime != Runtime::Serial;
                 if blind { Err(UNSEEN.into()) } else { Ok(said) }
