@@ -113,19 +113,23 @@ export default function (suite) {
       elapsed: window.__timeline.meta.elapsed,
       first: window.__timeline.meta.first_spawn,
     }));
-    const dots = () =>
-      page.evaluate(() =>
-        window.__timeline.drawn.dots.map(({ t, level }) => ({ t, bin: 2 ** level })),
-      );
-    // The marks of the whole run know it to a bin.
-    const marks = await dots();
-    const earliest = marks.reduce((a, b) => (a.t < b.t ? a : b));
-    check(Math.abs(earliest.t - first) <= earliest.bin, `${first}, but a mark at ${earliest.t}`);
     await page.locator(CANVAS).focus();
     await page.keyboard.press("b");
     const shown = () => page.evaluate(() => window.__timeline.window);
     await until(async () => Math.abs((await shown()).t0 - first) < 1, "the window to begin there");
     check(Math.abs((await shown()).t1 - elapsed) < 1, `it ends at ${(await shown()).t1}`);
+    // Nearby, no spawn's mark is before it, and one is there, to a bin.
+    await page.evaluate(
+      (first) => window.__timeline.show({ t0: first - 40_000, t1: first + 80_000 }),
+      first,
+    );
+    await idle(page);
+    const marks = await page.evaluate(() =>
+      window.__timeline.drawn.dots.map(({ t, level }) => ({ t, bin: 2 ** level })),
+    );
+    check(marks.length > 0, "no spawn is marked there");
+    const earliest = marks.reduce((a, b) => (a.t < b.t ? a : b));
+    check(Math.abs(earliest.t - first) <= earliest.bin, `${first}, but a mark at ${earliest.t}`);
   });
 
   suite.test("a spawn's mark tells its site and the spawns before it", async (t) => {
