@@ -1,5 +1,4 @@
-//! Writes the spawn sites of a report as TaskProf writes its parallelism profile, so that the two
-//! can be laid side by side.
+//! Writes the spawn sites of a report as TaskProf writes its parallelism profile.
 
 use std::fmt::Write;
 
