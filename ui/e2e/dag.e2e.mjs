@@ -103,6 +103,75 @@ export default function (suite) {
     );
   });
 
+  suite.test("draws each kind of node in a shape of its own", async (t) => {
+    await dag(t);
+    const shapes = async () => {
+      const all = await nodes(t.page);
+      return new Map(all.map((n) => [n.key, n]));
+    };
+    for (let i = 0; i < 3; i++) {
+      await t.page.keyboard.press("x");
+      await still(t.page);
+    }
+    const first = [...(await shapes()).values()];
+    for (const n of first) {
+      const right = n.expanded
+        ? ["frame"]
+        : n.kind === "strand"
+          ? ["box", "dot", "card"]
+          : n.expandable
+            ? n.kind === "group"
+              ? ["stack", "section"]
+              : ["card"]
+            : ["box"];
+      check(right.includes(n.shape), `${n.key}, ${n.kind}, is a ${n.shape}`);
+    }
+    const seen = new Set(first.map((n) => n.shape));
+    check(seen.has("box") && seen.has("card") && seen.has("frame"), [...seen].join(", "));
+    await t.page.getByRole("button", { name: "Sections" }).click();
+    await still(t.page);
+    await t.page.keyboard.press("x");
+    await still(t.page);
+    const sections = [...(await shapes()).values()].filter((n) => n.shape === "section");
+    check(sections.length > 0, "no section has its own shape");
+    check(
+      sections.every((n) => n.kind === "group" && !n.expanded),
+      "something else looks like a section",
+    );
+  });
+
+  suite.test("shows the whole DAG small beside a part of it, and moves by it", async (t) => {
+    await dag(t);
+    const { page } = t;
+    const overview = () => page.evaluate(() => window.__overview());
+    check((await overview()) === null, "there is an overview of what is all in view");
+    const canvas = await page.locator(".dag-picture canvas").boundingBox();
+    await page.mouse.move(canvas.x + canvas.width / 2, canvas.y + canvas.height / 2);
+    await page.keyboard.down("Control");
+    for (let i = 0; i < 6; i++) await page.mouse.wheel(0, -120);
+    await page.keyboard.up("Control");
+    await until(async () => (await overview()) !== null, "the overview");
+    await still(page);
+    const at = await overview();
+    // All nodes are in it, each in its colour: it is no empty frame.
+    const colours = await page.evaluate(({ x, y, w, h }) => {
+      const c = document.querySelector(".dag-picture canvas");
+      const k = c.width / c.clientWidth;
+      const d = c.getContext("2d").getImageData(x * k, y * k, w * k, h * k).data;
+      const seen = new Set();
+      for (let i = 0; i < d.length; i += 4) seen.add((d[i] << 16) | (d[i + 1] << 8) | d[i + 2]);
+      return seen.size;
+    }, at);
+    check(colours > 3, `${colours} colours in the overview`);
+    const before = await nodes(page);
+    await page.mouse.click(canvas.x + at.x + at.w / 2, canvas.y + at.y + 3);
+    await until(async () => (await nodes(page))[0].y !== before[0].y, "the picture to move");
+    await still(page);
+    const after = await nodes(page);
+    check(after[0].y > before[0].y, "a click at its top does not go up");
+    check(Math.abs(after[0].h - before[0].h) < 0.5, "moving by it changes the scale");
+  });
+
   suite.test("goes level by level with x and c", async (t) => {
     await dag(t);
     const sizes = [await count(t.page)];

@@ -19,7 +19,7 @@ use crate::blocks::CodeBlock;
 
 pub use limits::{Amount, Checked, Limit, LimitKind, Reason, Where, check};
 pub(crate) use measures::ns_per_tick;
-pub use measures::{BlockMeasure, Quantity, RunMeasures, SiteMeasure, measure};
+pub use measures::{BlockMeasure, Quantity, RegionMeasure, RunMeasures, SiteMeasure, measure};
 pub use noise::{Difference, Noise, Value};
 use places::PlaceTable;
 
@@ -43,10 +43,11 @@ pub struct QuantityRow {
     pub differences: Vec<Difference>,
 }
 
-/// One spawn site or code block on every side.
+/// One spawn site, code block or region on every side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowDifference<K> {
-    /// The spawn site or code block; its places are indices into [`Comparison::places`].
+    /// The spawn site or code block, its places being indices into [`Comparison::places`]; of a
+    /// region, the label.
     pub key: K,
     /// Work in ns, per side: of a site, that of its tasks' own strands.
     pub work: Vec<Value>,
@@ -56,7 +57,7 @@ pub struct RowDifference<K> {
     pub critical_work: Vec<Value>,
     /// See `critical_work`; per side after the base.
     pub critical_differences: Vec<Difference>,
-    /// Task instances of the site or strands of the block, per side.
+    /// Task instances of the site, strands of the block, or times the region was opened, per side.
     pub count: Vec<Value>,
 }
 
@@ -86,6 +87,8 @@ pub struct Comparison {
     pub sites: Vec<RowDifference<PlaceId>>,
     /// Code blocks, in the same order.
     pub blocks: Vec<RowDifference<CodeBlock>>,
+    /// Regions that the program marked, in the same order.
+    pub regions: Vec<RowDifference<String>>,
     /// What makes the comparison doubtful, each a full sentence.
     pub warnings: Vec<String>,
 }
@@ -122,6 +125,7 @@ pub fn compare(sides: &[Side]) -> Comparison {
     let mut table = PlaceTable::new();
     let mut sites = Rows::new(sides);
     let mut blocks = Rows::new(sides);
+    let mut regions = Rows::new(sides);
     for (i, side) in sides.iter().enumerate() {
         for (j, run) in side.runs.iter().enumerate() {
             let map = table.add(&run.places);
@@ -134,6 +138,10 @@ pub fn compare(sides: &[Side]) -> Comparison {
                 let common = block.block.renumbered(|place| Some(at(place)));
                 let m = [block.work, block.critical_work, block.count as f64];
                 blocks.add(common.unwrap_or(block.block), (i, j), m);
+            }
+            for region in &run.regions {
+                let m = [region.work, region.critical_work, region.count as f64];
+                regions.add(region.label.clone(), (i, j), m);
             }
         }
     }
@@ -155,6 +163,7 @@ pub fn compare(sides: &[Side]) -> Comparison {
         quantities: quantities.into(),
         sites: sites.finish(),
         blocks: blocks.finish(),
+        regions: regions.finish(),
         warnings: warnings(sides),
     }
 }
@@ -213,7 +222,7 @@ struct Rows<K> {
     values: Vec<[Vec<Vec<f64>>; 3]>,
 }
 
-impl<K: Copy + Eq + Hash> Rows<K> {
+impl<K: Clone + Eq + Hash> Rows<K> {
     fn new(sides: &[Side]) -> Rows<K> {
         Rows {
             shape: sides.iter().map(|s| s.runs.len()).collect(),
@@ -225,7 +234,7 @@ impl<K: Copy + Eq + Hash> Rows<K> {
 
     fn add(&mut self, key: K, (side, run): (usize, usize), measures: [f64; 3]) {
         let next = self.keys.len();
-        let row = *self.index.entry(key).or_insert(next);
+        let row = *self.index.entry(key.clone()).or_insert(next);
         if row == next {
             self.keys.push(key);
             // A row that a run doesn't have is 0 there.

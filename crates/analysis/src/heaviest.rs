@@ -51,13 +51,17 @@ impl Heaviest {
         weights: &Weights,
         inside: impl Fn(StrandId) -> bool,
     ) -> Heaviest {
+        Heaviest::from_lengths(dag, |s| if inside(s) { weights.path(s, 0) } else { 0 })
+    }
+
+    /// Of strands as long as `own` says; without burden.
+    pub(crate) fn from_lengths(dag: &Dag, own: impl Fn(StrandId) -> u128) -> Heaviest {
         let mut forward = Forward::new(dag);
         let mut through: Vec<u128> = Vec::with_capacity(dag.strands.len());
         for s in checked(0..dag.strands.len() as u32) {
             let mut best = 0;
             forward.each(s, |p, _| best = through[p as usize].max(best));
-            let own = if inside(s) { weights.path(s, 0) } else { 0 };
-            through.push(best + own);
+            through.push(best + own(s));
         }
         Heaviest::Wide(through)
     }

@@ -51,6 +51,7 @@ mod runtime_gaps;
 mod sample_profile;
 mod saturated;
 pub mod scale;
+mod short_strands;
 pub mod simulate;
 mod site_delay;
 mod site_span;
@@ -61,12 +62,14 @@ mod solo_blocks;
 mod standstill;
 pub mod statistics;
 mod strand_facts;
+mod strand_lengths;
 pub mod stretch;
 mod subtrees;
 mod suggestion;
 mod sweep;
 mod task_tree;
 mod timeline;
+mod told_tasks;
 mod wait_kind;
 mod warnings;
 mod weight;
@@ -107,6 +110,7 @@ pub use sample_profile::{
     FunctionSamples, HotFunction, LineSamples, SampleProfile, attributed_frame, hot_function_of,
     hot_functions, hottest_function, sample_profile,
 };
+pub use short_strands::{MIN_STRAND_INSTRUCTIONS, ShortStrands, StrandRule, short_strands};
 pub use site_delay::{SiteDelay, site_delays};
 pub use sites::SiteRow;
 pub use skipped_estimate::SkippedEstimate;
@@ -118,12 +122,13 @@ pub use subtrees::{Subtrees, subtrees};
 pub use suggestion::Suggestion;
 pub use sweep::Shares;
 pub use timeline::{Timeline, timeline};
+pub use told_tasks::{ToldTasks, told_by_both, told_tasks};
 pub use wait_kind::wait_kinds;
 pub use warnings::{About, Warning, percent};
 pub use weight::{OffCpu, UnsureFolds, off_between, path_weight};
 pub use what_if::{
-    CriticalSite, DEFAULT_FACTORS, FasterStrand, Outcome, Target, TargetProfile, TargetSet, WhatIf,
-    critical_sites, is_same_file, lies_at, what_if,
+    DEFAULT_FACTORS, FasterSite, FasterStrand, Outcome, Target, TargetProfile, TargetSet, WhatIf,
+    faster_sites, is_same_file, lies_at, what_if,
 };
 pub use work_span::{WorkSpan, greedy_speedup, speedup_bounds};
 pub use workspan_dag::WaitKind;

@@ -10,6 +10,7 @@ use workspan_dag::{Dag, NONE, PlaceId, TaskId};
 
 use crate::heaviest::Heaviest;
 use crate::site_span::is_entered;
+use crate::strand_lengths::StrandLengths;
 use crate::weight::Weights;
 
 /// Work and span of an outermost instance.
@@ -36,13 +37,13 @@ struct SiteInstance {
     reach: u128,
 }
 
-/// The outermost instances of all sites, in the order of their tasks. `None` where they need the
-/// walk: folded parts, edges from outside into instances, tasks before their parents, sites nested
-/// very deep.
+/// The outermost instances of all sites, in the order of their tasks; their spans are of the
+/// lengths that `heaviest` was made of. `None` where they need the walk: folded parts, edges from
+/// outside into instances, tasks before their parents, sites nested very deep.
 pub(crate) fn outermost_instances(
     dag: &Dag,
     weights: &Weights,
-    heaviest: &Heaviest,
+    (lengths, heaviest): (&impl StrandLengths, &Heaviest),
 ) -> Option<Vec<OutermostInstance>> {
     if !dag.folded.is_empty() || is_entered(dag) {
         return None;
@@ -91,7 +92,7 @@ pub(crate) fn outermost_instances(
     }
     let measured = |instance: &SiteInstance| {
         let first = dag.tasks.first[instance.task as usize];
-        let before = heaviest.through(first) - weights.path(first, 0);
+        let before = heaviest.through(first) - lengths.own(first);
         OutermostInstance {
             site: instance.site,
             work: instance.work,

@@ -27,6 +27,8 @@ pub struct RegionRow {
     pub count: u64,
     /// Weight inside.
     pub work: u128,
+    /// Weight inside on the critical path.
+    pub critical_work: u128,
     /// What it gives when it alone is faster, for the factors of MODEL.md §4; empty beyond the
     /// `MAX_WHAT_IF_LABELS` (64) labels with most work.
     pub what_if: Vec<Outcome>,
@@ -37,13 +39,25 @@ pub struct RegionRow {
 pub const MAX_WHAT_IF_LABELS: usize = 64;
 
 /// One row a label, in the order of first opening in time (ties: by name).
-pub(crate) fn regions(dag: &Dag, weights: &Weights, options: &Options) -> Vec<RegionRow> {
+pub(crate) fn regions(
+    dag: &Dag,
+    weights: &Weights,
+    options: &Options,
+    critical_path: &[StrandId],
+) -> Vec<RegionRow> {
     if dag.regions.is_empty() {
         return Vec::new();
     }
-    let mut work = vec![0u128; dag.labels.len()];
+    let mut on_path = critical_path.to_vec();
+    on_path.sort_unstable();
+    let mut work: Vec<(u128, u128)> = vec![(0, 0); dag.labels.len()];
     each_part(dag, weights, options, |part| {
-        work[part.label as usize] += u128::from(part.weight);
+        let (all, critical) = &mut work[part.label as usize];
+        let weight = u128::from(part.weight);
+        *all += weight;
+        if on_path.binary_search(&part.strand).is_ok() {
+            *critical += weight.min(weights.path(part.strand, 0));
+        }
     });
     let mut rows = rows(dag, &work);
     let mut heaviest: Vec<usize> = (0..rows.len()).collect();
@@ -86,6 +100,7 @@ pub(crate) fn each_part(
         dag,
         weights,
         options,
+        last_whole: NONE,
         f,
     };
     let around = around(dag);
@@ -108,7 +123,7 @@ pub(crate) fn each_part(
     }
 }
 
-fn rows(dag: &Dag, work: &[u128]) -> Vec<RegionRow> {
+fn rows(dag: &Dag, work: &[(u128, u128)]) -> Vec<RegionRow> {
     let mut seen: Vec<Option<(u64, u64)>> = vec![None; dag.labels.len()];
     for region in &dag.regions {
         let (first, count) = seen[region.label as usize].get_or_insert((region.begin.1, 0));
@@ -121,10 +136,11 @@ fn rows(dag: &Dag, work: &[u128]) -> Vec<RegionRow> {
         .filter_map(|(i, s)| s.map(|(first, count)| (first, i, count)));
     let mut opened: Vec<(u64, usize, u64)> = opened.collect();
     opened.sort_by_key(|&(first, i, _)| (first, &dag.labels[i]));
-    let row = |(_, i, count)| RegionRow {
+    let row = |(_, i, count): (u64, usize, u64)| RegionRow {
         label: i as u32,
         count,
-        work: work[i],
+        work: work[i].0,
+        critical_work: work[i].1,
         what_if: Vec::new(),
     };
     opened.into_iter().map(row).collect()
@@ -197,6 +213,8 @@ struct Parts<'a, F> {
     dag: &'a Dag,
     weights: &'a Weights<'a>,
     options: &'a Options,
+    /// The strand that was added as a whole last.
+    last_whole: StrandId,
     f: F,
 }
 
@@ -268,6 +286,11 @@ impl<F: FnMut(StrandPart)> Parts<'_, F> {
         let i = s as usize;
         let (start, end) = (self.dag.strands.start[i], self.dag.strands.end[i]);
         if (begin, stop) == (start, end) {
+            // A strand that takes no time lies in every stretch that touches it, and counts in the first.
+            if self.last_whole == s {
+                return;
+            }
+            self.last_whole = s;
             return self.add_whole(region.label, region.tree, s);
         }
         if begin >= stop {

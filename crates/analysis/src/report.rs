@@ -221,7 +221,7 @@ pub fn report_against(
         let work_span = work_span(dag, &weights, options, &heaviest, others);
         let sites = sites(dag, &weights, &heaviest, &work_span.critical_path);
         let marked = (
-            regions(dag, &weights, options),
+            regions(dag, &weights, options, &work_span.critical_path),
             parts(dag, &weights, options),
             pools(dag, &weights),
         );

@@ -11,8 +11,8 @@ use std::ops::RangeInclusive;
 
 use workspan_dag::{Dag, NONE, StrandId, TaskId};
 
+use crate::strand_lengths::StrandLengths;
 use crate::task_tree::TaskTree;
-use crate::weight::Weights;
 
 /// Edges that enter a task's descendants from outside the task.
 pub(crate) struct Entries {
@@ -92,7 +92,7 @@ impl Entries {
     pub(crate) fn span_inside(
         &mut self,
         dag: &Dag,
-        weights: &Weights,
+        lengths: &impl StrandLengths,
         set: &RangeInclusive<u32>,
     ) -> Option<u128> {
         if self.by_place.is_empty() {
@@ -119,7 +119,7 @@ impl Entries {
                     best = best.max(through[i]);
                 }
             });
-            through.push(best + weights.path(s, 0));
+            through.push(best + lengths.own(s));
         }
         through.into_iter().max()
     }

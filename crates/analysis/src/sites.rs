@@ -11,6 +11,7 @@ use crate::heaviest::Heaviest;
 use crate::outermost_sites;
 use crate::parallel::run_both;
 use crate::site_span::strands_backwards;
+use crate::strand_lengths::StrandLengths;
 use crate::subtrees::{Instances, Whole, each_instance};
 use crate::weight::Weights;
 
@@ -44,11 +45,12 @@ impl SiteRow {
     }
 }
 
+/// What is summed up of one site.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sum {
-    count: u64,
-    work: u128,
-    span: u128,
+pub(crate) struct Sum {
+    pub count: u64,
+    pub work: u128,
+    pub span: u128,
     critical_work: u128,
 }
 
@@ -71,7 +73,7 @@ pub(crate) fn sites(
     let (mut blocks, bounded) = run_both(
         dag,
         || blocks(dag, weights, critical_path),
-        || outermost(dag, weights, heaviest, &mut sums),
+        || outermost(dag, weights, (weights, heaviest), &mut sums),
     );
     critical_work(dag, weights, critical_path, &mut sums);
     let span: u128 = critical_path.iter().map(|&s| weights.path(s, 0)).sum();
@@ -104,12 +106,19 @@ pub(crate) fn sites(
     Sites { rows, bounded }
 }
 
-/// Counts, and work and span of outermost instances; returns how many spans are only bounded.
-fn outermost(dag: &Dag, weights: &Weights, heaviest: &Heaviest, sums: &mut [Sum]) -> u64 {
+/// Counts, and work and span of outermost instances, by site. The spans are of the lengths that
+/// `heaviest` was made of. Returns how many of them are only bounded.
+pub(crate) fn outermost<L: StrandLengths>(
+    dag: &Dag,
+    weights: &Weights,
+    (lengths, heaviest): (&L, &Heaviest),
+    sums: &mut [Sum],
+) -> u64 {
     for &site in &dag.tasks.site {
         sums[site as usize].count += 1;
     }
-    if let Some(outermost) = outermost_sites::outermost_instances(dag, weights, heaviest) {
+    if let Some(outermost) = outermost_sites::outermost_instances(dag, weights, (lengths, heaviest))
+    {
         for instance in outermost {
             let sum = &mut sums[instance.site as usize];
             sum.work += instance.work;
@@ -120,21 +129,23 @@ fn outermost(dag: &Dag, weights: &Weights, heaviest: &Heaviest, sums: &mut [Sum]
     let mut outermost = OutermostInstances {
         dag,
         weights,
+        lengths,
         active: vec![0; dag.places.len()],
         sums,
     };
-    each_instance(dag, weights, heaviest, &mut outermost)
+    each_instance(dag, weights, (lengths, heaviest), &mut outermost)
 }
 
-struct OutermostInstances<'a> {
+struct OutermostInstances<'a, L> {
     dag: &'a Dag,
     weights: &'a Weights<'a>,
+    lengths: &'a L,
     /// Instances of each site entered and not left.
     active: Vec<u32>,
     sums: &'a mut [Sum],
 }
 
-impl Instances for OutermostInstances<'_> {
+impl<L: StrandLengths> Instances for OutermostInstances<'_, L> {
     fn enter(&mut self, task: TaskId) -> bool {
         let dag = self.dag;
         let site = dag.tasks.site[task as usize] as usize;
@@ -152,7 +163,7 @@ impl Instances for OutermostInstances<'_> {
                 sum.count += inner.count;
                 if self.active[inner.site as usize] == 0 {
                     sum.work += self.weights.inside(s, &fold, inner.work);
-                    sum.span += self.weights.inside(s, &fold, inner.span);
+                    sum.span += self.lengths.inside(s, &fold, inner.span);
                 }
             }
         }

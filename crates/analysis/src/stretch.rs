@@ -11,9 +11,10 @@
 
 mod loss;
 mod matching;
+mod regions;
 mod rows;
 
-use workspan_dag::{Dag, Place, PlaceId};
+use workspan_dag::{Dag, Place, PlaceId, ToldBy};
 
 use crate::blocks::CodeBlock;
 use crate::compare::places::PlaceTable;
@@ -38,10 +39,12 @@ pub struct Latency {
 /// How to compare.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StretchOptions {
-    /// How strands are measured; the metric is always time.
+    /// How strands are measured; their weight is always time.
     pub measured: Options,
     /// What counters explain.
     pub latencies: Vec<Latency>,
+    /// The counter whose surplus orders the rows; `None`: that of the time.
+    pub metric: Option<String>,
 }
 
 /// Why two runs can't be compared.
@@ -50,7 +53,7 @@ pub enum StretchError {
     /// See there.
     #[error(transparent)]
     Measure(#[from] Error),
-    /// A latency is given for a counter that a trace does not have.
+    /// A counter is asked for that a trace does not have.
     #[error("the {run} trace has no counter `{counter}`; {hint}", hint = offered(.has))]
     NoSuchCounter {
         /// `serial` or `parallel`.
@@ -100,6 +103,11 @@ pub enum RowKey {
     Site(PlaceId),
     /// The own strands of the tasks of a level.
     Level(u32),
+    /// The regions of a label, an index into [`Stretch::labels`].
+    Region(u32),
+    /// The own strands of the tasks that the program told of by calls, or a runtime's hooks;
+    /// `None`: roots, and where it is not known.
+    ToldBy(Option<ToldBy>),
     /// A task matched by path, with its descendants.
     Subtree {
         /// Its number in the parallel run.
@@ -127,6 +135,14 @@ pub struct StretchRow {
 }
 
 impl StretchRow {
+    /// The time, or the counter of that number.
+    pub fn measured(&self, metric: Option<usize>) -> Pair {
+        match metric {
+            Some(counter) => self.counters.get(counter).copied().unwrap_or_default(),
+            None => self.time,
+        }
+    }
+
     /// What the surplus of counter `i`, at `ns` an event, costs as a multiple of the row's stretch;
     /// `None` where there is no stretch. `tick` is in nanoseconds.
     pub fn explains(&self, i: usize, ns: f64, tick: f64) -> Option<f64> {
@@ -151,6 +167,8 @@ pub struct Stretch {
     pub matched: Matched,
     /// Counters that both runs have, by name.
     pub counters: Vec<String>,
+    /// The counter whose surplus orders the rows, an index into `counters`; `None`: time does.
+    pub metric: Option<usize>,
     /// What an event of a counter costs: (index into `counters`, ns).
     pub latencies: Vec<(usize, f64)>,
     /// Both runs as a whole.
@@ -161,6 +179,12 @@ pub struct Stretch {
     pub sites: Vec<StretchRow>,
     /// Levels, from the root.
     pub levels: Vec<StretchRow>,
+    /// Labels of the regions that the program marked.
+    pub labels: Vec<String>,
+    /// Those regions, most stretch first; each moment counts in the outermost one alone.
+    pub regions: Vec<StretchRow>,
+    /// By who told of the tasks, where both the program and a runtime did; else empty.
+    pub told_by: Vec<StretchRow>,
     /// Subtrees matched by path, most stretch first, at most [`MAX_SUBTREES`].
     pub subtrees: Vec<StretchRow>,
     /// What makes it doubtful, each a full sentence.
@@ -187,6 +211,10 @@ pub fn stretch(
     };
     let counters = common_counters(serial, parallel);
     let latencies = latencies(serial, parallel, &counters, &options.latencies)?;
+    let metric = match &options.metric {
+        Some(name) => Some(counter_at(serial, parallel, &counters, name)?),
+        None => None,
+    };
     let weights = [
         Weights::new(serial, &measured)?,
         Weights::new(parallel, &measured)?,
@@ -195,12 +223,15 @@ pub fn stretch(
     let maps = [table.add(&serial.places), table.add(&parallel.places)];
     let rates = [serial, parallel].map(crate::compare::ns_per_tick);
     let pairs = Pairs::new([serial, parallel], &maps);
-    let sums = Sums::new([serial, parallel], &maps, &weights, rates, &counters);
+    let shown = (&counters[..], metric);
+    let sums = Sums::new([serial, parallel], &maps, &weights, rates, shown);
     let matched = pairs.matched([serial, parallel], &maps, &weights, rates);
     let subtrees = sums.subtrees(&pairs);
     let total = sums.total();
     let loss = loss(&report.breakdown, total.time.serial, total.time.parallel);
     let (blocks, sites, levels) = sums.rows();
+    let (labels, regions) =
+        regions::regions([serial, parallel], &weights, &measured, &counters, &sums)?;
     let mut warnings = Vec::new();
     if serial.meta.workers > 1 {
         warnings.push(format!(
@@ -227,11 +258,15 @@ pub fn stretch(
         loss,
         matched,
         counters,
+        metric,
         latencies,
         total,
         blocks,
         sites,
         levels,
+        labels,
+        regions,
+        told_by: sums.told_by(),
         subtrees,
         warnings,
     })
@@ -255,32 +290,34 @@ fn latencies(
     counters: &[String],
     asked: &[Latency],
 ) -> Result<Vec<(usize, f64)>, StretchError> {
-    let mut found = Vec::new();
-    for latency in asked {
-        let at = counters
-            .iter()
-            .position(|c| same_counter(c, &latency.counter));
-        if let Some(at) = at {
-            found.push((at, latency.ns));
-            continue;
-        }
-        let has = |dag: &Dag| {
-            dag.counters
-                .iter()
-                .any(|c| same_counter(&c.name, &latency.counter))
-        };
-        let (run, dag) = if has(serial) {
-            ("parallel", parallel)
-        } else {
-            ("serial", serial)
-        };
-        return Err(StretchError::NoSuchCounter {
-            run,
-            counter: latency.counter.clone(),
-            has: dag.counters.iter().map(|c| c.name.clone()).collect(),
-        });
+    let at = |latency: &Latency| {
+        let at = counter_at(serial, parallel, counters, &latency.counter)?;
+        Ok((at, latency.ns))
+    };
+    asked.iter().map(at).collect()
+}
+
+/// Where a counter that both runs have is in `counters`.
+fn counter_at(
+    serial: &Dag,
+    parallel: &Dag,
+    counters: &[String],
+    name: &str,
+) -> Result<usize, StretchError> {
+    if let Some(at) = counters.iter().position(|c| same_counter(c, name)) {
+        return Ok(at);
     }
-    Ok(found)
+    let has = |dag: &Dag| dag.counters.iter().any(|c| same_counter(&c.name, name));
+    let (run, dag) = if has(serial) {
+        ("parallel", parallel)
+    } else {
+        ("serial", serial)
+    };
+    Err(StretchError::NoSuchCounter {
+        run,
+        counter: name.to_owned(),
+        has: dag.counters.iter().map(|c| c.name.clone()).collect(),
+    })
 }
 
 /// Ticks of a run in those of the parallel one, to the nearest.

@@ -7,6 +7,7 @@ use crate::column::Column;
 use crate::heaviest::Heaviest;
 use crate::options::{Error, Options};
 use crate::site_span::{Entries, Sources, strands_backwards};
+use crate::strand_lengths::StrandLengths;
 use crate::task_tree::{Step, TaskTree};
 use crate::weight::Weights;
 
@@ -49,7 +50,7 @@ pub fn subtrees(dag: &Dag, options: &Options) -> Result<Subtrees, Error> {
         strands: vec![0; tasks],
         open: Vec::new(),
     };
-    let bounded = each_instance(dag, &weights, &heaviest, &mut columns);
+    let bounded = each_instance(dag, &weights, (&weights, &heaviest), &mut columns);
     drop((heaviest, weights));
     Ok(Subtrees {
         work: long(columns.work),
@@ -134,12 +135,13 @@ struct Open {
     sources: Sources,
 }
 
-/// Measures tasks with their descendants; returns how many spans are only bounded (see
+/// Measures tasks with their descendants, their spans in the lengths that `heaviest` was made of;
+/// returns how many spans are only bounded (see
 /// [`Entries::span_inside`]).
 pub(crate) fn each_instance(
     dag: &Dag,
     weights: &Weights,
-    heaviest: &Heaviest,
+    (lengths, heaviest): (&impl StrandLengths, &Heaviest),
     instances: &mut impl Instances,
 ) -> u64 {
     let tree = TaskTree::new(dag);
@@ -177,11 +179,11 @@ pub(crate) fn each_instance(
                 return instances.leave(task, None);
             }
             let first = dag.tasks.first[task as usize];
-            let before = heaviest.through(first) - weights.path(first, 0);
+            let before = heaviest.through(first) - lengths.own(first);
             let mut span = done.reach - before;
             let set = done.place..=entered - 1;
             if done.sources.beyond(&set) {
-                match entries.span_inside(dag, weights, &set) {
+                match entries.span_inside(dag, lengths, &set) {
                     Some(exact) => span = exact,
                     None => bounded += 1,
                 }

@@ -41,6 +41,9 @@ pub enum Format {
     /// Parallelism and critical share of each spawn site as CSV, as TaskProf's
     /// parallelism_profile.csv has them.
     Taskprof,
+    /// The run as the files that TaskProf2's analysis (gentprof) reads, in a folder; of a
+    /// series-parallel run that is not folded.
+    TaskprofInput,
     /// The DAG as DAG Recorder's .dag, version 1.24, of a series-parallel run: for dag2any and
     /// DAGViz.
     DagRecorder,
@@ -65,6 +68,8 @@ impl Format {
             Format::Dot => b"digraph workspan",
             Format::DagRecorder => b"DAG_RECORDER FORMAT VERSION",
             Format::Taskprof => b"Source file,Line number,Parallelism",
+            // Never one file.
+            Format::TaskprofInput => return false,
             Format::Otf2Print => b"\n=== OTF2-PRINT ===",
             Format::Speedscope => b"{\"$schema\":\"https://www.speedscope.app/",
             Format::Firefox => b"{\"meta\":{\"categories\":",
@@ -109,6 +114,7 @@ Examples:
   workspan export --format dot --levels 3 --color-by level run.wspan | dot -Tsvg > levels.svg
   workspan export --format dag-recorder -o run.dag run.wspan
   workspan export --format taskprof -o parallelism_profile.csv run.wspan
+  workspan export --format taskprof-input -o input run.wspan   # then: cd input && gentprof
   workspan export --format otf2-print -o run.otf2.txt run.wspan
   workspan export --format pprof -o run.pb.gz run.wspan        # then: go tool pprof -http=: run.pb.gz
   workspan export --format speedscope -o run.speedscope.json run.wspan
@@ -150,6 +156,12 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
     }
     if args.redact {
         workspan_export::redact(&mut dag);
+    }
+    if args.format == Format::TaskprofInput {
+        let Some(folder) = &args.output else {
+            bail!("the format is several files; name a folder for them with -o");
+        };
+        return taskprof_input(&dag, folder);
     }
     match &args.output {
         None if args.format == Format::Sqlite => {
@@ -193,7 +205,28 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the run in any format but a database.
+/// Writes the files of TaskProf2's analysis into a folder that has no others.
+fn taskprof_input(dag: &Dag, folder: &Path) -> anyhow::Result<()> {
+    let files = workspan_export::taskprof_input(dag, &Options::default())?;
+    let in_folder = || format!("{}: can't be written", folder.display());
+    std::fs::create_dir_all(folder).with_context(in_folder)?;
+    for entry in std::fs::read_dir(folder).with_context(in_folder)? {
+        let name = entry.with_context(in_folder)?.file_name();
+        if !files.iter().any(|file| name == *file.name) {
+            bail!(
+                "{}: has other files, such as {}; name an empty folder",
+                folder.display(),
+                name.display()
+            );
+        }
+    }
+    for file in &files {
+        std::fs::write(folder.join(&file.name), &file.text).with_context(in_folder)?;
+    }
+    Ok(())
+}
+
+/// Writes the run in any format but a database and a folder.
 fn write(args: &ExportArgs, dag: &Dag, out: &mut impl Write) -> anyhow::Result<()> {
     let options = Options::default();
     match args.format {
@@ -212,6 +245,7 @@ fn write(args: &ExportArgs, dag: &Dag, out: &mut impl Write) -> anyhow::Result<(
             out.write_all(workspan_export::dot(dag, &options, drawn)?.as_bytes())?
         }
         Format::DagRecorder => workspan_export::dag_recorder(dag, out)?,
+        Format::TaskprofInput => bail!("the format is several files"),
         Format::Taskprof => {
             let report = workspan_analysis::report(dag, &options)?;
             out.write_all(workspan_export::taskprof_csv(dag, &report).as_bytes())?;

@@ -32,8 +32,10 @@ enum Table {
     Block,
     /// Spawn sites
     Site,
-    /// Levels
+    /// Levels, those with most work first
     Level,
+    /// Regions that the program marked
+    Region,
     /// Subtrees
     Subtree,
 }
@@ -53,6 +55,7 @@ Examples:
   workspan stretch serial.wspan parallel.wspan
   workspan stretch -- cargo run --release -- input.txt
   workspan stretch --workers 8 -o runs -- ./sort 1000000
+  workspan stretch --metric page-faults --workers 8 -- ./sort 1000000
   workspan stretch --only region:solve serial.wspan parallel.wspan
   workspan stretch --latency cache_misses=90ns --by level serial.wspan parallel.wspan"
 )]
@@ -82,6 +85,12 @@ pub struct StretchArgs {
     /// What an event of a counter costs, to say what its surplus explains
     #[arg(long, value_name = "COUNTER=TIME", value_parser = latency)]
     latency: Vec<Latency>,
+    /// Counters to record in both runs, as for `workspan record` (default: that of --metric)
+    #[arg(long, value_name = "NAME,...", requires = "command")]
+    counters: Option<String>,
+    /// What the tables show: time, or a counter of both runs by name
+    #[arg(long, value_name = "NAME", default_value = "time")]
+    metric: String,
     /// The tables shown
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT,...")]
     by: Vec<Table>,
@@ -100,6 +109,13 @@ pub struct StretchArgs {
     section: SectionArgs,
     #[command(flatten)]
     looks: Looks,
+}
+
+impl StretchArgs {
+    /// The metric, where it is a counter.
+    fn counter(&self) -> Option<&str> {
+        (self.metric != "time").then_some(&self.metric)
+    }
 }
 
 /// `workspan stretch`.
@@ -134,6 +150,7 @@ pub fn run(args: &StretchArgs) -> anyhow::Result<()> {
     let options = StretchOptions {
         measured,
         latencies: args.latency.clone(),
+        metric: args.counter().map(str::to_owned),
     };
     let result = stretch(&one, &many, &report, &options)?;
     drop(progress);
@@ -146,6 +163,7 @@ pub fn run(args: &StretchArgs) -> anyhow::Result<()> {
         block: shown(Table::Block),
         site: shown(Table::Site),
         level: shown(Table::Level),
+        region: shown(Table::Region),
         subtree: shown(Table::Subtree),
     };
     let looks = args.looks.options(args.rows);
@@ -161,11 +179,11 @@ fn record_both(args: &StretchArgs) -> anyhow::Result<(PathBuf, PathBuf)> {
     let parallel = folder.join("parallel.wspan");
     let workers = args.workers.map(|n| n.to_string());
     say!("workspan: recording the parallel run …");
-    record(&args.command, &parallel, workers.as_deref())?;
+    record(args, &parallel, workers.as_deref())?;
     let serial = folder.join("serial.wspan");
     say!("workspan: recording the serial run …");
     let all = if args.pin { Some(pin()?) } else { None };
-    let recorded = record(&args.command, &serial, Some("1"));
+    let recorded = record(args, &serial, Some("1"));
     if let Some(all) = all {
         // Only the rest of this process would stay slow.
         let _ = sched_setaffinity(None, &all);
@@ -174,7 +192,7 @@ fn record_both(args: &StretchArgs) -> anyhow::Result<(PathBuf, PathBuf)> {
     Ok((serial, parallel))
 }
 
-fn record(command: &[OsString], output: &Path, workers: Option<&str>) -> anyhow::Result<()> {
+fn record(args: &StretchArgs, output: &Path, workers: Option<&str>) -> anyhow::Result<()> {
     // A trace of another run must not be taken for this one's.
     match std::fs::remove_file(output) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
@@ -186,7 +204,10 @@ fn record(command: &[OsString], output: &Path, workers: Option<&str>) -> anyhow:
     let mut run = Command::new(tool);
     run.args(["record", "--no-report", "--max-overhead", "off", "-o"])
         .arg(output);
-    run.arg("--").args(command);
+    if let Some(counters) = args.counters.as_deref().or(args.counter()) {
+        run.args(["--counters", counters]);
+    }
+    run.arg("--").args(&args.command);
     if let Some(workers) = workers {
         for variable in worker_variables() {
             run.env(variable, workers);

@@ -2,9 +2,7 @@
 
 use anyhow::{Context, bail};
 use workspan_analysis::named_code::{self, LineRange, line_range};
-use workspan_analysis::{
-    DEFAULT_FACTORS, Metric, Options, Target, critical_sites, limits, what_if,
-};
+use workspan_analysis::{DEFAULT_FACTORS, Metric, Options, Target, faster_sites, limits, what_if};
 use workspan_dag::Dag;
 use workspan_export::{WhatIfView, what_if_json, what_if_text};
 
@@ -28,7 +26,7 @@ Examples:
   workspan whatif run.wspan --site src/sort.rs:37 --subtree --factors 2,4,8
   workspan whatif run.wspan --region \"read input\" --lines src/io.rs:10-40 --workers 8,64
   workspan whatif run.wspan --only part:solve --lines src/sort.rs:43-50
-  workspan whatif run.wspan --lines src/sort.rs:43-50 --by-site 4    # and what the critical path is then
+  workspan whatif run.wspan --lines src/sort.rs:43-50 --by-site 4    # and the profile of each spawn site then
   workspan whatif run.wspan --lock src/cache.rs:41
   workspan whatif run.wspan --json | jq '.all[0].parallelism'"
 )]
@@ -61,8 +59,8 @@ pub struct WhatifArgs {
     /// How many times as fast
     #[arg(long, value_name = "K,...", value_delimiter = ',', value_parser = factor, default_values_t = DEFAULT_FACTORS)]
     factors: Vec<f64>,
-    /// Also which spawn sites the critical path goes through when all of it is K times as fast, and
-    /// now
+    /// Also each spawn site's work, span, parallelism and part of the critical path, now and when
+    /// all of it is K times as fast
     #[arg(long, value_name = "K", value_parser = factor)]
     by_site: Option<f64>,
     /// Workers to bound the speedup on (default: the run's own, 16 and 64)
@@ -112,7 +110,7 @@ pub fn run(args: &WhatifArgs) -> anyhow::Result<()> {
     let limits = limits(&dag, &measured).with_context(of_file)?;
     let sites = match args.by_site {
         Some(factor) => {
-            Some(critical_sites(&dag, &measured, &targets, factor).with_context(of_file)?)
+            Some(faster_sites(&dag, &measured, &targets, factor).with_context(of_file)?)
         }
         None => None,
     };

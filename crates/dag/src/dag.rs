@@ -41,6 +41,31 @@ pub struct Place {
     pub primitive: Option<String>,
     /// The text of the source line, trimmed, as it was when the run was recorded.
     pub source: Option<String>,
+    /// Who told of what happens here, where known.
+    pub told_by: Option<ToldBy>,
+}
+
+/// Who told the recorder of a task or a wait (MODEL.md §1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ToldBy {
+    /// The program (*application*): by calls of `workspan.h`, of a header over it, or of the Rust
+    /// API.
+    Program,
+    /// Hooks in a runtime or a library (*library*): Rayon, OpenMP, oneTBB, threads.
+    Runtime,
+}
+
+impl ToldBy {
+    /// All, the program first.
+    pub const ALL: [ToldBy; 2] = [ToldBy::Program, ToldBy::Runtime];
+
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            ToldBy::Program => "program",
+            ToldBy::Runtime => "runtime",
+        }
+    }
 }
 
 /// [`Place::primitive`] of a place where the program starts a thread of its own.

@@ -9,7 +9,7 @@
 //! interval's work is its length.
 
 mod layout;
-mod tree;
+pub(crate) mod tree;
 
 use std::io::{self, Write};
 

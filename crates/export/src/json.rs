@@ -6,12 +6,13 @@ mod findings;
 mod low;
 mod pools;
 mod standstill;
+mod tasks;
 mod workers;
 
 use serde::{Serialize, Serializer};
 use workspan_analysis::statistics::Statistics;
 use workspan_analysis::{CodeBlock, Metric, Options, PartRow, Report, Suggestion};
-use workspan_dag::{Dag, NONE, PlaceId, TimeUnit};
+use workspan_dag::{Dag, NONE, PlaceId, TimeUnit, ToldBy};
 
 use crate::limits::limits_json;
 use crate::position::{label, place};
@@ -78,6 +79,8 @@ struct Root<'a> {
     spawns: u64,
     syncs: u64,
     average_maximal_strand: Ratio,
+    short_strands: Option<tasks::ShortStrandsJson>,
+    told_by: Vec<tasks::ToldTasksJson>,
     steals: u64,
     mean_busy: Ratio,
     work_with_blocked: u128,
@@ -193,6 +196,7 @@ struct Site<'a> {
     critical_work: u128,
     critical_percent: Ratio,
     source: Option<&'a str>,
+    told_by: Option<&'static str>,
     blocks: Vec<Block<'a>>,
 }
 
@@ -368,6 +372,8 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
         spawns: ws.spawns,
         syncs: ws.syncs,
         average_maximal_strand: Ratio(ws.average_maximal_strand()),
+        short_strands: tasks::short(ws, measured),
+        told_by: tasks::told(dag, report),
         steals: ws.steals,
         mean_busy: Ratio(if elapsed == 0 {
             0.0
@@ -504,6 +510,7 @@ fn site<'a>(dag: &'a Dag, row: &workspan_analysis::SiteRow, blocks: usize) -> Si
         critical_work: row.critical_work,
         critical_percent: Ratio(row.critical_percent),
         source: at.and_then(|p| p.source.as_deref()),
+        told_by: at.and_then(|p| p.told_by).map(ToldBy::name),
         blocks: row
             .blocks
             .iter()

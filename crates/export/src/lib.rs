@@ -53,7 +53,7 @@ pub use simulation::{SimulationRow, SimulationView, simulation_json, simulation_
 pub use statistics::statistics_text;
 pub use stretch::{StretchTables, stretch_json, stretch_text};
 pub use tables::{table_json, table_text};
-pub use taskprof::taskprof_csv;
+pub use taskprof::{TaskprofError, TaskprofFile, taskprof_csv, taskprof_input};
 pub use text::{
     Checked, FindingSaid, State, Summary, Word, WordKind, report_text, screen_text, summary,
 };

@@ -8,7 +8,7 @@ pub use json::what_if_json;
 pub(crate) use suggestion::{command, measuring_options, quoted};
 pub use text::what_if_text;
 
-use workspan_analysis::{CriticalSite, Limits, Options, WhatIf};
+use workspan_analysis::{FasterSite, Limits, Options, WhatIf};
 use workspan_dag::Dag;
 
 /// A what-if profile and what it was asked for.
@@ -21,7 +21,7 @@ pub struct WhatIfView<'a> {
     /// The profile.
     pub result: &'a WhatIf,
     /// By spawn site, when all targets are so many times as fast; `None` where nobody asked.
-    pub sites: Option<(f64, &'a [CriticalSite])>,
+    pub sites: Option<(f64, &'a [FasterSite])>,
     /// What its bounds say nothing about.
     pub limits: &'a Limits,
     /// What each target is called, in the result's order.

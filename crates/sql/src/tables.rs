@@ -4,7 +4,7 @@ use workspan_analysis::causes::{Cause, Finding};
 use workspan_analysis::{AsyncRole, attributed_frame};
 use workspan_dag::samples::WaitedFor;
 use workspan_dag::{
-    EdgeKind, Frame, NONE, OffWhy, Place, Region, StartKind, TaskKind, ThreadEvent,
+    EdgeKind, Frame, NONE, OffWhy, Place, Region, StartKind, TaskKind, ThreadEvent, ToldBy,
 };
 
 use crate::cell::Cell;
@@ -163,6 +163,7 @@ pub static TABLES: &[Table] = &[
             "function" TEXT "The function that contains it" |r, i| Cell::text(r.dag.places[i].function.as_deref());
             "primitive" TEXT "The primitive called there, such as join or taskwait" |r, i| Cell::text(r.dag.places[i].primitive.as_deref());
             "source" TEXT "The source line" |r, i| Cell::text(r.dag.places[i].source.as_deref());
+            "told_by" TEXT "Who told of it: program (calls of workspan.h or of the Rust API), runtime (hooks), NULL where not known" |r, i| Cell::text(r.dag.places[i].told_by.map(ToldBy::name));
             "tasks" INTEGER "Tasks created there" |r, i| r.site(i).map_or(Cell::Int(0), |s| Cell::whole(s.count.into()));
             "work" INTEGER "Work of its outermost tasks and all their descendants" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::whole(r.ns(s.work)));
             "own_work" INTEGER "Work of its tasks' own strands" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::whole(r.ns(s.blocks.iter().map(|b| b.work).sum())));
@@ -184,6 +185,7 @@ pub static TABLES: &[Table] = &[
             "parent" INTEGER "Index of its parent; NULL for a root" |r, i| Cell::id(r.dag.tasks.parent[i]);
             "kind" TEXT "root, deferred, inline or detached" |r, i| Cell::Text(task_kind(r.dag.tasks.kind[i]));
             "site" INTEGER "Spawn site" |r, i| Cell::id(r.dag.tasks.site[i]);
+            "told_by" TEXT "Who told of it: program, runtime, or NULL, as of its site" |r, i| Cell::text(r.dag.places[r.dag.tasks.site[i] as usize].told_by.map(ToldBy::name));
             "level" INTEGER "Number of creates from the root" |r, i| Cell::Int(r.dag.tasks.level[i].into());
             "creator" INTEGER "The strand that ended by creating it" |r, i| Cell::id(r.dag.tasks.creator[i]);
             "scope" INTEGER "Number of the scope it was created into" |r, i| r.dag.scopes.get(r.dag.tasks.scope[i] as usize).map_or(Cell::Null, |s| Cell::whole(s.number.into()));

@@ -21,7 +21,7 @@ import { useWidth } from "../ui/size";
 import { StackedBar } from "../ui/StackedBar";
 import { Answered, backticks, Empty } from "../ui/states";
 import { Beside, runsBeside } from "./Beside";
-import { blockRows, compareCsv, quantityRows, siteRows } from "./changes";
+import { blockRows, compareCsv, quantityRows, regionRows, siteRows } from "./changes";
 import { DagPictures } from "./DagPictures";
 import { FlameDifference } from "./FlameDifference";
 import { ChangesTable, WholeRun } from "./tables";
@@ -89,7 +89,7 @@ function swap() {
 }
 
 function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
-  const by = useSignal<"code" | "site">("code");
+  const by = useSignal<"code" | "site" | "region">("code");
   const [one, two] = [runMeta(a)!, runMeta(b)!];
   const runs = meta.value?.runs ?? [];
   const pair = [one, two];
@@ -100,7 +100,9 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
   const rows =
     by.value === "code"
       ? blockRows(c.table, { run: one, extras: inA }, { run: two, extras: inB })
-      : siteRows(c.table);
+      : by.value === "site"
+        ? siteRows(c.table)
+        : regionRows(c.table);
   useEffect(
     () => registerExport({ tab: "compare", csv: () => compareCsv(quantities, rows) }),
     [c, by.value, inA, inB],
@@ -211,7 +213,9 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
             note={
               by.value === "code"
                 ? "code blocks, most changed first"
-                : "spawn sites, most changed first"
+                : by.value === "site"
+                  ? "spawn sites, most changed first"
+                  : "marked regions, most changed first"
             }
             end={
               <Choice
@@ -220,6 +224,9 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
                 of={[
                   { value: "code", label: "code" },
                   { value: "site", label: "spawn sites" },
+                  ...(c.table.regions?.length
+                    ? [{ value: "region" as const, label: "regions" }]
+                    : []),
                 ]}
                 onChange={(v) => (by.value = v)}
               />

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RunMeta, SiteExtra } from "../data/contract";
-import { blockRows, codeOf, type Side } from "./changes";
+import { blockRows, codeOf, regionRows, type Side } from "./changes";
 
 const side = (id: string, labels: string[], blocks: [number, number][]): Side => ({
   run: {
@@ -41,4 +41,18 @@ test("code is called as in the other tabs, and coloured also where only the seco
     merge: { run: "a", code: 1 },
     merge_parallel: { run: "b", code: 0 },
   });
+});
+
+test("marked regions are rows by their labels, the one that changed most first", () => {
+  const region = (label: string, a: number, b: number) => ({
+    region: label,
+    work: [{ mean: a }, { mean: b }],
+    work_differences: [{ absolute: b - a, relative: b / a - 1, interval: null, noise: "unknown" }],
+  });
+  const rows = regionRows({ regions: [region("read", 100, 90), region("merge", 200, 800)] });
+  expect(rows.map((r) => [r.name, ...r.work])).toEqual([
+    ["merge", 200, 800],
+    ["read", 100, 90],
+  ]);
+  expect(regionRows({})).toEqual([]);
 });

@@ -146,6 +146,20 @@ export function siteRows(table: Record<string, any>): Changed[] {
   return list.sort(mostChanged);
 }
 
+/** Regions that the programs marked, by label. */
+export function regionRows(table: Record<string, any>): Changed[] {
+  const list = ((table.regions ?? []) as any[]).map((r, i): Changed => ({
+    id: `r${i}`,
+    name: String(r.region),
+    place: "",
+    code: null,
+    file: null,
+    line: null,
+    ...values(r),
+  }));
+  return list.sort(mostChanged);
+}
+
 function values(x: any) {
   const pair = (v: any): [number, number] => [Number(v?.[0]?.mean ?? 0), Number(v?.[1]?.mean ?? 0)];
   return {

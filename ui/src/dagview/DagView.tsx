@@ -23,13 +23,13 @@ import { count, many, ticks } from "../format";
 import { dark, still } from "../theme/theme";
 import type { RunId } from "../data/contract";
 import { drawStrip } from "./axis";
-import { nameOf, sentence } from "./boxes";
+import { nameOf, sentence, shapeOf, type Shape } from "./boxes";
 import { pan } from "./camera";
 import { registerExport } from "../export/export";
 import { csvOf, svgOf } from "./picture";
 import { commandsOf } from "./keys";
 import { hit, frameAt } from "./hit";
-import { drawMinimap, minimapCamera, minimapRoom } from "./minimap";
+import { drawMinimap, minimapBox, minimapCamera, minimapRoom } from "./minimap";
 import { criticalOf, expandable } from "./model";
 import { paint } from "./paint";
 import { CanvasPen } from "./pen";
@@ -48,9 +48,12 @@ import { arrived, seek } from "./selecting";
 /** What is on the picture and where, for tests: a canvas has no elements to ask. */
 declare global {
   interface Window {
+    /** Where the overview in the corner is; null while everything is in view. */
+    __overview?: () => { x: number; y: number; w: number; h: number } | null;
     __dag?: () => {
       key: string;
       kind: string;
+      shape: Shape;
       name: string;
       critical: boolean;
       expanded: boolean;
@@ -255,6 +258,7 @@ function Picture({ scene }: { scene: Scene }) {
         return {
           key: n.key,
           kind: n.kind,
+          shape: shapeOf(n, scene.dot(n)),
           name: nameOf(n, scene.run),
           critical: criticalOf(n),
           expanded: n.inside !== null,
@@ -266,6 +270,7 @@ function Picture({ scene }: { scene: Scene }) {
         };
       });
     };
+    window.__overview = () => minimapBox(scene);
     const sizes = new ResizeObserver(() =>
       scene.resize(Math.floor(box.clientWidth), Math.floor(box.clientHeight)),
     );
@@ -371,6 +376,7 @@ function Picture({ scene }: { scene: Scene }) {
       sizes.disconnect();
       scene.wake = () => {};
       delete window.__dag;
+      delete window.__overview;
     };
   }, [scene]);
 

@@ -75,6 +75,21 @@ export function stepsOf(n: Shown): string {
 export const parallelism = (work: number, span: number): string =>
   span > 0 ? plain(work / span) : "–";
 
+/**
+ * What a node is drawn as: a fork without length, a strand, a task with others below it, steps of a
+ * task, a section, and what is expanded.
+ */
+export type Shape = "dot" | "box" | "card" | "stack" | "section" | "frame";
+
+export function shapeOf(n: Shown, dot: boolean): Shape {
+  if (n.inside) return "frame";
+  if (dot) return "dot";
+  const f = n.folded;
+  if (!f?.expandable) return "box";
+  if (f.section) return "section";
+  return f.kind === "group" ? "stack" : "card";
+}
+
 /** A strand, or a task that is nothing but one. */
 export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
   const f = n.folded;
@@ -176,7 +191,7 @@ export function drawDot(pen: Pen, n: Shown, b: Box, look: Look): void {
 
 export function drawCard(pen: Pen, n: Shown, b: Box, look: Look): void {
   const f = n.folded!;
-  if (!f.expandable) return drawStrand(pen, n, b, look);
+  const shape = shapeOf(n, false);
   const { t } = look;
   const c = colourOf(n, look);
   const bold = look.critical && f.critical;
@@ -188,7 +203,7 @@ export function drawCard(pen: Pen, n: Shown, b: Box, look: Look): void {
   const r = Math.min(6, b.h / 3, b.w / 4);
   if (b.w > 34 && b.h > 20) {
     pen.box(b.x + 4, b.y + 4, b.w, b.h, r, t.panel2, { colour: t.line2, width: 1 });
-    if (f.kind === "group")
+    if (shape === "stack")
       pen.box(b.x + 2, b.y + 2, b.w, b.h, r, t.panel2, { colour: t.line2, width: 1 });
   }
   if (bold) outline(pen, b, r, look);
@@ -206,7 +221,7 @@ export function drawCard(pen: Pen, n: Shown, b: Box, look: Look): void {
       : {
           colour: look.ready && n.ready ? t.path : t.line2,
           width: look.ready && n.ready ? 1.5 : 1,
-          dash: look.ready && n.ready ? [2, 2.5] : [],
+          dash: look.ready && n.ready ? [2, 2.5] : shape === "section" ? [4, 3] : [],
         },
   );
   if (b.w < 40 || b.h < 18) return;

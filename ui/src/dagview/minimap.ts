@@ -79,6 +79,12 @@ export function drawMinimap(pen: Pen, scene: Scene, c: Camera, look: Look): void
   });
 }
 
+/** Where it lies on the screen; null while everything is in view. */
+export function minimapBox(scene: Scene): { x: number; y: number; w: number; h: number } | null {
+  const r = room(scene, scene.camera);
+  return r && { x: r.x, y: r.y, w: r.w, h: r.h };
+}
+
 /** True when a point of the screen is on the minimap. */
 export function minimapRoom(scene: Scene, x: number, y: number): boolean {
   const r = room(scene, scene.camera);

@@ -13,6 +13,7 @@ import {
   itemOf,
   nameOf,
   rowLabel,
+  shapeOf,
   stepsOf,
   type Look,
 } from "./boxes";
@@ -66,10 +67,11 @@ export function paint(pen: Pen, p: Picture): Where {
         if (marked.has(spot)) continue;
         marked.add(spot);
       }
+      const shape = shapeOf(n, p.dot(n));
       const draw = () =>
-        p.dot(n)
+        shape === "dot"
           ? drawDot(pen, n, b, p.look)
-          : n.strand && !n.folded
+          : shape === "box"
             ? drawStrand(pen, n, b, p.look)
             : drawCard(pen, n, b, p.look);
       if (p.wanted && !p.wanted(n)) pen.fade(0.3, draw);

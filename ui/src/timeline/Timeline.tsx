@@ -44,6 +44,8 @@ function Loaded({ meta }: { meta: RunMeta }) {
       source,
       () => {
         if (tabled.current) setDrawn((n) => n + 1);
+        // What the tooltip asked for may have come.
+        if (pointed.peek()) pointed.value = { ...pointed.peek()! };
       },
       shown.current,
     );

@@ -135,6 +135,19 @@ pub struct BlockMeasure {
     pub critical_work: f64,
 }
 
+/// The regions of one label of one run (MODEL.md §4): each moment is in the outermost one alone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RegionMeasure {
+    /// The label.
+    pub label: String,
+    /// Times it was opened.
+    pub count: u64,
+    /// Weight inside, ns.
+    pub work: f64,
+    /// Weight inside on the critical path, ns.
+    pub critical_work: f64,
+}
+
 /// One run, reduced to what is compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunMeasures {
@@ -156,6 +169,8 @@ pub struct RunMeasures {
     pub sites: Vec<SiteMeasure>,
     /// Its code blocks.
     pub blocks: Vec<BlockMeasure>,
+    /// The regions that the program marked.
+    pub regions: Vec<RegionMeasure>,
     /// The code blocks that ran alone, longest first, with the time, ns.
     pub solo_blocks: Vec<(CodeBlock, f64)>,
     /// Delay by the edge that made the strand ready, worker-ns, by `EdgeKind as usize`.
@@ -232,6 +247,12 @@ pub fn measure(dag: &Dag, report: &Report, label: String) -> RunMeasures {
             critical_work: ns(block.critical_work),
         })
     });
+    let regions = report.regions.iter().map(|row| RegionMeasure {
+        label: dag.labels[row.label as usize].clone(),
+        count: row.count,
+        work: ns(row.work),
+        critical_work: ns(row.critical_work),
+    });
     RunMeasures {
         label,
         section: dag.meta.section.as_ref().map(|section| section.argument()),
@@ -242,6 +263,7 @@ pub fn measure(dag: &Dag, report: &Report, label: String) -> RunMeasures {
         places: dag.places.clone(),
         sites: sites.collect(),
         blocks: blocks.collect(),
+        regions: regions.collect(),
         solo_blocks: report
             .solo_blocks
             .iter()

@@ -144,6 +144,7 @@ mod tests {
             function: Some("msort".into()),
             primitive: Some("join".into()),
             source: Some(source.into()),
+            ..Place::default()
         }
     }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use workspan_dag::{Dag, NONE, PlaceId, StrandId};
+use workspan_dag::{Dag, NONE, PlaceId, StrandId, ToldBy};
 
 use crate::blocks::{BlockTable, CodeBlock};
 use crate::stretch::matching::Pairs;
@@ -12,14 +12,14 @@ use crate::weight::Weights;
 
 /// Strands, ticks and counters.
 #[derive(Debug, Clone, Default)]
-struct Sum {
-    strands: u128,
-    ticks: u128,
-    counters: Vec<u128>,
+pub(super) struct Sum {
+    pub(super) strands: u128,
+    pub(super) ticks: u128,
+    pub(super) counters: Vec<u128>,
 }
 
 impl Sum {
-    fn none(counters: usize) -> Sum {
+    pub(super) fn none(counters: usize) -> Sum {
         Sum {
             counters: vec![0; counters],
             ..Sum::default()
@@ -137,6 +137,7 @@ pub(super) struct Sums<'a> {
     dags: [&'a Dag; 2],
     maps: &'a [Vec<PlaceId>; 2],
     counters: usize,
+    metric: Option<usize>,
     runs: Vec<RunSums>,
 }
 
@@ -146,7 +147,7 @@ impl<'a> Sums<'a> {
         maps: &'a [Vec<PlaceId>; 2],
         weights: &[Weights; 2],
         rates: [f64; 2],
-        counters: &[String],
+        (counters, metric): (&[String], Option<usize>),
     ) -> Sums<'a> {
         let runs = [0, 1].map(|side| {
             RunSums::new(
@@ -160,6 +161,7 @@ impl<'a> Sums<'a> {
             dags,
             maps,
             counters: counters.len(),
+            metric,
             runs: runs.into(),
         }
     }
@@ -213,25 +215,78 @@ impl<'a> Sums<'a> {
         let mut sites = sites.finish(&self.runs, RowKey::Site);
         let levels = levels.finish(&self.runs, RowKey::Level);
         for rows in [&mut blocks, &mut sites] {
-            rows.sort_by_key(|r| Reverse((r.time.surplus(), r.time.parallel)));
+            self.most_surplus_first(rows);
         }
         (blocks, sites, levels)
+    }
+
+    fn most_surplus_first(&self, rows: &mut [StretchRow]) {
+        rows.sort_by_key(|row| {
+            let measured = row.measured(self.metric);
+            Reverse((measured.surplus(), measured.parallel))
+        });
+    }
+
+    /// Sums of each run by common keys as rows, most surplus first.
+    pub(super) fn rows_of(
+        &self,
+        sums: [Vec<(u32, Sum)>; 2],
+        of: impl Fn(u32) -> RowKey,
+    ) -> Vec<StretchRow> {
+        let mut table = Table::new(self.counters);
+        for (side, sums) in sums.into_iter().enumerate() {
+            for (key, sum) in sums {
+                table.add(key, side, &sum);
+            }
+        }
+        let mut rows = table.finish(&self.runs, of);
+        self.most_surplus_first(&mut rows);
+        rows
+    }
+
+    /// By who told of the tasks, the program first; nothing where only one side did.
+    pub(super) fn told_by(&self) -> Vec<StretchRow> {
+        let mut table = Table::new(self.counters);
+        for side in 0..2 {
+            let places = &self.dags[side].places;
+            for (key, sum) in &self.runs[side].blocks {
+                let place = places.get(key.site as usize);
+                table.add(place.and_then(|place| place.told_by), side, sum);
+            }
+        }
+        let both = ToldBy::ALL
+            .iter()
+            .all(|&side| table.keys.contains(&Some(side)));
+        if !both {
+            return Vec::new();
+        }
+        let mut rows = table.finish(&self.runs, RowKey::ToldBy);
+        rows.sort_by_key(|row| match row.key {
+            RowKey::ToldBy(Some(side)) => side as usize,
+            _ => ToldBy::ALL.len(),
+        });
+        rows
     }
 
     /// Tasks matched by path with their descendants, most stretch first; the first root, which is
     /// everything, left out.
     pub(super) fn subtrees(&self, pairs: &Pairs) -> Vec<StretchRow> {
         let inclusive = [0, 1].map(|side| self.inclusive(side));
-        let ticks = |side: usize, task: u32| {
+        let measured = |side: usize, task: u32| {
             let run = &self.runs[side];
-            let own = inclusive[side].ticks[task as usize];
-            convert(own.into(), run.from, run.to)
+            match self.metric {
+                Some(counter) => inclusive[side].counters[counter][task as usize].into(),
+                None => {
+                    let own = inclusive[side].ticks[task as usize];
+                    convert(own.into(), run.from, run.to)
+                }
+            }
         };
         let mut ranked: Vec<(i128, u32, u32)> = pairs
             .pairs
             .iter()
             .skip(1)
-            .map(|&(s, p)| (ticks(1, p) as i128 - ticks(0, s) as i128, s, p))
+            .map(|&(s, p)| (measured(1, p) as i128 - measured(0, s) as i128, s, p))
             .collect();
         let order = |r: &(i128, u32, u32)| (Reverse(r.0.unsigned_abs()), r.2);
         if ranked.len() > MAX_SUBTREES {

@@ -9,7 +9,7 @@
 //! bounds the answer from above, and the region's part of the record's own heaviest path is what it
 //! may be less by: the answer is an interval.
 
-mod critical_sites;
+mod faster_sites;
 mod outcome;
 mod path;
 mod profile;
@@ -17,7 +17,7 @@ mod profiler;
 mod target_set;
 mod target_weights;
 
-pub use critical_sites::{CriticalSite, critical_sites};
+pub use faster_sites::{FasterSite, faster_sites};
 pub(crate) use outcome::check_factor;
 pub use outcome::{Outcome, TargetProfile};
 pub(crate) use path::FasterPaths;

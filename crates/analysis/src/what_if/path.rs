@@ -15,7 +15,7 @@ pub(crate) struct FasterPaths {
 /// Weight of strand `s`, which is folded or not, on a path, with what `target` holds of it divided
 /// by `factor`.
 #[inline]
-fn weight(
+pub(super) fn faster_weight(
     weights: &Weights,
     target: &TargetWeights,
     factor: f64,
@@ -56,7 +56,7 @@ impl FasterPaths {
                 best = best.max(d);
             });
             let strand = (s, folds.has(s));
-            through.push(best + weight(weights, target, factor, burden.cost, strand));
+            through.push(best + faster_weight(weights, target, factor, burden.cost, strand));
         }
         FasterPaths { through }
     }
@@ -134,7 +134,7 @@ fn spans_of<const N: usize>(
         let strand = (s, folds.has(s));
         for (best, way) in best.iter_mut().zip(&ways) {
             let cost = if way.burdened { burden.cost } else { 0 };
-            *best += weight(weights, target, way.factor, cost, strand);
+            *best += faster_weight(weights, target, way.factor, cost, strand);
         }
         through.push(best);
     }
@@ -168,7 +168,7 @@ pub(crate) fn faster_path(
     let path = faster.critical_path(dag);
     let of = |strand| FasterStrand {
         strand,
-        weight: weight(weights, target, factor, 0, (strand, dag.folded.has(strand))),
+        weight: faster_weight(weights, target, factor, 0, (strand, dag.folded.has(strand))),
     };
     path.into_iter().map(of).collect()
 }

@@ -1,6 +1,9 @@
 //! The worked examples of MODEL.md §8.
 
-use workspan_analysis::{Breakdown, Options, Report, greedy_speedup, report, speedup_bounds};
+use workspan_analysis::{
+    Breakdown, Metric, Options, Report, StrandRule, greedy_speedup, report, short_strands,
+    speedup_bounds,
+};
 use workspan_dag::Dag;
 
 /// Example A, as TEXT_TRACE.md writes it.
@@ -242,6 +245,28 @@ fn c_cilkview_from_a_work_span() {
     assert_eq!(rounded(ws.burdened_parallelism(), 2), 21.26);
     assert_eq!(ws.average_maximal_strand().round(), 218.0);
     assert_eq!(rounded(ws.speedup(8).0, 2), 5.13);
+    // Its figure is of instructions: 218 are fewer than 500, and so the overhead dominates.
+    let counted = Options {
+        metric: Metric::Counter("instructions".into()),
+        ..Options::default()
+    };
+    let short = short_strands(ws, &counted).unwrap();
+    assert_eq!(
+        (short.threshold, short.rule),
+        (500, StrandRule::Instructions)
+    );
+    // Longer strands are short by what a steal costs alone, if that is known; time has no other rule.
+    ws.work = 600 * (1 + 3 * 8_518_398);
+    ws.burden = 15_000;
+    let short = short_strands(ws, &counted).unwrap();
+    assert_eq!((short.threshold, short.rule), (15_000, StrandRule::Steal));
+    ws.burden = 600;
+    assert_eq!(short_strands(ws, &counted), None);
+    ws.burden = 601;
+    let by_time = short_strands(ws, &Options::default()).unwrap();
+    assert_eq!((by_time.threshold, by_time.rule), (601, StrandRule::Steal));
+    ws.spawns = 0;
+    assert_eq!(short_strands(ws, &Options::default()), None);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod causes;
 mod clock;
 mod compare;
 pub mod dice;
+mod faster;
 mod loops;
 pub mod run;
 pub mod simulate;

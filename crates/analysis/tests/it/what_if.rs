@@ -2,7 +2,8 @@
 //! report suggests.
 
 use workspan_analysis::{
-    CodeBlock, Error, Options, Outcome, Target, TargetSet, WhatIf, lies_at, report, what_if,
+    CodeBlock, Error, Options, Outcome, Target, TargetSet, WhatIf, faster_sites, lies_at, report,
+    what_if,
 };
 use workspan_dag::{Dag, EndKind, StartKind};
 
@@ -95,6 +96,47 @@ fn the_worked_example() {
     let together = TargetSet::new(&dag, &Options::default(), &[Target::Region(0)]).unwrap();
     let path = together.critical_path(4.0).unwrap();
     assert_eq!(path.iter().map(|s| s.weight).sum::<f64>(), 55.0);
+}
+
+/// Example A by hand, its three strands 8 times as fast: A1 is 3.75, A2 5. A0 is 10, 5 and A2, 5;
+/// the root 10, A0, 5.
+#[test]
+fn the_worked_example_by_site() {
+    let dag = tree_sum();
+    let options = Options::default();
+    let sites = faster_sites(&dag, &options, &[Target::Region(0)], 8.0).unwrap();
+    let rows: Vec<(&str, u128, u128, f64, f64)> = sites
+        .iter()
+        .map(|row| {
+            let label = dag.places[row.site as usize].label.as_str();
+            (
+                label,
+                row.work,
+                row.span,
+                row.span_then,
+                row.critical_work_then,
+            )
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ("sum.rs:25", 90, 60, 25.0, 20.0),
+            ("root", 175, 145, 40.0, 15.0),
+            ("sum.rs:13", 40, 40, 5.0, 5.0),
+            ("sum.rs:10", 30, 30, 3.75, 0.0),
+        ]
+    );
+    let parallelism: Vec<f64> = sites.iter().map(|row| row.parallelism_then()).collect();
+    assert_eq!(parallelism, [3.6, 4.375, 8.0, 8.0]);
+    // Factor 1 is the report.
+    let report = report(&dag, &options).unwrap();
+    for row in faster_sites(&dag, &options, &[Target::Region(0)], 1.0).unwrap() {
+        let same = report.sites.iter().find(|s| s.site == row.site).unwrap();
+        assert_eq!((row.work, row.span), (same.work, same.span));
+        assert_eq!(row.span_then, same.span as f64);
+        assert_eq!(row.critical_work_then, same.critical_work as f64);
+    }
 }
 
 #[test]

@@ -46,6 +46,7 @@ mod steals;
 mod suite;
 mod supervision;
 mod task_costs;
+mod told_by;
 mod trust;
 mod tutorial;
 mod waits;

@@ -97,8 +97,60 @@ fn sites(trace: &Path) -> BTreeMap<String, u64> {
     found
 }
 
-/// The sites of all programs, run on two workers.
-fn recorded(program: &Path, folder: &Path) -> BTreeMap<String, u64> {
+/// How many tasks of each file are at each depth below the suite's tasks, and how many joins of each
+/// file's tasks there are by the number of tasks that they join.
+const GRAPH: &str = "
+with recursive
+  own(task, parent, file, counts) as (
+    select t.task, t.parent, replace(s.file, rtrim(s.file, replace(s.file, '/', '')), ''),
+      t.parent is not null and coalesce(s.file, '') like '%tp/suite/%'
+        and s.file not like '%/suite.h' and s.file not like '%/floorplan%'
+    from tasks t left join sites s on s.site = t.site),
+  depths(task, depth, file, counts) as (
+    select task, counts, file, counts from own where parent is null
+    union all
+    select own.task, depths.depth + own.counts, own.file, own.counts from own
+      join depths on own.parent = depths.task)
+select 'tasks' what, file, depth size, count(*) number from depths where counts group by file, depth
+union all
+select 'joins', file, joined, count(*) from (
+  select own.file, e.target, count(*) joined from edges e
+    join strands st on st.strand = e.source join own on own.task = st.task
+    where e.kind = 'end' and own.counts group by own.file, e.target)
+  group by file, joined
+order by 1, 2, 3";
+
+type Graph = BTreeMap<(String, String, u64), u64>;
+
+fn graph(trace: &Path) -> Graph {
+    let rows = Command::new(WORKSPAN)
+        .arg("sql")
+        .arg(trace)
+        .args([GRAPH, "--format", "csv"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&rows.stderr);
+    assert!(rows.status.success(), "{said}");
+    let rows = String::from_utf8(rows.stdout).unwrap();
+    let row = |row: &str| {
+        let cells: Vec<&str> = row.split(',').collect();
+        let number = |at: usize| cells[at].parse::<u64>().unwrap();
+        let key = (cells[0].to_owned(), cells[1].to_owned(), number(2));
+        (key, number(3))
+    };
+    rows.lines().skip(1).map(row).collect()
+}
+
+/// OpenMP's wait is one for all children of a task, and its barrier joins what is left.
+fn compared(runtime: &str, graph: Graph) -> Graph {
+    let is_openmp = runtime.ends_with("omp");
+    let same = graph.into_iter();
+    same.filter(|((what, ..), _)| !(is_openmp && what == "joins"))
+        .collect()
+}
+
+/// The sites and the graph of all programs, run on two workers.
+fn recorded(program: &Path, folder: &Path) -> (BTreeMap<String, u64>, Graph) {
     let trace = folder.join("suite.wspan");
     let record = Command::new(WORKSPAN)
         .args(["record", "--no-report", "--max-overhead", "off", "-o"])
@@ -111,7 +163,7 @@ fn recorded(program: &Path, folder: &Path) -> BTreeMap<String, u64> {
         .unwrap();
     let said = String::from_utf8_lossy(&record.stderr);
     assert!(record.status.success(), "{said}");
-    let found = sites(&trace);
+    let found = (sites(&trace), graph(&trace));
     std::fs::remove_file(&trace).unwrap();
     found
 }
@@ -135,19 +187,28 @@ fn all_programs_have_the_same_results_and_tasks_on_every_runtime() {
             native::skipped(&format!("the suite on {runtime}"), said.trim());
         }
     }
-    let mut first: Option<(String, BTreeMap<String, u64>)> = None;
+    let mut first: Option<(String, BTreeMap<String, u64>, Graph)> = None;
     for runtime in &here {
         let program = built(folder.path(), runtime);
         let lines = printed(&program, "2");
         assert_eq!(lines, printed(&program, "4"), "{runtime}: 4 workers");
-        let tasks = recorded(&program, folder.path());
-        let (expected, shape) = first.get_or_insert_with(|| (lines.clone(), tasks.clone()));
+        let (tasks, graph) = recorded(&program, folder.path());
+        let (expected, sites, shape) =
+            first.get_or_insert_with(|| (lines.clone(), tasks.clone(), graph.clone()));
         assert_eq!(*expected, lines, "{runtime}");
-        assert_eq!(*shape, tasks, "{runtime}: tasks by spawn site");
+        assert_eq!(*sites, tasks, "{runtime}: tasks by spawn site");
+        assert_eq!(
+            compared(runtime, shape.clone()),
+            compared(runtime, graph),
+            "{runtime}: tasks by depth, and joins"
+        );
     }
-    let Some((lines, tasks)) = first else {
+    let Some((lines, tasks, graph)) = first else {
         return;
     };
+    // fib(20) goes down 6 calls, of which the second stays in its task: 6 over k tasks at depth k.
+    let fib = |depth: u64| graph[&("tasks".to_owned(), "fib.h".to_owned(), depth)];
+    assert_eq!([1, 2, 3, 4, 5, 6].map(fib), [6, 15, 20, 15, 6, 1]);
     assert_eq!(lines.lines().count(), PROGRAMS);
     // Numbers that follow from the arguments: fib(20) to depth 6, 12 proteins, 10 x 10 blocks'
     // steps.

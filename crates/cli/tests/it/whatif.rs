@@ -80,11 +80,20 @@ fn the_critical_path_by_site_is_told_as_it_is_and_then() {
         root["all"][0]["span"].as_f64().unwrap()
     );
     assert_eq!(row("root", "critical_work_then"), 85.0 - 80.0 * 3.0 / 4.0);
-    let text = said(&whatif(&run, &["--by-site", "4", "--ascii"]));
-    assert!(
-        text.contains("Spawn sites on the critical path, 4x as fast"),
-        "{text}"
+    // A0: 10, then either A1 from there on (30, then 7.5) or 5 and A2 (40, then 10), then 5.
+    let around = |key: &str| row("src/sum.rs:25", key);
+    assert_eq!((around("work"), around("span")), (90.0, 60.0));
+    assert_eq!(
+        (around("span_then"), around("parallelism_then")),
+        (30.0, 3.0)
     );
+    assert_eq!(row("src/sum.rs:10", "parallelism_then"), 4.0);
+    let text = said(&whatif(&run, &["--by-site", "4", "--ascii"]));
+    assert!(text.contains("Spawn sites, now > 4x as fast"), "{text}");
+    let line = text.lines().find(|l| l.ends_with("src/sum.rs:25")).unwrap();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let expected = "90 ns 60 ns 30 ns 1.50 > 3.00 14 % > 36 % src/sum.rs:25";
+    assert_eq!(words.join(" "), expected, "{text}");
 }
 
 #[test]
@@ -210,7 +219,7 @@ fn suggested(report: &str) -> Option<(String, String)> {
 
 #[test]
 fn the_suggested_command_prints_what_was_promised() {
-    let mut promises = 0;
+    let (mut promises, mut carried) = (0, 0);
     for file in CORPUS {
         let trace = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
         for more in [
@@ -227,7 +236,16 @@ fn the_suggested_command_prints_what_was_promised() {
             if !report.status.success() {
                 continue;
             }
-            let Some((promised, command)) = suggested(&said(&report)) else {
+            let text = said(&report).replace('\u{a0}', " ");
+            let words: Vec<&str> = text.split_whitespace().collect();
+            if let (["--metric", name], Some((_, rest))) =
+                (more, words.join(" ").split_once("workspan report --long "))
+            {
+                carried += 1;
+                let option = format!("--metric {name} ");
+                assert!(rest.starts_with(&option), "{file}: {rest}");
+            }
+            let Some((promised, command)) = suggested(&text) else {
                 continue;
             };
             promises += 1;
@@ -248,4 +266,5 @@ fn the_suggested_command_prints_what_was_promised() {
         }
     }
     assert!(promises >= 12, "{promises}");
+    assert!(carried >= 1, "no report has the command for the rest");
 }

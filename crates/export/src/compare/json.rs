@@ -122,8 +122,21 @@ pub fn compare_json(comparison: &Comparison) -> String {
             })
         })
         .collect();
+    let regions: Vec<Json> = comparison
+        .regions
+        .iter()
+        .map(|r| {
+            json!({
+                "region": r.key,
+                "work": values(&r.work), "work_differences": differences(&r.work_differences),
+                "critical_work": values(&r.critical_work),
+                "critical_differences": differences(&r.critical_differences),
+                "count": values(&r.count),
+            })
+        })
+        .collect();
     let root = json!({
-        "workspan_compare": 1, "sides": sides, "quantities": quantities, "sites": sites, "blocks": blocks,
+        "workspan_compare": 1, "sides": sides, "quantities": quantities, "sites": sites, "blocks": blocks, "regions": regions,
         "positions_recognised_by_source": comparison.moved, "noise_known": !comparison.noise_unknown(),
         "warnings": comparison.warnings,
     });

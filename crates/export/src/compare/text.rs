@@ -103,6 +103,7 @@ pub fn compare_text(comparison: &Comparison, options: &CompareOptions) -> String
     }
     sites(&view, &mut page);
     blocks(&view, &mut page);
+    regions(&view, &mut page);
     footer(&view, &mut page);
     page.finish()
 }
@@ -363,7 +364,24 @@ fn blocks(view: &View, page: &mut Page) {
     table(view, page, "Code blocks", &rows);
 }
 
-/// A site or a block.
+fn regions(view: &View, page: &mut Page) {
+    let rows: Vec<Row> = view
+        .c
+        .regions
+        .iter()
+        .map(|r| Row {
+            name: page.clean(&r.key),
+            work: &r.work,
+            work_differences: &r.work_differences,
+            critical_differences: &r.critical_differences,
+        })
+        .collect();
+    if !rows.is_empty() {
+        table(view, page, "Marked regions", &rows);
+    }
+}
+
+/// A site, a block or a region.
 struct Row<'a> {
     name: String,
     work: &'a [Value],

@@ -7,7 +7,7 @@ use workspan_dag::{Dag, EdgeKind, EndKind, NONE, PlaceId, StartKind, StrandId, T
 /// Kinds of nodes, as the file numbers them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 #[repr(i32)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Create,
     Wait,
     Other,
@@ -18,7 +18,7 @@ pub(super) enum Kind {
 
 /// A node; a parent stands before its children, a create before its task.
 #[derive(Debug, Clone)]
-pub(super) struct Node {
+pub(crate) struct Node {
     pub kind: Kind,
     pub start: u64,
     pub end: u64,
@@ -39,6 +39,10 @@ pub(super) struct Node {
     pub children: Vec<usize>,
     /// The task of a create.
     pub task: Option<usize>,
+    /// The strand that an interval is; `None` where it is the rest of one, without length.
+    pub strand: Option<StrandId>,
+    /// The task, of a task.
+    pub of: Option<TaskId>,
 }
 
 /// The file's numbers of edges.
@@ -61,7 +65,7 @@ struct Item {
 }
 
 /// The tree, the root first; or what of the run the format has no place for.
-pub(super) fn tree(dag: &Dag) -> Result<Vec<Node>, String> {
+pub(crate) fn tree(dag: &Dag) -> Result<Vec<Node>, String> {
     if !dag.depends.is_empty() {
         return Err("a task depends on another (only creates and waits are in it)".into());
     }
@@ -107,6 +111,8 @@ fn task_node(dag: &Dag, task: TaskId) -> Node {
     let first = dag.tasks.first[task as usize];
     Node {
         kind: Kind::Task,
+        strand: None,
+        of: Some(task),
         ..interval(dag, first, Kind::Task)
     }
 }
@@ -146,6 +152,8 @@ fn interval(dag: &Dag, s: StrandId, kind: Kind) -> Node {
         to: dag.strands.to[i],
         children: Vec::new(),
         task: None,
+        strand: Some(s),
+        of: None,
     }
 }
 
@@ -180,6 +188,7 @@ fn items(
             let others = record.strands.saturating_sub(told).saturating_sub(1);
             let mut fold = Node {
                 kind: Kind::Section,
+                strand: None,
                 work: record.work,
                 span: record.span,
                 // A section has its own wait.
@@ -231,6 +240,7 @@ fn after(piece: &Node, in_edge: i32) -> Node {
         in_edge,
         ready_ticks: [0; 5],
         from: piece.to,
+        strand: None,
         ..piece.clone()
     }
 }
@@ -279,6 +289,7 @@ fn nest(
             let section = nodes.len();
             nodes.push(Node {
                 kind: Kind::Section,
+                strand: None,
                 ..item.node.clone()
             });
             let parent = open.last().map_or(node, |o| o.1);
@@ -333,6 +344,8 @@ fn sum_up(nodes: &mut [Node]) {
             intervals: [0; 4],
             children: Vec::new(),
             task: None,
+            strand: None,
+            of: nodes[i].of,
             ..first.clone()
         };
         let mut longest = 0;

@@ -5,10 +5,10 @@ use workspan_analysis::statistics::{
     DagSummary, Depth, Distribution, EdgeMatrices, ReadyTimes, SiteOverhead, SiteStatistics,
     Statistics, StealStatistics, WorkerSteals,
 };
-use workspan_dag::{Dag, EdgeKind, PlaceId};
+use workspan_dag::{Dag, EdgeKind, PlaceId, ToldBy};
 
 use crate::json::Ratio;
-use crate::position::label;
+use crate::position::{label, place};
 use crate::quantity::percent_of;
 
 #[derive(Serialize)]
@@ -78,6 +78,7 @@ struct DistributionJson<'a> {
 struct SiteJson<'a> {
     id: PlaceId,
     site: &'a str,
+    told_by: Option<&'static str>,
     tasks: u64,
     strand_lengths: DistributionJson<'a>,
     task_lengths: DistributionJson<'a>,
@@ -251,6 +252,9 @@ fn site<'a>(dag: &'a Dag, row: &'a SiteStatistics, steals: u64) -> SiteJson<'a> 
     SiteJson {
         id: row.site,
         site: label(dag, row.site),
+        told_by: place(dag, row.site)
+            .and_then(|place| place.told_by)
+            .map(ToldBy::name),
         tasks: row.tasks,
         strand_lengths: distribution(&row.strand_lengths),
         task_lengths: distribution(&row.task_lengths),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 use workspan_analysis::stretch::{Pair, RowKey, Stretch, StretchRow};
-use workspan_dag::Dag;
+use workspan_dag::{Dag, ToldBy};
 
 use crate::compare::{names, place_json, position_json, ratio_json};
 use crate::json::document;
@@ -23,7 +23,7 @@ pub fn stretch_json(stretch: &Stretch, section: Option<&str>) -> String {
     });
     let matched = &stretch.matched;
     let root = json!({
-        "workspan_stretch": 1, "only": section,
+        "workspan_stretch": 1, "only": section, "metric": stretch.metric.map_or("time", |i| &stretch.counters[i]),
         "tick_ns": ratio_json(stretch.tick),
         "workers": loss.workers, "serial_workers": stretch.serial_workers, "elapsed": loss.elapsed,
         "serial_work": whole(loss.serial_work), "loss": signed(loss.total), "loss_parts": parts,
@@ -35,7 +35,7 @@ pub fn stretch_json(stretch: &Stretch, section: Option<&str>) -> String {
             .collect::<Vec<_>>(),
         "total": row(stretch, &dag, &stretch.total),
         "blocks": rows(&stretch.blocks), "sites": rows(&stretch.sites), "levels": rows(&stretch.levels),
-        "subtrees": rows(&stretch.subtrees), "warnings": stretch.warnings,
+        "regions": rows(&stretch.regions), "told_by": rows(&stretch.told_by), "subtrees": rows(&stretch.subtrees), "warnings": stretch.warnings,
     });
     document(&root)
 }
@@ -54,8 +54,12 @@ fn row(stretch: &Stretch, dag: &Dag, row: &StretchRow) -> Json {
         RowKey::Block(block) => json!({
             "site": place_json(dag, block.site), "block": position_json(dag, &block),
         }),
-        RowKey::Site(site) => json!({"site": place_json(dag, site)}),
+        RowKey::Site(site) => json!({
+            "site": place_json(dag, site), "told_by": stretch.places[site as usize].told_by.map(ToldBy::name),
+        }),
         RowKey::Level(level) => json!({"level": level}),
+        RowKey::ToldBy(side) => json!({"told_by": side.map(ToldBy::name)}),
+        RowKey::Region(label) => json!({"region": stretch.labels[label as usize]}),
         RowKey::Subtree {
             task,
             serial_task,

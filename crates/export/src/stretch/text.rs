@@ -2,13 +2,13 @@
 //! stretched, by block, site, level and subtree.
 
 use workspan_analysis::stretch::{Pair, RowKey, Stretch, StretchRow};
-use workspan_dag::Dag;
+use workspan_dag::{Dag, ToldBy};
 
 use crate::CompareOptions;
 use crate::compare::{names, ns, signed_time};
 use crate::page::{Page, Tone, columns, plain, strong};
 use crate::position::{label, owned_cell, site_cell};
-use crate::quantity::{NBSP, percent_of, share};
+use crate::quantity::{NBSP, percent_of, share, thousands};
 
 /// Which tables are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub struct StretchTables {
     pub site: bool,
     /// By level.
     pub level: bool,
+    /// By region that the program marked.
+    pub region: bool,
     /// By subtree.
     pub subtree: bool,
 }
@@ -29,6 +31,7 @@ impl Default for StretchTables {
             block: true,
             site: true,
             level: true,
+            region: true,
             subtree: true,
         }
     }
@@ -47,6 +50,35 @@ impl View<'_> {
 
     fn signed(&self, ticks: i128) -> String {
         signed_time(ticks as f64 * self.s.tick)
+    }
+
+    /// An amount of what is measured: a time, or events of the counter.
+    fn amount(&self, amount: u128) -> String {
+        match self.s.metric {
+            None => self.time(amount),
+            Some(_) => count(amount),
+        }
+    }
+
+    fn surplus(&self, surplus: i128) -> String {
+        let sign = match surplus {
+            0 => "",
+            _ if surplus > 0 => "+",
+            _ => "-",
+        };
+        match self.s.metric {
+            None => self.signed(surplus),
+            Some(_) => format!("{sign}{}", count(surplus.unsigned_abs())),
+        }
+    }
+}
+
+/// A count in at most nine columns.
+fn count(n: u128) -> String {
+    if n < 10_000_000 {
+        thousands(n)
+    } else {
+        format!("{:.2e}", n as f64)
     }
 }
 
@@ -67,10 +99,18 @@ pub fn stretch_text(
     headline(&view, &mut page, program);
     loss(&view, &mut page);
     matched(&view, &mut page);
+    // Of a deep tree most levels hold next to nothing.
+    let mut levels = stretch.levels.clone();
+    levels.sort_by_key(|row| {
+        let pair = row.measured(stretch.metric);
+        std::cmp::Reverse(pair.parallel.max(pair.serial))
+    });
     let shown = [
         (tables.block, "Code blocks", &stretch.blocks),
         (tables.site, "Spawn sites", &stretch.sites),
-        (tables.level, "Levels", &stretch.levels),
+        (tables.level, "Levels", &levels),
+        (tables.region, "Marked regions", &stretch.regions),
+        (tables.site, "Tasks told by", &stretch.told_by),
         (tables.subtree, "Subtrees", &stretch.subtrees),
     ];
     for (_, title, rows) in shown.into_iter().filter(|t| t.0) {
@@ -129,22 +169,34 @@ fn headline(view: &View, page: &mut Page, program: &str) {
         None => "The serial run did no work that could be compared.".to_string(),
     };
     page.prose("  ", 2, &[strong(stretched)]);
+    let whole = view.s.total.measured(view.s.metric);
+    if let Some(counter) = view.s.metric {
+        let name = &view.s.counters[counter];
+        let (serial, parallel) = (count(whole.serial), count(whole.parallel));
+        let text = format!("Of {name} it had {parallel}, against {serial} in the serial run.");
+        page.prose("  ", 2, &[plain(text)]);
+    }
     if let Some(first) = view.s.blocks.first()
-        && first.time.surplus() > 0
-        && loss.stretch > 0
+        && first.measured(view.s.metric).surplus() > 0
+        && whole.surplus() > 0
     {
+        let measured = first.measured(view.s.metric);
+        let longer = match view.s.metric {
+            None => "longer",
+            Some(_) => "more",
+        };
         let words = vec![
             plain("Most of it is in "),
             (Tone::Path, name(view, first, 60)),
-            plain(match first.time.relative() {
+            plain(match measured.relative() {
                 Some(r) => format!(
-                    ": {}, {} longer.",
-                    view.signed(first.time.surplus()),
+                    ": {}, {} {longer}.",
+                    view.surplus(measured.surplus()),
                     share(r * 100.0)
                 ),
                 None => format!(
                     ": {}, which has no counterpart in the serial run.",
-                    view.signed(first.time.surplus())
+                    view.surplus(measured.surplus())
                 ),
             }),
         ];
@@ -233,7 +285,10 @@ const LATENCY_COLUMNS: usize = 13;
 fn table(view: &View, page: &mut Page, title: &str, rows: &[StretchRow]) {
     let with_time: Vec<&StretchRow> = rows
         .iter()
-        .filter(|r| r.time != Pair::default() || r.counters.iter().any(|c| *c != Pair::default()))
+        .filter(|r| match view.s.metric {
+            None => r.time != Pair::default() || r.counters.iter().any(|c| *c != Pair::default()),
+            metric => r.measured(metric) != Pair::default(),
+        })
         .collect();
     if with_time.is_empty() {
         return;
@@ -244,10 +299,11 @@ fn table(view: &View, page: &mut Page, title: &str, rows: &[StretchRow]) {
         .saturating_sub(2 + 40 + LATENCY_COLUMNS * latencies.len())
         .max(16);
     page.blank();
-    let mut head = format!(
-        "{:>10}{:>10}{:>11}{:>9}",
-        "serial", "parallel", "stretch", ""
-    );
+    let surplus = match view.s.metric {
+        None => "stretch",
+        Some(_) => "more",
+    };
+    let mut head = format!("{:>10}{:>10}{:>11}{:>9}", "serial", "parallel", surplus, "");
     for &(i, _) in latencies {
         let counter = page.fit(&view.s.counters[i], LATENCY_COLUMNS - 2);
         head.push_str(&format!("{:>LATENCY_COLUMNS$}", counter.trim_end()));
@@ -256,12 +312,13 @@ fn table(view: &View, page: &mut Page, title: &str, rows: &[StretchRow]) {
     page.line(&[strong(format!("  {title}")), (Tone::Faint, head)]);
     for row in with_time.iter().take(view.rows) {
         let title = page.fit(&name(view, row, width), width);
+        let measured = row.measured(view.s.metric);
         let mut numbers = format!(
             "{:>10}{:>10}{:>11}{:>9}",
-            view.time(row.time.serial),
-            view.time(row.time.parallel),
-            view.signed(row.time.surplus()),
-            relative(row.time)
+            view.amount(measured.serial),
+            view.amount(measured.parallel),
+            view.surplus(measured.surplus()),
+            relative(measured)
         );
         for &(i, ns) in latencies {
             let text = match row.explains(i, ns, view.s.tick) {
@@ -283,6 +340,12 @@ fn name(view: &View, row: &StretchRow, width: usize) -> String {
         RowKey::Block(block) => owned_cell(view.dag, &block, width),
         RowKey::Site(site) => site_cell(view.dag, site, width),
         RowKey::Level(level) => format!("level {level}"),
+        RowKey::ToldBy(side) => match side {
+            Some(ToldBy::Program) => "the program's own calls".into(),
+            Some(ToldBy::Runtime) => "hooks in runtimes".into(),
+            None => "roots, or not known".into(),
+        },
+        RowKey::Region(label) => view.s.labels[label as usize].clone(),
         RowKey::Subtree {
             task, site, level, ..
         } => format!("task {task}, level {level}, {}", label(view.dag, site)),

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use workspan_analysis::OtherThreadsCpu;
 use workspan_analysis::causes::{Headline, headline};
+use workspan_analysis::{OtherThreadsCpu, StrandRule, short_strands};
 use workspan_dag::ROOT_PLACE;
 
 use super::findings::capital;
@@ -275,14 +275,11 @@ fn machine(view: &View) -> Option<Vec<Piece>> {
     Some(vec![plain(text + ".")])
 }
 
-/// Says that tasks are small, whatever else limits the program: a steal costs more than the
-/// average strand it moves.
+/// Says that tasks are small, whatever else limits the program: scheduling costs more than the
+/// average strand.
 fn small_tasks(view: &View) -> Option<Vec<Piece>> {
     let ws = &view.report.work_span;
-    let strand = ws.average_maximal_strand();
-    if ws.spawns == 0 || ws.burden == 0 || strand >= ws.burden as f64 || ws.work == 0 {
-        return None;
-    }
+    let short = short_strands(ws, view.measured)?;
     // Name the site that creates most tasks; roots are created by nobody.
     let sites = view.report.sites.iter().filter(|s| s.site != ROOT_PLACE);
     let most = sites.max_by_key(|s| (s.count, Reverse(s.site)));
@@ -295,10 +292,15 @@ fn small_tasks(view: &View) -> Option<Vec<Piece>> {
         }));
         words.push((Tone::Path, label(view.dag, site.site).to_owned()));
     }
-    words.push(plain(format!(
-        ": a strand takes {} on average, while a steal costs {}.",
-        view.amount(strand),
-        view.amount(ws.burden as f64)
-    )));
+    let average = view.amount(short.average);
+    let threshold = view.amount(short.threshold as f64);
+    words.push(plain(match short.rule {
+        StrandRule::Steal => {
+            format!(": a strand takes {average} on average, while a steal costs {threshold}.")
+        }
+        StrandRule::Instructions => format!(
+            ": a strand has {average} instructions on average, and below {threshold} the overhead of scheduling dominates."
+        ),
+    }));
     Some(words)
 }

@@ -5,6 +5,7 @@ use super::notes::{About, Notes};
 use crate::page::{Page, plain, strong};
 use crate::quantity::{percent_of, ratio, thousands};
 use std::collections::BTreeMap;
+use workspan_analysis::{told_by_both, told_tasks};
 
 /// Work, span and parallelism in a paragraph.
 pub(super) fn work_and_span(view: &View, page: &mut Page) {
@@ -71,6 +72,15 @@ pub(super) fn counts(view: &View, page: &mut Page, notes: &mut Notes) {
         view.amount(ws.average_maximal_strand())
     );
     page.prose("  ", 4, &[plain(counts)]);
+    if let Some(sides) = told_by_both(&told_tasks(view.dag, &view.report.sites)) {
+        let [program, runtime] = sides.map(|told| {
+            let tasks = number(told.tasks, "task", "tasks");
+            format!("{tasks} with work {}", view.amount(told.work as f64))
+        });
+        let text =
+            format!("Told by the program's own calls: {program}; by hooks in runtimes: {runtime}");
+        page.prose("  ", 4, &[plain(text)]);
+    }
     if let Some(said) = folded(view) {
         page.prose("  ", 4, &[plain(said)]);
     }

@@ -2,7 +2,7 @@
 //! was checked.
 
 use workspan_analysis::causes::Finding;
-use workspan_analysis::{Options, Report};
+use workspan_analysis::{MIN_STRAND_INSTRUCTIONS, Options, Report, StrandRule, short_strands};
 use workspan_dag::Dag;
 
 use super::{View, findings, headline};
@@ -187,16 +187,18 @@ fn checked(view: &View) -> Vec<Checked> {
         format!("{} of worker time", share(of_all(b.delay))),
     );
     if ws.spawns > 0 && ws.burden > 0 {
-        let strand = ws.average_maximal_strand();
-        add(
-            good(strand >= ws.burden as f64),
-            "Task size",
-            format!(
-                "{} per strand, {} per steal",
-                view.amount(strand),
+        let short = short_strands(ws, view.measured);
+        let strand = view.amount(ws.average_maximal_strand());
+        let value = match short.map(|short| short.rule) {
+            Some(StrandRule::Instructions) => {
+                format!("{strand} per strand, below {MIN_STRAND_INSTRUCTIONS}")
+            }
+            _ => format!(
+                "{strand} per strand, {} per steal",
                 view.amount(ws.burden as f64)
             ),
-        );
+        };
+        add(good(short.is_none()), "Task size", value);
     } else {
         add(
             State::Absent,

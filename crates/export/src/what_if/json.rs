@@ -1,7 +1,7 @@
 //! A what-if profile as JSON (TEXT_TRACE.md, "The report as JSON").
 
 use serde_json::{Map, Value as Json, json};
-use workspan_analysis::{CriticalSite, Metric, Outcome};
+use workspan_analysis::{FasterSite, Metric, Outcome};
 
 use super::WhatIfView;
 use crate::compare::{place_json, ratio_json};
@@ -32,9 +32,12 @@ pub fn what_if_json(view: &WhatIfView) -> String {
         })
         .collect();
     let sites = view.sites.map(|(k, sites)| {
-        let row = |site: &CriticalSite| {
+        let row = |site: &FasterSite| {
             json!({
-                "site": place_json(view.dag, site.site), "critical_work": site.now.round(), "critical_work_then": site.then.round(),
+                "site": place_json(view.dag, site.site), "work": whole(site.work), "span": whole(site.span),
+                "span_then": site.span_then.round(), "parallelism": ratio_json(site.parallelism()),
+                "parallelism_then": ratio_json(site.parallelism_then()), "critical_work": site.critical_work.round(),
+                "critical_work_then": site.critical_work_then.round(),
             })
         };
         json!({"factor": factor(k), "sites": sites.iter().map(row).collect::<Vec<_>>()})

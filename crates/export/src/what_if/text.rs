@@ -1,6 +1,6 @@
 //! Formats a what-if profile as lines of text.
 
-use workspan_analysis::{CriticalSite, Metric, Outcome};
+use workspan_analysis::{FasterSite, Metric, Outcome};
 
 use super::WhatIfView;
 use crate::compare::CompareOptions;
@@ -97,27 +97,40 @@ impl WhatIfView<'_> {
         amount(&self.dag.meta, counter, v)
     }
 
-    /// The sites of the critical path now and then.
-    fn by_site(&self, page: &mut Page, factor: f64, sites: &[CriticalSite]) {
+    /// The profile by spawn site now and then.
+    fn by_site(&self, page: &mut Page, factor: f64, sites: &[FasterSite]) {
         page.blank();
-        let title = format!("Spawn sites on the critical path, {factor}x as fast");
+        let title = format!("Spawn sites, now > {factor}x as fast");
         page.prose("  ", 4, &[strong(title)]);
         let head = format!(
-            "{:>12}{:>8}{:>12}{:>8}  {}",
-            "now", "of all", "then", "of all", "site"
+            "{:>11}{:>11}{:>11}{:>15}{:>17}  {}",
+            "work", "span", "then", "parallelism", "of critical path", "site"
         );
         page.line(&[(Tone::Faint, head)]);
-        let (now, then) = (
-            sites.iter().map(|row| row.now).sum::<f64>(),
-            sites.iter().map(|row| row.then).sum::<f64>(),
-        );
-        let cell = |weight: f64, of: f64| {
-            let part = 100.0 * weight / of.max(f64::MIN_POSITIVE);
-            let weight = self.amount(weight).replace(NBSP, " ");
-            format!("{weight:>12}{:>8}", share(part).replace(NBSP, " "))
+        let now: f64 = sites.iter().map(|row| row.critical_work).sum();
+        let then: f64 = sites.iter().map(|row| row.critical_work_then).sum();
+        let cell = |v: f64| format!("{:>11}", self.amount(v).replace(NBSP, " "));
+        let part = |v: f64, of: f64| {
+            let part = 100.0 * v / of.max(f64::MIN_POSITIVE);
+            share(part).replace(NBSP, " ")
         };
         for row in sites {
-            let cells = format!("{}{}  ", cell(row.now, now), cell(row.then, then));
+            let parallelism = format!(
+                "{} > {}",
+                ratio(row.parallelism()),
+                ratio(row.parallelism_then())
+            );
+            let critical = format!(
+                "{} > {}",
+                part(row.critical_work, now),
+                part(row.critical_work_then, then)
+            );
+            let cells = format!(
+                "{}{}{}{parallelism:>15}{critical:>17}  ",
+                cell(row.work as f64),
+                cell(row.span as f64),
+                cell(row.span_then)
+            );
             let site = label(self.dag, row.site).to_owned();
             page.line(&[plain(cells), (Tone::Path, site)]);
         }

@@ -89,6 +89,66 @@ fn snapshot(name: &str, text: &str) {
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
+/// The root's last strand is a region, its first lies in two of which the inner one never counts.
+fn with_regions(run: Run) -> RunMeasures {
+    let mark = |ev: &str, t: u64, region: &str| {
+        format!(r#"{{"ev":"region_{ev}","t":{t},"w":0,"task":0,"region":"{region}"}}"#)
+    };
+    let join = run.before + run.delay + 400;
+    let mut lines: Vec<String> = run.trace().lines().map(str::to_owned).collect();
+    let prepare = [
+        mark("begin", 0, "prepare"),
+        mark("begin", 10, "parse"),
+        mark("end", run.before, "parse"),
+        mark("end", run.before, "prepare"),
+    ];
+    lines.splice(2..2, prepare);
+    lines.insert(lines.len() - 1, mark("begin", join, "merge"));
+    let dag = workspan_reader::text::read(lines.join("\n").as_bytes()).unwrap();
+    let report = report(&dag, &Options::default()).unwrap();
+    measure(&dag, &report, "sort.jsonl".into())
+}
+
+#[test]
+fn marked_regions_are_compared_by_label() {
+    let side = |name: &str, merge: u64| Side {
+        name: name.into(),
+        runs: vec![with_regions(Run { merge, ..BASE })],
+    };
+    let comparison = compare(&[side("before", 200), side("after", 140)]);
+    let rows: Vec<(&str, f64, f64, f64)> = comparison
+        .regions
+        .iter()
+        .map(|row| {
+            let work = &row.work_differences[0];
+            let critical = &row.critical_differences[0];
+            let name = row.key.as_str();
+            (name, row.work[0].mean, work.absolute, critical.absolute)
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ("merge", 200e3, -60e3, -60e3),
+            ("prepare", 100e3, 0.0, 0.0),
+            ("parse", 0.0, 0.0, 0.0),
+        ]
+    );
+    let text = compare_text(&comparison, &CompareOptions::default());
+    let at = text.find("Marked regions").expect(&text);
+    let line = text[at..].lines().nth(1).unwrap();
+    let words: Vec<&str> = line.split(|c: char| c.is_whitespace()).collect();
+    let words: Vec<&str> = words.into_iter().filter(|w| !w.is_empty()).collect();
+    assert_eq!(
+        words.join(" "),
+        "merge 200 us 140 us -30.0 % -60.0 us",
+        "{text}"
+    );
+    let json: Value = serde_json::from_str(&compare_json(&comparison)).unwrap();
+    assert_eq!(json["regions"][0]["region"], "merge");
+    assert_eq!(json["regions"][0]["work_differences"][0]["relative"], -0.3);
+}
+
 fn merges(merges: &[u64], line: u32) -> Vec<Run> {
     let of = |&merge: &u64| Run {
         merge,

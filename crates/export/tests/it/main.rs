@@ -14,6 +14,8 @@ mod pictures;
 mod profiles;
 mod scale;
 mod screen;
+mod short_strands;
 mod statistics;
 mod stretch;
+mod taskprof;
 mod viewers;

@@ -14,13 +14,19 @@ fn run(workers: u32, task: u64, own: u64, misses: u64) -> String {
     let end = begun + task;
     let joined = end.max(waits);
     let last = joined + 20;
+    let half = begun + task / 2;
     format!(
         r#"{{"workspan_trace":1,"workers":{workers},"time_unit":"ms","steals":"child","name":"fft","places":{places}}}
 {{"ev":"begin","t":0,"w":0,"task":0}}
+{{"ev":"region_begin","t":0,"w":0,"task":0,"region":"prepare"}}
+{{"ev":"region_begin","t":40,"w":0,"task":0,"region":"inner"}}
+{{"ev":"region_end","t":60,"w":0,"task":0,"region":"inner"}}
+{{"ev":"region_end","t":100,"w":0,"task":0,"region":"prepare"}}
 {{"ev":"create","t":100,"w":0,"task":0,"child":1,"site":"fft.c:90","at":"fft.c:90","counters":{{"cache_misses":1000}}}}
 {{"ev":"resume","t":100,"w":0,"task":0}}
 {{"ev":"wait","t":{waits},"w":0,"task":0,"at":"fft.c:97"}}
 {{"ev":"begin","t":{begun},"w":{w},"task":1}}
+{{"ev":"region_begin","t":{half},"w":{w},"task":1,"region":"transform"}}
 {{"ev":"end","t":{end},"w":{w},"task":1,"counters":{{"cache_misses":{misses}}}}}
 {{"ev":"resume","t":{joined},"w":0,"task":0}}
 {{"ev":"end","t":{last},"w":0,"task":0}}
@@ -29,6 +35,10 @@ fn run(workers: u32, task: u64, own: u64, misses: u64) -> String {
 }
 
 fn result(latencies: &[f64]) -> Stretch {
+    result_of(latencies, None)
+}
+
+fn result_of(latencies: &[f64], metric: Option<&str>) -> Stretch {
     let read = |text: String| workspan_reader::text::read(text.as_bytes()).unwrap();
     let serial = read(run(1, 200, 150, 500_000));
     let parallel = read(run(2, 300, 160, 900_000));
@@ -41,6 +51,7 @@ fn result(latencies: &[f64]) -> Stretch {
                 ns,
             })
             .collect(),
+        metric: metric.map(str::to_owned),
         ..StretchOptions::default()
     };
     stretch(&serial, &parallel, &report, &options).unwrap()
@@ -61,6 +72,55 @@ fn the_text_leads_with_what_stretched() {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!("stretch", text));
+}
+
+#[test]
+fn a_counter_takes_the_place_of_the_time_in_the_tables() {
+    let result = result_of(&[], Some("cache_misses"));
+    let (tables, looks) = (StretchTables::default(), CompareOptions::default());
+    let text = stretch_text(&result, "fft", tables, &looks);
+    let text: Vec<String> = text
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    for line in [
+        "Of cache_misses it had 901,000, against 501,000 in the serial run.",
+        "> Most of it is in fft.c:90: start -> end: +400,000, 80 % more.",
+        "Levels serial parallel more",
+        "level 1 500,000 900,000 +400,000 +80.0 %",
+        "transform 250,000 450,000 +200,000 +80.0 %",
+    ] {
+        let found = text.iter().any(|l| l.replace('\u{a0}', " ") == line);
+        assert!(found, "{line}\n{text:#?}");
+    }
+}
+
+/// A region inside another one counts for nothing; of the task half is in its region, of its
+/// counters too.
+#[test]
+fn marked_regions_add_up_to_what_lies_in_them() {
+    let json: Value = serde_json::from_str(&stretch_json(&result(&[]), None)).unwrap();
+    let regions = json["regions"].as_array().unwrap();
+    let row = |row: &Value| {
+        let number = |key: &str, side: &str| row[key][side].as_u64().unwrap();
+        let name = row["region"].as_str().unwrap().to_owned();
+        let misses = row["counters"]["cache_misses"]["parallel"].as_u64();
+        (
+            name,
+            number("time", "serial"),
+            number("time", "parallel"),
+            misses.unwrap(),
+        )
+    };
+    let rows: Vec<_> = regions.iter().map(row).collect();
+    assert_eq!(
+        rows,
+        [
+            ("transform".to_owned(), 100, 150, 450_000),
+            ("prepare".to_owned(), 100, 100, 1000),
+            ("inner".to_owned(), 0, 0, 0),
+        ]
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use workspan_trace::entry::{PlaceEntry, Site, SitePosition};
 use workspan_trace::wire::primitive;
 
 use super::chunks_by_thread::TraceChunks;
-use workspan_dag::{NONE, Place, PlaceId, ROOT_PLACE};
+use workspan_dag::{NONE, Place, PlaceId, ROOT_PLACE, ToldBy};
 
 /// All places, and which one a site is.
 #[derive(Debug)]
@@ -79,10 +79,12 @@ pub(super) fn places(chunks: &TraceChunks<'_>) -> Places {
     let mut of_site = vec![1; most];
     for (id, of) in of_site.iter_mut().enumerate() {
         let id = id as u32;
+        let site = chunks.sites.get(&id);
         let resolved = chunks.places.get(&id).map(resolved_place);
-        let Some(place) = resolved.or_else(|| chunks.sites.get(&id).map(raw_place)) else {
+        let Some(mut place) = resolved.or_else(|| site.map(raw_place)) else {
             continue;
         };
+        place.told_by = site.and_then(told_by);
         let name = bare_name(place.function.as_deref()).map(str::to_owned);
         let line = known.entry(key(&place)).or_default();
         let same = match &name {
@@ -123,6 +125,7 @@ type Key = (
     Option<u32>,
     Option<String>,
     Option<String>,
+    Option<ToldBy>,
 );
 
 /// The places of one line.
@@ -145,6 +148,7 @@ fn key(place: &Place) -> Key {
         place.line,
         function,
         place.primitive.clone(),
+        place.told_by,
     )
 }
 
@@ -185,6 +189,22 @@ fn resolved_place(entry: &PlaceEntry) -> Place {
         function: entry.function.clone(),
         primitive: entry.primitive.clone(),
         source: entry.source.clone(),
+        ..Place::default()
+    }
+}
+
+/// Calls of `workspan.h` and of the Rust API name a source line as the place of a task; hooks in
+/// runtimes have an address, or a primitive of that runtime.
+fn told_by(site: &Site) -> Option<ToldBy> {
+    let named = matches!(
+        site.position,
+        SitePosition::Location { .. } | SitePosition::Label(_)
+    );
+    match site.primitive {
+        primitive::UNKNOWN => None,
+        primitive::API => Some(ToldBy::Program),
+        primitive::TASK if named => Some(ToldBy::Program),
+        _ => Some(ToldBy::Runtime),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::line::Line;
 use workspan_dag::Error;
-use workspan_dag::{Dag, NONE, Place, ROOT_PLACE, THREAD_PRIMITIVE};
+use workspan_dag::{Dag, NONE, Place, ROOT_PLACE, THREAD_PRIMITIVE, ToldBy};
 
 /// The place of root tasks when the trace says nothing else of it.
 pub(super) fn root_place() -> Place {
@@ -12,6 +12,15 @@ pub(super) fn root_place() -> Place {
         label: "root".into(),
         ..Place::default()
     }
+}
+
+/// Who told of a place of the header's table, where it says.
+fn told_by(place: &Line<'_>) -> Result<Option<ToldBy>, Error> {
+    if place.given("told_by").is_none() {
+        return Ok(None);
+    }
+    let word = place.word("told_by", &ToldBy::ALL.map(ToldBy::name))?;
+    Ok(ToldBy::ALL.get(word).copied())
 }
 
 /// The place a label stands for: `file:line` is taken apart, anything else is a label only.
@@ -76,6 +85,7 @@ impl Places {
                 function: text("function")?,
                 primitive: text("primitive")?,
                 source: text("source")?,
+                told_by: told_by(&line)?,
             });
         }
         if out.list.is_empty() {

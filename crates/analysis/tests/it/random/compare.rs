@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use workspan_analysis::stretch::{RowKey, StretchOptions, stretch};
 use workspan_analysis::{Metric, Options, Report, report, timeline};
 use workspan_dag::Dag;
 
@@ -111,6 +112,9 @@ pub fn check(run: &Run, dice: &mut Dice) {
     let sites: BTreeMap<String, Site> = sites.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
     assert_eq!(sites_of(&dag, &fast), sites, "sites, {context}");
     check_rows(&dag, &fast, &context);
+    if run.tasks.len() % 3 == 0 {
+        crate::random::faster::check(&dag, &options, run, m, &context);
+    }
 
     let times = slow.times(m);
     assert_eq!(
@@ -331,6 +335,8 @@ pub fn properties(run: &Run, dice: &mut Dice) {
     let (lower, upper) = first.work_span.speedup(run.workers as u32);
     assert!(0.0 < lower && upper <= run.workers as f64);
 
+    regions_add_up(&dag, &first, &options, &plain);
+
     // The order of lines of different tasks says nothing.
     let shuffled = read(&run.text(Some(dice)));
     assert_eq!(first, report(&shuffled, &options).unwrap(), "{plain}");
@@ -359,6 +365,43 @@ pub fn properties(run: &Run, dice: &mut Dice) {
     assert_eq!(late.sites, first.sites);
     assert_eq!(late.causes, first.causes);
     scaled(run, &options, &first);
+}
+
+/// Marked regions, which nest and overlap, add up to no more than the work, on all of the run and on
+/// the critical path; a run held against itself has the same rows without stretch.
+fn regions_add_up(dag: &Dag, first: &Report, options: &Options, context: &str) {
+    let ws = &first.work_span;
+    let work: u128 = first.regions.iter().map(|r| r.work).sum();
+    let critical: u128 = first.regions.iter().map(|r| r.critical_work).sum();
+    // Each stretch of a strand takes out its own probes.
+    let probes = u128::from(dag.meta.probe_cost)
+        * first
+            .regions
+            .iter()
+            .map(|r| u128::from(r.count))
+            .sum::<u128>();
+    assert!(work <= ws.work + 2 * probes, "{context}");
+    assert!(critical <= ws.span + 2 * probes, "{context}");
+    if options.metric != Metric::Time {
+        return;
+    }
+    let options = StretchOptions {
+        measured: options.clone(),
+        ..StretchOptions::default()
+    };
+    let same = stretch(dag, dag, first, &options).unwrap();
+    assert_eq!(same.regions.len(), first.regions.len());
+    for row in &first.regions {
+        let label = &dag.labels[row.label as usize];
+        let key = same.labels.iter().position(|l| l == label).unwrap();
+        let key = RowKey::Region(key as u32);
+        let own = same.regions.iter().find(|r| r.key == key).unwrap();
+        assert_eq!(
+            (own.time.serial, own.time.surplus()),
+            (row.work, 0),
+            "{context}"
+        );
+    }
 }
 
 /// Times k times as long give measures of time k times as large.

@@ -45,6 +45,8 @@ pub struct Slow<'a> {
     pub of_task: Vec<Vec<usize>>,
     pub waits: u64,
     joined: Vec<bool>,
+    /// A site whose tasks' strands are that many times as fast: all others weigh that much more.
+    pub faster: Option<(&'static str, u128)>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -63,6 +65,7 @@ impl<'a> Slow<'a> {
             of_task: vec![Vec::new(); run.tasks.len()],
             waits: 0,
             joined: vec![false; run.tasks.len()],
+            faster: None,
         };
         for task in 0..run.tasks.len() {
             slow.cut(task);
@@ -249,6 +252,14 @@ impl<'a> Slow<'a> {
     }
 
     pub fn weight(&self, s: usize, m: Measure) -> u128 {
+        let weight = self.weight_now(s, m);
+        match self.faster {
+            Some((site, factor)) if self.site(self.strands[s].task) != site => weight * factor,
+            _ => weight,
+        }
+    }
+
+    fn weight_now(&self, s: usize, m: Measure) -> u128 {
         let strand = &self.strands[s];
         if m.counter {
             return u128::from(strand.counter);

@@ -85,6 +85,9 @@ impl Writer<'_> {
                 if let Some(line) = place.line {
                     w.number("line", line);
                 }
+                if let Some(told_by) = place.told_by {
+                    w.string("told_by", told_by.name());
+                }
                 w.put("}");
             });
         }

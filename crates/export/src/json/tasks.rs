@@ -1,0 +1,38 @@
+//! What the report's JSON says of all tasks: whether they are small, and who told of them.
+
+use serde::Serialize;
+use workspan_analysis::{Options, Report, WorkSpan, short_strands, told_tasks};
+use workspan_dag::{Dag, ToldBy};
+
+/// The average maximal strand is shorter than scheduling allows (MODEL.md §2).
+#[derive(Serialize)]
+pub(super) struct ShortStrandsJson {
+    threshold: u64,
+    rule: &'static str,
+}
+
+pub(super) fn short(work_span: &WorkSpan, measured: &Options) -> Option<ShortStrandsJson> {
+    let short = short_strands(work_span, measured)?;
+    Some(ShortStrandsJson {
+        threshold: short.threshold,
+        rule: short.rule.key(),
+    })
+}
+
+/// Tasks by who told of them (MODEL.md §1).
+#[derive(Serialize)]
+pub(super) struct ToldTasksJson {
+    told_by: Option<&'static str>,
+    tasks: u64,
+    work: u128,
+}
+
+pub(super) fn told(dag: &Dag, report: &Report) -> Vec<ToldTasksJson> {
+    let told = told_tasks(dag, &report.sites).into_iter();
+    let row = |told: workspan_analysis::ToldTasks| ToldTasksJson {
+        told_by: told.told_by.map(ToldBy::name),
+        tasks: told.tasks,
+        work: told.work,
+    };
+    told.map(row).collect()
+}
