@@ -97,14 +97,14 @@ fn sites(trace: &Path) -> BTreeMap<String, u64> {
     found
 }
 
-/// How many tasks of each file are at each depth below the suite's tasks, and how many joins of each
-/// file's tasks there are by the number of tasks that they join.
+/// How many tasks of each file are at each depth below the suite's tasks, and how many joins of
+/// each file's tasks there are by the number of tasks that they join.
 const GRAPH: &str = "
 with recursive
   own(task, parent, file, counts) as (
     select t.task, t.parent, replace(s.file, rtrim(s.file, replace(s.file, '/', '')), ''),
-      t.parent is not null and coalesce(s.file, '') like '%tp/suite/%'
-        and s.file not like '%/suite.h' and s.file not like '%/floorplan%'
+      t.parent is not null and s.file is not null
+        and s.file not like '%suite.h' and s.file not like '%floorplan%'
     from tasks t left join sites s on s.site = t.site),
   depths(task, depth, file, counts) as (
     select task, counts, file, counts from own where parent is null

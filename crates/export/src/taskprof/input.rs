@@ -4,8 +4,8 @@
 //! the order of the program: number, number of the parent, kind, number of the spawn site; of a
 //! step also its work, and where it starts and ends. A number is that of the line, as the analysis
 //! counts them. It takes every async and finish to begin with a step, so that one without work
-//! stands where the run has none. Only the first of the files of threads has lines: which thread ran
-//! a step is nothing to the analysis.
+//! stands where the run has none. Only the first of the files of threads has lines: which thread
+//! ran a step is nothing to the analysis.
 
 use std::fmt::{self, Write};
 

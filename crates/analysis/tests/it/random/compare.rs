@@ -112,7 +112,7 @@ pub fn check(run: &Run, dice: &mut Dice) {
     let sites: BTreeMap<String, Site> = sites.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
     assert_eq!(sites_of(&dag, &fast), sites, "sites, {context}");
     check_rows(&dag, &fast, &context);
-    if run.tasks.len() % 3 == 0 {
+    if run.tasks.len().is_multiple_of(3) {
         crate::random::faster::check(&dag, &options, run, m, &context);
     }
 
@@ -367,8 +367,8 @@ pub fn properties(run: &Run, dice: &mut Dice) {
     scaled(run, &options, &first);
 }
 
-/// Marked regions, which nest and overlap, add up to no more than the work, on all of the run and on
-/// the critical path; a run held against itself has the same rows without stretch.
+/// Marked regions, which nest and overlap, add up to no more than the work, in all of the run and
+/// on the critical path; a run held against itself has the same rows without stretch.
 fn regions_add_up(dag: &Dag, first: &Report, options: &Options, context: &str) {
     let ws = &first.work_span;
     let work: u128 = first.regions.iter().map(|r| r.work).sum();
