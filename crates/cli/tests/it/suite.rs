@@ -242,7 +242,9 @@ fn the_fastest_run_has_a_viewer(folder: &Path, runtime: &str) {
     let html = std::fs::read_to_string(folder.join("suite").join(report)).unwrap();
     assert!(html.starts_with("<!doctype html>"), "{report}");
     let page = std::fs::read_to_string(folder.join("suite/index.html")).unwrap();
-    assert!(page.contains(&format!("href=\"{report}\"")), "{page}");
+    // It opens at the measured part.
+    let link = format!("href=\"{report}#v=1&amp;tab=timeline&amp;t=");
+    assert!(page.contains(&link), "{page}");
 }
 
 /// What the report of each benchmark may say first of its measured part (`--only part:measured`), at
