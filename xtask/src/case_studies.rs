@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn each_page_shows_its_pictures_and_each_picture_is_of_its_runs() {
         let folder = root().join("docs/case-studies");
-        for study in STUDIES {
+        for study in &STUDIES {
             let page = folder.join(study.name).with_extension("md");
             let text = fs::read_to_string(&page)
                 .unwrap_or_else(|error| panic!("{}: {error}", page.display()));
