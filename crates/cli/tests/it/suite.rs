@@ -247,13 +247,14 @@ fn the_fastest_run_has_a_viewer(folder: &Path, runtime: &str) {
     assert!(page.contains(&link), "{page}");
 }
 
-/// What the report of each benchmark may say first of its measured part (`--only part:measured`), at
-/// size small on two workers. Which of them it is depends on the schedule: workers that go to sleep (`slow-thief`,
-/// `blocked`) and the cost of a steal against a task's length (`grain-fine`) differ by runtime and
-/// load. What the structure rules out is in no set: a tree of tasks has no serial strand, no loop
-/// of one creator, no lock. Where preemption and waiting for preempted workers took a quarter of
-/// the worker time, other programs lead, and nothing may be said of this one. Where a set does not
-/// have ``, nothing may be said only of a part that lost less than [`LITTLE`], and the row says so.
+/// What the report of each benchmark may say first of its measured part (`--only part:measured`),
+/// at size small on two workers. Which of them it is depends on the schedule: workers that go to
+/// sleep (`slow-thief`, `blocked`) and the cost of a steal against a task's length (`grain-fine`)
+/// differ by runtime and load. What the structure rules out is in no set: a tree of tasks has no
+/// serial strand, no loop of one creator, no lock. Where preemption and waiting for preempted
+/// workers took a quarter of the worker time, other programs lead, and nothing may be said of this
+/// one. Where a set does not have ``, nothing may be said only of a part that lost less than
+/// [`LITTLE`], and the row says so.
 const FIRST: [(&str, &[&str]); 21] = [
     ("alignment", LOOPS),
     ("fft", TREE),
