@@ -4,6 +4,7 @@
 //! * `test` runs every check a change has to pass,
 //! * `dist` makes a release, `package` the crates for a registry, `book` the documentation's site,
 //! * `ui` builds the viewer's page, `screenshots` makes the README's pictures of it,
+//!   `case-studies` those of docs/case-studies,
 //! * `bench` measures what recording costs, `bench overhead` that by how long strands are,
 //!   `bench predictions` how good predictions are, `bench folding` what large runs take,
 //!   `bench viewer` what the viewer of them does, `bench samples` what samples cost.
@@ -11,6 +12,7 @@
 mod aarch64;
 mod bench;
 mod book;
+mod case_studies;
 mod comments;
 mod debian_root;
 mod demo;
@@ -67,6 +69,8 @@ usage: cargo xtask demo            build workspan, record the merge sort of benc
        cargo xtask book [--check]  docs/ as a site with search, a gallery of reports and rustdoc: target/book/site; mdBook is
                                   installed into the target folder where it is missing; --check looks at the links alone
        cargo xtask screenshots     the README's pictures of the page, into docs/pictures
+       cargo xtask case-studies [NAME...]  runs of the suite, recorded, and their pictures in docs/case-studies; needs g++, clang++,
+                                  oneTBB and Chromium
        cargo xtask bench overhead [ROUNDS]  that by the length of strands: in full, folded, within a budget: docs/measured/overhead.md;
                                   8 minutes and builds; of 1 round, to see whether it works, 2
        cargo xtask bench predictions   how good what-if and simulation are: docs/predictions.md
@@ -106,6 +110,7 @@ fn main() -> ExitCode {
         ["package"] => package::run(false),
         ["package", "--verify"] => package::run(true),
         ["screenshots"] => ui::screenshots(),
+        ["case-studies", names @ ..] => case_studies::run(names),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -40,6 +40,7 @@ const CARRIED: [(&str, &[&str]); 4] = [
             "kernels/tp/fib.cpp",
             "kernels/src/bin/fib.rs",
             "kernels/include/workspan/tp.h",
+            "kernels/api/lib.rs",
         ],
     ),
 ];
