@@ -286,7 +286,8 @@ impl<F: FnMut(StrandPart)> Parts<'_, F> {
         let i = s as usize;
         let (start, end) = (self.dag.strands.start[i], self.dag.strands.end[i]);
         if (begin, stop) == (start, end) {
-            // A strand that takes no time lies in every stretch that touches it, and counts in the first.
+            // A strand that takes no time lies in every stretch that touches it, and counts in the
+            // first.
             if self.last_whole == s {
                 return;
             }

@@ -27,7 +27,8 @@ pub struct Off {
     pub on: Option<String>,
 }
 
-/// An interval in which a thread ran the recorder inside a strand, as while it folded (MODEL.md §2).
+/// An interval in which a thread ran the recorder inside a strand, as while it folded (MODEL.md
+/// §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RecorderRun {
     /// The thread.

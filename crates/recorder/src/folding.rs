@@ -42,8 +42,8 @@ pub struct Folding {
 pub const GRAIN: u64 = 10_000;
 /// And at most.
 const MOST_GRAIN: u64 = 1_000_000;
-/// With [`When::Strands`] the grain doubles so many times until all strands are there; then there is
-/// no limit.
+/// With [`When::Strands`] the grain doubles so many times until all strands are there; then there
+/// is no limit.
 const STRAND_STEPS: u64 = 16;
 /// With [`When::Auto`] a thread folds from the first chunk on whose tasks take less than so many ns
 /// on average.

@@ -255,7 +255,8 @@ fn c_cilkview_from_a_work_span() {
         (short.threshold, short.rule),
         (500, StrandRule::Instructions)
     );
-    // Longer strands are short by what a steal costs alone, if that is known; time has no other rule.
+    // Longer strands are short by what a steal costs alone, if that is known; time has no other
+    // rule.
     ws.work = 600 * (1 + 3 * 8_518_398);
     ws.burden = 15_000;
     let short = short_strands(ws, &counted).unwrap();

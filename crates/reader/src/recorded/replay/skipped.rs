@@ -144,9 +144,9 @@ impl<'a> Replay<'a, '_> {
         let of_file = |t: u64| t.saturating_add(self.origin);
         let times = (of_file(start), of_file(t));
         let unrecorded = &self.counts.unrecorded;
-        // Each task took a tick at least, whatever a trace says. It need not have run in this strand:
-        // the begin of the wait that ends it is the moment at which a thief took a part, which a
-        // thief that was preempted says too early.
+        // Each task took a tick at least, whatever a trace says. It need not have run in this
+        // strand: the begin of the wait that ends it is the moment at which a thief took a part,
+        // which a thief that was preempted says too early.
         let counted = lane.stack[frame].inside.take().map(|tasks| tasks.min(t));
         let estimate = unrecorded.estimate(open.class, times, counted, lane.told.index);
         let place = self.places.of(open.class.0);
