@@ -7,8 +7,8 @@
 //! * header: `cpus`, `recorded`, `facts` (a list of `{"key":…,"value":…}`), `warnings` (a list of
 //!   texts), and `places` when labels alone don't tell positions apart: a list of `{"label":…}`
 //!   with `file`, `line`, `function`, `primitive`, `source`, `told_by` where known, the root's
-//!   first. Places are then named by index where their label is not enough: `site_place` beside `site`,
-//!   `at_place` beside `at`.
+//!   first. Places are then named by index where their label is not enough: `site_place` beside
+//!   `site`, `at_place` beside `at`.
 //! * `"scope":null` in a `create`: in no scope, though the task has one open. `"victim":null` and
 //!   `"task":null` in a `steal`: unknown.
 //! * `"keep":true` in a `resume` after a create: a strand of no length that is not merged into the
