@@ -29,8 +29,8 @@ struct Arguments {
     bool check() const { return option("check", option("size", "small") == "test" ? "yes" : "no") == "yes"; }
 };
 
-/* Runs the part that is measured, as the first task. Reports show it alone with `--only part:measured`. In a run that is not
- * recorded each mark is a branch. */
+/* Runs the part that is measured, as the first task. Reports show it alone with
+ * `--only part:measured`. In a run that is not recorded each mark is a branch. */
 template <class Work> void timed(const Arguments &arguments, Work work) {
     static workspan_label measured = WORKSPAN_LABEL("measured");
     TP_RUN(arguments.workers(), [&] {

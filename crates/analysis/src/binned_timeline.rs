@@ -4,11 +4,12 @@
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, PlaceId, StrandId, ThreadId};
 
+use crate::off_cpu::off_between;
 use crate::options::Options;
 use crate::ready::Readiness;
 use crate::runtime_gaps::{runtime_gaps, share_within};
 use crate::sweep::extent;
-use crate::weight::{Weights, off_between};
+use crate::weight::Weights;
 
 /// One thread in bins; shares of a bin's time, from 0 to 1.
 #[derive(Debug, Clone, PartialEq)]

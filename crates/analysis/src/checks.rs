@@ -8,9 +8,9 @@
 use workspan_dag::{CpuTimes, Dag, NONE, StrandId, ThreadId};
 
 use crate::idle::IdleTime;
+use crate::off_cpu::OffCursor;
 use crate::runtime_gaps::{runtime_gaps, total_ticks};
 use crate::sample_profile::hottest_of_stacks;
-use crate::weight::OffCursor;
 
 /// Which check it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -30,6 +30,7 @@ mod low_parallelism;
 pub mod named_code;
 pub mod named_section;
 mod no_work_shares;
+mod off_cpu;
 mod off_events;
 mod only;
 mod options;
@@ -92,6 +93,7 @@ pub use holder::{CodePlace, Holder, HolderCode};
 pub use idle::{IdleTime, idle_times};
 pub use limits::{Blocked, Limits, RegionShares, limits};
 pub use low_parallelism::{LowParallelism, LowStrand};
+pub use off_cpu::{OffCpu, off_between};
 pub use only::{Only, only, section};
 pub use options::{Error, Metric, Options};
 pub use other_threads_cpu::OtherThreadsCpu;
@@ -125,7 +127,7 @@ pub use timeline::{Timeline, timeline};
 pub use told_tasks::{ToldTasks, told_by_both, told_tasks};
 pub use wait_kind::wait_kinds;
 pub use warnings::{About, Warning, percent};
-pub use weight::{OffCpu, UnsureFolds, off_between, path_weight};
+pub use weight::{UnsureFolds, path_weight};
 pub use what_if::{
     DEFAULT_FACTORS, FasterSite, FasterStrand, Outcome, Target, TargetProfile, TargetSet, WhatIf,
     faster_sites, is_same_file, lies_at, what_if,

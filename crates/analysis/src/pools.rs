@@ -4,10 +4,11 @@ use workspan_dag::{Dag, NONE, StrandId};
 
 use crate::causes::pools::PoolUse;
 use crate::heaviest::Heaviest;
+use crate::off_cpu::OffCursor;
 use crate::ready::{Readiness, ReadyInterval};
 use crate::runtime_gaps::runtime_gaps;
 use crate::sweep::{Moment, Observer, Served, sweep};
-use crate::weight::{OffCursor, Weights};
+use crate::weight::Weights;
 
 /// A size fits a pool where more of its workers than that ran strands for less than this part of
 /// its time.

@@ -13,9 +13,10 @@ use std::collections::BTreeSet;
 
 use workspan_dag::{Dag, NONE, Region, StartKind, StrandId, TaskId};
 
+use crate::off_cpu::{off_between, recorder_between};
 use crate::options::{Metric, Options};
 use crate::site_span::strands_backwards;
-use crate::weight::{Weights, ends_with_probe, off_between, recorder_between, starts_with_probe};
+use crate::weight::{Weights, ends_with_probe, starts_with_probe};
 use crate::what_if::{Outcome, outcomes_of_labels};
 
 /// A region's work (MODEL.md §4), each on its own and outermost only.

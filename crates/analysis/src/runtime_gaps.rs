@@ -5,7 +5,7 @@
 //! gap is always delay and never no-work. A sweep takes a folded strand to run all the time; the
 //! gaps are moved from work to delay after it.
 
-use crate::weight::OffCursor;
+use crate::off_cpu::OffCursor;
 use workspan_dag::{Dag, NONE, PlaceId, StrandId};
 
 /// The runtime gaps of a folded strand.

@@ -5,12 +5,13 @@ use workspan_dag::{Dag, StrandId};
 
 use crate::column::{Column, Marks};
 use crate::heaviest::Heaviest;
+use crate::off_cpu::OffCursor;
 use crate::options::{Error, Options};
 use crate::ready::Readiness;
 use crate::ready_intervals::ReadyIntervals;
 use crate::runtime_gaps::runtime_gaps;
 use crate::sites::{SiteRow, sites};
-use crate::weight::{OffCursor, Weights, on_cpu};
+use crate::weight::{Weights, on_cpu};
 
 /// Columns over the strands of a run, in ticks.
 #[derive(Debug, Clone, PartialEq, Eq)]

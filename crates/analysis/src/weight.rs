@@ -6,8 +6,8 @@
 //! zero-length strand that was merged into the one before it would have weighed nothing whatever
 //! its probes cost, so it adds none.
 //!
-//! A folded strand that a recorder made has time in it in which its thread folded: what is beyond
-//! the record's work and the time between its strands ([`crate::runtime_gaps`]) is recording too.
+//! What the thread ran of the recorder inside a strand is recording. A folded strand that a recorder
+//! made has it beyond the record's work and the time between its strands ([`crate::runtime_gaps`]).
 //!
 //! A folded strand weighs its record's work for work, and the heaviest path through its record for
 //! paths. Off-CPU time and probes are taken out of both in proportion, which is exact only within
@@ -15,22 +15,14 @@
 
 use workspan_dag::cancel::checked;
 use workspan_dag::folded::Paths;
-use workspan_dag::{Dag, EndKind, Folded, OffWhy, StartKind, StrandId};
+use workspan_dag::{Dag, EndKind, Folded, StartKind, StrandId};
 
 use crate::column::{Marks, NarrowVec};
+use crate::off_cpu::{OffCpu, OffCursor, OffSplit, fold_pause, recorder_within};
 use crate::options::{Error, Metric, Options};
 
 /// Burden of a stolen edge in instructions (MODEL.md §2).
 const BURDEN_IN_INSTRUCTIONS: u64 = 15_000;
-
-/// Where a strand's ticks went, besides its weight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct OffCpu {
-    /// Preempted.
-    pub descheduled: u64,
-    /// Blocked.
-    pub blocked: u64,
-}
 
 /// Which end of the interval an unrecorded strand's span is taken at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,52 +98,50 @@ impl<'a> Weights<'a> {
         for s in checked(0..dag.strands.len()) {
             let off = offs.inside(s as StrandId);
             let fold = folds.of(s as StrandId);
-            let between = fold.map_or(0, |f| f.between);
             let probes = probe_ticks(dag, s, fold, probe_cost);
             let length = dag.strands.end[s] - dag.strands.start[s];
-            let pause = match fold {
-                Some(fold) if !options.raw => fold_pause(dag, fold, length),
-                None if !options.raw => recorder_within(dag, s as StrandId),
-                _ => 0,
-            };
-            // The thread was off the CPU between the tasks and while it folded, too.
-            let off_ticks = off.descheduled + off.blocked;
-            let split = fold.and_then(|fold| offs.split(s as StrandId, fold, (pause, off_ticks)));
-            let off_between = split.map_or(0, |split| split.between);
-            let recorded = match split {
-                Some(split) => pause.saturating_sub(split.folding),
-                None => pause,
-            };
-            let between = between.saturating_sub(off_between);
-            let on_cpu = on_cpu(dag, s, off).saturating_sub(between);
-            self.recording += u128::from(probes.saturating_add(recorded).min(on_cpu));
-            self.probes += u128::from(probes.min(on_cpu));
-            self.descheduled += u128::from(off.descheduled);
-            self.blocked += u128::from(off.blocked);
             let counted = if options.count_blocked {
                 off.blocked
             } else {
                 0
             };
-            let taken_out = off.descheduled + (off.blocked - counted);
-            let known = if fold.is_none() { pause } else { 0 };
-            let gross = fold.map_or(length, |f| f.work.saturating_add(f.probes));
-            let taken_out = match split {
-                Some(split) => {
-                    let inside = split.tasks.scaled(taken_out, off_ticks);
-                    self.unsure_off(s as StrandId, &inside);
-                    inside.likely
-                }
-                None => taken_out.saturating_add(known),
+            let off_out = off.descheduled + (off.blocked - counted);
+            let recorder = match fold {
+                _ if options.raw => 0,
+                None => recorder_within(dag, s as StrandId),
+                Some(fold) => fold_pause(dag, fold, length),
             };
+            let (gross, taken_out, between, recorded) = match fold {
+                None => (length, off_out.saturating_add(recorder), 0, recorder),
+                // The thread was off the CPU between the tasks and while it folded, too.
+                Some(fold) => {
+                    let off_ticks = off.descheduled + off.blocked;
+                    let split = offs.split(s as StrandId, fold, (recorder, off_ticks));
+                    let inside = split.tasks.scaled(off_out, off_ticks);
+                    self.unsure_off(s as StrandId, &inside);
+                    (
+                        fold.work.saturating_add(fold.probes),
+                        inside.likely,
+                        fold.between.saturating_sub(split.between),
+                        recorder.saturating_sub(split.folding),
+                    )
+                }
+            };
+            let on_cpu = on_cpu(dag, s, off).saturating_sub(between);
+            self.recording += u128::from(probes.saturating_add(recorded).min(on_cpu));
+            self.probes += u128::from(probes.min(on_cpu));
+            self.descheduled += u128::from(off.descheduled);
+            self.blocked += u128::from(off.blocked);
             let weight = gross.saturating_sub(taken_out).saturating_sub(probes);
             self.values.push(weight);
         }
     }
 
-    #[cold]
     fn unsure_off(&mut self, s: StrandId, inside: &OffSplit) {
         let apart = (inside.likely - inside.least).max(inside.most - inside.likely);
+        if apart == 0 {
+            return;
+        }
         let unsure = self.unsure_folds.get_or_insert_default();
         unsure.ticks += u128::from(apart);
         if apart > unsure.most {
@@ -317,303 +307,4 @@ pub struct UnsureFolds {
     pub strand: StrandId,
     /// Its part.
     pub most: u64,
-}
-
-/// The time in which the thread of a strand of `length` ticks folded, of a strand that the recorder
-/// folded; 0 for one that a reader did.
-fn fold_pause(dag: &Dag, fold: &Folded, length: u64) -> u64 {
-    let by_recorder = dag.meta.run.folded_below_us.is_some();
-    if by_recorder && fold.probes == 0 && fold.source.is_none() {
-        length
-            .saturating_sub(fold.work)
-            .saturating_sub(fold.between)
-    } else {
-        0
-    }
-}
-
-/// Where the thread of a folded strand was off the CPU: in its tasks, in the runtime between them,
-/// or while it folded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FoldOff {
-    tasks: OffSplit,
-    between: u64,
-    folding: u64,
-}
-
-/// How much of a folded strand's time off the CPU lay in its tasks; the rest lay in the runtime
-/// between them, or in its thread's folding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct OffSplit {
-    least: u64,
-    likely: u64,
-    most: u64,
-}
-
-impl OffSplit {
-    /// Divides `intervals` off the CPU in a folded strand. Its tasks took `tasks` ticks and its
-    /// folding took `folding`, both with the intervals inside them.
-    ///
-    /// A thread goes on where it was preempted, so each interval lies in one of the two as a whole:
-    /// one that is longer than either must lie in the other. Intervals that fit into both are
-    /// divided as the time that is left, since a thread is preempted at any moment alike.
-    fn new(intervals: impl Iterator<Item = u64>, tasks: u64, folding: u64) -> OffSplit {
-        let mut open: Vec<u64> = intervals.collect();
-        let (mut tasks, mut folding) = (tasks, folding);
-        let mut in_tasks = 0u64;
-        loop {
-            let before = open.len();
-            open.retain(|&ticks| match (ticks <= tasks, ticks <= folding) {
-                (true, false) => {
-                    in_tasks += ticks;
-                    tasks -= ticks;
-                    false
-                }
-                (false, true) => {
-                    folding -= ticks;
-                    false
-                }
-                _ => true,
-            });
-            if open.len() == before {
-                break;
-            }
-        }
-        let rest: u64 = open.iter().sum();
-        OffSplit {
-            least: in_tasks + rest.saturating_sub(folding).min(tasks),
-            likely: in_tasks + part_of(rest, tasks, tasks.saturating_add(folding)).min(tasks),
-            most: in_tasks + rest.min(tasks),
-        }
-    }
-
-    /// The same of `part` of the `whole` time off the CPU.
-    fn scaled(&self, part: u64, whole: u64) -> OffSplit {
-        let of = |ticks| part_of(ticks, part, whole);
-        OffSplit {
-            least: of(self.least),
-            likely: of(self.likely),
-            most: of(self.most),
-        }
-    }
-}
-
-/// `ticks` · `part` / `whole`.
-fn part_of(ticks: u64, part: u64, whole: u64) -> u64 {
-    let part = u128::from(part.min(whole));
-    (u128::from(ticks) * part / u128::from(whole.max(1))) as u64
-}
-
-/// Off-CPU time inside strands asked for in ascending order: linear over all of them, as the
-/// strands of a thread are in time order and don't overlap.
-pub(crate) struct OffCursor<'a> {
-    dag: &'a Dag,
-    /// Per thread: next interval that can matter, the end of the thread's intervals, and when that
-    /// next one starts.
-    next: Vec<(usize, usize, u64)>,
-}
-
-impl<'a> OffCursor<'a> {
-    pub(crate) fn new(dag: &'a Dag) -> OffCursor<'a> {
-        let mut next = vec![(0, 0, u64::MAX); dag.meta.threads as usize];
-        let mut i = 0;
-        while i < dag.offs.len() {
-            let thread = dag.offs[i].thread;
-            let count = dag.offs[i..]
-                .iter()
-                .take_while(|o| o.thread == thread)
-                .count();
-            next[thread as usize] = (i, i + count, dag.offs[i].start);
-            i += count;
-        }
-        OffCursor { dag, next }
-    }
-
-    /// Off-CPU time within strand `s`.
-    #[inline]
-    pub(crate) fn inside(&mut self, s: StrandId) -> OffCpu {
-        let i = s as usize;
-        let strands = &self.dag.strands;
-        let (start, end) = (strands.start[i], strands.end[i]);
-        let thread = strands.thread[i] as usize;
-        if end <= self.next[thread].2 {
-            return OffCpu::default();
-        }
-        self.search(thread, start, end)
-    }
-
-    /// The length of each interval within strand `s`, the strand that was asked about last.
-    pub(crate) fn intervals(&self, s: StrandId) -> impl Iterator<Item = u64> {
-        self.within(s).map(|(_, from, to)| to - from)
-    }
-
-    /// Where the thread was off the CPU in the folded strand `s`, the strand that was asked about
-    /// last: for `off` ticks, and it folded for `pause`. `None` where all of it lay in its tasks.
-    fn split(&self, s: StrandId, fold: &Folded, (pause, off): (u64, u64)) -> Option<FoldOff> {
-        let beside = fold.between.saturating_add(pause);
-        if beside == 0 || off == 0 {
-            return None;
-        }
-        let gross = fold.work.saturating_add(fold.probes);
-        let tasks = OffSplit::new(self.intervals(s), gross, beside);
-        let rest = off.saturating_sub(tasks.likely);
-        let between = part_of(rest, fold.between, beside);
-        Some(FoldOff {
-            tasks,
-            between,
-            folding: rest - between,
-        })
-    }
-
-    /// The time on the CPU in which the thread ran the runtime between the tasks of the folded
-    /// strand `s`. Strands are asked about in ascending order.
-    pub(crate) fn runtime_gap(&mut self, s: StrandId, fold: &Folded) -> u64 {
-        let i = s as usize;
-        let length = self.dag.strands.end[i] - self.dag.strands.start[i];
-        let off = self.inside(s);
-        let pause = fold_pause(self.dag, fold, length);
-        let split = self.split(s, fold, (pause, off.descheduled + off.blocked));
-        let off_between = split.map_or(0, |split| split.between);
-        fold.between.min(length).saturating_sub(off_between)
-    }
-
-    /// From when to when strand `s` was blocked, the strand that was asked about last.
-    pub(crate) fn blocked(&self, s: StrandId) -> impl Iterator<Item = (u64, u64)> {
-        let blocked = self.within(s).filter(|off| off.0 == OffWhy::Blocked);
-        blocked.map(|(_, from, to)| (from, to))
-    }
-
-    /// Each interval within strand `s`, the strand that was asked about last: why, from, to.
-    fn within(&self, s: StrandId) -> impl Iterator<Item = (OffWhy, u64, u64)> {
-        let i = s as usize;
-        let strands = &self.dag.strands;
-        let (start, end) = (strands.start[i], strands.end[i]);
-        let (next, last, _) = self.next[strands.thread[i] as usize];
-        let offs = self.dag.offs[next..last].iter();
-        offs.take_while(move |off| off.start < end)
-            .map(move |off| (off.why, off.start.max(start), off.end.min(end)))
-            .filter(|(_, from, to)| from < to)
-    }
-
-    fn search(&mut self, thread: usize, start: u64, end: u64) -> OffCpu {
-        let offs = &self.dag.offs;
-        let (next, last, begins) = &mut self.next[thread];
-        while next < last && offs[*next].end <= start {
-            *next += 1;
-        }
-        *begins = offs[..*last].get(*next).map_or(u64::MAX, |off| off.start);
-        off_within(self.dag, *next..*last, start, end)
-    }
-}
-
-/// Off-CPU time in [start, end) of the intervals `range` of one thread, of which none ends before
-/// `start`.
-fn off_within(dag: &Dag, range: std::ops::Range<usize>, start: u64, end: u64) -> OffCpu {
-    let mut sum = OffCpu::default();
-    for off in &dag.offs[range] {
-        if off.start >= end {
-            break;
-        }
-        let ticks = off.end.min(end).saturating_sub(off.start.max(start));
-        match off.why {
-            OffWhy::Preempted => sum.descheduled += ticks,
-            OffWhy::Blocked => sum.blocked += ticks,
-        }
-    }
-    sum
-}
-
-/// Ticks in which the thread ran the recorder within strand `s`.
-fn recorder_within(dag: &Dag, s: StrandId) -> u64 {
-    let (start, end) = (dag.strands.start[s as usize], dag.strands.end[s as usize]);
-    recorder_between(dag, s, start, end)
-}
-
-/// Ticks in which the thread of strand `s` ran the recorder in [start, end), found by search.
-pub(crate) fn recorder_between(dag: &Dag, s: StrandId, start: u64, end: u64) -> u64 {
-    if dag.recorder_runs.is_empty() {
-        return 0;
-    }
-    let thread = dag.strands.thread[s as usize];
-    let first = dag
-        .recorder_runs
-        .partition_point(|run| (run.thread, run.end) <= (thread, start));
-    let runs = dag.recorder_runs[first..].iter();
-    runs.take_while(|run| run.thread == thread && run.start < end)
-        .map(|run| run.end.min(end).saturating_sub(run.start.max(start)))
-        .sum()
-}
-
-/// Off-CPU time of the thread of strand `s` within [start, end), found by search.
-pub fn off_between(dag: &Dag, s: StrandId, start: u64, end: u64) -> OffCpu {
-    let thread = dag.strands.thread[s as usize];
-    let first = dag
-        .offs
-        .partition_point(|o| (o.thread, o.end) <= (thread, start));
-    let last = dag.offs.partition_point(|o| o.thread <= thread);
-    off_within(dag, first..last, start, end)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::OffSplit;
-
-    fn split(offs: &[u64], tasks: u64, folding: u64) -> (u64, u64, u64) {
-        let split = OffSplit::new(offs.iter().copied(), tasks, folding);
-        (split.least, split.likely, split.most)
-    }
-
-    #[test]
-    fn off_cpu_time_of_a_fold_is_shared_by_its_tasks_and_its_folding() {
-        // Fits into both: half of the time were tasks.
-        assert_eq!(split(&[500], 800, 800), (0, 250, 500));
-        // Too long for the tasks, then too long for the folding.
-        assert_eq!(split(&[500], 10, 990), (0, 0, 0));
-        assert_eq!(split(&[500], 990, 10), (500, 500, 500));
-        // The second one only fits into what the first leaves of the folding.
-        assert_eq!(split(&[400, 300], 350, 1000), (0, 110, 300));
-        assert_eq!(split(&[900, 300], 350, 1000), (300, 300, 300));
-        // More than both could take: what there is room for.
-        assert_eq!(split(&[500, 500], 600, 300), (600, 600, 600));
-        assert_eq!(split(&[], 0, 0), (0, 0, 0));
-    }
-
-    /// Threads are preempted at random while they run tasks and fold by turns. The estimate lies
-    /// between the bounds, and is right on average.
-    #[test]
-    fn preempted_folds_are_estimated_within_their_bounds_and_without_bias() {
-        let mut state = 1u64;
-        let mut below = |n: u64| {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            (state >> 33) % n
-        };
-        let (mut truth, mut estimated) = (0u64, 0u64);
-        for _ in 0..20_000 {
-            let (on_tasks, on_folding) = (1 + below(400), 1 + below(400));
-            let mut offs = Vec::new();
-            let (mut in_tasks, mut in_folding) = (0, 0);
-            for _ in 0..below(4) {
-                let ticks = 1 + below(1000);
-                match below(on_tasks + on_folding) < on_tasks {
-                    true => in_tasks += ticks,
-                    false => in_folding += ticks,
-                }
-                offs.push(ticks);
-            }
-            let (least, likely, most) = split(&offs, on_tasks + in_tasks, on_folding + in_folding);
-            assert!(
-                least <= in_tasks && in_tasks <= most,
-                "{offs:?} {in_tasks}: {least}..{most}"
-            );
-            assert!(least <= likely && likely <= most);
-            truth += in_tasks;
-            estimated += likely;
-        }
-        assert!(
-            truth.abs_diff(estimated) * 100 < truth,
-            "{estimated} of {truth}"
-        );
-    }
 }

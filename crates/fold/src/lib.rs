@@ -254,8 +254,7 @@ impl Fold {
         self.give_up();
     }
 
-    /// Gives up the oldest of what may still be folded, those around all others, until its records
-    /// take no more than so many bytes.
+    /// Gives up sections, the outermost first, until the records of the rest take at most `bytes`.
     pub fn keep_pending_below(&mut self, bytes: usize) {
         while !self.sections.is_empty() && self.pending().0.len() > bytes {
             self.give_up_oldest();

@@ -15,7 +15,7 @@ pub enum Thieves {
 pub struct FoldOptions {
     /// Only what is shorter is folded, in ticks.
     pub grain: u64,
-    /// And only what has at most so many tasks.
+    /// The largest number of tasks in what is folded.
     pub max_tasks: u64,
     /// Who carries the burden.
     pub thieves: Thieves,

@@ -102,7 +102,7 @@ impl Output {
         self.last = t;
     }
 
-    /// Appends a record that the thread ran the recorder for so many ticks from `t` on.
+    /// Appends a record: from `t` on, the thread ran the recorder for `ticks`.
     pub(crate) fn put_recorder(&mut self, t: u64, ticks: u64) {
         self.put(Kind::Off, t);
         push_varint(&mut self.bytes, RECORDER);

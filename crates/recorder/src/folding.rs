@@ -19,7 +19,7 @@ pub enum When {
     Auto,
     /// Always, those shorter than so many nanoseconds.
     Below(u64),
-    /// Always, and the longer ones the more strands stand in the file: these should be so many.
+    /// Always. The grain grows with the number of strands in the file, to keep that near this one.
     Strands(u64),
 }
 
@@ -30,7 +30,7 @@ pub struct Folding {
     pub when: When,
     /// Bytes that the file should not grow beyond; with [`When::Auto`] the grain is chosen so.
     pub most_bytes: u64,
-    /// Subtrees of more tasks are not folded.
+    /// The largest number of tasks in a subtree that is folded.
     pub max_tasks: u64,
     /// Bytes of memory a thread for what may still be folded.
     pub memory: usize,
@@ -42,8 +42,8 @@ pub struct Folding {
 pub const GRAIN: u64 = 10_000;
 /// And at most.
 const MOST_GRAIN: u64 = 1_000_000;
-/// With [`When::Strands`] the grain doubles so many times until all strands are there; then there
-/// is no limit.
+/// With [`When::Strands`] the grain doubles with each of this many equal parts of the target. Once
+/// the file has all of them, subtrees of any length are folded.
 const STRAND_STEPS: u64 = 16;
 /// With [`When::Auto`] a thread folds from the first chunk on whose tasks take less than so many ns
 /// on average.
@@ -123,11 +123,7 @@ impl Grain {
     pub(crate) fn ticks(&self, recording: &Recording) -> u64 {
         let ns = self.grain(recording.spool.bytes());
         self.largest.fetch_max(ns, Ordering::Relaxed);
-        if ns == u64::MAX {
-            u64::MAX
-        } else {
-            recording.ticks_of(ns)
-        }
+        recording.ticks_of(ns)
     }
 
     /// For a thread that begins to fold.
@@ -148,7 +144,7 @@ impl Grain {
         matches!(self.folding.when, When::Strands(_))
     }
 
-    /// So many more strands were put out.
+    /// Adds to the number of strands in the file.
     pub(crate) fn put_out(&self, strands: u64) {
         self.strands.fetch_add(strands, Ordering::Relaxed);
     }

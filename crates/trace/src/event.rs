@@ -139,7 +139,7 @@ pub enum Event<'a> {
         blocked: bool,
         ticks: u64,
     },
-    /// From here on the thread ran the recorder for so long.
+    /// From the time of this record on, the thread ran the recorder for `ticks`.
     Recorder {
         ticks: u64,
     },

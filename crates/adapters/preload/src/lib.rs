@@ -18,8 +18,8 @@
 //! | `WORKSPAN_SCHEDSTAT` | not empty: read the threads' scheduling statistics |
 //! | `WORKSPAN_COUNTERS` | counters, separated by commas: `name:type:config:kernel` |
 //! | `WORKSPAN_PARTS` | windows to keep, in the format of [`workspan_recorder::Parts`] |
-//! | `WORKSPAN_FOLD` | `auto`, `off`, `steals`, `strands:N`, or nanoseconds: what to fold; unset: nothing |
-//! | `WORKSPAN_FOLD_TASKS` | tasks that what is folded may have at most; unset: any number |
+//! | `WORKSPAN_FOLD` | what to fold: `auto`, `off`, `steals`, `strands:N`, or nanoseconds |
+//! | `WORKSPAN_FOLD_TASKS` | the largest number of tasks in a subtree that is folded |
 //! | `WORKSPAN_MAX_SIZE` | maximum size of the file, in bytes |
 //! | `WORKSPAN_MAX_MEMORY` | maximum memory of a thread for folding, in bytes |
 //! | `WORKSPAN_KEEP` | sites whose tasks are not folded, separated by 0x1f |
@@ -135,8 +135,10 @@ fn folding() -> Option<Folding> {
         when: match told.as_str() {
             "auto" => When::Auto,
             "steals" => When::Below(u64::MAX),
-            told if told.starts_with("strands:") => When::Strands(told[8..].parse().ok()?),
-            ns => When::Below(ns.parse().ok()?),
+            told => match told.strip_prefix("strands:") {
+                Some(strands) => When::Strands(strands.parse().ok()?),
+                None => When::Below(told.parse().ok()?),
+            },
         },
         most_bytes: number("WORKSPAN_MAX_SIZE").unwrap_or(256_000_000),
         max_tasks: number("WORKSPAN_FOLD_TASKS").unwrap_or(u64::MAX),

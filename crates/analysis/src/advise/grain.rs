@@ -4,11 +4,12 @@ use workspan_dag::{Dag, PlaceId, ROOT_PLACE, TaskKind};
 
 use super::Goal;
 use crate::causes::Cause;
+use crate::off_cpu::off_between;
 use crate::options::{Error, Options};
 use crate::ready::{Readiness, stolen_strands};
 use crate::report::Report;
 use crate::statistics::{Distribution, statistics};
-use crate::weight::{Weights, off_between};
+use crate::weight::Weights;
 
 /// Tasks of less than so many steals are not worth one: the causes' measure.
 const STEALS_A_TASK: u64 = 2;

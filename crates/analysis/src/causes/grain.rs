@@ -5,7 +5,8 @@ use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, Folded, StrandId, TaskId};
 
 use super::Costs;
-use crate::weight::{OffCpu, OffCursor, on_cpu, probe_ticks};
+use crate::off_cpu::{OffCpu, OffCursor};
+use crate::weight::{on_cpu, probe_ticks};
 
 /// A task that takes less than this many steals, with all its descendants, is not worth being
 /// stolen: a thief would spend a third of its time or more on getting it.

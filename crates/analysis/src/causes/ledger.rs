@@ -17,11 +17,11 @@ use super::task_size::{TaskSize, by_site};
 use super::{Cause, Causes, Costs, Evidence, Finding};
 use crate::blocks::CodeBlock;
 use crate::breakdown::Breakdown;
+use crate::off_cpu::off_between;
 use crate::ready::{Readiness, ReadyInterval};
 use crate::ready_path::ReadyPath;
 use crate::runtime_gaps::RuntimeGap;
 use crate::sweep::{Moment, Observer, Served};
-use crate::weight::off_between;
 
 /// No work while a strand of the ready path ran, not yet in the book.
 #[derive(Debug, Clone, Copy)]

@@ -7,7 +7,8 @@ use super::book::Book;
 use super::task_size::by_lengths;
 use super::{Cause, Costs};
 use crate::blocks::CodeBlock;
-use crate::weight::{OffCursor, on_cpu, probe_ticks};
+use crate::off_cpu::OffCursor;
+use crate::weight::{on_cpu, probe_ticks};
 
 /// Tasks of a site of which more than one part in this many are probes are too small, and the
 /// recording shows it; elsewhere probes are the recorder's own affair, which a run without it

@@ -8,8 +8,8 @@ use super::restrained::RestrainedWaits;
 use super::spawn_loop::SpawnLoops;
 use super::{Cause, Costs};
 use crate::blocks::CodeBlock;
+use crate::off_cpu::off_between;
 use crate::ready::ReadyInterval;
-use crate::weight::off_between;
 
 /// A thief that is looking for work takes a task within one steal; up to this many are still the
 /// price of stealing.

@@ -5,7 +5,8 @@ use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, Folded, PlaceId, StrandId};
 
 use super::grain::own_time;
-use crate::weight::{OffCursor, on_cpu, probe_ticks};
+use crate::off_cpu::OffCursor;
+use crate::weight::{on_cpu, probe_ticks};
 
 /// Number and running time of tasks.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -6,8 +6,8 @@ use workspan_dag::{Dag, OffWhy, StrandId, ThreadId};
 
 use super::Cause;
 use crate::blocks::CodeBlock;
+use crate::off_cpu::OffCursor;
 use crate::wait_kind::StopCauses;
-use crate::weight::OffCursor;
 
 /// The stacks of fewer stops than these say nothing of the other stops of their code block.
 const STACKS_THAT_TELL: u64 = 8;

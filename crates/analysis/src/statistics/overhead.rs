@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use workspan_dag::{Dag, EndKind, NONE, PlaceId, ROOT_PLACE, StrandId};
 
+use crate::off_cpu::off_between;
 use crate::predecessors::Forward;
 use crate::ready::ready_event_in_order;
 use crate::runtime_gaps::runtime_gaps;
-use crate::weight::off_between;
 
 /// What the runtime took for the tasks of a spawn site, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -156,6 +156,8 @@ fn a_trace_follows_steals_strands_or_tasks() {
     );
     let few = strands(&["--fold", "steals", "--fold-tasks", "50"]);
     assert!(few.1 <= 50 && few.0 > steals.0, "{few:?} {steals:?}");
+    let alone = strands(&["--fold-tasks", "50"]);
+    assert!(alone.1 <= 50 && alone.0 > steals.0, "{alone:?} {steals:?}");
 }
 
 #[test]

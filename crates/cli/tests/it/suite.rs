@@ -384,8 +384,8 @@ const PIPELINE: &[&str] = &[
 ];
 
 /// Whether a row without a finding tells what was lost: less than [`LITTLE`], or, where
-/// `may_be_scattered`, more without a cause that stands out. What the machine's load took is none
-/// of the program's loss.
+/// `may_be_scattered`, more without a cause that stands out. The machine's load is not counted as
+/// the program's loss.
 fn says_how_little_was_lost(said: &Value, may_be_scattered: bool) -> bool {
     let parts = said["parts"].as_object().unwrap();
     let counts = |name: &str| !["workers", "elapsed", "oversubscribed"].contains(&name);

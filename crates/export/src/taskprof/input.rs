@@ -52,7 +52,7 @@ impl From<Error> for TaskprofError {
     }
 }
 
-/// The analysis wants the files of so many threads.
+/// The analysis opens the files of this many threads, whether they have lines or not.
 const THREADS: usize = 32;
 /// Names of files with more bytes would not fit into its buffers.
 const MAX_NAME: usize = 63;

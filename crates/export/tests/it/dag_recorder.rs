@@ -31,6 +31,22 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// The program of these steps, run by one worker and, simulated, by three.
+    pub(crate) fn runs(steps: &[u8]) -> [Dag; 2] {
+        let dag = read_str(&Program::of(steps)).unwrap();
+        let setup = Setup {
+            workers: 3,
+            policy: Policy::HelpFirst,
+            steal_cost: 3,
+            attempt_cost: 0,
+            seed: 1,
+        };
+        let simulation = Simulation::new(&dag, &Options::default(), 0, &[]).unwrap();
+        let on_three = simulation.trace(&setup).unwrap().1;
+        drop(simulation);
+        [dag, on_three]
+    }
+
     pub(crate) fn of(steps: &[u8]) -> String {
         let header = r#"{"workspan_trace":1,"workers":1,"time_unit":"ns","steals":"child"}"#;
         let mut program = Program {
@@ -150,19 +166,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn a_run_comes_back_with_every_measure(steps in prop::collection::vec(any::<u8>(), 0..120)) {
-        let dag = read_str(&Program::of(&steps)).unwrap();
-        check(&dag);
-        let options = Options::default();
-        let setup = Setup {
-            workers: 3,
-            policy: Policy::HelpFirst,
-            steal_cost: 3,
-            attempt_cost: 0,
-            seed: 1,
-        };
-        let simulation = Simulation::new(&dag, &options, 0, &[]).unwrap();
-        let (_, on_three) = simulation.trace(&setup).unwrap();
-        check(&on_three);
+        for dag in Program::runs(&steps) {
+            check(&dag);
+        }
     }
 }
 

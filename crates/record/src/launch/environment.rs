@@ -33,7 +33,7 @@ pub const MAX_OVERHEAD: &str = "WORKSPAN_MAX_OVERHEAD";
 /// For the preloaded library: `off`, `auto`, `steals`, `strands:N`, or nanoseconds below which is
 /// folded.
 pub const FOLD: &str = "WORKSPAN_FOLD";
-/// For the preloaded library: tasks that what is folded may have at most.
+/// For the preloaded library: the largest number of tasks in a subtree that is folded.
 pub const FOLD_TASKS: &str = "WORKSPAN_FOLD_TASKS";
 /// For the preloaded library: bytes that the trace should stay below.
 pub const MAX_SIZE: &str = "WORKSPAN_MAX_SIZE";

@@ -19,11 +19,12 @@ pub struct FoldArgs {
     /// on all once the trace has an eighth of --max-size (default off)
     #[arg(long, value_name = "auto|off|steals|TIME")]
     pub fold: Option<FoldWhen>,
-    /// Fold longer subtrees the more strands the trace has, so that they are about so many; a
-    /// folded subtree is one
+    /// Keep the trace near this number of strands, by folding longer subtrees the more strands it
+    /// has. A folded subtree counts as one strand
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(100..), conflicts_with = "fold")]
     pub fold_strands: Option<u64>,
-    /// Fold no subtree of more tasks than this
+    /// Fold no subtree of more tasks than this. Without --fold or --fold-strands, fold all smaller
+    /// ones
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub fold_tasks: Option<u64>,
     /// With --fold auto, fold longer subtrees, up to 1 ms, to keep the trace below this (default
@@ -51,7 +52,7 @@ pub enum FoldWhen {
     Below(u64),
     /// Everything, however long.
     Steals,
-    /// Longer subtrees the more strands there are, which should be so many.
+    /// Longer subtrees the more strands the trace has, to keep it near this number.
     Strands(u64),
 }
 
@@ -97,9 +98,11 @@ fn max_size(text: &str) -> Result<u64, ParseError> {
 impl FoldArgs {
     /// What is folded.
     fn when(&self) -> FoldWhen {
-        match self.fold_strands {
-            Some(strands) => FoldWhen::Strands(strands),
-            None => self.fold.unwrap_or_default(),
+        match (self.fold_strands, self.fold) {
+            (Some(strands), _) => FoldWhen::Strands(strands),
+            (None, Some(when)) => when,
+            (None, None) if self.fold_tasks.is_some() => FoldWhen::Steals,
+            (None, None) => FoldWhen::default(),
         }
     }
 
