@@ -57,6 +57,9 @@ pub(crate) struct Folder {
     turn: u8,
     /// Ticks that the last turn took.
     took: u64,
+    /// What the next chunk begins with; kept for its memory. A sample in the allocator may be taken
+    /// for one of the program's.
+    first: Vec<u8>,
 }
 
 /// Where a thread writes next.
@@ -137,6 +140,7 @@ impl Folder {
             piece: None,
             turn: 0,
             took: 0,
+            first: Vec::new(),
         }))
     }
 
@@ -155,7 +159,8 @@ impl Folder {
         self.feed(recording, records);
         self.fold.keep_pending_below(PENDING);
         let puts_out = self.fold.firm().0.len() >= WORTHWHILE;
-        let mut first = Vec::new();
+        let mut first = std::mem::take(&mut self.first);
+        first.clear();
         let mut base = self.fold.pending().1;
         if !puts_out {
             let (firm, counts_from) = self.fold.firm();
@@ -183,7 +188,8 @@ impl Folder {
             return None;
         }
         *number += u32::from(puts_out);
-        (self.prefix, self.base) = (first.len(), last);
+        let used = first.len();
+        (self.prefix, self.base, self.first) = (used, last, first);
         if full.capacity() == other.capacity() {
             self.other = Some(full);
         } else {
@@ -191,10 +197,7 @@ impl Folder {
             unsafe { recording.spool.drop(full) };
         }
         self.took = clock::now().saturating_sub(began);
-        Some(Next {
-            chunk: other,
-            used: first.len(),
-        })
+        Some(Next { chunk: other, used })
     }
 
     /// The thread's chunk has its last records: all is put out. False: there is no room, and the
