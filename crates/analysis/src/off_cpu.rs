@@ -43,8 +43,8 @@ pub(crate) struct OffSplit {
 }
 
 impl OffSplit {
-    /// Divides `intervals` off the CPU in a folded strand. Its tasks took `tasks` ticks and what its
-    /// thread did beside them took `beside`, both with the intervals inside them.
+    /// Divides `intervals` off the CPU in a folded strand. Its tasks took `tasks` ticks, and what
+    /// its thread did beside them took `beside`, both with the intervals inside them.
     ///
     /// A thread goes on where it was preempted, so each interval lies in one of the two as a whole:
     /// one that is longer than either must lie in the other. Intervals that fit into both are

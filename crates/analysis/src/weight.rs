@@ -6,8 +6,9 @@
 //! zero-length strand that was merged into the one before it would have weighed nothing whatever
 //! its probes cost, so it adds none.
 //!
-//! What the thread ran of the recorder inside a strand is recording. A folded strand that a recorder
-//! made has it beyond the record's work and the time between its strands ([`crate::runtime_gaps`]).
+//! What the thread ran of the recorder inside a strand is recording. A folded strand that a
+//! recorder made has it beyond the record's work and the time between its strands
+//! ([`crate::runtime_gaps`]).
 //!
 //! A folded strand weighs its record's work for work, and the heaviest path through its record for
 //! paths. Off-CPU time and probes are taken out of both in proportion, which is exact only within
