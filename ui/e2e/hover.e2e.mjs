@@ -57,8 +57,8 @@ const most = (page, plane) =>
     for (const slot of scene.tiles.slots("rows", { t0: s.t0, t1: s.t1 })) {
       const values = slot.tile?.data?.planes[plane];
       if (!values) continue;
-      // 256 bins a row, each of 2^level ticks; a slot may be a part of a coarser tile.
-      const bins = 256;
+      // Row by row, each bin of 2^level ticks; a slot may be a part of a coarser tile.
+      const bins = values.length / window.__timeline.meta.threads.length;
       const width = 2 ** slot.tile.level;
       const from = slot.tile.index * bins * width;
       for (let i = 0; i < values.length; i++) {
@@ -75,6 +75,7 @@ const most = (page, plane) =>
 
 /** Goes down from the lane until the tooltip is of what is wanted. */
 async function below(t, from, title) {
+  const others = new Set();
   for (let y = from.top; y < from.top + 40; y += 1.5) {
     await hover(t.page, { x: from.x, y });
     await t.page.waitForTimeout(40);
@@ -82,8 +83,9 @@ async function below(t, from, title) {
       () => document.querySelector(".tl-tip b")?.textContent ?? null,
     );
     if (said === title) return tip(t, new RegExp(`^${title}$`));
+    others.add(said);
   }
-  throw new Error(`nothing below the lane is called ${title}`);
+  throw new Error(`below the lane is no ${title}, only ${[...others].join(", ")}`);
 }
 
 export default function (suite) {
