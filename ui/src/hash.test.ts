@@ -27,6 +27,7 @@ const full: ViewState = {
   theme: "dark",
   drawer: false,
   split: true,
+  secondLayout: "log",
   sections: true,
   compareBy: "fraction",
   finding: 2,

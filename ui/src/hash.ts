@@ -35,6 +35,7 @@ export interface ViewState {
   theme: "system" | "light" | "dark";
   drawer: boolean;
   split: boolean;
+  secondLayout: Layout | null;
   sections: boolean;
   compareBy: "time" | "fraction";
   finding: number | null;
@@ -69,6 +70,7 @@ export const START: ViewState = {
   theme: "system",
   drawer: true,
   split: false,
+  secondLayout: null,
   sections: false,
   compareBy: "time",
   finding: null,
@@ -101,6 +103,7 @@ export function write(s: ViewState): string {
   if (s.theme !== START.theme) put("theme", s.theme);
   if (!s.drawer) put("drawer", "0");
   if (s.split) put("split", "1");
+  if (s.secondLayout) put("second", s.secondLayout);
   if (s.sections) put("sections", "1");
   if (s.compareBy !== START.compareBy) put("by", s.compareBy);
   if (s.finding !== null) put("finding", String(s.finding + 1));

@@ -119,6 +119,8 @@ export const theme = signal<"system" | "light" | "dark">("system");
 export const drawer = signal<boolean>(true);
 /** Timeline and DAG side by side. */
 export const split = signal(false);
+/** The layout of a second picture of the DAG beside the first; null: there is none. */
+export const secondLayout = signal<Layout | null>(null);
 /** The DAG's tasks show their sections as nodes. */
 export const sections = signal(false);
 /** Compare: runs on one time scale, or each as a fraction of itself. */

@@ -19,6 +19,7 @@ pub(crate) fn fold_pause(dag: &Dag, fold: &Folded, length: u64) -> u64 {
         length
             .saturating_sub(fold.work)
             .saturating_sub(fold.between)
+            .saturating_sub(fold.off_cpu)
     } else {
         0
     }
@@ -91,7 +92,7 @@ impl OffSplit {
 }
 
 /// `ticks` · `part` / `whole`.
-fn part_of(ticks: u64, part: u64, whole: u64) -> u64 {
+pub(crate) fn part_of(ticks: u64, part: u64, whole: u64) -> u64 {
     let part = u128::from(part.min(whole));
     (u128::from(ticks) * part / u128::from(whole.max(1))) as u64
 }
@@ -142,6 +143,10 @@ impl<'a> OffCursor<'a> {
     /// Where the thread was off the CPU in the folded strand `s`, the strand that was asked about
     /// last: for `off` ticks, and it folded for `pause`.
     pub(crate) fn split(&self, s: StrandId, fold: &Folded, (pause, off): (u64, u64)) -> FoldOff {
+        let told = fold.off_cpu.saturating_add(fold.folding_off_cpu);
+        if told > 0 {
+            return self.split_rest(fold, (pause, off), told);
+        }
         let beside = fold.between.saturating_add(pause);
         if beside == 0 || off == 0 {
             let all = OffSplit {
@@ -163,6 +168,27 @@ impl<'a> OffCursor<'a> {
             tasks,
             between,
             folding: rest - between,
+        }
+    }
+
+    /// The same where the record tells of `told` ticks, and its weights are without those of its
+    /// tasks: what there is beyond may be anywhere.
+    fn split_rest(&self, fold: &Folded, (pause, off): (u64, u64), told: u64) -> FoldOff {
+        let rest = off.saturating_sub(told);
+        let gross = fold.work.saturating_add(fold.probes);
+        let folding = pause.saturating_sub(fold.folding_off_cpu);
+        let beside = fold.between.saturating_add(folding);
+        let mut tasks = OffSplit::new(std::iter::once(rest), gross, beside);
+        // By its switches the thread ran in some of what was taken out: the work may be more.
+        tasks.most = tasks.most.saturating_add(fold.off_cpu.saturating_sub(off));
+        let left = rest - tasks.likely.min(rest);
+        let between = part_of(left, fold.between, beside);
+        // What the thread was not off the CPU for, by its switches, it folded.
+        let told = off.min(told).saturating_sub(fold.off_cpu);
+        FoldOff {
+            tasks,
+            between,
+            folding: told + left - between,
         }
     }
 

@@ -19,7 +19,7 @@ use workspan_dag::folded::Paths;
 use workspan_dag::{Dag, EndKind, Folded, StartKind, StrandId};
 
 use crate::column::{Marks, NarrowVec};
-use crate::off_cpu::{OffCpu, OffCursor, OffSplit, fold_pause, recorder_within};
+use crate::off_cpu::{OffCpu, OffCursor, OffSplit, fold_pause, part_of, recorder_within};
 use crate::options::{Error, Metric, Options};
 
 /// Burden of a stolen edge in instructions (MODEL.md §2).
@@ -120,11 +120,13 @@ impl<'a> Weights<'a> {
                     let split = offs.split(s as StrandId, fold, (recorder, off_ticks));
                     let inside = split.tasks.scaled(off_out, off_ticks);
                     self.unsure_off(s as StrandId, &inside);
+                    let gross = fold.work.saturating_add(fold.probes);
                     (
-                        fold.work.saturating_add(fold.probes),
+                        gross.saturating_add(part_of(fold.off_cpu, counted, off_ticks)),
                         inside.likely,
                         fold.between.saturating_sub(split.between),
-                        recorder.saturating_sub(split.folding),
+                        recorder.saturating_sub(split.folding)
+                            + fold.off_cpu.saturating_sub(off_ticks),
                     )
                 }
             };

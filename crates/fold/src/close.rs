@@ -120,6 +120,7 @@ impl Fold {
         record.probes = section.sum.probes;
         let ran = section.sum.work.saturating_add(section.sum.probes);
         record.between = length.saturating_sub(ran);
+        (record.off_cpu, record.folding_off_cpu) = (section.off, section.pause_off);
         record.source = self.says_sources.then_some(section.source);
         record.envelope.clear();
         record

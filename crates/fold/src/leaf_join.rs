@@ -108,6 +108,7 @@ impl Fold {
         let young = |oldest: &Section| oldest.length(t) < self.grain_of(oldest);
         self.pause == 0
             && t < self.cuts.next
+            && t < self.off_gaps.next()
             && self.members.lingering == 0
             && self.sections.first().is_some_and(young)
     }

@@ -25,6 +25,7 @@ mod histogram;
 mod leaf_join;
 mod leaf_task;
 mod nested_record;
+mod off_cpu;
 mod options;
 mod output;
 mod path;
@@ -46,6 +47,8 @@ use crate::constraints::Cuts;
 use crate::histogram::Tally;
 use crate::leaf_join::Fresh;
 use crate::nested_record::Inner;
+use crate::off_cpu::OffGaps;
+pub use crate::off_cpu::OffWindow;
 pub use crate::options::{FoldOptions, Thieves};
 use crate::output::Output;
 use crate::path::Paths;
@@ -81,9 +84,12 @@ pub struct Fold {
     paths: Paths,
     out: Output,
     folded: u64,
-    /// A pause that was not taken out yet, and before how many more records it may lie.
+    /// A pause that was not taken out yet, for how much of it the thread was off the CPU, and before
+    /// how many more records it may lie.
     pause: u64,
+    pause_off: u64,
     pause_records: u8,
+    off_gaps: OffGaps,
     /// Nothing is folded any more.
     over: bool,
     /// Taken out of each strand, in ticks.
@@ -129,7 +135,9 @@ impl Fold {
             out: Output::default(),
             folded: 0,
             pause: 0,
+            pause_off: 0,
             pause_records: 0,
+            off_gaps: OffGaps::default(),
             over: false,
             probes: 0,
             sites_as: Vec::new(),
@@ -195,6 +203,7 @@ impl Fold {
     pub fn feed(&mut self, records: &[u8], base: u64) {
         self.out.start(base);
         self.out.feed(records);
+        self.off_gaps.find(records, base);
         let mut events = Events::new(records, base);
         let (mut at, mut before, mut look) = (0, base, 0);
         let fed = self.fed;
@@ -212,6 +221,9 @@ impl Fold {
             let end = events.offset();
             if self.pause > 0 {
                 self.take_pause(before, t);
+            }
+            if t >= self.off_gaps.next() {
+                self.take_off(t);
             }
             if t >= self.cuts.next {
                 self.cut(t);
@@ -243,10 +255,11 @@ impl Fold {
 
     /// After the records fed so far the thread did something else for so many ticks, as folding
     /// them: they are no work, and don't make what is folded any longer. A strand that is not
-    /// folded keeps them.
-    pub fn paused(&mut self, ticks: u64) {
+    /// folded keeps them. For `off` of them it was off the CPU.
+    pub fn paused(&mut self, ticks: u64, off: u64) {
+        (self.pause, self.pause_off) = (ticks, off.min(ticks));
         // The records that are written next may have been on their way before the pause.
-        (self.pause, self.pause_records) = (ticks, 8);
+        self.pause_records = 8;
     }
 
     /// Nothing that was fed may be folded any more.

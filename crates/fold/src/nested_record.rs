@@ -63,14 +63,18 @@ impl Fold {
         // What is neither is the time in which the thread folded.
         let folding = length
             .checked_sub(record.work)?
-            .checked_sub(record.between)?;
+            .checked_sub(record.between)?
+            .checked_sub(record.off_cpu)?;
         let taken_out = self.leave_out_probes(&mut record);
         for site in &mut record.sites {
             site.site = self.site(site.site);
         }
         if self.probes == 0 {
+            let paused = folding.saturating_add(record.off_cpu);
             for section in self.sections.since_mut(0) {
-                section.paused = section.paused.saturating_add(folding);
+                section.paused = section.paused.saturating_add(paused);
+                section.off = section.off.saturating_add(record.off_cpu);
+                section.pause_off = section.pause_off.saturating_add(record.folding_off_cpu);
             }
         }
         let section = self.sections.last_mut()?;

@@ -231,6 +231,9 @@ pub(crate) struct Section {
     pub since: u64,
     /// Ticks since that in which its thread did not work ([`crate::Fold::paused`]).
     pub paused: u64,
+    /// Of these, those in which it was off the CPU: while it did not fold, and while it did.
+    pub off: u64,
+    pub pause_off: u64,
     pub mark: Mark,
     /// Bytes fed and tasks created before.
     pub source: (u64, u64),
@@ -308,6 +311,8 @@ impl Default for Section {
             since: 0,
             source: (0, 0),
             paused: 0,
+            off: 0,
+            pause_off: 0,
             mark: Mark { at: 0, last: 0 },
             whole: false,
             outside: 0,
@@ -333,6 +338,7 @@ impl Slot for Section {
     fn reset(&mut self) {
         (self.own, self.sum) = (0, Sum::default());
         (self.opened, self.retry, self.paused) = (None, 0, 0);
+        (self.off, self.pause_off) = (0, 0);
         self.envelope.set(0, 0);
     }
 }

@@ -170,6 +170,7 @@ impl Fold {
         self.pause = 0;
         for section in self.sections.since_mut(0) {
             section.paused = section.paused.saturating_add(pause);
+            section.pause_off = section.pause_off.saturating_add(self.pause_off);
         }
         // What waits adds nothing to the work anyhow.
         if let Some(top) = self.frames.last_mut().filter(|top| top.waits == Waits::No) {

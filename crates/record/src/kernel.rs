@@ -7,3 +7,4 @@ pub mod cpu_times;
 pub mod off_cpu;
 pub mod samples;
 pub mod waits;
+mod yields;

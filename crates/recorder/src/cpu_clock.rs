@@ -16,10 +16,13 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use crate::clock;
 use crate::process::Recording;
 use crate::system;
+use workspan_fold::OffWindow;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::CpuReading;
 
 /// A smaller difference can come from reading the two clocks one after the other.
+const MIN_OFF_NS: u64 = 2_000;
+/// Smaller ones are not worth an entry each.
 const MIN_LOST_NS: u64 = 20_000;
 
 /// The program may have forbidden itself to read such clocks.
@@ -51,6 +54,19 @@ impl Reading {
         Some(Reading { at, ran_ns })
     }
 
+    /// The time from here to `now`, if the thread did not run all of it.
+    fn off_until(&self, now: &Reading) -> Option<OffWindow> {
+        let ran_ns = now.ran_ns.saturating_sub(self.ran_ns);
+        let elapsed = now.at.ns.saturating_sub(self.at.ns);
+        let off_ns = elapsed.saturating_sub(ran_ns);
+        let ticks = u128::from(now.at.ticks.saturating_sub(self.at.ticks)) * u128::from(off_ns);
+        (off_ns >= MIN_OFF_NS).then(|| OffWindow {
+            from: self.at.ticks,
+            to: now.at.ticks,
+            ticks: (ticks / u128::from(elapsed.max(1))) as u64,
+        })
+    }
+
     /// The entry for the time from here to `now`, if the thread did not run all of it.
     fn until(&self, now: &Reading, thread: u32) -> Option<CpuReading> {
         let ran_ns = now.ran_ns.saturating_sub(self.ran_ns);
@@ -66,17 +82,22 @@ impl Reading {
 
 /// Reads the calling thread's clock again. The last reading is the thread's own: with more threads
 /// than CPUs, a lock around all of them would be held by a thread that lost its CPU. The next
-/// reading counts from this one also where this one is not kept.
-pub(crate) fn read(recording: &Recording, thread: u32, last: &mut Option<Reading>) {
-    let Some(before) = *last else { return };
-    *last = Reading::now();
-    if let Some(now) = last
-        && let Some(reading) = before.until(now, thread)
-    {
+/// reading counts from this one also where this one is not kept. Returns how long the thread was
+/// off the CPU since the last one, if it was.
+pub(crate) fn read(
+    recording: &Recording,
+    thread: u32,
+    last: &mut Option<Reading>,
+) -> Option<OffWindow> {
+    let before = last.take()?;
+    let now = Reading::now()?;
+    *last = Some(now);
+    if let Some(reading) = before.until(&now, thread) {
         let mut bytes = Vec::new();
         reading.encode(&mut bytes);
         crate::intern::append(recording, ChunkKind::CpuReadings, &bytes);
     }
+    before.off_until(&now)
 }
 
 #[cfg(test)]
@@ -100,7 +121,11 @@ mod tests {
         };
         assert_eq!(told, Some(expected));
         assert_eq!(first.until(&reading(40, 2_000_000, 999_000), 7), None);
+        let off = first.off_until(&reading(40, 2_000_000, 900_500));
+        let (from, to, ticks) = (10, 40, 3);
+        assert_eq!(off, Some(OffWindow { from, to, ticks }));
         // The clocks are not read at one moment.
+        assert_eq!(first.off_until(&reading(40, 2_000_000, 999_000)), None);
         assert_eq!(first.until(&reading(40, 2_000_000, 1_000_900), 7), None);
     }
 

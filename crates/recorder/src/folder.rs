@@ -17,7 +17,7 @@
 use crate::clock;
 use crate::process::Recording;
 use crate::spool::{Mapped, Piece};
-use workspan_fold::Fold;
+use workspan_fold::{Fold, OffWindow};
 use workspan_trace::chunk::{ChunkHeader, ChunkKind, TURNS, turn_flags};
 use workspan_trace::event::{Event, Events};
 use workspan_trace::hand_off;
@@ -55,8 +55,9 @@ pub(crate) struct Folder {
     base: u64,
     piece: Option<Piece>,
     turn: u8,
-    /// Ticks that the last turn took.
+    /// Ticks that the last turn took, and in which of them the thread was off the CPU.
     took: u64,
+    took_off: u64,
     /// What the next chunk begins with; kept for its memory. A sample in the allocator may be taken
     /// for one of the program's.
     first: Vec<u8>,
@@ -140,6 +141,7 @@ impl Folder {
             piece: None,
             turn: 0,
             took: 0,
+            took_off: 0,
             first: Vec::new(),
         }))
     }
@@ -200,6 +202,18 @@ impl Folder {
         Some(Next { chunk: other, used })
     }
 
+    /// The thread was off the CPU for so long in the last turn.
+    pub(crate) fn was_off(&mut self, ticks: u64) {
+        self.took_off = ticks;
+    }
+
+    /// The thread was off the CPU while it made the records of its chunk.
+    pub(crate) fn off_cpu(&mut self, windows: &[OffWindow]) {
+        for &window in windows {
+            self.fold.off_cpu(window);
+        }
+    }
+
     /// The thread's chunk has its last records: all is put out. False: there is no room, and the
     /// chunk stays as it is.
     pub(crate) fn end(
@@ -252,7 +266,8 @@ impl Folder {
             }
         }
         if self.took > 0 {
-            self.fold.paused(std::mem::take(&mut self.took));
+            let off = std::mem::take(&mut self.took_off);
+            self.fold.paused(std::mem::take(&mut self.took), off);
         }
         self.fold
             .feed(records.get(self.prefix..).unwrap_or(&[]), self.base);

@@ -19,8 +19,18 @@ pub enum When {
     Auto,
     /// Always, those shorter than so many nanoseconds.
     Below(u64),
-    /// Always. The grain grows with the number of strands in the file, to keep that near this one.
-    Strands(u64),
+}
+
+/// How many strands a file should have: the grain grows with their number. Those that cannot be
+/// folded count too, so a program that steals more has more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MaxStrands {
+    /// The grain stays.
+    Unlimited,
+    /// So many for each thread that folds.
+    PerThread(u64),
+    /// So many in all.
+    InAll(u64),
 }
 
 /// How a run is folded.
@@ -28,6 +38,8 @@ pub enum When {
 pub struct Folding {
     /// When.
     pub when: When,
+    /// Strands that the file should not grow beyond.
+    pub max_strands: MaxStrands,
     /// Bytes that the file should not grow beyond; with [`When::Auto`] the grain is chosen so.
     pub most_bytes: u64,
     /// The largest number of tasks in a subtree that is folded.
@@ -42,8 +54,8 @@ pub struct Folding {
 pub const GRAIN: u64 = 10_000;
 /// And at most.
 const MOST_GRAIN: u64 = 1_000_000;
-/// With [`When::Strands`] the grain doubles with each of this many equal parts of the target. Once
-/// the file has all of them, subtrees of any length are folded.
+/// The grain doubles with each of this many equal parts of [`MaxStrands`]. Once the file has all of
+/// them, subtrees of any length are folded.
 const STRAND_STEPS: u64 = 16;
 /// With [`When::Auto`] a thread folds from the first chunk on whose tasks take less than so many ns
 /// on average.
@@ -85,25 +97,27 @@ impl Grain {
         })
     }
 
-    /// The grain in ns with `bytes` in the file: it doubles seven times up to half of what there
-    /// may be.
+    /// The grain in ns with `bytes` and the counted strands in the file. With [`When::Auto`] it
+    /// doubles seven times up to half of the bytes that there may be.
     fn grain(&self, bytes: u64) -> u64 {
-        match self.folding.when {
+        let grain = match self.folding.when {
             When::Off => 0,
             When::Below(ns) => ns,
             When::Auto => {
                 let steps = bytes.saturating_mul(14) / self.folding.most_bytes.max(1);
                 (GRAIN << steps.min(7)).min(MOST_GRAIN)
             }
-            When::Strands(most) => {
-                let strands = self.strands.load(Ordering::Relaxed);
-                let steps = strands.saturating_mul(STRAND_STEPS) / most.max(1);
-                if steps < STRAND_STEPS {
-                    GRAIN << steps
-                } else {
-                    u64::MAX
-                }
-            }
+        };
+        let threads = || self.threads.load(Ordering::Relaxed).max(1);
+        let most = match self.folding.max_strands {
+            MaxStrands::Unlimited => return grain,
+            MaxStrands::PerThread(strands) => strands.saturating_mul(threads()),
+            MaxStrands::InAll(strands) => strands,
+        };
+        let strands = self.strands.load(Ordering::Relaxed);
+        match strands.saturating_mul(STRAND_STEPS) / most.max(1) {
+            steps @ 0..STRAND_STEPS => grain.saturating_mul(1 << steps),
+            _ => u64::MAX,
         }
     }
 
@@ -111,7 +125,7 @@ impl Grain {
     pub(crate) fn wanted(&self, recording: &Recording, tasks: u64, ticks: u64) -> bool {
         match self.folding.when {
             When::Off => false,
-            When::Below(_) | When::Strands(_) => true,
+            When::Below(_) => true,
             When::Auto => {
                 ticks < recording.ticks_of(SHORT).saturating_mul(tasks)
                     || recording.spool.bytes() > self.folding.most_bytes / 8
@@ -141,7 +155,7 @@ impl Grain {
 
     /// Whether strands that are put out are counted.
     pub(crate) fn counts_strands(&self) -> bool {
-        matches!(self.folding.when, When::Strands(_))
+        self.folding.max_strands != MaxStrands::Unlimited
     }
 
     /// Adds to the number of strands in the file.

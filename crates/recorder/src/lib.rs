@@ -40,7 +40,7 @@ pub mod wait_log;
 pub use clock::monotonic_raw_ns;
 pub use counters::{CounterEvent, MOST_COUNTERS};
 pub use cpu_clock::stop as stop_cpu_clocks;
-pub use folding::{Folding, GRAIN, When, fold};
+pub use folding::{Folding, GRAIN, MaxStrands, When, fold};
 pub use instructions::EMULATED;
 pub use parts::{MOST_SIGNALS, Parts, SIGNALS, SIGNALS_SIZE};
 pub use process::{OffCpuTimes, finish, has_forked, is_on, start, use_at_most};

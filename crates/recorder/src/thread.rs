@@ -23,12 +23,13 @@ use crate::cpu_clock;
 use crate::folder::{Before, Folder};
 use crate::fork;
 use crate::front::{CLOCK_TSC, HAS_ROOT, Handle, IS_THREAD_TASK, id};
-use crate::process::{self, Ended};
+use crate::process::{self, Ended, Recording};
 use crate::reserve;
 use crate::spool::Mapped;
 use crate::system::{self, KeepErrno};
 use crate::table::TABLE;
 use crate::wire::Kind;
+use workspan_fold::OffWindow;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::ThreadEntry;
 
@@ -55,6 +56,8 @@ pub(crate) struct Owner {
     counters: Option<Box<Open>>,
     /// The last reading of the thread's CPU clock, where that is read.
     cpu: Option<cpu_clock::Reading>,
+    /// When the run is folded: when the thread was off the CPU in the records that are in its chunk.
+    off_cpu: Vec<OffWindow>,
     chunks: u32,
     /// When the run is folded: what was before the chunk, and what folds.
     before: Before,
@@ -96,6 +99,7 @@ impl Owner {
             limit: ptr::null_mut(),
             counters: None,
             cpu: None,
+            off_cpu: Vec::new(),
             chunks: 0,
             before: Before::default(),
             folder: None,
@@ -240,7 +244,16 @@ pub(crate) extern "C" fn long_strand(handle: *mut Handle) {
     let _errno = KeepErrno::new();
     // SAFETY: as above; the handle is the first field of its owner.
     let owner = unsafe { &mut *owner_of(handle) };
-    cpu_clock::read(recording, owner.handle.thread, &mut owner.cpu);
+    read_cpu_clock(recording, owner);
+}
+
+/// Reads the calling thread's CPU clock, and remembers how long it was off the CPU where its records
+/// may be folded.
+fn read_cpu_clock(recording: &Recording, owner: &mut Owner) {
+    let off = cpu_clock::read(recording, owner.handle.thread, &mut owner.cpu);
+    if let Some(off) = off.filter(|_| recording.grain.is_some() && !owner.unfolded) {
+        folding::remember(&mut owner.off_cpu, off);
+    }
 }
 
 /// Reads the calling thread's CPU clock, as the process ends.

@@ -62,6 +62,11 @@ pub struct FoldedRecord {
     /// them a strand of the subtree stood ready, and this thread was free for it (MODEL.md §5). In
     /// a record that leaves it out 0.
     pub between: u64,
+    /// Ticks in which the thread was off the CPU in the strands inside or between them; all that the
+    /// record says is without them. 0 where that is not known: then they are still in.
+    pub off_cpu: u64,
+    /// The same of the time in which the thread folded the subtree.
+    pub folding_off_cpu: u64,
     /// Where it was folded from, when that was done while a trace was read: bytes of its thread's
     /// records before the first one inside, and tasks that the thread had created before.
     pub source: Option<(u64, u64)>,
@@ -137,6 +142,10 @@ impl FoldedRecord {
         if told & BETWEEN != 0 {
             push_varint(out, self.between);
         }
+        if told & OFF_CPU != 0 {
+            push_varint(out, self.off_cpu);
+            push_varint(out, self.folding_off_cpu);
+        }
         if let Some((bytes, tasks)) = self.source {
             push_varint(out, bytes);
             push_varint(out, tasks);
@@ -159,6 +168,7 @@ impl FoldedRecord {
             (PLACES, places.is_some()),
             (PROBES, self.probes > 0),
             (BETWEEN, self.between > 0),
+            (OFF_CPU, self.off_cpu > 0 || self.folding_off_cpu > 0),
             (SOURCE, self.source.is_some()),
         ];
         is.iter().map(|&(bit, is)| if is { bit } else { 0 }).sum()
@@ -216,6 +226,11 @@ impl FoldedRecord {
         self.read_blocks(&mut f, told)?;
         self.probes = if told & PROBES != 0 { f.number()? } else { 0 };
         self.between = if told & BETWEEN != 0 { f.number()? } else { 0 };
+        (self.off_cpu, self.folding_off_cpu) = if told & OFF_CPU != 0 {
+            (f.number()?, f.number()?)
+        } else {
+            (0, 0)
+        };
         self.source = if told & SOURCE != 0 {
             Some((f.number()?, f.number()?))
         } else {
@@ -301,6 +316,8 @@ const PROBES: u64 = 32;
 const SOURCE: u64 = 64;
 /// It has the time between its strands.
 const BETWEEN: u64 = 128;
+/// It has the time in which its thread was off the CPU.
+const OFF_CPU: u64 = 256;
 
 /// A site takes as many bytes or more.
 const LEAST_SITE: u64 = 5;

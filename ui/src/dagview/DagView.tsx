@@ -17,6 +17,7 @@ import {
   stats,
   status,
   tab,
+  secondLayout,
   sections,
 } from "../store";
 import { count, many, ticks } from "../format";
@@ -34,6 +35,7 @@ import { criticalOf, expandable } from "./model";
 import { paint } from "./paint";
 import { CanvasPen } from "./pen";
 import { Scene } from "./scene";
+import { SecondView } from "./SecondView";
 import { SidePanel } from "./SidePanel";
 import { NodeTable } from "./NodeTable";
 import { Legend, Toolbar } from "./Toolbar";
@@ -49,6 +51,8 @@ import { arrived, seek } from "./selecting";
 declare global {
   interface Window {
     /** Where the overview in the corner is; null while everything is in view. */
+    /** Where the nodes of the second picture are. */
+    __secondDag?: () => { key: string; x: number; y: number; h: number }[];
     __overview?: () => { x: number; y: number; w: number; h: number } | null;
     __dag?: () => {
       key: string;
@@ -162,6 +166,7 @@ function Shown({ scene }: { scene: Scene }) {
       data-view="dag"
       data-layout={layout.value}
       data-split={split.value ? "1" : undefined}
+      data-second={secondLayout.value ?? undefined}
     >
       <Toolbar scene={scene} />
       <div class="dag-main">
@@ -173,7 +178,10 @@ function Shown({ scene }: { scene: Scene }) {
         ) : asTable.value ? (
           <NodeTable scene={scene} />
         ) : (
-          <Picture scene={scene} />
+          <>
+            <Picture scene={scene} />
+            {secondLayout.value && <SecondView scene={scene} />}
+          </>
         )}
       </div>
       {!split.value && <SidePanel scene={scene} />}
@@ -239,6 +247,7 @@ function Picture({ scene }: { scene: Scene }) {
         span: scene.critical.peek()?.span ?? 0,
       });
       drawMinimap(pen, scene, camera, look);
+      scene.alongside();
       scene.shownScale.value = camera.ky;
       stats.frames++;
       stats.primitives = pen.count;

@@ -10,6 +10,7 @@ import {
   layout,
   meta,
   power,
+  secondLayout,
   sections,
   type ColorBy,
   type Layout,
@@ -20,6 +21,7 @@ import { dark } from "../theme/theme";
 import { codeLabel, itemOf, rowLabel, siteLabel } from "./boxes";
 import { COLOURS, LAYOUTS } from "./choices";
 import { asTable } from "./DagView";
+import { toggleSecond } from "./SecondView";
 import { toggleLayer } from "./keys";
 import type { Scene } from "./scene";
 import { depthOf, less, MAX_DEPTH, more, toDepth } from "./opening";
@@ -102,6 +104,13 @@ export function Toolbar({ scene }: { scene: Scene }) {
           Sections
         </button>
       )}
+      <button
+        aria-pressed={secondLayout.value !== null}
+        title="The same DAG beside it, in another layout and with a zoom of its own"
+        onClick={toggleSecond}
+      >
+        Two scales <kbd>2</kbd>
+      </button>
       <span class="dag-sep" />
       <button
         aria-pressed={on.has("critical")}

@@ -11,20 +11,29 @@ export interface Pointed {
   y: number;
 }
 
-export function Tooltip({ scene, at }: { scene: Scene; at: Pointed }) {
+/** `size` is that of the picture, where it is not the scene's own. */
+export function Tooltip({
+  scene,
+  at,
+  size = scene,
+}: {
+  scene: Scene;
+  at: Pointed;
+  size?: { width: number; height: number };
+}) {
   const { node: n } = at;
   const s = n.strand,
     f = n.folded;
   const meta = scene.run;
-  const left = at.x > scene.width - 280,
-    up = at.y > scene.height - 170;
+  const left = at.x > size.width - 280,
+    up = at.y > size.height - 170;
   return (
     <div
       class="dag-tip"
       role="tooltip"
       style={{
-        ...(left ? { right: `${scene.width - at.x + 10}px` } : { left: `${at.x + 14}px` }),
-        ...(up ? { bottom: `${scene.height - at.y + 10}px` } : { top: `${at.y + 14}px` }),
+        ...(left ? { right: `${size.width - at.x + 10}px` } : { left: `${at.x + 14}px` }),
+        ...(up ? { bottom: `${size.height - at.y + 10}px` } : { top: `${at.y + 14}px` }),
       }}
     >
       <b>

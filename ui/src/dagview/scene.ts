@@ -53,6 +53,8 @@ export class Scene extends Sight {
   /** Side paths' waits are drawn. */
   readonly slack = signal(true);
   private pictured = false;
+  /** Called with each picture, where another is drawn beside it. */
+  alongside: () => void = () => {};
   links: Neighbours | null = null;
   walked: Selection | null = null;
   /** Counts changes, so that a late answer does not undo a newer one. */

@@ -18,7 +18,8 @@
 //! | `WORKSPAN_SCHEDSTAT` | not empty: read the threads' scheduling statistics |
 //! | `WORKSPAN_COUNTERS` | counters, separated by commas: `name:type:config:kernel` |
 //! | `WORKSPAN_PARTS` | windows to keep, in the format of [`workspan_recorder::Parts`] |
-//! | `WORKSPAN_FOLD` | what to fold: `auto`, `off`, `steals`, `strands:N`, or nanoseconds |
+//! | `WORKSPAN_FOLD` | what to fold: `auto`, `off`, `steals`, or nanoseconds |
+//! | `WORKSPAN_FOLD_STRANDS` | strands that the trace should stay near: `thread N`, `all N`, or `off` |
 //! | `WORKSPAN_FOLD_TASKS` | the largest number of tasks in a subtree that is folded |
 //! | `WORKSPAN_MAX_SIZE` | maximum size of the file, in bytes |
 //! | `WORKSPAN_MAX_MEMORY` | maximum memory of a thread for folding, in bytes |
@@ -51,7 +52,7 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 
 use workspan_recorder::front::Table;
-use workspan_recorder::{CounterEvent, Folding, OffCpuTimes, When};
+use workspan_recorder::{CounterEvent, Folding, MaxStrands, OffCpuTimes, When};
 use workspan_trace::note_keys;
 
 /// Running out of memory must not end the program.
@@ -135,11 +136,9 @@ fn folding() -> Option<Folding> {
         when: match told.as_str() {
             "auto" => When::Auto,
             "steals" => When::Below(u64::MAX),
-            told => match told.strip_prefix("strands:") {
-                Some(strands) => When::Strands(strands.parse().ok()?),
-                None => When::Below(told.parse().ok()?),
-            },
+            told => When::Below(told.parse().ok()?),
         },
+        max_strands: max_strands().unwrap_or(MaxStrands::Unlimited),
         most_bytes: number("WORKSPAN_MAX_SIZE").unwrap_or(256_000_000),
         max_tasks: number("WORKSPAN_FOLD_TASKS").unwrap_or(u64::MAX),
         memory: number("WORKSPAN_MAX_MEMORY").unwrap_or(64_000_000) as usize,
@@ -149,6 +148,18 @@ fn folding() -> Option<Folding> {
             .map(str::to_owned)
             .collect(),
     })
+}
+
+/// Reads how many strands the file should have.
+fn max_strands() -> Option<MaxStrands> {
+    let told = std::env::var("WORKSPAN_FOLD_STRANDS").ok()?;
+    let (of, strands) = told.split_once(' ')?;
+    let strands = strands.parse().ok()?;
+    match of {
+        "thread" => Some(MaxStrands::PerThread(strands)),
+        "all" => Some(MaxStrands::InAll(strands)),
+        _ => None,
+    }
 }
 
 /// Reads the counters; entries that do not parse are ignored.

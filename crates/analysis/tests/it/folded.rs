@@ -136,3 +136,58 @@ fn off_cpu_time_is_taken_out_of_a_fold_in_proportion() {
         (145, 30)
     );
 }
+
+/// The fold of 90 ticks as its recorder made it: in 40 of them the thread ran the tasks, in 5 the
+/// runtime; for 15 it was off the CPU meanwhile, and in the other 30 it folded, off the CPU for 10
+/// of those. By its switches it was off the CPU for `off` ticks in all.
+fn with_told_off_cpu_time(off: u64) -> Dag {
+    let mut dag = folded(0);
+    let strand = dag.tasks.first[1];
+    let known = dag.folded.get(0);
+    let mut sites = known.sites.clone();
+    for site in &mut sites {
+        (site.work, site.span) = (site.work / 2, site.span / 2);
+        site.critical_work /= 2;
+    }
+    let fold = Folded {
+        work: 40,
+        span: 30,
+        envelope: vec![(30, 0)],
+        between: 5,
+        off_cpu: 15,
+        folding_off_cpu: 10,
+        sites,
+        ..known
+    };
+    dag.folded = Default::default();
+    dag.folded.push(strand, &fold);
+    dag.meta.run.folded_below_us = Some(10.0);
+    if off > 0 {
+        dag.offs.push(workspan_dag::Off {
+            thread: 0,
+            start: 81,
+            end: 81 + off,
+            why: workspan_dag::OffWhy::Preempted,
+            on: None,
+        });
+    }
+    dag
+}
+
+#[test]
+fn off_cpu_time_that_a_fold_tells_is_not_taken_out_again() {
+    // All ticks of the run are somewhere: 85 outside of the fold.
+    let adds_up = |report: &Report| {
+        let b = &report.breakdown;
+        let delay: u128 = b.delay + b.no_work_sched + b.no_work_app;
+        b.work + b.recording + b.descheduled + b.blocked + delay
+    };
+    for (off, work, uncertain) in [(25, 125, 0), (20, 125, 0), (10, 125, 5), (45, 113, 12)] {
+        let report = report(&with_told_off_cpu_time(off), &Options::default()).unwrap();
+        assert_eq!(report.work_span.work, work, "{off}: {:?}", report.breakdown);
+        assert_eq!(report.breakdown.descheduled, u128::from(off));
+        assert_eq!(adds_up(&report), 175, "{off}: {:?}", report.breakdown);
+        let unsure = report.unsure_folds.map_or(0, |folds| folds.ticks);
+        assert_eq!(unsure, uncertain, "{off}");
+    }
+}

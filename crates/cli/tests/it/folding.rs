@@ -146,7 +146,9 @@ fn a_trace_follows_steals_strands_or_tasks() {
             largest.parse::<u64>().unwrap(),
         )
     };
-    let short = strands(&["--fold", "2us"]);
+    let short = strands(&["--fold", "2us", "--fold-strands", "off"]);
+    let default = strands(&["--fold", "2us"]);
+    assert!(default.0 < short.0, "{default:?} {short:?}");
     let steals = strands(&["--fold", "steals"]);
     assert!(steals.0 * 4 < short.0, "{steals:?} {short:?}");
     let target = strands(&["--fold-strands", "400"]);

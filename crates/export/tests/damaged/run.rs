@@ -167,6 +167,8 @@ impl Program {
             blocks: vec![(0, 3, 10), (3, 3, 20)],
             probes: 0,
             between: 0,
+            off_cpu: 0,
+            folding_off_cpu: 0,
             source: None,
         };
         let mut tail = Vec::new();

@@ -1,7 +1,7 @@
 //! While a thread folds its records it does not run the program: that time is neither work nor does
 //! it keep a subtree from being folded.
 
-use workspan_fold::{Fold, FoldOptions, Thieves};
+use workspan_fold::{Fold, FoldOptions, OffWindow, Thieves};
 use workspan_trace::event::{Event, Events};
 use workspan_trace::folded::FoldedRecord;
 use workspan_trace::wire::{Kind, SLACK, put_head, put_varint};
@@ -74,7 +74,7 @@ fn records(grain: u64, pause: u64) -> (Vec<u8>, u64) {
     };
     more.joins(40, t + GAP);
     if pause > 0 {
-        fold.paused(pause);
+        fold.paused(pause, 0);
     }
     fold.feed(&more.bytes, t);
     fold.finish();
@@ -111,4 +111,68 @@ fn a_pause_is_no_work_and_does_not_end_a_subtree() {
     // As a strand of the program the gap is longer than the grain, and neither side of it is long
     // enough.
     assert_eq!(folded(0), (0, 0));
+}
+
+/// 80 joins in pieces of ten, of three strands of ten ticks each. In each piece the thread is off
+/// the CPU once, in one of the joins.
+#[test]
+fn time_off_the_cpu_is_found_and_is_no_work() {
+    const OFF: u64 = 7_000;
+    let options = FoldOptions {
+        grain: 4_000,
+        max_tasks: u64::MAX,
+        thieves: Thieves::TakeChildren,
+        kept: Vec::new(),
+        memory: 1 << 20,
+    };
+    // Off the CPU in a strand, or in the runtime between a child's end and the task that goes on.
+    for place in 0..4 {
+        let mut fold = Fold::new(0, (0, 0), options.clone());
+        let mut root = Records::default();
+        root.put(Kind::Root, 0, None);
+        fold.feed(&root.bytes, 0);
+        let mut t = 0;
+        for piece in 0..8 {
+            let began = t;
+            let mut records = Records {
+                last: t,
+                ..Records::default()
+            };
+            for join in 0..10 {
+                let off = |at| if join == piece && at == place { OFF } else { 0 };
+                records.put(Kind::Join, t + 10 + off(0), Some(1));
+                t = records.last;
+                records.put(Kind::End, t + 10 + off(1), None);
+                records.put(Kind::Next, records.last, None);
+                records.put(Kind::End, records.last + 10 + off(2), None);
+                records.put(Kind::Resume, records.last + 2 + off(3), None);
+                t = records.last;
+            }
+            let (from, to, ticks) = (began, t, OFF);
+            fold.off_cpu(OffWindow { from, to, ticks });
+            fold.feed(&records.bytes, began);
+        }
+        fold.finish();
+        let (bytes, base) = fold.firm();
+        let mut sum = FoldedRecord::default();
+        let mut parts = 0;
+        for (_, event) in Events::new(bytes, base) {
+            if let Event::Folded(bytes) = event {
+                let record = FoldedRecord::decode(bytes).unwrap();
+                sum.work += record.work;
+                sum.between += record.between;
+                sum.off_cpu += record.off_cpu;
+                sum.tasks += record.tasks;
+                parts += 1;
+            }
+        }
+        // All but a few joins at the end are one subtree or two, though the run took far longer than
+        // the grain.
+        assert!((1..=2).contains(&parts) && sum.tasks >= 120, "{sum:?}");
+        let joins = sum.tasks / 2;
+        let offs = (0..8).filter(|piece| piece * 11 < joins).count() as u64;
+        assert_eq!(sum.off_cpu, offs * OFF, "{place}: {sum:?}");
+        assert!(sum.work.abs_diff(joins * 30) <= 10, "{place}: {sum:?}");
+        assert_eq!(sum.between, joins * 2, "{place}: {sum:?}");
+    }
 }

@@ -310,6 +310,8 @@ impl Walk<'_> {
             ready_integral: node.ready_ticks.saturating_sub(first_wait),
             blocks: vec![(site, self.places.of(self.file, i, node.to)?, node.work)],
             between: (node.end - node.start).saturating_sub(node.work),
+            off_cpu: 0,
+            folding_off_cpu: 0,
             ..Folded::default()
         };
         self.raw.folded.push(strand, &record);

@@ -28,6 +28,8 @@ pub(super) fn read(line: &Line<'_>, places: &mut Places) -> Result<Folded, Error
         ready_integral: line.whole("ready_integral")?,
         probes: line.whole_or("probes", 0)?,
         between: line.whole_or("between", 0)?,
+        off_cpu: line.whole_or("off_cpu", 0)?,
+        folding_off_cpu: line.whole_or("folding_off_cpu", 0)?,
         source: None,
     };
     for point in line.list("envelope")? {

@@ -257,6 +257,8 @@ fn a_folded_subtree_comes_with_its_strand() {
         blocks: vec![(0, 3, 90)],
         probes: 0,
         between: 0,
+        off_cpu: 0,
+        folding_off_cpu: 0,
         source: None,
     };
     let mut bytes = Vec::new();

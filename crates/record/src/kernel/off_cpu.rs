@@ -11,6 +11,7 @@ use workspan_perf::{
 use workspan_trace::Trace;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{self, Note, ThreadEntry};
+use workspan_trace::event::Events;
 use workspan_trace::note_keys::WARNING;
 use workspan_trace::off_cpu::push_off;
 use workspan_trace::reader::Tolerance;
@@ -19,6 +20,7 @@ use workspan_trace::window::Window;
 use crate::kernel::clock::Clock;
 use crate::kernel::cpu_clock::unseen_off_times;
 use crate::kernel::samples::Samples;
+use crate::kernel::yields::{self, MAX_BETWEEN_NS, Off};
 use crate::launch::environment::{self, NO_PERF};
 use crate::options::settings::Sampling;
 
@@ -226,8 +228,9 @@ impl OffCpu {
                 continue;
             };
             let mut payload = Vec::new();
-            let mut last = thread.start_ticks.max(from);
-            let base = last;
+            let base = thread.start_ticks.max(from);
+            let mut offs = Vec::new();
+            let mut last = base;
             for interval in intervals {
                 let begin = threads.clock.ticks(interval.begin_ns).max(base);
                 let end = threads.clock.ticks(interval.end_ns).min(threads.clock.end);
@@ -237,8 +240,27 @@ impl OffCpu {
                 if begin >= end || end <= last {
                     continue;
                 }
-                push_off(&mut payload, end - last, end - begin, !interval.preempted);
+                offs.push(Off {
+                    begin,
+                    end,
+                    blocked: !interval.preempted,
+                });
                 last = end;
+            }
+            let between = threads.clock.length(MAX_BETWEEN_NS);
+            if yields::are_many(&offs, between) {
+                let records = record_times(trace, thread.thread);
+                offs = yields::merged(&offs, between, records);
+            }
+            let mut last = base;
+            for off in offs {
+                push_off(
+                    &mut payload,
+                    off.end - last,
+                    off.end - off.begin,
+                    off.blocked,
+                );
+                last = off.end;
             }
             if !payload.is_empty() {
                 chunks.push(OffChunk {
@@ -295,6 +317,18 @@ impl Threads {
         }
         threads
     }
+}
+
+/// When the thread of that number made its records, ascending.
+fn record_times<'a>(trace: &Trace<'a>, thread: u32) -> impl Iterator<Item = u64> + use<'a> {
+    let chunks = trace.chunks(Tolerance::Tolerant).flatten();
+    let own = chunks.filter(|chunk| chunk.kind == ChunkKind::Events && chunk.thread == thread);
+    let mut own: Vec<_> = own.collect();
+    own.sort_by_key(|chunk| chunk.seq);
+    own.into_iter().flat_map(|chunk| {
+        let events = Events::new(chunk.payload, chunk.base_ticks);
+        events.map(|(t, _)| t).collect::<Vec<u64>>()
+    })
 }
 
 /// When the threads of the watched process ran, and those of the processes that it started.

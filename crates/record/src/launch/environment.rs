@@ -30,9 +30,11 @@ pub const COUNT: &str = "WORKSPAN_COUNT";
 /// For the preloaded library: millionths of the program's time that recording may add (0: no
 /// limit), and the tasks that a thread records before there is a limit, as `50000:8192`.
 pub const MAX_OVERHEAD: &str = "WORKSPAN_MAX_OVERHEAD";
-/// For the preloaded library: `off`, `auto`, `steals`, `strands:N`, or nanoseconds below which is
-/// folded.
+/// For the preloaded library: `off`, `auto`, `steals`, or nanoseconds below which is folded.
 pub const FOLD: &str = "WORKSPAN_FOLD";
+/// For the preloaded library: strands that the trace should stay near: `thread N` for each thread,
+/// `all N`, or `off`.
+pub const FOLD_STRANDS: &str = "WORKSPAN_FOLD_STRANDS";
 /// For the preloaded library: the largest number of tasks in a subtree that is folded.
 pub const FOLD_TASKS: &str = "WORKSPAN_FOLD_TASKS";
 /// For the preloaded library: bytes that the trace should stay below.

@@ -8,21 +8,24 @@ use workspan_recorder::GRAIN;
 
 use crate::units::{self, ParseError};
 
-use crate::launch::environment::{FOLD, FOLD_TASKS, KEEP, MAX_MEMORY, MAX_SIZE, join};
+use crate::launch::environment::{
+    FOLD, FOLD_STRANDS, FOLD_TASKS, KEEP, MAX_MEMORY, MAX_SIZE, join,
+};
 
 /// The flags.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct FoldArgs {
     /// Which subtrees that ran on one thread become one record: none (off), those shorter than a
-    /// time (10us), all (steals), so that the trace grows with steals alone, or auto: those shorter
-    /// than 10 µs, or more the larger the trace is, on threads whose tasks take less than 1 µs, and
-    /// on all once the trace has an eighth of --max-size (default off)
+    /// time (10us), all (steals), or auto: those shorter than 10 µs, or more the larger the trace
+    /// is, on threads whose tasks take less than 1 µs, and on all once the trace has an eighth of
+    /// --max-size (default off)
     #[arg(long, value_name = "auto|off|steals|TIME")]
     pub fold: Option<FoldWhen>,
-    /// Keep the trace near this number of strands, by folding longer subtrees the more strands it
-    /// has. A folded subtree counts as one strand
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(100..), conflicts_with = "fold")]
-    pub fold_strands: Option<u64>,
+    /// Keep a folded trace near this number of strands, by folding longer subtrees the more strands
+    /// it has; alone, from 10 µs on. A folded subtree counts as one strand. off: what is longer than
+    /// --fold says stays, however large the trace becomes (default: 1000 for each thread that folds)
+    #[arg(long, value_name = "N|off")]
+    pub fold_strands: Option<StrandTarget>,
     /// Fold no subtree of more tasks than this. Without --fold or --fold-strands, fold all smaller
     /// ones
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -52,9 +55,22 @@ pub enum FoldWhen {
     Below(u64),
     /// Everything, however long.
     Steals,
-    /// Longer subtrees the more strands the trace has, to keep it near this number.
-    Strands(u64),
 }
+
+/// `--fold-strands`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StrandTarget {
+    /// The grain does not grow with the trace.
+    Off,
+    /// About so many in all.
+    InAll(u64),
+}
+
+/// A thread that folds has about so many strands, if nothing else is asked for: with what its
+/// steals add, less than 64 KB.
+const DEFAULT_STRANDS_PER_THREAD: u64 = 1_000;
+/// Fewer leave nothing to see.
+const MIN_STRANDS: u64 = 100;
 
 const DEFAULT_MAX_SIZE_BYTES: u64 = 256_000_000;
 const DEFAULT_MAX_MEMORY_BYTES: u64 = 64_000_000;
@@ -84,6 +100,22 @@ impl FromStr for FoldWhen {
     }
 }
 
+impl FromStr for StrandTarget {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        match text.parse::<u64>() {
+            _ if text == "off" => Ok(StrandTarget::Off),
+            Ok(strands) if strands >= MIN_STRANDS => Ok(StrandTarget::InAll(strands)),
+            _ => Err(ParseError::new(
+                text,
+                "a number of strands",
+                "off, or a number from 100 on",
+            )),
+        }
+    }
+}
+
 fn max_size(text: &str) -> Result<u64, ParseError> {
     match units::size(text)? {
         bytes if bytes < MIN_MAX_SIZE_BYTES => Err(ParseError::new(
@@ -98,11 +130,11 @@ fn max_size(text: &str) -> Result<u64, ParseError> {
 impl FoldArgs {
     /// What is folded.
     fn when(&self) -> FoldWhen {
-        match (self.fold_strands, self.fold) {
-            (Some(strands), _) => FoldWhen::Strands(strands),
-            (None, Some(when)) => when,
-            (None, None) if self.fold_tasks.is_some() => FoldWhen::Steals,
-            (None, None) => FoldWhen::default(),
+        match (self.fold, self.fold_strands) {
+            (Some(when), _) => when,
+            (None, Some(StrandTarget::InAll(_))) => FoldWhen::Below(GRAIN),
+            (None, _) if self.fold_tasks.is_some() => FoldWhen::Steals,
+            (None, _) => FoldWhen::default(),
         }
     }
 
@@ -116,7 +148,7 @@ impl FoldArgs {
     pub fn tail_grain(&self) -> Option<u64> {
         let grain = match self.when() {
             FoldWhen::Off => None,
-            FoldWhen::Auto | FoldWhen::Strands(_) => Some(GRAIN),
+            FoldWhen::Auto => Some(GRAIN),
             FoldWhen::Below(ns) => Some(ns),
             FoldWhen::Steals => Some(u64::MAX),
         };
@@ -130,11 +162,16 @@ impl FoldArgs {
             FoldWhen::Auto => "auto".to_owned(),
             FoldWhen::Below(ns) => ns.to_string(),
             FoldWhen::Steals => "steals".to_owned(),
-            FoldWhen::Strands(strands) => format!("strands:{strands}"),
+        };
+        let strands = match self.fold_strands {
+            None => format!("thread {DEFAULT_STRANDS_PER_THREAD}"),
+            Some(StrandTarget::InAll(strands)) => format!("all {strands}"),
+            Some(StrandTarget::Off) => "off".to_owned(),
         };
         let keep: Vec<OsString> = self.keep.iter().map(OsString::from).collect();
         command
             .env(FOLD, when)
+            .env(FOLD_STRANDS, strands)
             .env(
                 MAX_SIZE,
                 self.max_size.unwrap_or(DEFAULT_MAX_SIZE_BYTES).to_string(),
@@ -168,6 +205,9 @@ mod tests {
             assert!(below(wrong).is_err(), "{wrong}");
         }
         assert_eq!(max_size("256MB"), Ok(256_000_000));
+        assert_eq!("off".parse(), Ok(StrandTarget::Off));
+        assert_eq!("100".parse(), Ok(StrandTarget::InAll(100)));
+        assert!("99".parse::<StrandTarget>().is_err());
         assert!(max_size("3KB").is_err() && max_size("4KB").is_ok());
     }
 }

@@ -5,8 +5,7 @@ use core::ptr;
 use std::sync::OnceLock;
 
 use super::chunks::{count_dropped, use_scratch};
-use super::{Gone, Own, Owner, folding, kept, name, owner_of, revive};
-use crate::cpu_clock;
+use super::{Gone, Own, Owner, folding, kept, name, owner_of, read_cpu_clock, revive};
 use crate::front::{HAS_ROOT, Handle, IS_WORKER};
 use crate::process::{self, Ended};
 use crate::system::{self, KeepErrno};
@@ -49,7 +48,7 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
         if let Some(readings) = &recording.readings {
             readings.end(recording, (*handle).thread);
         }
-        cpu_clock::read(recording, (*handle).thread, &mut (*owner).cpu);
+        read_cpu_clock(recording, &mut *owner);
         if let Some(chunk) = (*owner).chunk.take() {
             let ended = folding::end(recording, &mut *owner, chunk);
             if recording.ring.is_some() {
@@ -64,6 +63,7 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
         }
         (*owner).counters = None;
         (*owner).at_base = None;
+        (*owner).off_cpu = Vec::new();
         use_scratch(&mut *owner);
         Own::set(ptr::null_mut());
         Gone::set(ptr::NonNull::dangling().as_ptr());

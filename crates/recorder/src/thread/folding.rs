@@ -9,12 +9,38 @@ use super::chunks::{records, use_chunk};
 use crate::folder::Folder;
 use crate::process::Recording;
 use crate::spool::Mapped;
+use workspan_fold::OffWindow;
+
+/// Windows that are remembered; with more, the last one grows.
+const MAX_WINDOWS: usize = 256;
+
+/// Whether the thread's chunks can be folded.
+pub(super) fn may_fold(recording: &Recording, owner: &Owner) -> bool {
+    let whole = owner.counters.is_none() && owner.at_base.is_none();
+    recording.grain.is_some() && !owner.unfolded && whole
+}
+
+/// The thread was off the CPU while it made the records that are in its chunk.
+pub(super) fn remember(windows: &mut Vec<OffWindow>, off: OffWindow) {
+    let full = windows.len() >= MAX_WINDOWS;
+    match windows.last_mut().filter(|_| full) {
+        Some(last) => (last.to, last.ticks) = (off.to, last.ticks.saturating_add(off.ticks)),
+        None => windows.push(off),
+    }
+}
+
+/// A chunk is done, folded or not; meanwhile the thread was off the CPU for so long.
+pub(super) fn turned(owner: &mut Owner, off: Option<OffWindow>) {
+    owner.off_cpu.clear();
+    if let Some(folder) = &mut owner.folder {
+        folder.was_off(off.map_or(0, |off| off.ticks));
+    }
+}
 
 /// Folds the full chunk, where that is wanted, and gives the handle the one that follows it; false
 /// where not.
 pub(super) fn fold_chunk(recording: &Recording, owner: &mut Owner, chunk: Mapped) -> bool {
-    let whole = owner.counters.is_none() && owner.at_base.is_none();
-    if recording.grain.is_none() || owner.unfolded || !whole {
+    if !may_fold(recording, owner) {
         return false;
     }
     // SAFETY: the thread's own chunk; it writes on once they were read.
@@ -28,6 +54,7 @@ pub(super) fn fold_chunk(recording: &Recording, owner: &mut Owner, chunk: Mapped
             owner.folder = Folder::begin(recording, thread, &mut owner.before, (records, last));
         }
         let folder = owner.folder.as_mut()?;
+        folder.off_cpu(&owner.off_cpu);
         let next = folder.turn(recording, (chunk, records), thread, &mut number, last);
         Some(next.ok_or(NoRoom))
     }));
@@ -64,6 +91,7 @@ pub(super) fn end(recording: &Recording, owner: &mut Owner, chunk: Mapped) -> bo
     let name = (owner.handle.thread, owner.chunks.saturating_sub(1));
     // SAFETY: the thread's own chunk, to which it writes no more.
     let records = unsafe { records(chunk) };
+    folder.off_cpu(&owner.off_cpu);
     let end = AssertUnwindSafe(|| folder.end(recording, (chunk, records), name));
     let ended = panic::catch_unwind(end).unwrap_or(false);
     folder.close(recording);

@@ -1,7 +1,7 @@
 //! The first half of a record: its sums and its paths. What asks for paths alone, as most passes
 //! do, reads no further, and needs no memory.
 
-use super::{BETWEEN, JOINS, SPAN, list_length, strands_of_joins};
+use super::{JOINS, OFF_CPU, SPAN, list_length, strands_of_joins};
 use crate::entry::Fields;
 
 /// Points of an envelope, at most (MODEL.md §7).
@@ -82,7 +82,7 @@ pub(super) struct Head {
 
 impl Head {
     pub(super) fn read(f: &mut Fields<'_>) -> Option<Head> {
-        let told = f.number().filter(|&told| told < 2 * BETWEEN)?;
+        let told = f.number().filter(|&told| told < 2 * OFF_CPU)?;
         let (work, tasks) = (f.number()?, f.number()?);
         let (spawns, syncs, strands) = if told & JOINS == 0 {
             (f.number()?, f.number()?, f.number()?)

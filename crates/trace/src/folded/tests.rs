@@ -23,6 +23,8 @@ fn comes_back_as_written_and_never_from_a_cut_record() {
         blocks: vec![(0, 5, 100_000), (5, 5, 900_000)],
         probes: 0,
         between: 0,
+        off_cpu: 0,
+        folding_off_cpu: 0,
         source: None,
     };
     let mut bytes = Vec::new();
@@ -40,6 +42,8 @@ fn comes_back_as_written_and_never_from_a_cut_record() {
     assert_eq!(FoldedRecord::decode(&bytes).as_ref(), Some(&net));
     let read = FoldedRecord {
         between: 1 << 33,
+        off_cpu: 77,
+        folding_off_cpu: 1 << 40,
         source: Some((1 << 40, 7)),
         ..net
     };

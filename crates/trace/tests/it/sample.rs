@@ -45,6 +45,8 @@ pub fn events() -> Vec<u8> {
         blocks: vec![(0, 3, 100), (3, 3, 800)],
         probes: 0,
         between: 0,
+        off_cpu: 0,
+        folding_off_cpu: 0,
         source: None,
     };
     let mut bytes = Vec::new();

@@ -202,6 +202,8 @@ impl<'a> Replay<'a, '_> {
             ready_integral: estimate.ready,
             probes: estimate.cost,
             between: 0,
+            off_cpu: 0,
+            folding_off_cpu: 0,
             source: None,
             sites,
             blocks: vec![(place, place, work)],

@@ -64,6 +64,8 @@ impl FoldedSample {
             ready_integral: sample.ready,
             probes: whole.ticks.saturating_sub(whole.work),
             between: 0,
+            off_cpu: 0,
+            folding_off_cpu: 0,
             source: None,
             sites: sites.collect(),
             blocks: vec![(place, place, whole.work)],

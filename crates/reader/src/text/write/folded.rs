@@ -22,11 +22,14 @@ impl Writer<'_> {
             self.number(key, n);
         }
         self.number("levels", fold.levels);
-        if fold.probes > 0 {
-            self.number("probes", fold.probes);
-        }
-        if fold.between > 0 {
-            self.number("between", fold.between);
+        let optional = [
+            ("probes", fold.probes),
+            ("between", fold.between),
+            ("off_cpu", fold.off_cpu),
+            ("folding_off_cpu", fold.folding_off_cpu),
+        ];
+        for (key, n) in optional.into_iter().filter(|&(_, n)| n > 0) {
+            self.number(key, n);
         }
         let points: Vec<String> = fold
             .envelope

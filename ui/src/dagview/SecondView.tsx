@@ -1,0 +1,287 @@
+/**
+ * The same DAG once more beside the picture, in another layout and seen from elsewhere: what is
+ * open and selected is shared, so a node that is a line by its time can be read by its structure.
+ */
+
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { signal, useSignal, useSignalEffect } from "@preact/signals";
+import { expanded, layout, power, secondLayout, type Layout } from "../store";
+import { dark } from "../theme/theme";
+import { alpha } from "../colors";
+import { pan } from "./camera";
+import { LAYOUTS } from "./choices";
+import { hit } from "./hit";
+import { GAP_STRUCTURE, GAP_TIMED, isDot, place, type Options } from "./layout";
+import { build, RUN, type Model, type Shown } from "./model";
+import { collapse, expand } from "./opening";
+import { paint } from "./paint";
+import { CanvasPen, type Pen } from "./pen";
+import type { Where } from "./routes";
+import { EMPTY, type Scene } from "./scene";
+import { now, Sight } from "./sight";
+import { Tooltip, type Pointed } from "./Tooltip";
+
+const RIM = 14;
+
+/** The second picture of a scene. */
+class Second extends Sight {
+  readonly model = signal<Model>(EMPTY);
+  where: Where | null = null;
+
+  constructor(readonly scene: Scene) {
+    super();
+  }
+
+  private get layout(): Layout {
+    return secondLayout.peek() ?? "structure";
+  }
+
+  override get structure(): boolean {
+    return this.layout === "structure";
+  }
+
+  override get timed(): boolean {
+    return this.layout === "time";
+  }
+
+  protected override room(): void {
+    this.view = {
+      x: RIM,
+      y: RIM,
+      w: Math.max(40, this.width - 2 * RIM),
+      h: Math.max(40, this.height - 2 * RIM),
+    };
+  }
+
+  private options(): Options {
+    return { layout: this.layout, power: power.peek(), elapsed: this.scene.run.elapsed };
+  }
+
+  dot = (n: Shown): boolean => isDot(n, this.options()) && n.h * this.scaleNow().ky < 12;
+
+  /** What the scene shows, laid out anew. */
+  follow(): void {
+    // A node lies in one layout only: these are nodes of their own.
+    const m = build(this.scene.insides.loaded, new Set([RUN, ...expanded.peek()]));
+    this.placed = place(m, this.options());
+    this.model.value = m;
+    if (this.fitted) this.fitNow("full", false);
+    else this.steer(this.camera);
+    this.wake();
+  }
+
+  /** The scene's own node. */
+  original = (n: Shown): Shown | null => this.scene.model.peek().byKey.get(n.key) ?? null;
+  own = (n: Shown | null): Shown | null => (n && this.model.peek().byKey.get(n.key)) ?? null;
+
+  draw(pen: Pen): void {
+    const { scene } = this;
+    const look = { ...scene.look(), view: { x: 0, y: 0, w: this.width, h: this.height } };
+    const camera = this.cameraAt(now());
+    const wanted = scene.wanted();
+    this.where = paint(pen, {
+      model: this.model.peek(),
+      at: (n) => n,
+      camera,
+      view: look.view,
+      look,
+      timed: this.placed.time !== null,
+      gap: this.structure ? GAP_STRUCTURE : GAP_TIMED,
+      dot: this.dot,
+      selected: this.own(scene.selected.peek()),
+      hovered: this.own(scene.hovered.peek()),
+      wanted,
+      span: scene.critical.peek()?.span ?? 0,
+    });
+    this.drawSeen(pen, this.where);
+  }
+
+  /** A frame around what the first picture shows, while that is a part. */
+  private drawSeen(pen: Pen, where: Where): void {
+    const { scene } = this;
+    const seen = scene.model.peek().boxes.filter((n) => inside(scene, n));
+    if (seen.length === 0 || seen.length === scene.model.peek().boxes.length) return;
+    const boxes = seen.flatMap((n) => this.own(n) ?? []).map(where);
+    const x0 = Math.min(...boxes.map((b) => b.x)),
+      y0 = Math.min(...boxes.map((b) => b.y));
+    const w = Math.max(...boxes.map((b) => b.x + b.w)) - x0,
+      h = Math.max(...boxes.map((b) => b.y + b.h)) - y0;
+    const { accent } = scene.look().t;
+    pen.box(x0 - 4, y0 - 4, w + 8, h + 8, 3, alpha(accent, 0.06), { colour: accent, width: 1.5 });
+  }
+}
+
+/** True when a node's middle is in view. */
+function inside(scene: Scene, n: Shown): boolean {
+  const { camera: c, view } = scene;
+  const x = (n.x + n.w / 2) * c.kx + c.tx,
+    y = (n.y + n.h / 2) * c.ky + c.ty;
+  return x >= view.x && x <= view.x + view.w && y >= view.y && y <= view.y + view.h;
+}
+
+export function SecondView({ scene }: { scene: Scene }) {
+  const holder = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const pointed = useSignal<Pointed | null>(null);
+  const second = useMemo(() => new Second(scene), [scene]);
+
+  useEffect(() => {
+    const box = holder.current!,
+      c = canvas.current!;
+    let asked = 0;
+    const draw = () => {
+      asked = 0;
+      const ratio = Math.min(3, devicePixelRatio || 1);
+      const width = Math.round(second.width * ratio),
+        height = Math.round(second.height * ratio);
+      if (c.width !== width || c.height !== height) [c.width, c.height] = [width, height];
+      const ctx = c.getContext("2d");
+      if (!ctx) return;
+      ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+      ctx.clearRect(0, 0, second.width, second.height);
+      second.draw(new CanvasPen(ctx, dark.peek()));
+    };
+    second.wake = () => {
+      if (!asked) asked = requestAnimationFrame(draw);
+    };
+    scene.alongside = second.wake;
+    window.__secondDag = () => {
+      const w = second.where;
+      return w
+        ? second.model.peek().boxes.map((n) => {
+            const b = w(n);
+            return { key: n.key, x: b.cx, y: b.y + b.h / 2, h: b.h };
+          })
+        : [];
+    };
+    const measure = () => second.resize(Math.floor(box.clientWidth), Math.floor(box.clientHeight));
+    const sizes = new ResizeObserver(measure);
+    sizes.observe(box);
+    measure();
+
+    const at = (e: MouseEvent) => {
+      const r = c.getBoundingClientRect();
+      return { x: e.clientX - r.left, y: e.clientY - r.top };
+    };
+    const node = (e: MouseEvent) => {
+      const p = at(e);
+      return second.where ? hit(second.model.peek(), second.where, p.x, p.y) : null;
+    };
+    let drag: { x: number; y: number; moved: boolean } | null = null;
+    const down = (e: PointerEvent) => {
+      if (e.button !== 0) return;
+      drag = { x: e.clientX, y: e.clientY, moved: false };
+      c.setPointerCapture(e.pointerId);
+      pointed.value = null;
+    };
+    const move = (e: PointerEvent) => {
+      if (!drag) {
+        const n = node(e);
+        scene.hovered.value = n && second.original(n);
+        pointed.value = n ? { node: n, ...at(e) } : null;
+        c.style.cursor = n ? "pointer" : "grab";
+        return;
+      }
+      const dx = e.clientX - drag.x,
+        dy = e.clientY - drag.y;
+      if (!drag.moved && Math.hypot(dx, dy) < 4) return;
+      drag = { x: e.clientX, y: e.clientY, moved: true };
+      second.steer(pan(second.camera, dx, dy));
+    };
+    const up = (e: PointerEvent) => {
+      const was = drag;
+      drag = null;
+      if (!was || was.moved) return;
+      const n = node(e);
+      scene.select(n && second.original(n));
+    };
+    const twice = (e: MouseEvent) => {
+      const n = node(e);
+      const of = n && second.original(n);
+      if (!of) return;
+      e.preventDefault();
+      if (e.shiftKey) collapse(scene, of);
+      else expand(scene, of);
+    };
+    const wheel = (e: WheelEvent) => {
+      e.preventDefault();
+      const unit = e.deltaMode === 1 ? 16 : e.deltaMode === 2 ? second.height : 1;
+      const dx = e.deltaX * unit,
+        dy = e.deltaY * unit;
+      if (e.ctrlKey || e.metaKey) {
+        const p = at(e);
+        const f = Math.exp(-Math.max(-120, Math.min(120, dy || dx)) * 0.006);
+        second.zoomAt(e.altKey ? 1 : f, e.shiftKey ? 1 : f, p.x, p.y);
+      } else
+        second.steer(pan(second.camera, e.shiftKey ? -dy : -dx, e.shiftKey ? 0 : -dy));
+      pointed.value = null;
+    };
+    const leave = () => {
+      pointed.value = null;
+      scene.hovered.value = null;
+    };
+    c.addEventListener("pointerdown", down);
+    c.addEventListener("pointermove", move);
+    c.addEventListener("pointerup", up);
+    c.addEventListener("pointercancel", () => (drag = null));
+    c.addEventListener("pointerleave", leave);
+    c.addEventListener("dblclick", twice);
+    c.addEventListener("wheel", wheel, { passive: false });
+    return () => {
+      cancelAnimationFrame(asked);
+      sizes.disconnect();
+      second.wake = () => {};
+      scene.alongside = () => {};
+      delete window.__secondDag;
+    };
+  }, [scene, second]);
+
+  useSignalEffect(() => {
+    void [scene.model.value, secondLayout.value, power.value];
+    second.follow();
+  });
+  useSignalEffect(() => {
+    scene.look();
+    scene.wanted();
+    void [scene.selected.value, scene.hovered.value, scene.critical.value];
+    second.wake();
+  });
+
+  return (
+    <div class="dag-second" ref={holder}>
+      <canvas
+        ref={canvas}
+        role="img"
+        aria-label={`The same DAG, layout ${LAYOUTS.find((l) => l.id === secondLayout.value)?.title ?? ""}`}
+      />
+      <label class="dag-second-layout">
+        Second layout{" "}
+        <select
+          value={secondLayout.value ?? ""}
+          onChange={(e) => {
+            second.fitted = true;
+            secondLayout.value = e.currentTarget.value as Layout;
+          }}
+        >
+          {LAYOUTS.map((l) => (
+            <option value={l.id}>{l.title}</option>
+          ))}
+        </select>
+        <button
+          title="Show all of it"
+          onClick={() => second.fitNow("full")}
+          aria-label="Fit the second picture"
+        >
+          Fit
+        </button>
+      </label>
+      {pointed.value && <Tooltip scene={scene} at={pointed.value} size={second} />}
+    </div>
+  );
+}
+
+/** Opens the second picture, in a layout that the first one has not, or closes it. */
+export function toggleSecond(): void {
+  const other: Layout = layout.peek() === "structure" ? "time" : "structure";
+  secondLayout.value = secondLayout.peek() === null ? other : null;
+}
