@@ -172,6 +172,48 @@ export default function (suite) {
     check(Math.abs(after[0].h - before[0].h) < 0.5, "moving by it changes the scale");
   });
 
+  suite.test("stands in two scales at once, opened and selected together", async (t) => {
+    await dag(t, "layout=time");
+    const { page } = t;
+    const second = () => page.evaluate(() => window.__secondDag?.() ?? []);
+    check((await second()).length === 0, "there is a second picture unasked");
+    await page.keyboard.press("b");
+    await until(async () => (await second()).length > 0, "the second picture");
+    await still(page);
+    await until(() => page.url().includes("second=structure"), "the link to have it");
+    const keys = async (of) =>
+      (await of())
+        .map((n) => n.key)
+        .sort()
+        .join(" ");
+    const boxes = async () => (await nodes(page)).filter((n) => !n.expanded);
+    check((await keys(second)) === (await keys(boxes)), "the two show different nodes");
+    // Heights are times in one, and not in the other.
+    const pairs = async () => {
+      const other = new Map((await second()).map((n) => [n.key, n]));
+      return (await boxes()).map((n) => [n, other.get(n.key)]);
+    };
+    const ratios = (await pairs()).map(([a, b]) => a.h / b.h);
+    check(Math.max(...ratios) > 2 * Math.min(...ratios), "both have one scale");
+    // Zooming one leaves the other where it is.
+    const before = await second();
+    await page.locator(".dag-picture canvas").hover();
+    await page.keyboard.press("+");
+    await still(page);
+    check(JSON.stringify(await second()) === JSON.stringify(before), "the second moved as well");
+    // What is clicked there is selected here.
+    const to = (await second()).reduce((a, b) => (a.h > b.h ? a : b));
+    const box = await page.locator(".dag-second canvas").boundingBox();
+    await page.mouse.click(box.x + to.x, box.y + to.y);
+    await until(
+      () => page.evaluate(() => /&sel=(task|strand|group)/.test(location.hash)),
+      "the selection",
+    );
+    await page.keyboard.press("b");
+    await until(async () => (await second()).length === 0, "the second picture to go");
+    await until(() => !page.url().includes("second="), "the link to be without it");
+  });
+
   suite.test("goes level by level with x and c", async (t) => {
     await dag(t);
     const sizes = [await count(t.page)];

@@ -168,6 +168,7 @@ export function read(hash: string): ViewState {
     theme: one("theme", ["system", "light", "dark"] as const, "system"),
     drawer: get("drawer") !== "0",
     split: get("split") === "1",
+    secondLayout: LAYOUTS.find((l) => l === get("second")) ?? null,
     sections: get("sections") === "1",
     compareBy: one("by", ["time", "fraction"] as const, "time"),
     finding: Number.isInteger(finding) && finding >= 1 && finding <= 99 ? finding - 1 : null,

@@ -22,6 +22,8 @@ import { now, Sight } from "./sight";
 import { Tooltip, type Pointed } from "./Tooltip";
 
 const RIM = 14;
+/** Room for the choice of the layout below the picture. */
+const FOOT = 26;
 
 /** The second picture of a scene. */
 class Second extends Sight {
@@ -49,7 +51,7 @@ class Second extends Sight {
       x: RIM,
       y: RIM,
       w: Math.max(40, this.width - 2 * RIM),
-      h: Math.max(40, this.height - 2 * RIM),
+      h: Math.max(40, this.height - 2 * RIM - FOOT),
     };
   }
 
@@ -212,8 +214,7 @@ export function SecondView({ scene }: { scene: Scene }) {
         const p = at(e);
         const f = Math.exp(-Math.max(-120, Math.min(120, dy || dx)) * 0.006);
         second.zoomAt(e.altKey ? 1 : f, e.shiftKey ? 1 : f, p.x, p.y);
-      } else
-        second.steer(pan(second.camera, e.shiftKey ? -dy : -dx, e.shiftKey ? 0 : -dy));
+      } else second.steer(pan(second.camera, e.shiftKey ? -dy : -dx, e.shiftKey ? 0 : -dy));
       pointed.value = null;
     };
     const leave = () => {

@@ -109,7 +109,7 @@ export function Toolbar({ scene }: { scene: Scene }) {
         title="The same DAG beside it, in another layout and with a zoom of its own"
         onClick={toggleSecond}
       >
-        Two scales <kbd>2</kbd>
+        Two scales <kbd>B</kbd>
       </button>
       <span class="dag-sep" />
       <button

@@ -17,6 +17,7 @@ import { COLOURS, dagDetails, LAYOUTS } from "./choices";
 import { asTable } from "./DagView";
 import { expandable } from "./model";
 import type { Scene } from "./scene";
+import { toggleSecond } from "./SecondView";
 import { showInTimeline } from "./timeline";
 import { collapse, expand, less, more } from "./opening";
 import { alongPath, walk } from "./selecting";
@@ -117,6 +118,7 @@ export function commandsOf(scene: Scene): Command[] {
       const open = split.peek() ? drawer : dagDetails;
       open.value = !open.peek();
     }),
+    at("second", "The same DAG beside it in another layout, or not", ["b"], toggleSecond),
     at("table", "The nodes shown as a table", ["Shift+t"], () => (asTable.value = !asTable.peek())),
   ];
 }
