@@ -188,7 +188,7 @@ impl<'a> OffCursor<'a> {
         FoldOff {
             tasks,
             between,
-            folding: told + left - between,
+            folding: told.saturating_add(left - between),
         }
     }
 

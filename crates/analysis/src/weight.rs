@@ -125,8 +125,9 @@ impl<'a> Weights<'a> {
                         gross.saturating_add(part_of(fold.off_cpu, counted, off_ticks)),
                         inside.likely,
                         fold.between.saturating_sub(split.between),
-                        recorder.saturating_sub(split.folding)
-                            + fold.off_cpu.saturating_sub(off_ticks),
+                        recorder
+                            .saturating_sub(split.folding)
+                            .saturating_add(fold.off_cpu.saturating_sub(off_ticks)),
                     )
                 }
             };

@@ -49,9 +49,15 @@ impl Reading {
         if STOPPED.load(Ordering::Relaxed) {
             return None;
         }
-        let ran_ns = system::thread_cpu_ns(OWN)?;
+        // A thread that loses its CPU between the two has not run after the first.
         let at = clock::pair(1);
+        let ran_ns = system::thread_cpu_ns(OWN)?;
         Some(Reading { at, ran_ns })
+    }
+
+    /// When, in ticks.
+    pub(crate) fn ticks(&self) -> u64 {
+        self.at.ticks
     }
 
     /// The time from here to `now`, if the thread did not run all of it.

@@ -14,7 +14,6 @@
 //!   that was full: it is sealed, and a sealed one counts, so that with one store the full chunk
 //!   counts no longer and the other one does.
 
-use crate::clock;
 use crate::process::Recording;
 use crate::spool::{Mapped, Piece};
 use workspan_fold::{Fold, OffWindow};
@@ -157,7 +156,6 @@ impl Folder {
         number: &mut u32,
         last: u64,
     ) -> Option<Next> {
-        let began = clock::now();
         self.feed(recording, records);
         self.fold.keep_pending_below(PENDING);
         let puts_out = self.fold.firm().0.len() >= WORTHWHILE;
@@ -198,13 +196,12 @@ impl Folder {
             // SAFETY: nobody writes to it any more, and it counts no longer.
             unsafe { recording.spool.drop(full) };
         }
-        self.took = clock::now().saturating_sub(began);
         Some(Next { chunk: other, used })
     }
 
-    /// The thread was off the CPU for so long in the last turn.
-    pub(crate) fn was_off(&mut self, ticks: u64) {
-        self.took_off = ticks;
+    /// The last turn took so many ticks, for `off` of which the thread was off the CPU.
+    pub(crate) fn took(&mut self, ticks: u64, off: u64) {
+        (self.took, self.took_off) = (ticks, off);
     }
 
     /// The thread was off the CPU while it made the records of its chunk.

@@ -52,7 +52,7 @@ pub struct RecordingArgs {
     /// What recording may add to the program's time where its tasks are very short, or `off`: most
     /// subtrees then run unrecorded, and what is inside is estimated from others, drawn by chance
     /// (Rayon's joins, tasks of OpenMP and oneTBB; when not given, 10% once a thread has recorded
-    /// 65,536 tasks)
+    /// 16,384 tasks)
     #[arg(long, value_name = "off|PERCENT")]
     pub max_overhead: Option<MaxOverhead>,
     /// Folding

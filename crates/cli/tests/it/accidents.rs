@@ -285,7 +285,7 @@ fn a_recording_in_another_has_its_own_budget() {
         assert!(output.status.success(), "{}", said(&output));
         printed(&output)
     };
-    assert_eq!(budget_of(&[]), "100000:65536\n");
+    assert_eq!(budget_of(&[]), "100000:16384\n");
     assert_eq!(budget_of(&["--max-overhead", "3%"]), "30000:8192\n");
 }
 

@@ -16,6 +16,9 @@ fn program(folder: &Path) -> PathBuf {
     native::compile("gcc", "tiny.c", folder, &[&flag])
 }
 
+/// Of programs on OpenMP.
+const THREADS: u64 = 2;
+
 struct Run {
     trace: PathBuf,
     said: String,
@@ -36,7 +39,7 @@ fn record_program(program: &Path, folder: &Path, flags: &[&str], arguments: &[&s
         .arg("--")
         .arg(program)
         .args(arguments)
-        .env("OMP_NUM_THREADS", "2")
+        .env("OMP_NUM_THREADS", THREADS.to_string())
         .output()
         .unwrap();
     Run {
@@ -188,7 +191,8 @@ fn folds(program: &Path, folder: &Path) {
     let (others, bytes) = (full.tasks() - full.created(), full.bytes());
     assert_eq!(full.folded(), 0);
     let folded = || {
-        let run = record_program(program, folder, &["--fold", "1ms"], &["22"]);
+        // A grain that most of its tasks are longer than once some of them were recorded.
+        let run = record_program(program, folder, &["--fold", "11us"], &["22"]);
         assert_eq!(run.tasks() - run.created(), others);
         assert!(run.folded() > 0);
         run.bytes()
@@ -196,6 +200,9 @@ fn folds(program: &Path, folder: &Path) {
     let sizes: Vec<u64> = (0..5).map(|_| folded()).collect();
     let small = |size: &u64| size * 2 < bytes;
     assert!(sizes.iter().any(small), "{sizes:?} of {bytes}");
+    // Whatever the grain, the threads that fold have strands for so much.
+    let follows_steals = |size: &u64| *size < THREADS * 64_000;
+    assert!(sizes.iter().any(follows_steals), "{sizes:?} of {bytes}");
 }
 
 #[test]

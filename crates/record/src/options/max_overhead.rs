@@ -13,9 +13,9 @@ pub struct MaxOverhead(u32);
 /// Tasks that each thread records in full before any is left out, where a budget was asked for:
 /// about a millisecond of recording.
 const HOLD: u32 = 1 << 13;
-/// And where nobody asked: some 7 ms of recording, so that a run of 50 ms and more takes at most
-/// 1.3 times its bare CPU time.
-const HOLD_UNASKED: u32 = 1 << 16;
+/// And where nobody asked: some 2 ms of recording, so that a run of 20 ms and more of two threads
+/// takes about 1.3 times its bare CPU time.
+const HOLD_UNASKED: u32 = 1 << 14;
 
 impl MaxOverhead {
     /// No limit.
@@ -104,6 +104,6 @@ mod tests {
     #[test]
     fn what_was_asked_for_holds_sooner() {
         assert_eq!(MaxOverhead::told(Some(MaxOverhead(7))), "7:8192");
-        assert_eq!(MaxOverhead::told(None), "100000:65536");
+        assert_eq!(MaxOverhead::told(None), "100000:16384");
     }
 }

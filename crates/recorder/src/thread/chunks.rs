@@ -6,7 +6,7 @@ use core::slice;
 use core::sync::atomic::Ordering;
 
 use super::readings::{self, READINGS};
-use super::{Owner, SCRATCH, folding, kept, owner_of, read_cpu_clock, revive};
+use super::{Owner, SCRATCH, folding, kept, owner_of, revive};
 use crate::cpu_clock;
 use crate::folder::LONGEST;
 use crate::front::Handle;
@@ -159,9 +159,7 @@ fn renew(handle: *mut Handle) {
         let owner = owner_of(handle);
         match (process::recording(), (*owner).chunk) {
             (Some(recording), Some(chunk)) => {
-                if folding::may_fold(recording, &*owner) {
-                    read_cpu_clock(recording, &mut *owner);
-                }
+                let began = folding::begins(recording, &mut *owner);
                 let folded = folding::fold_chunk(recording, &mut *owner, chunk);
                 // A thread that has come to chunks of full size keeps its one.
                 let keeps = recording.ring.is_none()
@@ -177,7 +175,7 @@ fn renew(handle: *mut Handle) {
                     readings.read(recording, (*handle).thread);
                 }
                 let off = cpu_clock::read(recording, (*handle).thread, &mut (*owner).cpu);
-                folding::turned(&mut *owner, off);
+                folding::ends(&mut *owner, began, off);
                 if moved {
                     begin(&mut *owner, chunk);
                 } else if !folded {

@@ -4,8 +4,10 @@ use core::panic::AssertUnwindSafe;
 
 use std::panic;
 
-use super::Owner;
 use super::chunks::{records, use_chunk};
+use super::{Owner, read_cpu_clock};
+use crate::clock;
+use crate::cpu_clock::Reading;
 use crate::folder::Folder;
 use crate::process::Recording;
 use crate::spool::Mapped;
@@ -29,12 +31,27 @@ pub(super) fn remember(windows: &mut Vec<OffWindow>, off: OffWindow) {
     }
 }
 
-/// A chunk is done, folded or not; meanwhile the thread was off the CPU for so long.
-pub(super) fn turned(owner: &mut Owner, off: Option<OffWindow>) {
-    owner.off_cpu.clear();
-    if let Some(folder) = &mut owner.folder {
-        folder.was_off(off.map_or(0, |off| off.ticks));
+/// The thread's chunk is full, and perhaps folded: when that begins, in ticks.
+pub(super) fn begins(recording: &Recording, owner: &mut Owner) -> u64 {
+    if may_fold(recording, owner) {
+        read_cpu_clock(recording, owner);
     }
+    last_reading(owner)
+}
+
+/// It is done since a moment, and the thread's CPU clock was read again: it was off the CPU for so
+/// long meanwhile.
+pub(super) fn ends(owner: &mut Owner, began: u64, off: Option<OffWindow>) {
+    owner.off_cpu.clear();
+    let took = last_reading(owner).saturating_sub(began);
+    if let Some(folder) = &mut owner.folder {
+        folder.took(took, off.map_or(0, |off| off.ticks));
+    }
+}
+
+/// When the thread's CPU clock was read last; now, where it is not read.
+fn last_reading(owner: &Owner) -> u64 {
+    owner.cpu.as_ref().map_or_else(clock::now, Reading::ticks)
 }
 
 /// Folds the full chunk, where that is wanted, and gives the handle the one that follows it; false
