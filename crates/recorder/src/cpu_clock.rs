@@ -95,15 +95,33 @@ pub(crate) fn read(
     thread: u32,
     last: &mut Option<Reading>,
 ) -> Option<OffWindow> {
-    let before = last.take()?;
-    let now = Reading::now()?;
-    *last = Some(now);
-    if let Some(reading) = before.until(&now, thread) {
-        let mut bytes = Vec::new();
-        reading.encode(&mut bytes);
-        crate::intern::append(recording, ChunkKind::CpuReadings, &bytes);
+    let (reading, off) = read_only(thread, last);
+    if let Some(reading) = reading {
+        write(recording, &reading);
     }
-    before.off_until(&now)
+    off
+}
+
+/// The same; the reading is still to be written.
+pub(crate) fn read_only(
+    thread: u32,
+    last: &mut Option<Reading>,
+) -> (Option<CpuReading>, Option<OffWindow>) {
+    let Some(before) = last.take() else {
+        return (None, None);
+    };
+    *last = Reading::now();
+    match last {
+        Some(now) => (before.until(now, thread), before.off_until(now)),
+        None => (None, None),
+    }
+}
+
+/// Writes a reading to the file.
+pub(crate) fn write(recording: &Recording, reading: &CpuReading) {
+    let mut bytes = Vec::new();
+    reading.encode(&mut bytes);
+    crate::intern::append(recording, ChunkKind::CpuReadings, &bytes);
 }
 
 #[cfg(test)]

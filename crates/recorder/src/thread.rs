@@ -31,7 +31,7 @@ use crate::table::TABLE;
 use crate::wire::Kind;
 use workspan_fold::OffWindow;
 use workspan_trace::chunk::ChunkKind;
-use workspan_trace::entry::ThreadEntry;
+use workspan_trace::entry::{CpuReading, ThreadEntry};
 
 pub(crate) use chunks::{long_record, refill};
 pub(crate) use end::{abandon, at_ends, thread_ends};
@@ -56,6 +56,8 @@ pub(crate) struct Owner {
     counters: Option<Box<Open>>,
     /// The last reading of the thread's CPU clock, where that is read.
     cpu: Option<cpu_clock::Reading>,
+    /// One that is still to be written, as that takes time.
+    unwritten: Option<CpuReading>,
     /// When the run is folded: when the thread was off the CPU in the records that are in its chunk.
     off_cpu: Vec<OffWindow>,
     chunks: u32,
@@ -99,6 +101,7 @@ impl Owner {
             limit: ptr::null_mut(),
             counters: None,
             cpu: None,
+            unwritten: None,
             off_cpu: Vec::new(),
             chunks: 0,
             before: Before::default(),
@@ -251,6 +254,9 @@ pub(crate) extern "C" fn long_strand(handle: *mut Handle) {
 /// may be folded.
 fn read_cpu_clock(recording: &Recording, owner: &mut Owner) {
     let off = cpu_clock::read(recording, owner.handle.thread, &mut owner.cpu);
+    if let Some(reading) = owner.unwritten.take() {
+        cpu_clock::write(recording, &reading);
+    }
     if let Some(off) = off.filter(|_| recording.grain.is_some() && !owner.unfolded) {
         folding::remember(&mut owner.off_cpu, off);
     }

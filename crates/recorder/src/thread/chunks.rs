@@ -7,7 +7,6 @@ use core::sync::atomic::Ordering;
 
 use super::readings::{self, READINGS};
 use super::{Owner, SCRATCH, folding, kept, owner_of, revive};
-use crate::cpu_clock;
 use crate::folder::LONGEST;
 use crate::front::Handle;
 use crate::process::{self, Recording};
@@ -174,8 +173,7 @@ fn renew(handle: *mut Handle) {
                 if let Some(readings) = &recording.readings {
                     readings.read(recording, (*handle).thread);
                 }
-                let off = cpu_clock::read(recording, (*handle).thread, &mut (*owner).cpu);
-                folding::ends(&mut *owner, began, off);
+                folding::ends(recording, &mut *owner, began);
                 if moved {
                     begin(&mut *owner, chunk);
                 } else if !folded {

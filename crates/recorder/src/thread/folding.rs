@@ -7,7 +7,7 @@ use std::panic;
 use super::chunks::{records, use_chunk};
 use super::{Owner, read_cpu_clock};
 use crate::clock;
-use crate::cpu_clock::Reading;
+use crate::cpu_clock::{self, Reading};
 use crate::folder::Folder;
 use crate::process::Recording;
 use crate::spool::Mapped;
@@ -39,13 +39,22 @@ pub(super) fn begins(recording: &Recording, owner: &mut Owner) -> u64 {
     last_reading(owner)
 }
 
-/// It is done since a moment, and the thread's CPU clock was read again: it was off the CPU for so
-/// long meanwhile.
-pub(super) fn ends(owner: &mut Owner, began: u64, off: Option<OffWindow>) {
+/// All that a full chunk needs is done since a moment: reads the thread's CPU clock again.
+pub(super) fn ends(recording: &Recording, owner: &mut Owner, began: u64) {
     owner.off_cpu.clear();
+    let (reading, off) = cpu_clock::read_only(owner.handle.thread, &mut owner.cpu);
     let took = last_reading(owner).saturating_sub(began);
-    if let Some(folder) = &mut owner.folder {
-        folder.took(took, off.map_or(0, |off| off.ticks));
+    match &mut owner.folder {
+        // From here on the program runs: what is to be written waits for the next full chunk.
+        Some(folder) => {
+            folder.took(took, off.map_or(0, |off| off.ticks));
+            owner.unwritten = reading;
+        }
+        None => {
+            if let Some(reading) = reading {
+                cpu_clock::write(recording, &reading);
+            }
+        }
     }
 }
 
