@@ -1,8 +1,8 @@
 //! Time off the CPU in the records that are fed.
 //!
-//! A thread's CPU clock tells how long it did not run between two moments, but not when. Most of its
-//! strands and of the gaps between them take far less than a preemption, so the interval is taken
-//! for a part of the shortest gap between two records that can hold it.
+//! A thread's CPU clock tells how long it did not run between two moments, but not when. Most
+//! strands and the gaps between them take far less time than a preemption, so the interval is taken
+//! to be a part of the shortest time between two records that can hold it.
 
 use crate::Fold;
 use crate::section::Waits;

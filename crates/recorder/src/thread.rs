@@ -58,7 +58,7 @@ pub(crate) struct Owner {
     cpu: Option<cpu_clock::Reading>,
     /// One that is still to be written, as that takes time.
     unwritten: Option<CpuReading>,
-    /// When the run is folded: when the thread was off the CPU in the records that are in its chunk.
+    /// When the run is folded: times off the CPU while the records in its chunk were made.
     off_cpu: Vec<OffWindow>,
     chunks: u32,
     /// When the run is folded: what was before the chunk, and what folds.
@@ -250,8 +250,8 @@ pub(crate) extern "C" fn long_strand(handle: *mut Handle) {
     read_cpu_clock(recording, owner);
 }
 
-/// Reads the calling thread's CPU clock, and remembers how long it was off the CPU where its records
-/// may be folded.
+/// Reads the calling thread's CPU clock, and remembers how long it was off the CPU where its
+/// records may be folded.
 fn read_cpu_clock(recording: &Recording, owner: &mut Owner) {
     let off = cpu_clock::read(recording, owner.handle.thread, &mut owner.cpu);
     if let Some(reading) = owner.unwritten.take() {

@@ -62,8 +62,8 @@ pub struct FoldedRecord {
     /// them a strand of the subtree stood ready, and this thread was free for it (MODEL.md §5). In
     /// a record that leaves it out 0.
     pub between: u64,
-    /// Ticks in which the thread was off the CPU in the strands inside or between them; all that the
-    /// record says is without them. 0 where that is not known: then they are still in.
+    /// Ticks in which the thread was off the CPU in the strands inside or between them; all that
+    /// the record says is without them. 0 where that is not known: then they are still in.
     pub off_cpu: u64,
     /// The same of the time in which the thread folded the subtree.
     pub folding_off_cpu: u64,

@@ -19,7 +19,7 @@
 //! | `WORKSPAN_COUNTERS` | counters, separated by commas: `name:type:config:kernel` |
 //! | `WORKSPAN_PARTS` | windows to keep, in the format of [`workspan_recorder::Parts`] |
 //! | `WORKSPAN_FOLD` | what to fold: `auto`, `off`, `steals`, or nanoseconds |
-//! | `WORKSPAN_FOLD_STRANDS` | strands that the trace should stay near: `thread N`, `all N`, or `off` |
+//! | `WORKSPAN_FOLD_STRANDS` | strands the trace should stay near: `thread N`, `all N`, `off` |
 //! | `WORKSPAN_FOLD_TASKS` | the largest number of tasks in a subtree that is folded |
 //! | `WORKSPAN_MAX_SIZE` | maximum size of the file, in bytes |
 //! | `WORKSPAN_MAX_MEMORY` | maximum memory of a thread for folding, in bytes |

@@ -166,8 +166,8 @@ fn time_off_the_cpu_is_found_and_is_no_work() {
                 parts += 1;
             }
         }
-        // All but a few joins at the end are one subtree or two, though the run took far longer than
-        // the grain.
+        // All but a few joins at the end are one subtree or two, though the run took far longer
+        // than the grain.
         assert!((1..=2).contains(&parts) && sum.tasks >= 120, "{sum:?}");
         let joins = sum.tasks / 2;
         let offs = (0..8).filter(|piece| piece * 11 < joins).count() as u64;

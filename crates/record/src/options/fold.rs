@@ -21,9 +21,10 @@ pub struct FoldArgs {
     /// --max-size (default off)
     #[arg(long, value_name = "auto|off|steals|TIME")]
     pub fold: Option<FoldWhen>,
-    /// Keep a folded trace near this number of strands, by folding longer subtrees the more strands
-    /// it has; alone, from 10 µs on. A folded subtree counts as one strand. off: what is longer than
-    /// --fold says stays, however large the trace becomes (default: 1000 for each thread that folds)
+    /// Keep a folded trace near this number of strands, by folding longer subtrees the more
+    /// strands it has; without --fold from 10 µs on. A folded subtree counts as one strand. With
+    /// off, what is longer than --fold says stays, however large the trace becomes (default: 1000
+    /// for each thread that folds)
     #[arg(long, value_name = "N|off")]
     pub fold_strands: Option<StrandTarget>,
     /// Fold no subtree of more tasks than this. Without --fold or --fold-strands, fold all smaller
