@@ -84,8 +84,8 @@ pub struct Fold {
     paths: Paths,
     out: Output,
     folded: u64,
-    /// A pause that was not taken out yet, how much of it the thread was off the CPU, and before how
-    /// many more records it may lie.
+    /// A pause that was not taken out yet, for how much of it the thread was off the CPU, and how
+    /// many more records it may lie before.
     pause: u64,
     pause_off: u64,
     pause_records: u8,

@@ -65,7 +65,10 @@ fn the_critical_path_runs_through_a_joined_thread() {
     let critical = |site: &serde_json::Value| site["critical_work"].as_f64().unwrap();
     let work = long["work"].as_f64().unwrap();
     assert!(critical(long) > 0.98 * work, "{report:#}");
-    assert!(critical(long) < report["span"].as_f64().unwrap(), "{report:#}");
+    assert!(
+        critical(long) < report["span"].as_f64().unwrap(),
+        "{report:#}"
+    );
     let short = sites.iter().find(|site| site["line"] == 15).unwrap();
     assert!(critical(short) < 0.05 * work, "{report:#}");
 }
