@@ -33,6 +33,7 @@ mod call_instruction;
 mod fork;
 mod free_list;
 mod gomp;
+mod libc_symbol;
 mod loaded_files;
 mod ompt;
 mod runtimes;
