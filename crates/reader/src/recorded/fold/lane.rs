@@ -91,7 +91,7 @@ impl Looked {
         it.gaps.retain(|gap| gap.0 >= it.began);
         it.offs.sort_unstable();
         it.depends = stack.depends;
-        (it.tasks, it.taken) = (stack.tasks, stack.taken);
+        (it.tasks, it.taken) = (stack.tasks, stack.into_taken());
         if any {
             it.told.busy(busy.0, busy.1);
         }
@@ -103,11 +103,11 @@ impl Looked {
     fn beside(&mut self, stack: &mut Stack, t: u64, event: Event<'_>) {
         match event {
             Event::Worker { pool, .. } => {
-                stack.worker = true;
+                stack.record(&event);
                 self.told.worker_begins(pool, t);
             }
             Event::WorkerEnd => {
-                stack.worker = false;
+                stack.record(&event);
                 self.told.worker_ends(t);
             }
             Event::Pool { pool, size } => self.pools.push((t, pool, Some(size))),
