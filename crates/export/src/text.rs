@@ -16,7 +16,7 @@ mod standstill;
 mod summary;
 
 pub(crate) use scale::shown_workers;
-pub use summary::{Checked, FindingSaid, State, Summary, Word, WordKind, summary};
+pub use summary::{Checked, FindingSaid, State, Summary, Word, WordKind, plain_words, summary};
 use workspan_analysis::{Metric, Options, Report};
 use workspan_dag::Dag;
 
