@@ -16,8 +16,9 @@ mod strands;
 mod waits;
 mod window;
 
+use workspan_analysis::BusyTime;
+
 use crate::api_error::ApiError;
-use crate::detail::Busy;
 use crate::planes::Planes;
 use crate::run::{Picture, Run};
 use arcs::Arcs;
@@ -89,7 +90,7 @@ pub(crate) struct Index {
     events: Events,
     critical: Pieces,
     ready: Pieces,
-    pub(crate) busy: Busy,
+    busy: BusyTime,
 }
 
 impl Index {
@@ -105,9 +106,15 @@ impl Index {
             events: Events::new(picture),
             critical: Pieces::new(picture, critical.collect()),
             ready: Pieces::new(picture, path.iter().map(|s| s.0).collect()),
-            busy: Busy::new(picture, &source),
+            busy: BusyTime::new(&picture.dag, &source.index),
             source,
         }
+    }
+
+    /// Mean number of strands that are on the CPU in [from, to), absolute ticks.
+    pub(crate) fn mean_busy(&self, picture: &Picture, from: u64, to: u64) -> f64 {
+        let index = &self.source.index;
+        self.busy.mean(&picture.dag, index, from, to)
     }
 }
 
