@@ -7,7 +7,7 @@
 mod arcs;
 mod cell;
 pub(crate) mod events;
-mod free;
+mod free_rows;
 mod load;
 mod path;
 mod pyramid;
@@ -22,7 +22,7 @@ use crate::api_error::ApiError;
 use crate::planes::Planes;
 use crate::run::{Picture, Run};
 use arcs::Arcs;
-use cell::Seen;
+use cell::CellBytes;
 pub(crate) use cell::{narrow, share};
 use events::Events;
 use path::Pieces;
@@ -170,7 +170,7 @@ pub(crate) fn rows(run: &Run, (level, at): (u32, u64)) -> Result<Planes, ApiErro
         .tile(picture, &index.source, tile.level, tile.index);
     let mut planes = Planes::new();
     let seen = || drawn.seen.iter().flatten();
-    let shares = |i: usize| seen().map(move |s: &Seen| s.shares[i]);
+    let shares = |i: usize| seen().map(move |s: &CellBytes| s.shares[i]);
     planes.plane("work", shares(0));
     planes.plane("descheduled", shares(1));
     planes.plane("blocked", shares(2));

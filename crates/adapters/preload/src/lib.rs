@@ -36,6 +36,7 @@ mod gomp;
 mod libc_symbol;
 mod loaded_files;
 mod ompt;
+mod overhead_budget;
 mod runtimes;
 mod sandbox;
 mod site_cache;
@@ -44,7 +45,6 @@ mod threads;
 mod unrecorded;
 #[cfg(target_arch = "x86_64")]
 mod waits;
-mod watch;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

@@ -37,14 +37,14 @@ struct InsideDetail<'a> {
     more: usize,
     folded: Whole,
     /// Of a strand that was folded while it was recorded: what it stands for.
-    stands_for: Option<Told>,
+    stands_for: Option<FoldSums>,
     /// Of a task: what it adds up to with all below it.
     all: Option<All>,
 }
 
 /// Sums of what was folded while it was recorded.
 #[derive(Serialize)]
-struct Told {
+struct FoldSums {
     tasks: u64,
     strands: u64,
     work: u64,
@@ -246,11 +246,11 @@ pub(crate) fn task(session: &Session, run: &Run, id: &str) -> Result<Reply, ApiE
     })
 }
 
-fn told(picture: &Picture, folds: &[ExpandedFold], fold: u32) -> Option<Told> {
+fn told(picture: &Picture, folds: &[ExpandedFold], fold: u32) -> Option<FoldSums> {
     let fold = folds
         .get(fold as usize)?
         .without_probes(tree::probes_of(picture));
-    Some(Told {
+    Some(FoldSums {
         tasks: fold.tasks,
         strands: fold.strands,
         work: fold.work,

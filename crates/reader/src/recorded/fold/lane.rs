@@ -15,7 +15,7 @@ use workspan_dag::cancel;
 
 /// What is to be known of a thread beforehand.
 #[derive(Debug)]
-pub(super) struct Looked {
+pub(super) struct ThreadSurvey {
     /// Its first and last record, and when it first ran a task, in the file's ticks.
     pub first: u64,
     pub last: u64,
@@ -36,10 +36,10 @@ pub(super) struct Looked {
     pools: Vec<(u64, u32, Option<u64>)>,
 }
 
-impl Looked {
+impl ThreadSurvey {
     /// At the thread at `place` of the file's; gaps shorter than `least` do not count.
-    pub(super) fn at(place: u32, thread: &Thread<'_>, least: u64) -> Looked {
-        let mut it = Looked {
+    pub(super) fn at(place: u32, thread: &Thread<'_>, least: u64) -> ThreadSurvey {
+        let mut it = ThreadSurvey {
             first: u64::MAX,
             last: 0,
             began: u64::MAX,
