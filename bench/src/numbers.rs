@@ -1,6 +1,8 @@
 //! Input that is the same on every machine and can be made in parallel: number `i` depends on `i`
 //! alone.
 
+use std::ops::{Add, Mul, Sub};
+
 /// The `i`-th pseudo-random number of a stream: a Weyl sequence put through two rounds of multiply
 /// and xor-shift.
 pub fn mixed(i: u64) -> u64 {
@@ -25,4 +27,54 @@ pub fn checksum<'a>(numbers: impl IntoIterator<Item = &'a f64>) -> u64 {
     (0..).zip(numbers).fold(0, |sum, (i, number)| {
         sum.wrapping_add(mixed(number.to_bits().wrapping_add(i)))
     })
+}
+
+/// A complex number.
+#[derive(Clone, Copy, Default)]
+pub struct Complex {
+    /// The real part.
+    pub re: f64,
+    /// The imaginary one.
+    pub im: f64,
+}
+
+impl Complex {
+    /// The square of its absolute value.
+    #[inline]
+    pub fn energy(self) -> f64 {
+        self.re * self.re + self.im * self.im
+    }
+}
+
+impl Add for Complex {
+    type Output = Self;
+    #[inline]
+    fn add(self, b: Self) -> Self {
+        Self {
+            re: self.re + b.re,
+            im: self.im + b.im,
+        }
+    }
+}
+
+impl Sub for Complex {
+    type Output = Self;
+    #[inline]
+    fn sub(self, b: Self) -> Self {
+        Self {
+            re: self.re - b.re,
+            im: self.im - b.im,
+        }
+    }
+}
+
+impl Mul for Complex {
+    type Output = Self;
+    #[inline]
+    fn mul(self, b: Self) -> Self {
+        Self {
+            re: self.re * b.re - self.im * b.im,
+            im: self.re * b.im + self.im * b.re,
+        }
+    }
 }

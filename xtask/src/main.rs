@@ -94,7 +94,7 @@ fn main() -> ExitCode {
         ["test", "truth"] => test::part("truth", false),
         ["test", "truth", "--long"] => test::part("truth", true),
         ["bench"] => bench::run(),
-        ["bench", "predictions"] => predictions::run(),
+        ["bench", "predictions", flags @ ..] => predictions::run(flags),
         ["bench", "overhead"] => overhead::run(overhead::ROUNDS),
         ["bench", "overhead", rounds] if rounds.parse::<usize>().is_ok() => {
             overhead::run(rounds.parse().unwrap_or(overhead::ROUNDS))

@@ -2,10 +2,12 @@
 
 use anyhow::Result;
 
-use crate::workspace::{build_release, succeed, workspan};
+use crate::workspace::{build_release, cargo, succeed};
 
-/// Builds the tool and has it predict and measure.
-pub fn run() -> Result<()> {
+/// Builds the tool and `bench/predictions`, which predicts and measures.
+pub fn run(flags: &[&str]) -> Result<()> {
     build_release(true)?;
-    succeed(workspan("release").args(["bench", "predictions"]))
+    let run = ["run", "--release", "--quiet", "--package"];
+    let run = run.into_iter().chain(["workspan-predictions", "--"]);
+    succeed(cargo().args(run).args(flags))
 }

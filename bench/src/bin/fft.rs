@@ -2,54 +2,11 @@
 //! `fft [LOG2] [GRAIN]`; parts of GRAIN numbers and fewer are transformed serially.
 
 use std::f64::consts::PI;
-use std::ops::{Add, Mul, Sub};
 use std::process::ExitCode;
 
 use workspan_bench::command::{Arguments, finish, timed};
 use workspan_bench::loops::pfor_slices;
-use workspan_bench::numbers::mixed_float;
-
-#[derive(Clone, Copy, Default)]
-struct Complex {
-    re: f64,
-    im: f64,
-}
-
-impl Complex {
-    fn energy(self) -> f64 {
-        self.re * self.re + self.im * self.im
-    }
-}
-
-impl Add for Complex {
-    type Output = Self;
-    fn add(self, b: Self) -> Self {
-        Self {
-            re: self.re + b.re,
-            im: self.im + b.im,
-        }
-    }
-}
-
-impl Sub for Complex {
-    type Output = Self;
-    fn sub(self, b: Self) -> Self {
-        Self {
-            re: self.re - b.re,
-            im: self.im - b.im,
-        }
-    }
-}
-
-impl Mul for Complex {
-    type Output = Self;
-    fn mul(self, b: Self) -> Self {
-        Self {
-            re: self.re * b.re - self.im * b.im,
-            im: self.re * b.im + self.im * b.re,
-        }
-    }
-}
+use workspan_bench::numbers::{Complex, mixed_float};
 
 struct Transform {
     grain: usize,

@@ -13,6 +13,7 @@ mod binned_timeline;
 mod blocked;
 mod blocks;
 mod breakdown;
+mod busy_time;
 pub mod causes;
 pub mod checks;
 pub mod codes;
@@ -21,6 +22,7 @@ pub mod compare;
 mod contended_lock;
 mod critical_block;
 mod flame;
+mod free_time;
 mod heaviest;
 mod holder;
 mod idle;
@@ -82,6 +84,7 @@ pub use binned_timeline::{BinnedTimeline, MAX_TRACKS, ThreadTrack, binned_timeli
 pub use blocked::{BlockedIn, blocked_in, program_line};
 pub use blocks::{BlockRow, BlockTable, CodeBlock, block_name, block_strands};
 pub use breakdown::Breakdown;
+pub use busy_time::BusyTime;
 pub use column::{Column, Marks};
 pub use contended_lock::ContendedLock;
 pub use critical_block::CriticalBlock;
@@ -89,6 +92,7 @@ pub use flame::{
     FlameOf, FlameOptions, FlameStack, LogicalFrame, LogicalSamples, Stretched, flame,
     logical_samples, stretched,
 };
+pub use free_time::FreeTime;
 pub use holder::{CodePlace, Holder, HolderCode};
 pub use idle::{IdleTime, idle_times};
 pub use limits::{Blocked, Limits, RegionShares, limits};

@@ -11,12 +11,12 @@ unsafe extern "C" {
     fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
     fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
     fn dlerror() -> *mut c_char;
-    fn dladdr(address: *const c_void, found: *mut Found) -> c_int;
+    fn dladdr(address: *const c_void, found: *mut DlInfo) -> c_int;
 }
 
 /// `Dl_info`.
 #[repr(C)]
-struct Found {
+struct DlInfo {
     file: *const c_char,
     base: *mut c_void,
     name: *const c_char,
@@ -54,7 +54,7 @@ impl Library {
 
     /// The file that the function at this address is in.
     pub(crate) fn file_of(function: *const c_void) -> Option<PathBuf> {
-        let mut found = Found {
+        let mut found = DlInfo {
             file: ptr::null(),
             base: ptr::null_mut(),
             name: ptr::null(),

@@ -106,6 +106,18 @@ pub enum TaskKind {
     Detached,
 }
 
+impl TaskKind {
+    /// Its name in tables and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            TaskKind::Root => "root",
+            TaskKind::Deferred => "deferred",
+            TaskKind::Inline => "inline",
+            TaskKind::Detached => "detached",
+        }
+    }
+}
+
 /// Why a strand could start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(u8)]
@@ -279,18 +291,6 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// Makes room for exactly so many more.
-    pub(crate) fn reserve_exact(&mut self, more: usize) {
-        self.parent.reserve_exact(more);
-        self.kind.reserve_exact(more);
-        self.site.reserve_exact(more);
-        self.level.reserve_exact(more);
-        self.creator.reserve_exact(more);
-        self.create_rank.reserve_exact(more);
-        self.scope.reserve_exact(more);
-        self.first.reserve_exact(more);
-        self.last.reserve_exact(more);
-    }
     /// The number of a task that is shown to people; ascending, like the index.
     #[inline]
     pub fn number(&self, task: TaskId) -> u64 {
@@ -329,17 +329,6 @@ pub struct Strands {
 }
 
 impl Strands {
-    /// Makes room for exactly so many more, but for where they started.
-    pub(crate) fn reserve_exact(&mut self, more: usize) {
-        self.task.reserve_exact(more);
-        self.thread.reserve_exact(more);
-        self.start.reserve_exact(more);
-        self.end.reserve_exact(more);
-        self.prev.reserve_exact(more);
-        self.start_kind.reserve_exact(more);
-        self.end_kind.reserve_exact(more);
-        self.to.reserve_exact(more);
-    }
     /// Number of strands.
     pub fn len(&self) -> usize {
         self.task.len()

@@ -3,7 +3,7 @@
 mod checks;
 mod code;
 mod findings;
-mod low;
+mod low_parallelism;
 mod pools;
 mod standstill;
 mod tasks;
@@ -111,7 +111,7 @@ struct Root<'a> {
     outside: Option<findings::OutsideJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     suggestion: Option<SuggestionJson>,
-    low_parallelism: Vec<low::Low<'a>>,
+    low_parallelism: Vec<low_parallelism::Low<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<StatisticsJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -445,7 +445,7 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
         low_parallelism: report
             .low_parallelism
             .iter()
-            .map(|i| low::low(dag, i))
+            .map(|i| low_parallelism::low(dag, i))
             .collect(),
         statistics: None,
         read_as_one: meta.shortened.as_ref().map(|short| ReadAsOne {

@@ -55,7 +55,8 @@ pub use stretch::{StretchTables, stretch_json, stretch_text};
 pub use tables::{table_json, table_text};
 pub use taskprof::{TaskprofError, TaskprofFile, taskprof_csv, taskprof_input};
 pub use text::{
-    Checked, FindingSaid, State, Summary, Word, WordKind, report_text, screen_text, summary,
+    Checked, FindingSaid, State, Summary, Word, WordKind, plain_words, report_text, screen_text,
+    summary,
 };
 pub use timeline::{Cells, TimelineOptions, timeline_bins, timeline_text};
 pub use what_if::{WhatIfView, what_if_json, what_if_text};

@@ -5,7 +5,7 @@ mod breakdown;
 mod code;
 mod findings;
 mod headline;
-mod low;
+mod low_parallelism;
 mod notes;
 mod pools;
 pub(crate) mod running;
@@ -16,7 +16,7 @@ mod standstill;
 mod summary;
 
 pub(crate) use scale::shown_workers;
-pub use summary::{Checked, FindingSaid, State, Summary, Word, WordKind, summary};
+pub use summary::{Checked, FindingSaid, State, Summary, Word, WordKind, plain_words, summary};
 use workspan_analysis::{Metric, Options, Report};
 use workspan_dag::Dag;
 
@@ -103,7 +103,7 @@ pub fn report_text(
     sites::table(&view, &mut page);
     code::lines(&view, &mut page);
     notes.show(&mut page, notes::About::Sites);
-    low::intervals(&view, &mut page);
+    low_parallelism::intervals(&view, &mut page);
     breakdown::excluded(&view, &mut page);
     if let Some(line) = shortened(&dag.meta) {
         page.blank();

@@ -156,7 +156,7 @@ impl Fold {
     /// stack stay as they are.
     pub fn going_on(thread: u32, open: &ThreadState, t: u64, options: FoldOptions) -> Fold {
         let mut fold = Fold::new(thread, (open.tasks, open.scopes), options);
-        fold.restart(open.stack.iter().copied(), t);
+        fold.restart(open.stack.iter().map(|task| task.state), t);
         fold
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use workspan_analysis::{Options, Report, hot_function_of, percent, report};
 use workspan_dag::{Dag, ROOT_PLACE};
-use workspan_export::{FindingSaid, Word, WordKind, summary, thousands, time};
+use workspan_export::{FindingSaid, plain_words, summary, thousands, time};
 use workspan_reader::OpenOptions;
 use workspan_reader::open::{Grain, Index};
 
@@ -195,19 +195,8 @@ fn finding_at(
 ) -> Finding {
     Finding {
         cause,
-        what: sentence(&said.title),
-        loss_and_remedy: sentence(&said.evidence),
+        what: plain_words(&said.title),
+        loss_and_remedy: plain_words(&said.evidence),
         hottest,
     }
-}
-
-fn sentence(words: &[Word]) -> String {
-    let mut text = String::new();
-    for word in words {
-        match word.kind {
-            WordKind::Code => text.push_str(&format!("`{}`", word.text)),
-            _ => text.push_str(&word.text),
-        }
-    }
-    text.replace('\u{a0}', " ")
 }

@@ -1,7 +1,7 @@
 //! How fast a recorded trace is read, by stages: processor time and, in brackets, time on the
 //! clock.
 //!
-//!     cargo run --release -p workspan-dag --example read_speed FILE
+//!     cargo run --release -p workspan-reader --example read_speed FILE
 
 use std::fmt;
 use std::hint::black_box;
@@ -71,12 +71,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "decode: {events} events in {took}, {:.0} million a second of one core",
         events as f64 / took.processor.max(0.01) / 1e6
     );
-    let (dag, took) =
-        timed(|| workspan_reader::recorded::of_joins(&bytes, &OpenOptions::default()));
-    match dag? {
-        Some(dag) => println!("both in one walk: {} strands in {took}", dag.strands.len()),
-        None => println!("both in one walk: not this trace, found in {took}"),
-    }
     let (raw, took) = timed(|| workspan_reader::recorded::read(&bytes, &OpenOptions::default()));
     let raw = raw?;
     let (tasks, told) = (raw.tasks.len(), raw.strands.len());

@@ -17,6 +17,7 @@ pub mod recorded;
 mod released_pages;
 pub mod taskprof;
 pub mod text;
+pub mod utc;
 pub mod woolplot;
 
 pub use open::{OpenOptions, open, preview};

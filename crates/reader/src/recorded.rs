@@ -6,9 +6,8 @@
 //! hold (`skipped`), and numbers the tasks by creation; `replay` walks them again with each
 //! thread's stack of tasks and tells the run; `workers` gives threads their numbers, `places` sites
 //! their names, `clock` ticks their rate, `off_cpu_estimate` off-CPU times their strands, and
-//! `off_cpu` makes one of those told twice. `straight` does all of it at once for runs of joins
-//! that hold no surprise, and `fold` makes large runs short before all that. What is inconsistent
-//! is repaired, counted and told in the warnings; times start at 0.
+//! `off_cpu` makes one of those told twice. `fold` makes large runs short before all that. What
+//! is inconsistent is repaired, counted and told in the warnings; times start at 0.
 
 mod chunks_by_thread;
 mod clock;
@@ -27,7 +26,6 @@ mod process_end;
 mod replay;
 mod samples;
 mod skipped;
-mod straight;
 mod survey;
 mod teams;
 mod workers;
@@ -74,8 +72,7 @@ pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<RawTrace, Error> {
     told(chunks, places, bytes.len())
 }
 
-/// The [`Dag`] of a recorded trace: [`read`] and [`build`], in one go where nothing but joins is to
-/// be told.
+/// The [`Dag`] of a recorded trace: [`read`] and [`build`], of its folded records where it is large.
 ///
 /// # Errors
 /// Those of [`read`] and [`build`].
@@ -95,7 +92,7 @@ pub(crate) fn dag_with_index(
     }
     let started = Instant::now();
     let chunks = chunks_by_thread::read_content(content, options)?;
-    let mut places = places::places(&chunks);
+    let places = places::places(&chunks);
     if let Some(short) = fold::fold(&chunks, &places, options, content) {
         let slow = options.index == Index::Always || started.elapsed() > SLOW;
         if let Some(beside) = beside.filter(|_| slow && index::may_have(&chunks)) {
@@ -106,21 +103,7 @@ pub(crate) fn dag_with_index(
         let raw = told(short.instead(chunks), places, bytes.len())?;
         return build(raw, Mode::Repair);
     }
-    match straight::dag(&chunks, &mut places, bytes.len()) {
-        Some(dag) => Ok(dag),
-        None => build(told(chunks, places, bytes.len())?, Mode::Repair),
-    }
-}
-
-/// The part of [`dag`] that goes in one walk; `None` for a trace that is none of joins alone, or
-/// contradicts itself. What it gives is what [`read`] and [`build`] give.
-///
-/// # Errors
-/// The chunks are damaged, as for [`read`].
-pub fn of_joins(bytes: &[u8], options: &OpenOptions) -> Result<Option<Dag>, Error> {
-    let chunks = chunks_by_thread::read(bytes, options)?;
-    let mut places = places::places(&chunks);
-    Ok(straight::dag(&chunks, &mut places, bytes.len()))
+    build(told(chunks, places, bytes.len())?, Mode::Repair)
 }
 
 fn told(chunks: TraceChunks<'_>, places: Places, size: usize) -> Result<RawTrace, Error> {
@@ -137,9 +120,7 @@ fn told(chunks: TraceChunks<'_>, places: Places, size: usize) -> Result<RawTrace
     raw.meta = facts::meta(&chunks, extent, &told, &threads, &places, size);
     raw.meta.probe_cost = counts.unrecorded.probe();
     raw.pools = workers::pools(&told, &threads, &places, extent.last - extent.first);
-    let mut on = std::mem::take(&mut raw.strands.thread);
-    workers::renumber(&threads, &mut on, &mut raw);
-    raw.strands.thread = on;
+    workers::renumber(&threads, &mut raw);
     raw.late_ends = facts::late_ends(&chunks.notes);
     (raw.places, raw.labels) = (places.list, chunks.labels);
     Ok(raw)

@@ -12,12 +12,12 @@ use workspan_trace::entry::Note;
 use workspan_trace::note_keys as key;
 
 use crate::kernel::clock::Clock;
-use crate::trace_file::process_facts::Told;
+use crate::trace_file::process_facts::ProcessFacts;
 
 /// The costs of probes, skipped joins and tasks, recorded tasks and steals, in ticks, and the
 /// measurement that the cost of a steal comes from. `tool` is the folder that keeps this machine's
 /// costs.
-pub(crate) fn costs(told: &Told, clock: &Clock, tool: &Path) -> Vec<Note> {
+pub(crate) fn costs(told: &ProcessFacts, clock: &Clock, tool: &Path) -> Vec<Note> {
     if told.tasks == 0 {
         return Vec::new();
     }

@@ -36,7 +36,7 @@ const PIECES: [usize; 2] = [32 << 10, 256 << 10];
 
 /// What a thread has counted, and where its chunk's first record counts from.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Before {
+pub(crate) struct ChunkStart {
     pub tasks: u64,
     pub scopes: u64,
     pub base: u64,
@@ -69,7 +69,7 @@ pub(crate) struct Next {
     pub used: usize,
 }
 
-impl Before {
+impl ChunkStart {
     /// Counts on over a chunk's records.
     pub(crate) fn walk(&mut self, records: &[u8]) {
         let mut at = 0;
@@ -116,11 +116,11 @@ impl Folder {
     pub(crate) fn begin(
         recording: &Recording,
         thread: u32,
-        before: &mut Before,
+        before: &mut ChunkStart,
         (records, last): (&[u8], u64),
     ) -> Option<Box<Folder>> {
         let grain = recording.grain.as_ref()?;
-        let Before {
+        let ChunkStart {
             tasks,
             scopes,
             base,

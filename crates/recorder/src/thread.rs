@@ -8,7 +8,7 @@
 mod chunks;
 mod end;
 mod folding;
-mod kept;
+mod kept_chunks;
 mod name;
 mod probe;
 mod readings;
@@ -20,7 +20,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use crate::clock;
 use crate::counters::Open;
 use crate::cpu_clock;
-use crate::folder::{Before, Folder};
+use crate::folder::{ChunkStart, Folder};
 use crate::fork;
 use crate::front::{CLOCK_TSC, HAS_ROOT, Handle, IS_THREAD_TASK, id};
 use crate::process::{self, Ended, Recording};
@@ -49,7 +49,7 @@ pub(crate) struct Owner {
     /// Of the first chunk of a thread that ended: the next thread begins there.
     rest: Option<Mapped>,
     /// When parts are kept only.
-    at_base: Option<kept::AtBase>,
+    at_base: Option<kept_chunks::AtBase>,
     /// The last place a record may begin at. With counters the handle's is null, so that every
     /// record comes by [`refill`].
     limit: *mut u8,
@@ -62,7 +62,7 @@ pub(crate) struct Owner {
     off_cpu: Vec<OffWindow>,
     chunks: u32,
     /// When the run is folded: what was before the chunk, and what folds.
-    before: Before,
+    before: ChunkStart,
     folder: Option<Box<Folder>>,
     /// It can't be folded any more.
     unfolded: bool,
@@ -104,7 +104,7 @@ impl Owner {
             unwritten: None,
             off_cpu: Vec::new(),
             chunks: 0,
-            before: Before::default(),
+            before: ChunkStart::default(),
             folder: None,
             unfolded: false,
             rounds: 0,
@@ -181,7 +181,10 @@ fn new_handle() -> *mut Handle {
     let number = recording.threads.fetch_add(1, Ordering::Relaxed);
     let now = clock::now();
     let mut fresh = Owner::new(number, now);
-    fresh.at_base = recording.ring.is_some().then(|| kept::AtBase::new(now));
+    fresh.at_base = recording
+        .ring
+        .is_some()
+        .then(|| kept_chunks::AtBase::new(now));
     fresh.counters = recording.counters.open(recording);
     if recording.cpu_clocks {
         fresh.cpu = cpu_clock::Reading::now();

@@ -3,9 +3,7 @@
 use workspan_analysis::causes::{Cause, Finding};
 use workspan_analysis::{AsyncRole, attributed_frame};
 use workspan_dag::samples::WaitedFor;
-use workspan_dag::{
-    EdgeKind, Frame, NONE, OffWhy, Place, Region, StartKind, TaskKind, ThreadEvent, ToldBy,
-};
+use workspan_dag::{EdgeKind, Frame, NONE, OffWhy, Place, Region, StartKind, ThreadEvent, ToldBy};
 
 use crate::cell::Cell;
 use crate::run::Run;
@@ -183,7 +181,7 @@ pub static TABLES: &[Table] = &[
             "task" INTEGER "Its index" |_, i| Cell::whole(i as u128);
             "number" INTEGER "Its number in the report" |r, i| Cell::whole(r.dag.tasks.number(i as u32).into());
             "parent" INTEGER "Index of its parent; NULL for a root" |r, i| Cell::id(r.dag.tasks.parent[i]);
-            "kind" TEXT "root, deferred, inline or detached" |r, i| Cell::Text(task_kind(r.dag.tasks.kind[i]));
+            "kind" TEXT "root, deferred, inline or detached" |r, i| Cell::Text(r.dag.tasks.kind[i].name());
             "site" INTEGER "Spawn site" |r, i| Cell::id(r.dag.tasks.site[i]);
             "told_by" TEXT "Who told of it: program, runtime, or NULL, as of its site" |r, i| Cell::text(r.dag.places[r.dag.tasks.site[i] as usize].told_by.map(ToldBy::name));
             "level" INTEGER "Number of creates from the root" |r, i| Cell::Int(r.dag.tasks.level[i].into());
@@ -354,15 +352,6 @@ fn ns_real(run: &Run, ticks: f64) -> f64 {
     // Scaling before the conversion keeps six digits more than whole nanoseconds have.
     const SCALE: f64 = 1e6;
     run.ns((ticks * SCALE).max(0.0) as u128) as f64 / SCALE
-}
-
-fn task_kind(kind: TaskKind) -> &'static str {
-    match kind {
-        TaskKind::Root => "root",
-        TaskKind::Deferred => "deferred",
-        TaskKind::Inline => "inline",
-        TaskKind::Detached => "detached",
-    }
 }
 
 fn start_kind(kind: StartKind) -> &'static str {

@@ -41,7 +41,7 @@ pub(crate) struct Wanted {
 
 /// What a module told.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct ModuleFrames {
     /// It has line tables.
     pub lines: bool,
     /// Frames by file offset, innermost first.
@@ -73,7 +73,7 @@ pub(crate) fn ask(
     offsets: &[u64],
     jumps: &[Jump],
     wanted: &[Wanted],
-) -> Result<Told, String> {
+) -> Result<ModuleFrames, String> {
     // The parsers are not ours, and a damaged file can take them where their arithmetic is checked.
     std::panic::catch_unwind(|| read(path, build_id, offsets, jumps, wanted)).unwrap_or_else(|_| {
         Err(format!(
@@ -89,7 +89,7 @@ fn read(
     offsets: &[u64],
     jumps: &[Jump],
     wanted: &[Wanted],
-) -> Result<Told, String> {
+) -> Result<ModuleFrames, String> {
     let store = Store::default();
     let object = store.open(path)?;
     if !build_id.is_empty() && build_id_of(&object).is_some_and(|now| now != build_id) {
@@ -123,9 +123,9 @@ fn read(
                 .collect(),
         ),
     };
-    let mut told = Told {
+    let mut told = ModuleFrames {
         lines: has_lines(debug),
-        ..Told::default()
+        ..ModuleFrames::default()
     };
     for &offset in offsets {
         let frames = match virtual_address(&object, offset) {

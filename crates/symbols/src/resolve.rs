@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::class_name;
 use crate::function;
 use crate::mapping::{self, Mapping};
-use crate::module::{self, Frame, Jump, Told, Wanted};
+use crate::module::{self, Frame, Jump, ModuleFrames, Wanted};
 use crate::source::Sources;
 use crate::workspace::{self, Ownership, Workspace};
 
@@ -127,7 +127,7 @@ fn call(address: u64, returns: bool) -> u64 {
 
 /// Everything the modules told about all sites.
 struct Modules {
-    told: BTreeMap<PathBuf, Told>,
+    told: BTreeMap<PathBuf, ModuleFrames>,
     /// For a location site, the frame there.
     located: BTreeMap<usize, Frame>,
     /// Folders that compilers ran in, by what is known of such files.

@@ -10,10 +10,11 @@ use crate::event::Event;
 use crate::wire::Kind;
 
 /// A task on a thread's stack, as [`Kind::Restart`] has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum TaskState {
     /// It runs.
+    #[default]
     Running = 0,
     /// It waits or yielded, and says so when it goes on.
     Waiting = 1,
@@ -37,9 +38,50 @@ const MAX_STACK_DEPTH: usize = 1 << 16;
 /// Pools beyond these are not kept.
 const MAX_POOLS: usize = 256;
 
+/// A task on a thread's stack, with what a reader keeps of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OnStack<F = ()> {
+    /// What it does.
+    pub state: TaskState,
+    /// The reader's.
+    pub frame: F,
+}
+
+/// A reader of a thread's records that keeps something of each task on the thread's stack.
+/// [`ThreadState::pass_to`] keeps the stack, and tells it what each record does there.
+pub trait StackVisitor {
+    /// What is kept of a task.
+    type Frame;
+
+    /// A task begins, or goes on here. The record is `None` for the root of a thread that is no
+    /// worker, and does something as part of no task. `tasks` is the number of tasks that the
+    /// thread has created, by this record too; `below`, the task that was on top.
+    fn begin(
+        &mut self,
+        record: Option<&Event<'_>>,
+        tasks: u64,
+        below: Option<&mut Self::Frame>,
+    ) -> Self::Frame;
+
+    /// The task on top waits or yields.
+    fn stop(&mut self, _top: &mut Self::Frame, _record: &Event<'_>) {}
+
+    /// The task on top says that it goes on after a stop.
+    fn resume(&mut self, _top: &mut Self::Frame) {}
+
+    /// The task on top ends, or leaves for another thread.
+    fn end(&mut self, _ended: Self::Frame, _below: Option<&mut Self::Frame>, _record: &Event<'_>) {}
+}
+
+/// Keeps nothing.
+impl StackVisitor for () {
+    type Frame = ();
+    fn begin(&mut self, _: Option<&Event<'_>>, _: u64, _: Option<&mut ()>) {}
+}
+
 /// A thread's counts and stack.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ThreadState {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreadState<F = ()> {
     /// Tasks it created so far.
     pub tasks: u64,
     /// Scopes it opened.
@@ -47,89 +89,116 @@ pub struct ThreadState {
     /// Yields it told of.
     pub yields: u64,
     /// Its stack, bottom first.
-    pub stack: Vec<TaskState>,
+    pub stack: Vec<OnStack<F>>,
     /// The pool's worker it is: pool and index.
     pub worker: Option<(u32, u64)>,
     /// Pools it told of that have not ended: number and size.
     pub pools: Vec<(u32, u64)>,
 }
 
+impl<F> Default for ThreadState<F> {
+    fn default() -> ThreadState<F> {
+        ThreadState {
+            tasks: 0,
+            scopes: 0,
+            yields: 0,
+            stack: Vec::new(),
+            worker: None,
+            pools: Vec::new(),
+        }
+    }
+}
+
 impl ThreadState {
+    /// Goes past a record.
+    pub fn pass(&mut self, event: &Event<'_>) {
+        self.pass_to(event, &mut ());
+    }
+}
+
+impl<F> ThreadState<F> {
     /// True for a thread of which nothing is open and nothing was created: reading may begin with
     /// it as it is.
     pub fn is_nothing(&self) -> bool {
-        *self == ThreadState::default()
+        (self.tasks, self.scopes, self.yields) == (0, 0, 0)
+            && self.stack.is_empty()
+            && self.worker.is_none()
+            && self.pools.is_empty()
     }
 
-    /// Goes past a record.
-    pub fn pass(&mut self, event: &Event<'_>) {
+    /// The task on top runs.
+    #[inline]
+    pub fn is_running(&self) -> bool {
+        let top = self.stack.last();
+        top.is_some_and(|top| top.state == TaskState::Running)
+    }
+
+    /// Goes past a record, and tells a reader what it does to the stack.
+    #[inline(always)]
+    pub fn pass_to<V: StackVisitor<Frame = F>>(&mut self, event: &Event<'_>, visitor: &mut V) {
         match event {
             Event::Root => {
                 add(&mut self.tasks, 1);
                 if self.stack.is_empty() {
-                    self.push();
+                    self.push(Some(event), visitor);
                 } else {
-                    self.stack.insert(0, TaskState::Interrupted);
+                    let frame = visitor.begin(Some(event), self.tasks, None);
+                    let state = TaskState::Interrupted;
+                    self.stack.insert(0, OnStack { state, frame });
                 }
             }
             Event::Begin(_)
             | Event::Next
             | Event::ResumeYielded { .. }
             | Event::ResumeStopped(_)
-            | Event::Member { .. } => self.push(),
+            | Event::Member { .. } => self.push(Some(event), visitor),
             Event::Part { .. } => {
                 add(&mut self.tasks, 1);
-                self.push();
+                self.push(Some(event), visitor);
             }
-            Event::End => self.pop(),
+            Event::End => self.pop(event, visitor),
             Event::EndResume => {
-                self.pop();
-                self.set(TaskState::Running);
+                self.pop(event, visitor);
+                self.resume(visitor);
             }
             Event::Join { .. } => {
+                self.stop(event, visitor);
                 add(&mut self.tasks, 2);
-                self.current();
-                self.set(TaskState::Waiting);
-                self.push();
+                self.push(Some(event), visitor);
             }
             Event::Create { .. } => {
+                self.current(visitor);
                 add(&mut self.tasks, 1);
-                self.current();
             }
             Event::Scope { .. } => {
                 add(&mut self.scopes, 1);
-                self.current();
+                self.current(visitor);
             }
             Event::Team { .. } => {
                 add(&mut self.scopes, 1);
-                self.current();
-                self.set(TaskState::Waiting);
+                self.stop(event, visitor);
             }
-            Event::Wait { .. } => {
-                self.current();
-                self.set(TaskState::Waiting);
-            }
-            Event::Resume => self.set(TaskState::Running),
+            Event::Wait { .. } => self.stop(event, visitor),
+            Event::Resume => self.resume(visitor),
             Event::Yield { .. } => {
                 add(&mut self.yields, 1);
-                self.current();
-                self.set(TaskState::Waiting);
+                self.stop(event, visitor);
             }
             Event::Leave { .. } => {
                 add(&mut self.yields, 1);
-                self.current();
-                self.pop();
+                self.current(visitor);
+                self.pop(event, visitor);
             }
             Event::Unrecorded { .. } => {
                 add(&mut self.yields, 1);
-                self.current();
+                self.current(visitor);
             }
             Event::Recorded
             | Event::Signal { .. }
             | Event::RegionBegin { .. }
             | Event::RegionEnd { .. }
             | Event::PartBegin { .. }
-            | Event::PartEnd { .. } => self.current(),
+            | Event::PartEnd { .. } => self.current(visitor),
             Event::Worker { pool, index } => self.worker = Some((*pool, *index)),
             Event::WorkerEnd => self.worker = None,
             Event::Pool { pool, size } => {
@@ -151,8 +220,11 @@ impl ThreadState {
                 // Only a thread whose beginning is missing learns from it; any other knows as much.
                 if self.is_nothing() {
                     (self.tasks, self.scopes, self.yields) = (*tasks, *scopes, *yields);
-                    let places = stack.iter().map(|(_, code)| TaskState::from_code(code));
-                    self.stack.extend(places.take(MAX_STACK_DEPTH));
+                    for (_, code) in stack.iter().take(MAX_STACK_DEPTH) {
+                        let state = TaskState::from_code(code);
+                        let frame = visitor.begin(Some(event), self.tasks, None);
+                        self.stack.push(OnStack { state, frame });
+                    }
                 }
             }
             Event::Depend { .. }
@@ -171,37 +243,53 @@ impl ThreadState {
         }
     }
 
-    fn push(&mut self) {
-        if let Some(top) = self.stack.last_mut()
-            && *top == TaskState::Running
-        {
-            *top = TaskState::Interrupted;
-        }
+    fn push(&mut self, event: Option<&Event<'_>>, visitor: &mut impl StackVisitor<Frame = F>) {
+        let below = self.stack.last_mut().map(|top| {
+            if top.state == TaskState::Running {
+                top.state = TaskState::Interrupted;
+            }
+            &mut top.frame
+        });
+        let frame = visitor.begin(event, self.tasks, below);
         if self.stack.len() < MAX_STACK_DEPTH {
-            self.stack.push(TaskState::Running);
+            let state = TaskState::Running;
+            self.stack.push(OnStack { state, frame });
         }
     }
 
-    fn pop(&mut self) {
-        self.stack.pop();
-        if let Some(top) = self.stack.last_mut()
-            && *top == TaskState::Interrupted
-        {
-            *top = TaskState::Running;
-        }
+    fn pop(&mut self, event: &Event<'_>, visitor: &mut impl StackVisitor<Frame = F>) {
+        let Some(ended) = self.stack.pop() else {
+            return;
+        };
+        let below = self.stack.last_mut().map(|top| {
+            if top.state == TaskState::Interrupted {
+                top.state = TaskState::Running;
+            }
+            &mut top.frame
+        });
+        visitor.end(ended.frame, below, event);
     }
 
-    fn set(&mut self, place: TaskState) {
+    fn resume(&mut self, visitor: &mut impl StackVisitor<Frame = F>) {
         if let Some(top) = self.stack.last_mut() {
-            *top = place;
+            top.state = TaskState::Running;
+            visitor.resume(&mut top.frame);
         }
     }
 
-    /// A record that needs a running task: one that is no worker gets a root.
-    fn current(&mut self) {
+    fn stop(&mut self, event: &Event<'_>, visitor: &mut impl StackVisitor<Frame = F>) {
+        self.current(visitor);
+        if let Some(top) = self.stack.last_mut() {
+            top.state = TaskState::Waiting;
+            visitor.stop(&mut top.frame, event);
+        }
+    }
+
+    /// A record that needs a running task: a thread that is no worker gets a root.
+    fn current(&mut self, visitor: &mut impl StackVisitor<Frame = F>) {
         match self.stack.last_mut() {
-            Some(top) => *top = TaskState::Running,
-            None if self.worker.is_none() => self.stack.push(TaskState::Running),
+            Some(top) => top.state = TaskState::Running,
+            None if self.worker.is_none() => self.push(None, visitor),
             None => {}
         }
     }
@@ -216,8 +304,8 @@ impl ThreadState {
         ] {
             push_varint(out, count);
         }
-        for &place in &self.stack {
-            push_varint(out, place as u64);
+        for task in &self.stack {
+            push_varint(out, task.state as u64);
         }
     }
 
@@ -273,7 +361,7 @@ mod tests {
             (Event::End, "w"),
         ] {
             open.pass(&event);
-            let letter = |place: &TaskState| ["r", "w", "i"][*place as usize];
+            let letter = |task: &OnStack| ["r", "w", "i"][task.state as usize];
             assert_eq!(
                 open.stack.iter().map(letter).collect::<String>(),
                 stack,
@@ -289,11 +377,13 @@ mod tests {
             tasks: 1 << 40,
             scopes: 3,
             yields: 0,
-            stack: vec![
+            stack: [
                 TaskState::Waiting,
                 TaskState::Interrupted,
                 TaskState::Running,
-            ],
+            ]
+            .map(|state| OnStack { state, frame: () })
+            .to_vec(),
             worker: Some((2, 1)),
             pools: vec![(2, 4)],
         };

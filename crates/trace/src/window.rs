@@ -14,7 +14,7 @@ use crate::entry::{ClockPair, Finished, OffCpu, entries};
 use crate::event::{Event, Events};
 use crate::off_cpu::{clipped, is_off_cpu};
 use crate::reader::{Chunk, Tolerance, Trace};
-use crate::thread_state::{TaskState, ThreadState};
+use crate::thread_state::{OnStack, ThreadState};
 use crate::writer::TraceWriter;
 
 /// A stretch of time, both ends in ticks and in nanoseconds of `CLOCK_MONOTONIC_RAW`; what happens
@@ -85,7 +85,7 @@ pub fn copy_window<W: Write + Seek>(
     if cut.next.is_empty() && cut.over {
         cut.early = true;
         let mut thread = Thread::new(0, window);
-        thread.open.stack.push(TaskState::Running);
+        thread.open.stack.push(OnStack::default());
         thread.begin(&mut Cut::default(), writer)?;
         cut.next.insert(thread.number, thread.seq);
     }

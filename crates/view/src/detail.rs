@@ -1,7 +1,6 @@
 //! Strands and tasks one by one, the critical path, the regions (`ui/src/data/contract.ts`).
 
 mod critical;
-mod meanwhile;
 mod regions;
 mod spawned;
 mod strand;
@@ -9,14 +8,13 @@ mod task;
 mod waits;
 
 pub(crate) use critical::critical;
-pub(crate) use meanwhile::Busy;
 pub(crate) use regions::regions;
 pub(crate) use spawned::spawned;
 pub(crate) use strand::strand;
 pub(crate) use task::task;
 
 use serde::Serialize;
-use workspan_dag::{EndKind, PlaceId, StartKind, TaskId};
+use workspan_dag::{PlaceId, StartKind, TaskId};
 
 use crate::answer::Reply;
 use crate::api_error::ApiError;
@@ -66,17 +64,6 @@ fn start_kind(kind: StartKind) -> &'static str {
         StartKind::AfterYield => "after_yield",
         StartKind::AfterSignal => "after_signal",
         StartKind::AfterHandoff => "after_handoff",
-    }
-}
-
-pub(crate) fn end_kind(kind: EndKind) -> &'static str {
-    match kind {
-        EndKind::Create => "create",
-        EndKind::Wait => "wait",
-        EndKind::Yield => "yield",
-        EndKind::Signal => "signal",
-        EndKind::End => "end",
-        EndKind::Handoff => "handoff",
     }
 }
 

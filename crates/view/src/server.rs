@@ -20,7 +20,7 @@ use axum::Router;
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 
 use crate::session::Session;
-pub use browser::{Told, open_browser};
+pub use browser::{AddressFile, open_browser};
 pub use token::Key;
 
 /// Asked for when the user names no port; any other when it is taken.

@@ -7,7 +7,7 @@
 mod arcs;
 mod cell;
 pub(crate) mod events;
-mod free;
+mod free_rows;
 mod load;
 mod path;
 mod pyramid;
@@ -16,12 +16,13 @@ mod strands;
 mod waits;
 mod window;
 
+use workspan_analysis::BusyTime;
+
 use crate::api_error::ApiError;
-use crate::detail::Busy;
 use crate::planes::Planes;
 use crate::run::{Picture, Run};
 use arcs::Arcs;
-use cell::Seen;
+use cell::CellBytes;
 pub(crate) use cell::{narrow, share};
 use events::Events;
 use path::Pieces;
@@ -89,7 +90,7 @@ pub(crate) struct Index {
     events: Events,
     critical: Pieces,
     ready: Pieces,
-    pub(crate) busy: Busy,
+    busy: BusyTime,
 }
 
 impl Index {
@@ -105,9 +106,15 @@ impl Index {
             events: Events::new(picture),
             critical: Pieces::new(picture, critical.collect()),
             ready: Pieces::new(picture, path.iter().map(|s| s.0).collect()),
-            busy: Busy::new(picture, &source),
+            busy: BusyTime::new(&picture.dag, &source.index),
             source,
         }
+    }
+
+    /// Mean number of strands that are on the CPU in [from, to), absolute ticks.
+    pub(crate) fn mean_busy(&self, picture: &Picture, from: u64, to: u64) -> f64 {
+        let index = &self.source.index;
+        self.busy.mean(&picture.dag, index, from, to)
     }
 }
 
@@ -163,7 +170,7 @@ pub(crate) fn rows(run: &Run, (level, at): (u32, u64)) -> Result<Planes, ApiErro
         .tile(picture, &index.source, tile.level, tile.index);
     let mut planes = Planes::new();
     let seen = || drawn.seen.iter().flatten();
-    let shares = |i: usize| seen().map(move |s: &Seen| s.shares[i]);
+    let shares = |i: usize| seen().map(move |s: &CellBytes| s.shares[i]);
     planes.plane("work", shares(0));
     planes.plane("descheduled", shares(1));
     planes.plane("blocked", shares(2));

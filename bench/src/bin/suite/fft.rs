@@ -3,47 +3,10 @@
 //! wait; twiddle (halved), wait. 32 numbers and fewer serially.
 
 use std::f64::consts::PI;
-use std::ops::{Add, Mul, Sub};
 
-use workspan_bench::numbers::mixed_float;
+use workspan_bench::numbers::{Complex, mixed_float};
 
 use crate::program::{Arguments, Outcome, Program, outcome, pfor_mut, pfor_slices};
-
-#[derive(Clone, Copy, Default)]
-struct Complex {
-    re: f64,
-    im: f64,
-}
-
-impl Add for Complex {
-    type Output = Self;
-    fn add(self, b: Self) -> Self {
-        Self {
-            re: self.re + b.re,
-            im: self.im + b.im,
-        }
-    }
-}
-
-impl Sub for Complex {
-    type Output = Self;
-    fn sub(self, b: Self) -> Self {
-        Self {
-            re: self.re - b.re,
-            im: self.im - b.im,
-        }
-    }
-}
-
-impl Mul for Complex {
-    type Output = Self;
-    fn mul(self, b: Self) -> Self {
-        Self {
-            re: self.re * b.re - self.im * b.im,
-            im: self.re * b.im + self.im * b.re,
-        }
-    }
-}
 
 /// Numbers that are transformed serially.
 const BASE: usize = 32;

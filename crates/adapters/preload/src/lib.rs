@@ -34,8 +34,10 @@ mod call_instruction;
 mod fork;
 mod free_list;
 mod gomp;
+mod libc_symbol;
 mod loaded_files;
 mod ompt;
+mod overhead_budget;
 mod runtimes;
 mod sandbox;
 mod site_cache;
@@ -44,7 +46,6 @@ mod threads;
 mod unrecorded;
 #[cfg(target_arch = "x86_64")]
 mod waits;
-mod watch;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

@@ -257,14 +257,11 @@ pub(crate) fn note(key: &str, value: &str) {
 mod loader {
     use core::ffi::{c_char, c_int, c_void};
 
-    /// Lookup in the files after this library.
-    pub(super) const RTLD_NEXT: *mut c_void = usize::MAX as *mut c_void;
     pub(super) const RTLD_LAZY: c_int = 1;
     pub(super) const RTLD_NOLOAD: c_int = 4;
     pub(super) const RTLD_NODELETE: c_int = 0x1000;
 
     unsafe extern "C" {
-        pub(super) fn dlsym(scope: *mut c_void, name: *const c_char) -> *mut c_void;
         pub(super) fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
     }
 }

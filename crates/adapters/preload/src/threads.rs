@@ -11,14 +11,13 @@ mod call_stack;
 mod joins;
 mod start;
 
-use core::ffi::{CStr, c_int, c_void};
-use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::ffi::{c_int, c_void};
 
 use workspan_recorder::adapter::{self, KeepErrno, LiveHandle};
 use workspan_recorder::front::id;
 use workspan_recorder::wire::{create, primitive};
 
+use crate::libc_symbol::LibcSymbol;
 use call_stack::CallStack;
 use start::Start;
 
@@ -28,40 +27,27 @@ type Create = unsafe extern "C-unwind" fn(*mut usize, *const c_void, Routine, *m
 type SetName = unsafe extern "C-unwind" fn(usize, *const core::ffi::c_char) -> c_int;
 type Join = unsafe extern "C-unwind" fn(usize, *mut *mut c_void) -> c_int;
 
-/// Lookup in the files after this library.
-const RTLD_NEXT: *mut c_void = usize::MAX as *mut c_void;
 /// What `pthread_create` returns where there is no such function to call.
 const EAGAIN: c_int = 11;
 /// What `pthread_join` returns where there is no such function to call.
 const ESRCH: c_int = 3;
 
-static NEXT_CREATE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
-static NEXT_JOIN: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
-static NEXT_SET_NAME: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+// SAFETY: the functions' types.
+static NEXT_CREATE: LibcSymbol<Create> = unsafe { LibcSymbol::new(c"pthread_create") };
+// SAFETY: as above.
+static NEXT_JOIN: LibcSymbol<Join> = unsafe { LibcSymbol::new(c"pthread_join") };
+// SAFETY: as above.
+static NEXT_SET_NAME: LibcSymbol<SetName> = unsafe { LibcSymbol::new(c"pthread_setname_np") };
 
 unsafe extern "C" {
-    fn dlsym(scope: *mut c_void, name: *const core::ffi::c_char) -> *mut c_void;
     fn pthread_self() -> usize;
-}
-
-/// The C library's function of that name, or null if it has none. The address is looked up once and
-/// cached.
-fn next(cache: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
-    let found = cache.load(Ordering::Acquire);
-    if !found.is_null() {
-        return found;
-    }
-    // SAFETY: the name is a C string.
-    let found = unsafe { dlsym(RTLD_NEXT, name.as_ptr()) };
-    cache.store(found, Ordering::Release);
-    found
 }
 
 /// Looks up the C library's functions at the start.
 pub(crate) fn look() {
-    next(&NEXT_CREATE, c"pthread_create");
-    next(&NEXT_JOIN, c"pthread_join");
-    next(&NEXT_SET_NAME, c"pthread_setname_np");
+    NEXT_CREATE.get();
+    NEXT_JOIN.get();
+    NEXT_SET_NAME.get();
 }
 
 /// `int pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)`
@@ -72,12 +58,9 @@ unsafe extern "C-unwind" fn pthread_create(
     routine: Routine,
     argument: *mut c_void,
 ) -> c_int {
-    let next = next(&NEXT_CREATE, c"pthread_create");
-    if next.is_null() {
+    let Some(next) = NEXT_CREATE.get() else {
         return EAGAIN;
-    }
-    // SAFETY: the C library's function has this type.
-    let next: Create = unsafe { core::mem::transmute(next) };
+    };
     // SAFETY: the caller's arguments; those of a thread that is to be a task are read by
     // `start::thread_start` alone, which frees them.
     unsafe {
@@ -124,12 +107,9 @@ fn create_task() -> Option<u64> {
 /// `int pthread_join(pthread_t, void **)`
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_join(thread: usize, result: *mut *mut c_void) -> c_int {
-    let next = next(&NEXT_JOIN, c"pthread_join");
-    if next.is_null() {
+    let Some(next) = NEXT_JOIN.get() else {
         return ESRCH;
-    }
-    // SAFETY: the C library's function has this type.
-    let next: Join = unsafe { core::mem::transmute(next) };
+    };
     let wait = joins::take(thread).and_then(Wait::begin);
     // SAFETY: the caller's arguments. The thread may be cancelled in this call: no value of this
     // frame needs to be dropped.
@@ -147,12 +127,11 @@ unsafe extern "C-unwind" fn pthread_setname_np(
     thread: usize,
     name: *const core::ffi::c_char,
 ) -> c_int {
-    let next = next(&NEXT_SET_NAME, c"pthread_setname_np");
-    if next.is_null() {
+    let Some(next) = NEXT_SET_NAME.get() else {
         return ESRCH;
-    }
-    // SAFETY: the C library's function has this type, and the arguments are the caller's.
-    let result = unsafe { core::mem::transmute::<*mut c_void, SetName>(next)(thread, name) };
+    };
+    // SAFETY: the arguments are the caller's.
+    let result = unsafe { next(thread, name) };
     // SAFETY: no preconditions.
     if result == 0 && thread == unsafe { pthread_self() } {
         adapter::note_thread_name();

@@ -1,4 +1,4 @@
-//! What runs inside of a task that is left out ([`crate::watch`]): such a task's own begin and end
+//! What runs inside of a task that is left out ([`crate::overhead_budget`]): such a task's own begin and end
 //! are recorded, and what it does in between on its thread is an unrecorded subtree
 //! (docs/format.md).
 //!

@@ -14,6 +14,7 @@ mod stack;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::libc_symbol::{self, RTLD_NEXT};
 use release::Release;
 use workspan_recorder::adapter::KeepErrno;
 use workspan_recorder::wait_log::{self, Wait};
@@ -52,8 +53,6 @@ struct Entry {
     kind: WaitKind,
 }
 
-/// Lookup in the files after this library.
-const RTLD_NEXT: *mut c_void = usize::MAX as *mut c_void;
 /// The version that the present condition variables have had since glibc 2.3.2. Without a version
 /// the lookup may find those of before.
 const CONDITION_VERSION: &CStr = c"GLIBC_2.3.2";
@@ -61,7 +60,6 @@ const CONDITION_VERSION: &CStr = c"GLIBC_2.3.2";
 const FIRST_VERSION: &CStr = c"GLIBC_2.2.5";
 
 unsafe extern "C" {
-    fn dlsym(scope: *mut c_void, name: *const c_char) -> *mut c_void;
     fn dlvsym(scope: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
 }
 
@@ -85,17 +83,16 @@ impl Entry {
 
     #[cold]
     fn find(&self) -> usize {
-        let name = self.name.as_ptr();
+        let next = libc_symbol::look_up(self.name);
         // SAFETY: the names are C strings.
-        let mut found = unsafe {
-            let next = dlsym(RTLD_NEXT, name);
-            let version = |version: &CStr| dlvsym(RTLD_NEXT, name, version.as_ptr());
-            match self.kind {
-                // Another library's, a sanitizer's for example, has no versions.
-                WaitKind::Condition if next == version(FIRST_VERSION) => version(CONDITION_VERSION),
-                _ => next,
-            }
-        } as usize;
+        let version = |version: &CStr| unsafe {
+            dlvsym(RTLD_NEXT, self.name.as_ptr(), version.as_ptr()) as usize
+        };
+        let mut found = match self.kind {
+            // Another library's, a sanitizer's for example, has no versions.
+            WaitKind::Condition if next == version(FIRST_VERSION) => version(CONDITION_VERSION),
+            _ => next,
+        };
         if found == 0 {
             found = missing as *const () as usize;
         }

@@ -9,14 +9,14 @@
 //! What kind of change a block needs is what the report's causes say of it, so the two never
 //! disagree.
 
+mod change_kind;
 mod folded;
 mod grain;
-mod kind;
 mod search;
 
+pub use change_kind::Change;
 pub use folded::{FoldedAdvice, FoldedSite};
 pub use grain::{Grain, GrainAdvice, GrainChange};
-pub use kind::Change;
 
 use workspan_dag::Dag;
 
@@ -125,7 +125,9 @@ pub fn advise(dag: &Dag, options: &Options, report: &Report, goal: Goal) -> Resu
         Metric::Counter(_) => None,
     };
     let findings = report.causes.findings().into_iter();
-    let elsewhere = findings.filter(|f| kind::is_elsewhere(f.cause)).cloned();
+    let elsewhere = findings
+        .filter(|f| change_kind::is_elsewhere(f.cause))
+        .cloned();
     Ok(Advice {
         goal,
         now: found.now,

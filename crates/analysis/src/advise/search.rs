@@ -2,7 +2,7 @@
 
 use workspan_dag::{Dag, StrandId};
 
-use super::{Change, Goal, Step, Stop, kind};
+use super::{Change, Goal, Step, Stop, change_kind};
 use crate::blocks::{BlockTable, CodeBlock};
 use crate::heaviest::Burden;
 use crate::limits::ThreadShares;
@@ -25,7 +25,7 @@ const CANDIDATES: usize = 8;
 /// Strands that trying smaller sets may visit.
 const SMALLER_SETS_BUDGET: u64 = 300_000_000;
 
-pub(super) struct Found {
+pub(super) struct SearchResult {
     pub now: Outcome,
     pub steps: Vec<Step>,
     pub stop: Stop,
@@ -65,12 +65,12 @@ struct Search<'a> {
     sums: Vec<Sum>,
 }
 
-pub(super) fn search(dag: &Dag, weights: &Weights, report: &Report, goal: Goal) -> Found {
+pub(super) fn search(dag: &Dag, weights: &Weights, report: &Report, goal: Goal) -> SearchResult {
     let search = Search::new(dag, weights, report, goal);
     let now = search.outcome(&[]);
     let reached = |outcome: &Outcome| outcome.parallelism() >= goal.parallelism;
     if reached(&now) {
-        return Found {
+        return SearchResult {
             now,
             steps: Vec::new(),
             stop: Stop::Already,
@@ -89,7 +89,7 @@ pub(super) fn search(dag: &Dag, weights: &Weights, report: &Report, goal: Goal) 
         Step {
             block: key,
             change: match sum.threads {
-                0 => kind::change(dag, &report.causes, &key),
+                0 => change_kind::change(dag, &report.causes, &key),
                 _ => Change::MoreThreads,
             },
             strands: sum.strands,
@@ -99,7 +99,7 @@ pub(super) fn search(dag: &Dag, weights: &Weights, report: &Report, goal: Goal) 
             outcome,
         }
     };
-    Found {
+    SearchResult {
         now,
         steps: steps.into_iter().map(step).collect(),
         stop,

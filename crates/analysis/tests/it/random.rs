@@ -9,6 +9,7 @@ pub mod dice;
 mod faster;
 mod loops;
 pub mod run;
+mod running;
 pub mod simulate;
 mod slow;
 mod statistics;

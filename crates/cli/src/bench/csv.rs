@@ -78,7 +78,7 @@ fn traced(out: &mut String, trace: &Recorded) {
 }
 
 /// A text in quotes, for it may have commas.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }
 

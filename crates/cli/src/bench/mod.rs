@@ -2,22 +2,20 @@
 
 mod build;
 mod csv;
-pub(crate) mod folder;
-mod kernels;
-mod measure;
+pub mod folder;
+pub mod kernels;
+pub mod measure;
 mod picture;
-mod predictions;
 mod rayon;
-mod result;
-mod runtime;
-mod runtimes;
+pub mod result;
+pub mod runtime;
+pub mod runtimes;
 mod suite;
 mod table;
 mod verdict;
 
 use std::process::ExitCode;
 
-pub use predictions::PredictionsArgs;
 pub use runtimes::RuntimesArgs;
 pub(crate) use runtimes::writable;
 pub use suite::SuiteArgs;
@@ -28,7 +26,6 @@ pub use suite::SuiteArgs;
 Examples:
   workspan bench runtimes
   workspan bench suite --size test
-  workspan bench predictions
   workspan bench runtimes --help      # kernels, and what is built how")]
 pub struct BenchArgs {
     #[command(subcommand)]
@@ -39,7 +36,6 @@ pub struct BenchArgs {
 enum What {
     Runtimes(RuntimesArgs),
     Suite(SuiteArgs),
-    Predictions(PredictionsArgs),
 }
 
 /// `workspan bench`.
@@ -51,6 +47,5 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
     match &args.what {
         What::Runtimes(args) => runtimes::run(args),
         What::Suite(args) => suite::run(args),
-        What::Predictions(args) => predictions::run(args),
     }
 }

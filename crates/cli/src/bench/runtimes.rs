@@ -155,7 +155,11 @@ pub fn run(args: &RuntimesArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn wanted(names: &[String]) -> anyhow::Result<Vec<Runtime>> {
+/// The runtimes of these names, all where there is none.
+///
+/// # Errors
+/// A name is not a runtime's.
+pub fn wanted(names: &[String]) -> anyhow::Result<Vec<Runtime>> {
     for name in names {
         if RUNTIMES.iter().all(|r| r.name() != name) {
             let known: Vec<&str> = RUNTIMES.iter().map(|r| r.name()).collect();
@@ -192,13 +196,14 @@ pub(super) fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-pub(super) fn interrupted() -> ExitCode {
+/// Says that Ctrl-C ended the measuring; the exit code of that.
+pub fn interrupted() -> ExitCode {
     say!("workspan: interrupted; nothing was written");
     ExitCode::from(130)
 }
 
 /// Finds the runtimes and builds what they run: for each kernel its variants.
-pub(super) fn prepare(
+pub fn prepare(
     kernels: &[Kernel],
     wanted: &[Runtime],
     (folder, runs): (&Path, &RunFolder),
@@ -288,18 +293,21 @@ pub(super) fn load() -> Option<f64> {
 
 /// What is being done, on stderr: one line that is written over on a terminal, else a line for each
 /// step.
-pub(super) struct Progress {
+pub struct Progress {
     terminal: bool,
 }
 
 impl Progress {
-    pub(super) fn new() -> Self {
+    /// Asks whether stderr is a terminal.
+    #[allow(clippy::new_without_default, reason = "it looks at the process")]
+    pub fn new() -> Self {
         Self {
             terminal: std::io::stderr().is_terminal(),
         }
     }
 
-    pub(super) fn say(&self, what: &str) {
+    /// Shows the step that begins.
+    pub fn say(&self, what: &str) {
         let mut stderr = std::io::stderr();
         // A terminal that is gone needs no message.
         let _ = if self.terminal {
@@ -315,7 +323,8 @@ impl Progress {
         }
     }
 
-    pub(super) fn clear(&self) {
+    /// Removes the line.
+    pub fn clear(&self) {
         if self.terminal {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
         }

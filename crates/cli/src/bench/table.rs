@@ -82,7 +82,7 @@ pub fn text(comparison: &Comparison) -> String {
     out
 }
 
-fn paragraph(out: &mut String, indent: &str, text: &str) {
+pub(super) fn paragraph(out: &mut String, indent: &str, text: &str) {
     for line in lines(text, WIDTH - indent.len()) {
         let _ = writeln!(out, "{indent}{line}");
     }

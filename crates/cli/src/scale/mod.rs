@@ -1,7 +1,7 @@
 //! `workspan scale`: how a program scales, measured, over what one recorded run of it predicts.
 
 mod cilkscale;
-pub(crate) mod cpus;
+pub mod cpus;
 mod predict;
 mod program;
 mod progress;
@@ -28,7 +28,7 @@ use crate::simulate::{Workers, policy, workers};
 use predict::Recorded;
 use program::Program;
 use progress::Progress;
-pub(crate) use run::Runner;
+pub use run::Runner;
 use workspan_record::embedded;
 use workspan_record::trace_file::destination::check_output;
 

@@ -11,7 +11,6 @@
 mod clamp;
 mod columns;
 mod graph;
-pub mod in_order;
 mod indices;
 mod joins;
 mod late_ends;
@@ -158,7 +157,7 @@ pub fn assemble(mut raw: RawTrace, mode: Mode) -> Result<Dag, Fault> {
             waits: &mut waits,
             depends: &mut depends,
         },
-        order::Told {
+        order::RunAsRead {
             signals: &raw.signals,
             ticks_per_second: raw.meta.ticks_per_second,
             late_ends: raw.late_ends,

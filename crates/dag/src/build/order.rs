@@ -13,7 +13,7 @@ use super::tasks::Tasks;
 use super::{Fault, Mode, Repairs, clamp, late_ends};
 
 /// What the reader told of the run as a whole.
-pub(super) struct Told<'a> {
+pub(super) struct RunAsRead<'a> {
     pub signals: &'a [u64],
     pub ticks_per_second: u64,
     /// [`crate::raw::RawTrace::late_ends`].
@@ -23,7 +23,7 @@ pub(super) struct Told<'a> {
 /// The strands in final order. In repair mode, times may be clamped and edges dropped on the way.
 pub(super) fn order(
     mut graph: Graph<'_>,
-    told: Told<'_>,
+    told: RunAsRead<'_>,
     tasks: &mut Tasks,
     repairs: &mut Repairs,
 ) -> Result<Vec<u32>, Fault> {

@@ -32,6 +32,18 @@ pub struct Word {
     pub kind: WordKind,
 }
 
+/// Words as plain text, code between backticks.
+pub fn plain_words(words: &[Word]) -> String {
+    let mut text = String::new();
+    for word in words {
+        match word.kind {
+            WordKind::Code => text.push_str(&format!("`{}`", word.text)),
+            _ => text.push_str(&word.text),
+        }
+    }
+    text.replace('\u{a0}', " ")
+}
+
 /// The first sentences of `workspan report`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {

@@ -7,7 +7,7 @@ use workspan_analysis::causes::Finding;
 use workspan_analysis::checks;
 use workspan_analysis::{block_name, block_strands, hot_function_of};
 use workspan_dag::{Dag, NONE, ROOT_PLACE};
-use workspan_export::{FindingSaid, Word, WordKind, summary};
+use workspan_export::{FindingSaid, plain_words, summary};
 
 use super::{link, link_to, present, rounded, run, time};
 use crate::Shared;
@@ -52,7 +52,7 @@ pub(crate) fn findings(shared: &Shared, path: &Path, run: &Run) -> Json {
         "trace": trace,
         "program": dag.meta.name,
         "verdict": said.verdict,
-        "why": said.why.iter().map(|words| text(words)).collect::<Vec<_>>(),
+        "why": said.why.iter().map(|words| plain_words(words)).collect::<Vec<_>>(),
         "workers": b.workers,
         "elapsed": time(dag, b.elapsed().into()),
         "work": time(dag, ws.work),
@@ -90,8 +90,8 @@ fn one(shared: &Shared, run: &Run, finding: &Finding, said: &FindingSaid) -> Jso
     json!({
         "id": format!("{}@{block}", finding.cause.id()),
         "cause": finding.cause.id(),
-        "what": text(&said.title),
-        "loss_and_remedy": text(&said.evidence),
+        "what": plain_words(&said.title),
+        "loss_and_remedy": plain_words(&said.evidence),
         "lost_percent": rounded(run.report.causes.percent(finding.lost)),
         "place": position(shared, dag, finding.block.telling_place()),
         "hottest_code": hot,
@@ -115,16 +115,4 @@ pub(crate) fn site_name(dag: &Dag, site: u32) -> Option<&str> {
         ROOT_PLACE => Some("root"),
         site => dag.places.get(site as usize).map(|p| p.label.as_str()),
     }
-}
-
-/// Words as a sentence, code between backticks.
-fn text(words: &[Word]) -> String {
-    let mut text = String::new();
-    for word in words {
-        match word.kind {
-            WordKind::Code => text.push_str(&format!("`{}`", word.text)),
-            _ => text.push_str(&word.text),
-        }
-    }
-    text.replace('\u{a0}', " ")
 }

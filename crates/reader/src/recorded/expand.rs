@@ -7,8 +7,8 @@
 
 mod fold;
 mod frame;
-mod needed;
 mod replay;
+mod used_tasks;
 
 use std::path::Path;
 

@@ -11,6 +11,7 @@ use super::places::Places;
 use super::replay::ReplayLog;
 use super::workers::Threads;
 use super::{Extent, clock, cpu_time, probe};
+use crate::utc;
 use workspan_dag::meta::{Meta, Shortened, Steals, TimeUnit, UnreadPart};
 use workspan_dag::{RunFacts, note_keys as key};
 
@@ -293,27 +294,8 @@ fn told_warnings(
 
 /// UTC, to the second.
 fn date(realtime_ns: u64) -> String {
-    let seconds = realtime_ns / 1_000_000_000;
-    let (days, second) = ((seconds / 86_400) as i64, seconds % 86_400);
-    // Days since 1 March of year 0, in eras of 400 years: leap days come last in their years.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
-    let year = era * 400 + year_of_era + i64::from(month <= 2);
-    let (hour, minute) = (second / 3600, second / 60 % 60);
-    format!(
-        "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02} UTC",
-        second % 60
-    )
+    let [year, month, day, hour, minute, second] = utc::date(realtime_ns / 1_000_000_000);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
 }
 
 /// Longer names come from damage: the kernel keeps 15 bytes.
@@ -341,20 +323,4 @@ fn thread_names(chunks: &TraceChunks<'_>, threads: &Threads) -> Vec<String> {
         }
     }
     names
-}
-
-#[cfg(test)]
-mod tests {
-    use super::date;
-
-    #[test]
-    fn dates_are_those_of_the_calendar() {
-        assert_eq!(date(0), "1970-01-01 00:00:00 UTC");
-        assert_eq!(date(951_782_399 * 1_000_000_000), "2000-02-28 23:59:59 UTC");
-        assert_eq!(date(951_782_400 * 1_000_000_000), "2000-02-29 00:00:00 UTC");
-        assert_eq!(
-            date(1_795_219_199 * 1_000_000_000),
-            "2026-11-20 23:59:59 UTC"
-        );
-    }
 }

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use workspan_fold::{Cut, FoldOptions, Thieves};
 
 use self::idle::Idle;
-use self::lane::Looked;
+use self::lane::ThreadSurvey;
 use super::chunks_by_thread::{Thread, TraceChunks};
 use super::places::Places;
 use super::replay::ReplayLog;
@@ -79,7 +79,7 @@ pub(super) fn fold(
     let ticks = |ns: u64| (u128::from(ns) * u128::from(rate) / 1_000_000_000) as u64;
     let thief = ticks(THIEF).max(1);
     let looked = each_thread(chunks, |place, thread| {
-        Looked::at(place as u32, thread, thief)
+        ThreadSurvey::at(place as u32, thread, thief)
     });
     content.release_pages();
     let first = looked.iter().map(|l| l.first).min()?;
@@ -184,7 +184,7 @@ struct Plan {
 }
 
 /// Survey of the thread's creates that others ran, ascending.
-fn taken(looked: &[Looked], thread: u32) -> Vec<u64> {
+fn taken(looked: &[ThreadSurvey], thread: u32) -> Vec<u64> {
     let names = looked.iter().flat_map(|l| &l.taken);
     let mut taken: Vec<u64> = names
         .filter(|name| name.0 == thread)
@@ -196,7 +196,7 @@ fn taken(looked: &[Looked], thread: u32) -> Vec<u64> {
 
 /// What a thread has to respect: the run's idle times and its own times off the CPU. Where workers
 /// are idle, what is shorter than `short` is folded in any case.
-fn cuts(idle: &[Idle], looked: &Looked, short: u64) -> Vec<(u64, Cut)> {
+fn cuts(idle: &[Idle], looked: &ThreadSurvey, short: u64) -> Vec<(u64, Cut)> {
     let mut cuts = Vec::with_capacity(2 * (idle.len() + looked.offs.len()));
     for idle in idle {
         // What has to wait for others need not stand ready.

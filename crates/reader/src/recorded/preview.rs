@@ -119,9 +119,10 @@ pub fn preview(bytes: &[u8], options: &OpenOptions) -> Result<Preview, Error> {
         .into_par_iter()
         .filter(|(_, places)| places.iter().any(|&i| firsts[i].busy))
         .map(|(number, of)| {
-            let mut lane = ThreadBins::new(&firsts, &places, (began, level), bins);
+            let mut lane =
+                ThreadBins::new((&firsts, &chunks.threads), &places, (began, level), bins);
             for place in of {
-                lane.walk(&chunks.threads[place], &chunks.threads, extent.last);
+                lane.walk(&chunks.threads[place], extent.last);
             }
             (number, lane.finish())
         })

@@ -218,10 +218,10 @@ fn slots(threads: &mut [(u64, u64, u32)], limit: u32) -> Vec<(u32, u32)> {
     found
 }
 
-/// Puts the numbers in, `strands` being the strands' threads. What a thread was off the CPU before
-/// or after its own tasks is left out where its number is also another thread's: a worker of a pool
-/// that has ended may still be waiting to exit while the next pool's has its number.
-pub(super) fn renumber(threads: &Threads, strands: &mut [u32], raw: &mut RawTrace) {
+/// Puts the numbers in. What a thread was off the CPU before or after its own tasks is left out
+/// where its number is also another thread's: a worker of a pool that has ended may still be
+/// waiting to exit while the next pool's has its number.
+pub(super) fn renumber(threads: &Threads, raw: &mut RawTrace) {
     if (0..)
         .zip(&threads.number)
         .all(|(place, &number)| place == number)
@@ -229,7 +229,7 @@ pub(super) fn renumber(threads: &Threads, strands: &mut [u32], raw: &mut RawTrac
         return;
     }
     let number = |thread: u32| threads.number.get(thread as usize).copied().unwrap_or(NONE);
-    for thread in strands {
+    for thread in &mut raw.strands.thread {
         *thread = number(*thread);
     }
     raw.offs.retain_mut(|off| {

@@ -74,10 +74,8 @@ fn all_readers_agree_on_what_counts() {
         let bytes = file.bytes();
         let options = OpenOptions::default();
         let replayed = build(recorded::read(&bytes, &options).unwrap(), Mode::Repair);
-        let straight = recorded::of_joins(&bytes, &options).unwrap();
         for (how, dag) in [
             ("replay", replayed.unwrap()),
-            ("straight", straight.expect("a run of joins alone")),
             ("full", through(&bytes, Grain::None)),
             ("fold", through(&bytes, Grain::Nanoseconds(1))),
         ] {

@@ -1,26 +1,10 @@
-//! Runs of joins alone: the one walk that takes them gives what the reader and the builder give
-//! that take everything.
+//! Runs of joins alone, made up by a scheduler that knows what it did.
 
-use workspan_dag::Dag;
-use workspan_dag::build::{Mode, build};
-use workspan_reader::OpenOptions;
-use workspan_reader::recorded::{of_joins, read};
+use workspan_dag::StartKind;
 use workspan_trace::wire::Kind;
 
 use crate::dice::Dice;
-use crate::writer::{File, Lane, installed, lane};
-
-/// Both ways, in one walk first; `None` where the one walk gives up.
-fn both(file: &File) -> Option<(Dag, Dag)> {
-    let options = OpenOptions {
-        allow_truncated: true,
-        ..OpenOptions::default()
-    };
-    let bytes = file.bytes();
-    let walked = of_joins(&bytes, &options).unwrap()?;
-    let told = read(&bytes, &options).unwrap();
-    Some((walked, build(told, Mode::Repair).unwrap()))
-}
+use crate::writer::{File, Lane, dag};
 
 /// A task on a thread's stack: which half of which join it is (2 · join + 1 for the inline one),
 /// and the join it waits for.
@@ -180,95 +164,26 @@ impl Run {
 }
 
 #[test]
-fn sound_runs_are_walked_and_come_out_the_same() {
+fn runs_of_joins_are_read_as_they_were() {
     let mut steals = 0;
     for seed in 0..300 {
-        let workers = 1 + seed as usize % 5;
-        let file = Run::file(seed, workers, 1 + seed as usize, 1);
-        let (walked, in_steps) = both(&file).unwrap_or_else(|| panic!("seed {seed} was not taken"));
-        assert_eq!(walked, in_steps, "seed {seed}");
-        assert!(
-            walked.meta.warnings.is_empty(),
-            "{:?}",
-            walked.meta.warnings
-        );
-        steals += walked.steals.len();
+        let (workers, joins) = (1 + seed as usize % 5, 1 + seed as usize);
+        let read = dag(&Run::file(seed, workers, joins, 1));
+        assert!(read.meta.warnings.is_empty(), "{:?}", read.meta.warnings);
+        assert_eq!(read.tasks.len(), 1 + 2 * joins, "seed {seed}");
+        assert_eq!(read.waits.after.len(), joins, "seed {seed}");
+        for wait in 0..joins {
+            let joined = read.waits.tasks.get(wait);
+            let parents = joined.iter().map(|&t| read.tasks.parent[t as usize]);
+            let own = read.strands.task[read.waits.after[wait] as usize];
+            assert_eq!(parents.collect::<Vec<_>>(), [own; 2], "seed {seed}");
+        }
+        let begun = |kind| read.strands.start_kind.iter().filter(move |k| **k == kind);
+        assert_eq!(begun(StartKind::Begin).count(), 1 + 2 * joins);
+        steals += read.steals.len();
     }
     assert!(
         steals > 1000,
         "{steals} steals are too few to prove anything"
     );
-}
-
-/// Records of several threads at one tick: the order of their strands is not that of the threads.
-#[test]
-fn runs_with_ties_come_out_the_same() {
-    let (mut taken, mut moved) = (0, 0);
-    for seed in 0..600 {
-        let file = Run::file(seed, 2 + seed as usize % 3, 40, 0);
-        let Some((walked, in_steps)) = both(&file) else {
-            continue;
-        };
-        assert_eq!(walked, in_steps, "seed {seed}");
-        taken += 1;
-        let (strands, at_once) = (&walked.strands, |s: usize| walked.strands.start[s]);
-        let back =
-            |s: &usize| at_once(*s) == at_once(s - 1) && strands.thread[*s] < strands.thread[s - 1];
-        moved += (1..strands.len()).filter(back).count();
-    }
-    assert!(
-        taken > 100 && moved > 100,
-        "{taken} runs, {moved} strands out of the threads' order"
-    );
-}
-
-#[test]
-fn the_installed_join_is_walked() {
-    let (walked, in_steps) = both(&File::new(installed(), Some(100))).unwrap();
-    assert_eq!(walked, in_steps);
-}
-
-/// Whatever the walk takes of a damaged run, it reads as all else does.
-#[test]
-fn what_is_taken_of_damaged_runs_is_the_same() {
-    let (mut dice, mut taken) = (Dice(3), 0);
-    for case in 0..6000 {
-        let mut file = Run::file(case, 1 + case as usize % 3, 12, dice.roll(2));
-        file.pieces = 1;
-        for _ in 0..1 + dice.roll(2) {
-            let lanes = file.lanes.len() as u64;
-            let bytes = &mut file.lanes[dice.roll(lanes) as usize].bytes;
-            if bytes.is_empty() {
-                continue;
-            }
-            let at = dice.roll(bytes.len() as u64) as usize;
-            match dice.roll(3) {
-                0 => bytes[at] = dice.roll(256) as u8,
-                1 => bytes[at] ^= 1 << dice.roll(8),
-                _ => bytes.truncate(at),
-            }
-        }
-        if let Some((walked, in_steps)) = both(&file) {
-            assert_eq!(walked, in_steps, "case {case}");
-            taken += 1;
-        }
-    }
-    assert!(taken > 100, "{taken} runs");
-}
-
-/// A task that nobody ended, and a record of another kind, are for those who take everything.
-#[test]
-fn other_runs_are_left_to_others() {
-    let open = lane(&[
-        (0, Kind::Root, &[]),
-        (5, Kind::Join, &[1]),
-        (9, Kind::End, &[]),
-    ]);
-    assert!(both(&File::new([open], Some(10))).is_none());
-    let created = lane(&[
-        (0, Kind::Root, &[]),
-        (5, Kind::Create, &[2, 1]),
-        (9, Kind::End, &[]),
-    ]);
-    assert!(both(&File::new([created], Some(10))).is_none());
 }

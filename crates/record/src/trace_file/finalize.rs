@@ -29,7 +29,7 @@ use crate::kernel::off_cpu::OffCpu;
 use crate::kernel::waits::Waits;
 use crate::options::keep_windows::{self, Windows};
 use crate::run_notes::EXIT_STATUS;
-use crate::trace_file::process_facts::Told;
+use crate::trace_file::process_facts::ProcessFacts;
 
 /// A trace that was finalised.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -114,7 +114,7 @@ pub fn finalize(
     let off_cpu = &*off_cpu;
     let parts = windows.of(&trace, &clock);
     let tails = tail_grain.map_or_else(Tails::default, |grain| tails(&trace, clock.length(grain)));
-    let told = Told::read(&trace);
+    let told = ProcessFacts::read(&trace);
     let (places, mut warnings) = told.resolve(workspace);
     let costs = costs(&told, &clock, tool);
     // Of a process that the recorded program started, its end is not known.
@@ -135,7 +135,7 @@ pub fn finalize(
         .chain((unseen_ns > 0).then(|| Note::new(key::UNSEEN_OFF_NS, unseen_ns.to_string())))
         .chain(costs)
         .collect();
-    let found = Found {
+    let found = TraceParts {
         trace: &trace,
         told: &told,
         places: &places,
@@ -229,9 +229,9 @@ fn is_full(error: &io::Error) -> bool {
 }
 
 /// All that goes into a trace.
-struct Found<'a> {
+struct TraceParts<'a> {
     trace: &'a Trace<'a>,
-    told: &'a Told,
+    told: &'a ProcessFacts,
     places: &'a [PlaceEntry],
     /// Beside those the process told itself.
     notes: &'a [Note],
@@ -241,7 +241,7 @@ struct Found<'a> {
     tails: &'a Tails,
 }
 
-impl Found<'_> {
+impl TraceParts<'_> {
     /// Writes the trace, packed where that is worth it; damage in what was recorded is left out and
     /// told.
     fn write(

@@ -18,7 +18,7 @@ use crate::trace_file::run_folder::program_name;
 
 /// What the chunks of other kinds than events say.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct ProcessFacts {
     pub(crate) sites: Vec<entry::Site>,
     pub(crate) mappings: Vec<Mapping>,
     pub(crate) notes: Vec<Note>,
@@ -30,7 +30,7 @@ pub(crate) struct Told {
     pub(crate) estimated: bool,
 }
 
-impl Told {
+impl ProcessFacts {
     pub(crate) fn read(trace: &Trace<'_>) -> Self {
         let mut told = Self::default();
         let chunks = || trace.chunks(Tolerance::Tolerant).flatten();

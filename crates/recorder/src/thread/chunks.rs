@@ -6,7 +6,7 @@ use core::slice;
 use core::sync::atomic::Ordering;
 
 use super::readings::{self, READINGS};
-use super::{Owner, SCRATCH, folding, kept, owner_of, revive};
+use super::{Owner, SCRATCH, folding, kept_chunks, owner_of, revive};
 use crate::folder::LONGEST;
 use crate::front::Handle;
 use crate::process::{self, Recording};
@@ -66,7 +66,7 @@ fn begin(owner: &mut Owner, chunk: Mapped) {
     owner.chunks += 1;
     owner.before.base = owner.handle.last;
     use_chunk(owner, chunk, 0);
-    kept::restart(owner);
+    kept_chunks::restart(owner);
 }
 
 /// Lets the handle write to a chunk, behind the first `used` bytes.
@@ -163,12 +163,12 @@ fn renew(handle: *mut Handle) {
                 // A thread that has come to chunks of full size keeps its one.
                 let keeps = recording.ring.is_none()
                     && chunk.capacity() + CHUNK_HEADER_SIZE >= SIZES[SIZES.len() - 1];
-                kept::pass(&mut *owner, &chunk);
+                kept_chunks::pass(&mut *owner, &chunk);
                 let next = next_header(recording, &*owner);
                 let moved = !folded && keeps && recording.spool.move_out(chunk, next);
                 if !folded && !moved {
                     (*owner).chunk = None;
-                    kept::seal(recording, chunk, (*handle).last);
+                    kept_chunks::seal(recording, chunk, (*handle).last);
                 }
                 if let Some(readings) = &recording.readings {
                     readings.read(recording, (*handle).thread);

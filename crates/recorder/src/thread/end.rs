@@ -5,7 +5,7 @@ use core::ptr;
 use std::sync::OnceLock;
 
 use super::chunks::{count_dropped, use_scratch};
-use super::{Gone, Own, Owner, folding, kept, name, owner_of, read_cpu_clock, revive};
+use super::{Gone, Own, Owner, folding, kept_chunks, name, owner_of, read_cpu_clock, revive};
 use crate::front::{HAS_ROOT, Handle, IS_WORKER};
 use crate::process::{self, Ended};
 use crate::system::{self, KeepErrno};
@@ -52,7 +52,7 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
         if let Some(chunk) = (*owner).chunk.take() {
             let ended = folding::end(recording, &mut *owner, chunk);
             if recording.ring.is_some() {
-                kept::seal(recording, chunk, (*handle).last);
+                kept_chunks::seal(recording, chunk, (*handle).last);
             } else if !ended && (*owner).chunks == 1 {
                 (*owner).rest = recording.spool.trim(chunk);
             } else if !ended {

@@ -34,6 +34,42 @@ pub(crate) fn push_entry(out: &mut Vec<u8>, body: &[u8]) {
     push_bytes(out, body);
 }
 
+/// Appends an entry with a thread's list in order of time. `fields` appends what an item has besides
+/// its time, and gives that.
+pub(super) fn push_timed_list<T>(
+    out: &mut Vec<u8>,
+    thread: u32,
+    list: &[T],
+    fields: impl Fn(&T, &mut Vec<u8>) -> u64,
+) {
+    let (mut body, mut of_item) = (Vec::new(), Vec::new());
+    push_varint(&mut body, u64::from(thread));
+    push_varint(&mut body, list.len() as u64);
+    let mut last = 0;
+    for item in list {
+        of_item.clear();
+        let time = fields(item, &mut of_item);
+        push_varint(&mut body, time.saturating_sub(last));
+        body.extend_from_slice(&of_item);
+        last = last.max(time);
+    }
+    push_entry(out, &body);
+}
+
+/// The thread and the list of [`push_timed_list`]. `fields` reads an item of this time.
+pub(super) fn read_timed_list<T>(
+    body: &[u8],
+    fields: impl Fn(u64, &mut Fields<'_>) -> Option<T>,
+) -> Option<(u32, Vec<T>)> {
+    let mut f = Fields::new(body);
+    let (thread, mut time) = (f.number32()?, 0u64);
+    let list = f.list(|f| {
+        time = time.checked_add(f.number()?)?;
+        fields(time, f)
+    })?;
+    Some((thread, list))
+}
+
 /// The bodies of the entries in a payload; ends at the first that is cut off.
 pub fn entries(payload: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut fields = Fields::new(payload);
@@ -72,6 +108,18 @@ impl<'a> Fields<'a> {
     /// The next text; what is no UTF-8 is replaced.
     pub fn text(&mut self) -> Option<String> {
         Some(String::from_utf8_lossy(self.bytes()?).into_owned())
+    }
+    /// A list with its length before it; `None` for a length beyond the bytes, too.
+    pub fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let count = usize::try_from(self.number()?).ok()?;
+        if count > self.left() {
+            return None;
+        }
+        let mut list = Vec::with_capacity(count);
+        for _ in 0..count {
+            list.push(item(self)?);
+        }
+        Some(list)
     }
     /// Bytes not yet read.
     pub fn left(&self) -> usize {

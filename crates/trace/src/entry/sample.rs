@@ -1,8 +1,9 @@
 //! Where threads were in their code: samples, the stacks they name, and the frames those are made
 //! of.
 
-use super::fields::push_entry;
-use super::{Fields, push_bytes, push_varint};
+use super::fields::{
+    Fields, push_bytes, push_entry, push_timed_list, push_varint, read_timed_list,
+};
 
 /// The function of the frame that stands for the recorder's code, whichever of it: it says nothing
 /// of the program.
@@ -87,13 +88,10 @@ impl StackEntry {
     /// Reads an entry's body.
     pub fn decode(body: &[u8]) -> Option<StackEntry> {
         let mut f = Fields::new(body);
-        let id = f.number32()?;
-        let count = f.number()?;
-        if count > f.left() as u64 {
-            return None;
-        }
-        let frames = (0..count).map(|_| f.number32()).collect::<Option<_>>()?;
-        Some(StackEntry { id, frames })
+        Some(StackEntry {
+            id: f.number32()?,
+            frames: f.list(Fields::number32)?,
+        })
     }
 }
 
@@ -109,31 +107,14 @@ pub struct SamplesEntry {
 impl SamplesEntry {
     /// Appends the entry.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        let mut body = Vec::new();
-        push_varint(&mut body, u64::from(self.thread));
-        push_varint(&mut body, self.samples.len() as u64);
-        let mut last = 0;
-        for &(ticks, stack) in &self.samples {
-            push_varint(&mut body, ticks.saturating_sub(last));
-            push_varint(&mut body, u64::from(stack));
-            last = last.max(ticks);
-        }
-        push_entry(out, &body);
+        push_timed_list(out, self.thread, &self.samples, |&(ticks, stack), body| {
+            push_varint(body, u64::from(stack));
+            ticks
+        });
     }
     /// Reads an entry's body.
     pub fn decode(body: &[u8]) -> Option<SamplesEntry> {
-        let mut f = Fields::new(body);
-        let thread = f.number32()?;
-        let count = f.number()?;
-        if count > f.left() as u64 {
-            return None;
-        }
-        let mut ticks = 0u64;
-        let mut samples = Vec::with_capacity(count as usize);
-        for _ in 0..count {
-            ticks = ticks.checked_add(f.number()?)?;
-            samples.push((ticks, f.number32()?));
-        }
+        let (thread, samples) = read_timed_list(body, |ticks, f| Some((ticks, f.number32()?)))?;
         Some(SamplesEntry { thread, samples })
     }
 }
@@ -150,32 +131,21 @@ pub struct StopsEntry {
 impl StopsEntry {
     /// Appends the entry.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        let mut body = Vec::new();
-        push_varint(&mut body, u64::from(self.thread));
-        push_varint(&mut body, self.stops.len() as u64);
-        let mut last = 0;
-        for &(begin, stack, ticks) in &self.stops {
-            push_varint(&mut body, begin.saturating_sub(last));
-            push_varint(&mut body, u64::from(stack));
-            push_varint(&mut body, ticks);
-            last = last.max(begin);
-        }
-        push_entry(out, &body);
+        push_timed_list(
+            out,
+            self.thread,
+            &self.stops,
+            |&(begin, stack, ticks), body| {
+                push_varint(body, u64::from(stack));
+                push_varint(body, ticks);
+                begin
+            },
+        );
     }
     /// Reads an entry's body.
     pub fn decode(body: &[u8]) -> Option<StopsEntry> {
-        let mut f = Fields::new(body);
-        let thread = f.number32()?;
-        let count = f.number()?;
-        if count > f.left() as u64 {
-            return None;
-        }
-        let mut begin = 0u64;
-        let mut stops = Vec::with_capacity(count as usize);
-        for _ in 0..count {
-            begin = begin.checked_add(f.number()?)?;
-            stops.push((begin, f.number32()?, f.number()?));
-        }
+        let (thread, stops) =
+            read_timed_list(body, |begin, f| Some((begin, f.number32()?, f.number()?)))?;
         Some(StopsEntry { thread, stops })
     }
 }

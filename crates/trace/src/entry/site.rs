@@ -73,37 +73,20 @@ impl Site {
                 column: f.number32()?,
                 file: f.text()?,
             },
-            2 => {
-                let (line, file) = (f.number32()?, f.text()?);
-                let count = f.number()?;
-                if count > f.left() as u64 {
-                    return None;
-                }
-                let addresses = (0..count)
-                    .map(|_| f.number())
-                    .collect::<Option<Vec<u64>>>()?;
-                SitePosition::Stack {
-                    addresses,
-                    file,
-                    line,
-                }
-            }
+            2 => SitePosition::Stack {
+                line: f.number32()?,
+                file: f.text()?,
+                addresses: f.list(Fields::number)?,
+            },
             3 => SitePosition::Address {
                 address: f.number()?,
                 is_return: f.number()? != 0,
             },
             4 => SitePosition::Label(f.text()?),
-            5 => {
-                let name = f.text()?;
-                let count = f.number()?;
-                if count > f.left() as u64 {
-                    return None;
-                }
-                let addresses = (0..count)
-                    .map(|_| f.number())
-                    .collect::<Option<Vec<u64>>>()?;
-                SitePosition::Calls { addresses, name }
-            }
+            5 => SitePosition::Calls {
+                name: f.text()?,
+                addresses: f.list(Fields::number)?,
+            },
             _ => return None,
         };
         Some(Site {

@@ -1,7 +1,6 @@
 //! Waits of threads for each other, and for time and files: what the process saw of them.
 
-use super::fields::push_entry;
-use super::{Fields, push_varint};
+use super::fields::{Fields, push_timed_list, push_varint, read_timed_list};
 
 /// What a thread waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -97,14 +96,10 @@ impl LoggedWait {
     pub fn decode(body: &[u8]) -> Option<LoggedWait> {
         let mut f = Fields::new(body);
         Some(match f.number()? {
-            0 => {
-                let (id, count) = (f.number32()?, f.number()?);
-                if count > f.left() as u64 {
-                    return None;
-                }
-                let addresses = (0..count).map(|_| f.number()).collect::<Option<_>>()?;
-                LoggedWait::Chain { id, addresses }
-            }
+            0 => LoggedWait::Chain {
+                id: f.number32()?,
+                addresses: f.list(Fields::number)?,
+            },
             1 => LoggedWait::Wait {
                 tid: f.number32()?,
                 kind: WaitKind::from_code(f.number()?),
@@ -156,50 +151,34 @@ pub struct WaitsEntry {
 impl WaitsEntry {
     /// Appends the entry.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        let mut body = Vec::new();
-        push_varint(&mut body, u64::from(self.thread));
-        push_varint(&mut body, self.waits.len() as u64);
         let or_none = |number: Option<u32>| number.map_or(0, |n| u64::from(n) + 1);
-        let mut last = 0;
-        for wait in &self.waits {
-            push_varint(&mut body, wait.begin.saturating_sub(last));
-            push_varint(&mut body, u64::from(wait.stack));
-            push_varint(&mut body, wait.ticks);
-            push_varint(&mut body, wait.kind as u64);
-            push_varint(&mut body, wait.object);
-            push_varint(&mut body, or_none(wait.by));
-            push_varint(&mut body, or_none(wait.released_at));
-            push_varint(&mut body, wait.held);
-            last = last.max(wait.begin);
-        }
-        push_entry(out, &body);
+        push_timed_list(out, self.thread, &self.waits, |wait, body| {
+            push_varint(body, u64::from(wait.stack));
+            push_varint(body, wait.ticks);
+            push_varint(body, wait.kind as u64);
+            push_varint(body, wait.object);
+            push_varint(body, or_none(wait.by));
+            push_varint(body, or_none(wait.released_at));
+            push_varint(body, wait.held);
+            wait.begin
+        });
     }
 
     /// Reads an entry's body.
     pub fn decode(body: &[u8]) -> Option<WaitsEntry> {
-        let mut f = Fields::new(body);
-        let thread = f.number32()?;
-        let count = f.number()?;
-        if count > f.left() as u64 {
-            return None;
-        }
-        let mut begin = 0u64;
-        let mut waits = Vec::with_capacity(count as usize);
-        for _ in 0..count {
-            begin = begin.checked_add(f.number()?)?;
-            let mut wait = WaitEntry {
+        let (thread, waits) = read_timed_list(body, |begin, f| {
+            let (stack, ticks) = (f.number32()?, f.number()?);
+            Some(WaitEntry {
                 begin,
-                stack: f.number32()?,
-                ticks: f.number()?,
+                stack,
+                ticks,
                 kind: WaitKind::from_code(f.number()?),
                 object: f.number()?,
-                ..WaitEntry::default()
-            };
-            wait.by = f.number32()?.checked_sub(1);
-            wait.released_at = f.number32()?.checked_sub(1);
-            wait.held = f.number()?.min(wait.ticks.saturating_add(1));
-            waits.push(wait);
-        }
+                by: f.number32()?.checked_sub(1),
+                released_at: f.number32()?.checked_sub(1),
+                held: f.number()?.min(ticks.saturating_add(1)),
+            })
+        })?;
         Some(WaitsEntry { thread, waits })
     }
 }

@@ -4,10 +4,9 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use workspan_analysis::ready_event;
+use workspan_analysis::{FreeTime, ready_event};
 use workspan_dag::{NONE, StrandId, TaskId};
 
-use super::sites::FreeTime;
 use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::run::{Picture, Run};
@@ -87,7 +86,7 @@ fn flame(picture: &Picture, of: Of, part: (u64, u64), recursion: bool) -> Result
     let free = match of {
         Of::Free => {
             let too_many = || ApiError::bad_request("The run has too many strands for that.");
-            Some(FreeTime::new(picture).ok_or_else(too_many)?)
+            Some(FreeTime::new(&picture.dag).ok_or_else(too_many)?)
         }
         _ => None,
     };

@@ -1,13 +1,12 @@
 //! `sites`: what the table has beside the report.
 
-mod free_time;
 mod sizes;
 mod stretched;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use workspan_analysis::{SiteRow, site_delays};
+use workspan_analysis::{FreeTime, SiteRow, site_delays};
 use workspan_dag::{PlaceId, StrandId, memory};
 
 use crate::answer::Reply;
@@ -15,7 +14,6 @@ use crate::api_error::ApiError;
 use crate::run::sites::MOST;
 use crate::run::{Picture, Rest, Run};
 use crate::session::Session;
-pub(in crate::answers) use free_time::FreeTime;
 use sizes::{Size, Sizes};
 use stretched::Stretched;
 
@@ -90,7 +88,7 @@ fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExt
     let dag = &*picture.dag;
     let delays = site_delays(dag);
     let mut by_code: Vec<OfCode> = Vec::new();
-    let free = FreeTime::new(picture);
+    let free = FreeTime::new(&picture.dag);
     let (sparks, blocks) = sparks(picture, free.as_ref(), &mut by_code);
     let statistics = rest.statistics(picture).ok();
     let stretched = serial.and_then(|serial| Stretched::new(serial, picture, &rest.report));

@@ -55,12 +55,12 @@ fn is_named(dag: &Dag, file: &str) -> bool {
 /// The files that a trace names.
 #[derive(Debug)]
 pub(crate) struct Files<'a> {
-    pub(crate) all: BTreeMap<&'a str, Known<'a>>,
+    pub(crate) all: BTreeMap<&'a str, FileFacts<'a>>,
 }
 
 /// What is known of a file without looking at it.
 #[derive(Debug, Default)]
-pub(crate) struct Known<'a> {
+pub(crate) struct FileFacts<'a> {
     /// Lines that are places.
     pub(crate) places: Vec<u32>,
     /// Lines whose text the trace carries.
@@ -72,7 +72,7 @@ impl<'a> Files<'a> {
     /// All at once, as a trace may name as many as it has places.
     pub(crate) fn of(picture: &'a Picture, rest: &'a Rest) -> Files<'a> {
         let dag = &*picture.dag;
-        let mut all: BTreeMap<&str, Known> = BTreeMap::new();
+        let mut all: BTreeMap<&str, FileFacts> = BTreeMap::new();
         for place in &dag.places {
             if let Some(file) = &place.file {
                 let known = all.entry(file).or_default();
@@ -99,7 +99,7 @@ impl<'a> Files<'a> {
     }
 }
 
-impl Known<'_> {
+impl FileFacts<'_> {
     /// The lines of this file, which the trace calls `file`.
     pub(crate) fn source<'f>(
         &self,

@@ -36,23 +36,27 @@ struct Critical {
 
 pub(crate) fn answer(run: &Run, what: &str, factors: &str) -> Result<Reply, ApiError> {
     let factors = parse_factors(factors)?;
-    let asked = Asked::new(run, what, &factors)?;
+    let asked = WhatIfAnswer::new(run, what, &factors)?;
     asked.reply(0..factors.len())
 }
 
 /// What some code gives when it is faster, by factor.
-pub(crate) struct Asked<'a> {
+pub(crate) struct WhatIfAnswer<'a> {
     picture: &'a Picture,
     together: TargetSet<'a>,
     outcomes: Vec<Outcome>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> WhatIfAnswer<'a> {
     /// `what` as the page has it: targets with commas between.
     ///
     /// # Errors
     /// The run has no such code, or is not read yet.
-    pub(crate) fn new(run: &'a Run, what: &str, factors: &[f64]) -> Result<Asked<'a>, ApiError> {
+    pub(crate) fn new(
+        run: &'a Run,
+        what: &str,
+        factors: &[f64],
+    ) -> Result<WhatIfAnswer<'a>, ApiError> {
         let picture = run.picture()?;
         let mut targets = Vec::new();
         for one in what.split(',').filter(|one| !one.is_empty()) {
@@ -65,7 +69,7 @@ impl<'a> Asked<'a> {
         }
         let together = TargetSet::new(&picture.dag, &picture.measured, &targets).map_err(wrong)?;
         let outcomes = together.outcomes(factors).map_err(wrong)?;
-        Ok(Asked {
+        Ok(WhatIfAnswer {
             picture,
             together,
             outcomes,

@@ -56,7 +56,7 @@ pub(crate) fn critical(run: &Run) -> Result<Reply, ApiError> {
     let at = |t: u64| t.saturating_add(picture.begin);
     for row in &mut rows {
         let (from, to) = (at(row.start), at(row.end));
-        row.busy = index.busy.mean(picture, &index.source, from, to);
+        row.busy = index.mean_busy(picture, from, to);
     }
     let joined = before - rows.len();
     Reply::json(&CriticalPath { span, rows, joined })

@@ -4,7 +4,7 @@ use serde::Serialize;
 use workspan_analysis::{hot_functions, ready_event};
 use workspan_dag::{Counter, Dag, NONE, StrandId};
 
-use super::{PlaceWords, end_kind, no_strand, since, start_kind, words};
+use super::{PlaceWords, no_strand, since, start_kind, words};
 use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::run::{Picture, Run};
@@ -115,7 +115,7 @@ pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, ApiError> {
             start_kind(strands.start_kind[i]),
             dag.starts_at(id),
         ),
-        to: words(picture, end_kind(strands.end_kind[i]), strands.to[i]),
+        to: words(picture, strands.end_kind[i].name(), strands.to[i]),
         critical: picture.critical(id),
         ready_path: index.source.on_ready_path(id),
         ready: picture.ready(id).map(|r| since(picture, r.0)),
@@ -129,9 +129,7 @@ pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, ApiError> {
             victim: Some(picture.rows.of(thread)),
             leap: index.arcs.is_leap(id),
         }),
-        meanwhile: index
-            .busy
-            .mean(picture, &index.source, strands.start[i], strands.end[i]),
+        meanwhile: index.mean_busy(picture, strands.start[i], strands.end[i]),
         counters: counters(dag, id),
         functions: met
             .into_iter()

@@ -1,7 +1,7 @@
 //! `task`.
 
 use serde::Serialize;
-use workspan_dag::{NONE, StartKind, StrandId, TaskId, TaskKind};
+use workspan_dag::{NONE, StartKind, StrandId, TaskId};
 
 use super::{PlaceWords, since, words};
 use crate::answer::Reply;
@@ -87,7 +87,7 @@ pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, ApiError> {
     Reply::json(&TaskDetail {
         task: id,
         number: dag.tasks.number(id),
-        kind: kind(dag.tasks.kind[i]),
+        kind: dag.tasks.kind[i].name(),
         level: dag.tasks.level[i],
         site: picture.sites.of(dag.tasks.site[i]),
         code: picture.codes.of(first),
@@ -108,15 +108,6 @@ pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, ApiError> {
         depends,
         longest: tree.is_longest(dag, id),
     })
-}
-
-fn kind(kind: TaskKind) -> &'static str {
-    match kind {
-        TaskKind::Root => "root",
-        TaskKind::Deferred => "deferred",
-        TaskKind::Inline => "inline",
-        TaskKind::Detached => "detached",
-    }
 }
 
 /// The task and what it was created by, up to the root; of a deep one the innermost, and the root.

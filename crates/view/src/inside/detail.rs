@@ -10,7 +10,7 @@ use super::{records, tree};
 use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::dag_view::WithinId;
-use crate::detail::{PlaceWords, end_kind, no_strand, since, words};
+use crate::detail::{PlaceWords, no_strand, since, words};
 use crate::run::{Picture, Run};
 use crate::session::Session;
 
@@ -37,14 +37,14 @@ struct InsideDetail<'a> {
     more: usize,
     folded: Whole,
     /// Of a strand that was folded while it was recorded: what it stands for.
-    stands_for: Option<Told>,
+    stands_for: Option<FoldSums>,
     /// Of a task: what it adds up to with all below it.
     all: Option<All>,
 }
 
 /// Sums of what was folded while it was recorded.
 #[derive(Serialize)]
-struct Told {
+struct FoldSums {
     tasks: u64,
     strands: u64,
     work: u64,
@@ -157,7 +157,7 @@ pub(crate) fn detail(
         site: picture.sites.of(site),
         level: dag.tasks.level[own].saturating_add(level),
         from: words(picture, from_kind, from),
-        to: words(picture, end_kind(strand.end_kind), strand.to),
+        to: words(picture, strand.end_kind.name(), strand.to),
         stack,
         more,
         folded: whole(picture, id, &fold),
@@ -228,7 +228,7 @@ pub(crate) fn task(session: &Session, run: &Run, id: &str) -> Result<Reply, ApiE
         from: words(picture, "begin", site),
         to: words(
             picture,
-            to.map_or("end", |s| end_kind(s.end_kind)),
+            to.map_or("end", |s| s.end_kind.name()),
             to.map_or(NONE, |s| s.to),
         ),
         stack,
@@ -246,11 +246,11 @@ pub(crate) fn task(session: &Session, run: &Run, id: &str) -> Result<Reply, ApiE
     })
 }
 
-fn told(picture: &Picture, folds: &[ExpandedFold], fold: u32) -> Option<Told> {
+fn told(picture: &Picture, folds: &[ExpandedFold], fold: u32) -> Option<FoldSums> {
     let fold = folds
         .get(fold as usize)?
         .without_probes(tree::probes_of(picture));
-    Some(Told {
+    Some(FoldSums {
         tasks: fold.tasks,
         strands: fold.strands,
         work: fold.work,

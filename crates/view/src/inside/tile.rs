@@ -24,7 +24,7 @@ const MOST_BOXES: usize = 8192;
 const MOST_READ: u64 = 300_000;
 
 /// A strand inside a folded one.
-struct Found {
+struct InnerStrand {
     of: StrandId,
     site: u32,
     level: u32,
@@ -56,7 +56,7 @@ pub(crate) fn strands(session: &Session, run: &Run, tile: Tile) -> Result<Planes
     }
     let inside = |&s: &StrandId| dag.fold_of(s).map_or(0, |fold| fold.strands);
     let all: u64 = folded.iter().map(inside).fold(0, u64::saturating_add);
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<InnerStrand> = Vec::new();
     let mut cut = all > MOST_READ;
     if let Some(records) = records(session, run)?.filter(|_| !cut) {
         for &s in &folded {
@@ -74,7 +74,7 @@ pub(crate) fn strands(session: &Session, run: &Run, tile: Tile) -> Result<Planes
                 } else {
                     task.site
                 };
-                found.push(Found {
+                found.push(InnerStrand {
                     of: s,
                     site,
                     level: dag.tasks.level[own].saturating_add(task.level),
@@ -85,7 +85,7 @@ pub(crate) fn strands(session: &Session, run: &Run, tile: Tile) -> Result<Planes
     }
     if found.len() > MOST_BOXES {
         cut = true;
-        let length = |f: &Found| Reverse(f.strand.end - f.strand.start);
+        let length = |f: &InnerStrand| Reverse(f.strand.end - f.strand.start);
         found.select_nth_unstable_by_key(MOST_BOXES, length);
         found.truncate(MOST_BOXES);
         found.sort_unstable_by_key(|f| (f.strand.start, f.of));
@@ -94,7 +94,7 @@ pub(crate) fn strands(session: &Session, run: &Run, tile: Tile) -> Result<Planes
 }
 
 /// The columns of `strands`, each strand with the number of the folded one that it is in.
-fn planes(picture: &Picture, found: &[Found], cut: bool) -> Planes {
+fn planes(picture: &Picture, found: &[InnerStrand], cut: bool) -> Planes {
     let dag = &*picture.dag;
     let codes = CodeOf::new(picture);
     let since = |t: u64| t.saturating_sub(picture.begin) as f64;
@@ -102,18 +102,19 @@ fn planes(picture: &Picture, found: &[Found], cut: bool) -> Planes {
     planes.fact("total", found.len());
     planes.fact("truncated", cut);
     planes.plane("id", found.iter().map(|f| f.of));
-    let row = |f: &Found| picture.rows.of(dag.strands.thread[f.of as usize]);
+    let row = |f: &InnerStrand| picture.rows.of(dag.strands.thread[f.of as usize]);
     planes.plane("row", found.iter().map(row));
     planes.plane("start", found.iter().map(|f| since(f.strand.start)));
     planes.plane("end", found.iter().map(|f| since(f.strand.end)));
-    let task = |f: &Found| dag.strands.task[f.of as usize];
+    let task = |f: &InnerStrand| dag.strands.task[f.of as usize];
     planes.plane("task", found.iter().map(task));
-    let code = |f: &Found| codes.of(f.site, f.strand.from, f.strand.to, picture.codes.of(f.of));
+    let code =
+        |f: &InnerStrand| codes.of(f.site, f.strand.from, f.strand.to, picture.codes.of(f.of));
     planes.plane("code", found.iter().map(code));
     planes.plane("site", found.iter().map(|f| picture.sites.of(f.site)));
     planes.plane("level", found.iter().map(|f| narrow(f.level)));
     planes.plane("end_kind", found.iter().map(|f| f.strand.end_kind as u8));
-    let flags = |f: &Found| {
+    let flags = |f: &InnerStrand| {
         if f.strand.fold == NONE {
             0
         } else {

@@ -33,7 +33,7 @@ pub(crate) struct Tree {
     pub strand: StrandId,
     /// As it was read.
     pub whole: WholeExpansion,
-    pub strands: Vec<Known>,
+    pub strands: Vec<OpenedStrand>,
     pub tasks: Vec<Task>,
     /// Strands by task, children by parent: in order.
     own: Lists,
@@ -42,7 +42,7 @@ pub(crate) struct Tree {
 
 /// What is known of a strand.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Known {
+pub(crate) struct OpenedStrand {
     /// Weight (MODEL.md §2).
     pub weight: u64,
     /// What it adds to a path through it: less than its weight where it stands for a subtree.
@@ -211,7 +211,7 @@ impl Tree {
             before[i as usize] = (by_weight, by_time);
             let task = self.whole.tasks.get(s.task as usize);
             let site = task.map_or(own_site, |t| if s.task == 0 { own_site } else { t.site });
-            self.strands.push(Known {
+            self.strands.push(OpenedStrand {
                 weight,
                 path: through,
                 ready,

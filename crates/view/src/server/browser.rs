@@ -10,11 +10,11 @@ use super::token;
 
 /// The file through which a browser was told the address. It is removed when this is dropped.
 #[derive(Debug)]
-pub struct Told {
+pub struct AddressFile {
     file: PathBuf,
 }
 
-impl Drop for Told {
+impl Drop for AddressFile {
     fn drop(&mut self) {
         // It is of no use any more, and may have gone with its folder.
         let _ = fs::remove_file(&self.file);
@@ -25,7 +25,7 @@ impl Drop for Told {
 ///
 /// Every user of the machine can read the arguments of every process, and the address holds the
 /// key. So the browser is given a file that only this user can read, and that leads there.
-pub fn open_browser(url: &str) -> Option<Told> {
+pub fn open_browser(url: &str) -> Option<AddressFile> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     set("DISPLAY").or_else(|| set("WAYLAND_DISPLAY"))?;
     let folder = set("XDG_RUNTIME_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
@@ -44,8 +44,8 @@ pub fn open_browser(url: &str) -> Option<Told> {
 }
 
 /// Writes a page that leads to `url` under a name that nobody can guess.
-fn write(folder: &Path, url: &str) -> io::Result<Told> {
-    let told = Told {
+fn write(folder: &Path, url: &str) -> io::Result<AddressFile> {
+    let told = AddressFile {
         file: folder.join(format!("workspan-{}.html", token::random()?)),
     };
     let mut file = OpenOptions::new()

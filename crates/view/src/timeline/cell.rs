@@ -119,7 +119,7 @@ impl Cell {
     }
 
     /// As it is drawn, in a bin of `width` ticks.
-    pub(super) fn seen(&self, dag: &Dag, width: u64) -> Seen {
+    pub(super) fn seen(&self, dag: &Dag, width: u64) -> CellBytes {
         let most = self
             .kinds
             .iter()
@@ -134,7 +134,7 @@ impl Cell {
             .inside
             .saturating_sub(self.descheduled)
             .saturating_sub(self.blocked);
-        Seen {
+        CellBytes {
             shares: [
                 working,
                 self.descheduled,
@@ -158,7 +158,7 @@ impl Cell {
 
 /// A cell in 24 bytes, as the planes have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct CellBytes {
     /// Work, descheduled, blocked, critical, ready path, delay, no-work of the scheduler and of the
     /// program: 255 = the whole bin.
     pub shares: [u8; 8],

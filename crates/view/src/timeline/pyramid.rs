@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use workspan_dag::cancel::{check, inherit};
 
 use super::TILE_BINS;
-use super::cell::Seen;
+use super::cell::CellBytes;
 use super::window::{PROFILE, Source, Window};
 use crate::run::Picture;
 
@@ -31,7 +31,7 @@ struct Block {
     /// Level, and which of that level: what blocks are sorted by.
     key: (u32, u64),
     /// Row by row.
-    seen: Vec<Seen>,
+    seen: Vec<CellBytes>,
     profile: Vec<[f32; PROFILE]>,
 }
 
@@ -39,7 +39,7 @@ struct Block {
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
     /// Row by row.
-    pub seen: Vec<Vec<Seen>>,
+    pub seen: Vec<Vec<CellBytes>>,
     /// Means.
     pub profile: Vec<[f32; PROFILE]>,
 }
@@ -152,7 +152,7 @@ impl Pyramid {
     }
 }
 
-fn as_drawn(window: &Window, picture: &Picture) -> (Vec<Seen>, Vec<[f32; PROFILE]>) {
+fn as_drawn(window: &Window, picture: &Picture) -> (Vec<CellBytes>, Vec<[f32; PROFILE]>) {
     let width = 1u64 << window.level.min(63);
     let seen = window.cells.iter().map(|c| c.seen(&picture.dag, width));
     let means = |sums: &[u128; PROFILE]| sums.map(|sum| (sum as f64 / width as f64) as f32);

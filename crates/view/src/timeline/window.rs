@@ -6,7 +6,7 @@ use workspan_analysis::{
 use workspan_dag::{Dag, NONE, StrandId};
 
 use super::cell::{Cell, kind};
-use super::free::FreeRows;
+use super::free_rows::FreeRows;
 use crate::run::Picture;
 
 /// Means of a bin: running, ready by edge kind, delay, no-work of the scheduler and of the program,

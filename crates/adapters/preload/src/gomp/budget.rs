@@ -1,4 +1,4 @@
-//! The overhead budget in libgomp's tasks ([`crate::watch`]): which task is left out is asked when
+//! The overhead budget in libgomp's tasks ([`crate::overhead_budget`]): which task is left out is asked when
 //! it begins, what it creates then carries the subtree's name in its header, and constructs that
 //! are more than tasks and waits interrupt it.
 
@@ -14,7 +14,7 @@ use super::region;
 use super::task::{CopyFunction, FLAG_FINAL, Function, TASK, Task, settle};
 use super::task_frame::{self, TaskFrame};
 use crate::unrecorded::{Subtree, part};
-use crate::{site_cache, watch};
+use crate::{overhead_budget, site_cache};
 
 /// Runs the deferred task of a header, which has begun, to its end.
 ///
@@ -22,7 +22,7 @@ use crate::{site_cache, watch};
 /// `h` is the calling thread's live handle, `here` a frame for the task, `data` its block.
 #[inline]
 pub(super) unsafe fn run(h: LiveHandle, mut here: TaskFrame, site: u32, data: *mut u8) {
-    let is_asked = here.in_team && here.whole == 0 && watch::asks();
+    let is_asked = here.in_team && here.whole == 0 && overhead_budget::asks();
     let here = &raw mut here;
     // SAFETY: the caller's; the frame lives until the task has ended.
     unsafe {
@@ -44,7 +44,7 @@ unsafe fn ask(h: LiveHandle, here: *mut TaskFrame, site: u32, data: *mut u8) {
     // SAFETY: the caller's; a subtree outlives what runs in it.
     unsafe {
         let level = (*here).level;
-        let Some((choice, begun)) = watch::ask(h, site, level) else {
+        let Some((choice, begun)) = overhead_budget::ask(h, site, level) else {
             region::run((*here).function, data);
             h.task_end();
             return;
@@ -64,7 +64,7 @@ unsafe fn ask(h: LiveHandle, here: *mut TaskFrame, site: u32, data: *mut u8) {
             region::run((*here).function, data);
             h.task_end();
         }
-        watch::end(h, begun, h.created_tasks() - tasks);
+        overhead_budget::end(h, begun, h.created_tasks() - tasks);
     }
 }
 
@@ -309,10 +309,10 @@ pub(super) unsafe fn pause(frame: *mut TaskFrame) -> Paused {
     unsafe {
         let skip = (*frame).skip;
         if (*frame).whole != 0 {
-            watch::refuse((*frame).whole);
+            overhead_budget::refuse((*frame).whole);
         }
         if let Some(subtree) = skip.as_ref() {
-            watch::refuse(subtree.site());
+            overhead_budget::refuse(subtree.site());
             subtree.stop();
             (*frame).skip = ptr::null();
         }

@@ -1,4 +1,4 @@
-//! The overhead budget in libomp's tasks ([`crate::watch`]): which task is left out is asked when
+//! The overhead budget in libomp's tasks ([`crate::overhead_budget`]): which task is left out is asked when
 //! it begins, what it creates then carries the subtree's name in its word, and constructs that are
 //! more than tasks and waits interrupt it.
 
@@ -10,8 +10,8 @@ use workspan_recorder::budget::{Begun, Choice, OF_TASKS};
 
 use super::ffi::Data;
 use super::task_word::{self, BRIEF, INLINE, NO_SUBTREE, ON_STACK};
+use crate::overhead_budget;
 use crate::unrecorded::Subtree;
-use crate::watch;
 
 /// A thread's subtrees.
 pub(super) struct LeftOut {
@@ -37,11 +37,11 @@ pub(super) struct Over {
     region: u32,
     /// The subtree that is set aside for it.
     below: *const Subtree,
-    asked: Option<Asked>,
+    asked: Option<BudgetTicket>,
 }
 
 /// A task that was asked for.
-struct Asked {
+struct BudgetTicket {
     begun: Begun,
     /// Creates of its thread before it.
     tasks: u64,
@@ -157,7 +157,8 @@ impl LeftOut {
     /// what it had before.
     #[inline]
     pub(super) fn begun(&mut self, h: LiveHandle, task: *mut Data, word: u64, may: bool) {
-        let may = may && word & (BRIEF | INLINE) == BRIEF && self.whole == 0 && watch::asks();
+        let may =
+            may && word & (BRIEF | INLINE) == BRIEF && self.whole == 0 && overhead_budget::asks();
         if may || !self.subtree.is_null() {
             self.open(h, task, word, may);
         }
@@ -185,9 +186,9 @@ impl LeftOut {
         }
     }
 
-    fn ask(&mut self, h: LiveHandle, site: u32, level: u32) -> Option<Asked> {
-        let (choice, begun) = watch::ask(h, site, level)?;
-        let mut asked = Asked {
+    fn ask(&mut self, h: LiveHandle, site: u32, level: u32) -> Option<BudgetTicket> {
+        let (choice, begun) = overhead_budget::ask(h, site, level)?;
+        let mut asked = BudgetTicket {
             begun,
             tasks: h.created_tasks(),
             is_drawn: false,
@@ -229,7 +230,7 @@ impl LeftOut {
             if asked.is_drawn {
                 self.whole = 0;
             }
-            watch::end(h, asked.begun, h.created_tasks() - asked.tasks);
+            overhead_budget::end(h, asked.begun, h.created_tasks() - asked.tasks);
         }
         self.set(over.below);
     }
@@ -238,10 +239,10 @@ impl LeftOut {
     /// site it is in are recorded from now on.
     pub(super) fn is_more(&self) {
         if self.whole != 0 {
-            watch::refuse(self.whole);
+            overhead_budget::refuse(self.whole);
         }
         if let Some(subtree) = self.subtree() {
-            watch::refuse(subtree.site());
+            overhead_budget::refuse(subtree.site());
         }
     }
 

@@ -4,7 +4,8 @@
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-use super::{Caller, Family, Instance, has_changed, hash_path, loader};
+use super::{Caller, Family, Instance, has_changed, hash_path};
+use crate::libc_symbol;
 use crate::loaded_files::{self, Objects};
 
 impl Family {
@@ -145,8 +146,7 @@ impl Family {
     /// Finds the copy that was made global after the program's start. Only `dlsym` knows it.
     #[cold]
     fn find_global(&self) {
-        // SAFETY: the name is a C string.
-        let found = unsafe { loader::dlsym(loader::RTLD_NEXT, self.symbol.as_ptr()) } as usize;
+        let found = libc_symbol::look_up(self.symbol);
         if found == 0 {
             return;
         }

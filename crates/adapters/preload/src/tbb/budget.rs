@@ -1,4 +1,4 @@
-//! The overhead budget in oneTBB's tasks ([`crate::watch`]): which task is left out is asked when
+//! The overhead budget in oneTBB's tasks ([`crate::overhead_budget`]): which task is left out is asked when
 //! it begins, and what is created inside then carries the subtree's name.
 //!
 //! A context that is made in a subtree carries its name too: so tasks that others create into it
@@ -9,8 +9,8 @@
 //! loop's pieces hand on what is left of it instead: recorded, they are so one by one; within a
 //! task that is left out they are left out with it.
 
-mod asked;
 mod paused;
+mod ticket;
 
 use std::cell::Cell;
 
@@ -23,8 +23,8 @@ use super::task_frame::{FrameKind, TaskFrame, ThreadState, current_thread, link,
 use super::{become_worker, context};
 use crate::unrecorded::{self, Subtree};
 
-pub(super) use asked::{ask, asks};
 pub(super) use paused::{Paused, leaves};
+pub(super) use ticket::{ask, asks};
 
 /// In the word of a task's site: it was created in an unrecorded subtree, and its number is the
 /// subtree's name. Above the site's 32 bits stands its level.

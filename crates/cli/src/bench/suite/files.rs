@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use super::super::csv::quoted;
 use super::super::result::{PARTS, median};
 use super::summary::Benchmark;
 use super::table::{number, parallelism};
@@ -54,11 +55,6 @@ pub fn csv(benchmarks: &[Benchmark]) -> String {
         }
     }
     out
-}
-
-/// A text in quotes, for it may have commas.
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('"', "\"\""))
 }
 
 #[derive(Serialize)]

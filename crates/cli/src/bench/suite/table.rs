@@ -3,10 +3,8 @@
 use std::fmt::Write;
 
 use super::super::result::median;
-use super::super::table::{lines, time};
+use super::super::table::{paragraph, time};
 use super::summary::{Benchmark, Row, cost};
-
-const WIDTH: usize = 120;
 
 const LEGEND: &str = "speedup: over the serial elision of the C++ source, by the medians of the bare runs, then by the slowest \
                       and the fastest; loss: the share of workers x elapsed that the serial elision would not have taken; \
@@ -32,12 +30,6 @@ pub fn text(benchmarks: &[Benchmark], about: &[String], warnings: &[String]) -> 
         paragraph(&mut out, "", &format!("note: {warning}"));
     }
     out
-}
-
-fn paragraph(out: &mut String, indent: &str, text: &str) {
-    for line in lines(text, WIDTH - indent.len()) {
-        let _ = writeln!(out, "{indent}{line}");
-    }
 }
 
 fn one(out: &mut String, benchmark: &Benchmark) {

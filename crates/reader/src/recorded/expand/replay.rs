@@ -3,7 +3,7 @@
 use workspan_trace::event::{Event, WaitFor};
 
 use super::frame::{ExpandFrame, Scope};
-use super::needed::tasks_of;
+use super::used_tasks::tasks_of;
 use super::{ExpandedFold, ExpandedStrand, ExpandedTask, Expansion, WholeExpansion};
 use workspan_dag::{EndKind, NONE, PlaceId};
 

@@ -1,6 +1,6 @@
 //! When a worker had nothing to do.
 
-use super::lane::Looked;
+use super::lane::ThreadSurvey;
 
 /// A time in which so many workers had nothing to do.
 pub(super) struct Idle {
@@ -12,7 +12,7 @@ pub(super) struct Idle {
 /// Times in which fewer than `workers` threads ran, in order and apart, and how many fewer; times
 /// within a thread in which nothing ran for less than a thief's time do not count, nor do those in
 /// which what it ran next stood ready.
-pub(super) fn idle(looked: &[Looked], workers: u32, (first, last): (u64, u64)) -> Vec<Idle> {
+pub(super) fn idle(looked: &[ThreadSurvey], workers: u32, (first, last): (u64, u64)) -> Vec<Idle> {
     let mut changes: Vec<(u64, i32)> = Vec::new();
     for l in looked {
         let mut from = l.began;

@@ -15,7 +15,7 @@ use workspan_dag::cancel;
 
 /// What is to be known of a thread beforehand.
 #[derive(Debug)]
-pub(super) struct Looked {
+pub(super) struct ThreadSurvey {
     /// Its first and last record, and when it first ran a task, in the file's ticks.
     pub first: u64,
     pub last: u64,
@@ -36,10 +36,10 @@ pub(super) struct Looked {
     pools: Vec<(u64, u32, Option<u64>)>,
 }
 
-impl Looked {
+impl ThreadSurvey {
     /// At the thread at `place` of the file's; gaps shorter than `least` do not count.
-    pub(super) fn at(place: u32, thread: &Thread<'_>, least: u64) -> Looked {
-        let mut it = Looked {
+    pub(super) fn at(place: u32, thread: &Thread<'_>, least: u64) -> ThreadSurvey {
+        let mut it = ThreadSurvey {
             first: u64::MAX,
             last: 0,
             began: u64::MAX,
@@ -91,7 +91,7 @@ impl Looked {
         it.gaps.retain(|gap| gap.0 >= it.began);
         it.offs.sort_unstable();
         it.depends = stack.depends;
-        (it.tasks, it.taken) = (stack.tasks, stack.taken);
+        (it.tasks, it.taken) = (stack.tasks, stack.into_taken());
         if any {
             it.told.busy(busy.0, busy.1);
         }
@@ -103,11 +103,11 @@ impl Looked {
     fn beside(&mut self, stack: &mut Stack, t: u64, event: Event<'_>) {
         match event {
             Event::Worker { pool, .. } => {
-                stack.worker = true;
+                stack.record(&event);
                 self.told.worker_begins(pool, t);
             }
             Event::WorkerEnd => {
-                stack.worker = false;
+                stack.record(&event);
                 self.told.worker_ends(t);
             }
             Event::Pool { pool, size } => self.pools.push((t, pool, Some(size))),

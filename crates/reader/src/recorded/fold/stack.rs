@@ -2,28 +2,25 @@
 //! ran next stood ready meanwhile.
 
 use workspan_trace::event::{Event, WaitFor};
+use workspan_trace::thread_state::{StackVisitor, ThreadState};
 use workspan_trace::wire::TaskRef;
 
-/// Survey beyond this are damage, and one can still count on from here.
-const MOST: u64 = u64::MAX >> 1;
-
-/// Why a task on the stack does not run.
+/// What a task that does not run waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stop {
-    /// It runs, or would if none were on top.
-    No,
-    /// For nobody's sake.
+    /// Nobody.
     Yields,
-    /// It waits for tasks that it created, with their descendants at most.
+    /// Tasks that it created, with their descendants at most.
     Joins,
     /// Anything else.
     Other,
 }
 
 /// A task on the stack.
-struct Frame {
+struct LaneFrame {
     /// Its create count; [`u64::MAX`] for another thread's.
     seq: u64,
+    /// Why it stopped, where it has.
     stop: Stop,
     /// Creates of the thread before it began.
     before: u64,
@@ -33,39 +30,92 @@ struct Frame {
 
 /// The thread's tasks.
 pub(super) struct Stack {
-    thread: u32,
-    frames: Vec<Frame>,
-    /// Creates so far, with those that the trace does not have.
-    created: u64,
+    state: ThreadState<LaneFrame>,
+    lane: LaneTasks,
     /// Tasks that are created here, or are members of regions.
     pub tasks: u64,
-    /// Tasks of other threads that began here.
-    pub taken: Vec<TaskRef>,
     /// Since when nothing runs.
     pub since: Option<u64>,
-    pub worker: bool,
     /// Tasks depend on others, so that one that was created need not stand ready.
     pub depends: bool,
+}
+
+/// What the thread's stack tells.
+struct LaneTasks {
+    thread: u32,
+    /// Tasks of other threads that began here.
+    taken: Vec<TaskRef>,
+}
+
+impl StackVisitor for LaneTasks {
+    type Frame = LaneFrame;
+
+    #[inline(always)]
+    fn begin(
+        &mut self,
+        record: Option<&Event<'_>>,
+        tasks: u64,
+        below: Option<&mut LaneFrame>,
+    ) -> LaneFrame {
+        let seq = match record {
+            Some(Event::Join { .. }) => tasks - 1,
+            // The deferred child of the join that the task below waits for.
+            Some(Event::Next) => below.map_or(u64::MAX, |below| below.before),
+            Some(&Event::Begin((thread, seq))) if thread == self.thread => seq,
+            Some(&Event::Begin(name)) => {
+                self.taken.push(name);
+                u64::MAX
+            }
+            _ => u64::MAX,
+        };
+        LaneFrame {
+            seq,
+            stop: Stop::Other,
+            before: tasks,
+            ended: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn stop(&mut self, top: &mut LaneFrame, record: &Event<'_>) {
+        top.stop = match record {
+            Event::Yield { .. } => Stop::Yields,
+            Event::Join { .. }
+            | Event::Wait {
+                what: WaitFor::Children | WaitFor::Scope(..) | WaitFor::Tasks(_),
+                ..
+            } => Stop::Joins,
+            _ => Stop::Other,
+        };
+    }
+
+    #[inline(always)]
+    fn end(&mut self, ended: LaneFrame, below: Option<&mut LaneFrame>, record: &Event<'_>) {
+        // One that leaves goes on elsewhere.
+        if let Some(below) = below.filter(|_| !matches!(record, Event::Leave { .. })) {
+            let own = ended.seq != u64::MAX && ended.seq >= below.before;
+            let ended = ended.ended.saturating_add(u64::from(own));
+            below.ended = below.ended.saturating_add(ended);
+        }
+    }
 }
 
 impl Stack {
     /// Of the thread of this number, before its first record.
     pub(super) fn new(thread: u32) -> Stack {
+        let taken = Vec::new();
         Stack {
-            thread,
-            frames: Vec::new(),
-            created: 0,
+            state: ThreadState::default(),
+            lane: LaneTasks { thread, taken },
             tasks: 0,
-            taken: Vec::new(),
             since: None,
-            worker: false,
             depends: false,
         }
     }
 
     #[inline]
     pub(super) fn is_running(&self) -> bool {
-        self.frames.last().is_some_and(|f| f.stop == Stop::No)
+        self.state.is_running()
     }
 
     /// Nothing runs: what `event` makes run is known to have stood ready since then, as all that it
@@ -75,119 +125,47 @@ impl Stack {
         match *event {
             Event::Next => true,
             Event::Begin((thread, seq)) => {
-                thread == self.thread && seq < self.created && !self.depends
+                thread == self.lane.thread && seq < self.state.tasks && !self.depends
             }
-            Event::Resume => self.frames.last().is_some_and(|top| match top.stop {
-                Stop::Yields => true,
-                Stop::Joins => top.ended == self.created - top.before,
-                Stop::No | Stop::Other => false,
+            Event::Resume if !self.is_running() => self.state.stack.last().is_some_and(|top| {
+                let LaneFrame {
+                    stop,
+                    ended,
+                    before,
+                    ..
+                } = top.frame;
+                match stop {
+                    Stop::Yields => true,
+                    Stop::Joins => ended == self.state.tasks - before,
+                    Stop::Other => false,
+                }
             }),
             _ => false,
         }
     }
 
-    fn push(&mut self, seq: u64) {
-        self.frames.push(Frame {
-            seq,
-            stop: Stop::No,
-            before: self.created,
-            ended: 0,
-        });
-    }
-
-    fn pop(&mut self) {
-        let ended = self.frames.pop();
-        if let (Some(ended), Some(below)) = (ended, self.frames.last_mut()) {
-            let own = ended.seq != u64::MAX && ended.seq >= below.before;
-            let ended = ended.ended + u64::from(own);
-            below.ended = below.ended.saturating_add(ended).min(MOST);
-        }
-    }
-
-    /// The task on top does something; a thread without one that is no worker runs a root.
-    fn current(&mut self) {
-        match self.frames.last_mut() {
-            Some(top) => top.stop = Stop::No,
-            None if !self.worker => self.push(u64::MAX),
-            None => {}
-        }
-    }
-
-    fn stop(&mut self, why: Stop) {
-        self.current();
-        if let Some(top) = self.frames.last_mut() {
-            top.stop = why;
-        }
-    }
-
-    /// Takes a record that is about tasks.
+    /// Takes a record.
     #[inline(always)]
     pub(super) fn record(&mut self, event: &Event<'_>) {
-        match *event {
-            Event::Join { .. } => {
-                self.stop(Stop::Joins);
-                self.created += 2;
-                self.tasks += 2;
-                self.push(self.created - 1);
-            }
-            Event::End => self.pop(),
-            // It goes on elsewhere.
-            Event::Leave { .. } => {
-                self.frames.pop();
-            }
-            Event::EndResume => {
-                self.pop();
-                self.current();
-            }
-            Event::Root => {
-                self.created += 1;
-                self.tasks += 1;
-                if self.frames.is_empty() {
-                    self.push(u64::MAX);
-                }
-            }
-            // The deferred child of the join that the task on top waits for.
-            Event::Next => {
-                let seq = self.frames.last().map_or(u64::MAX, |f| f.before);
-                self.push(seq);
-            }
-            Event::Begin((thread, seq)) if thread == self.thread => self.push(seq),
-            Event::Begin(name) => {
-                self.taken.push(name);
-                self.push(u64::MAX);
-            }
-            Event::Part { .. } => {
-                self.created += 1;
-                self.tasks += 1;
-                self.push(u64::MAX);
-            }
-            Event::Member { .. } => {
-                self.tasks += 1;
-                self.push(u64::MAX);
-            }
-            Event::ResumeYielded { .. } | Event::ResumeStopped(_) => self.push(u64::MAX),
-            Event::Wait { what, .. } => self.stop(match what {
-                WaitFor::Children | WaitFor::Scope(..) | WaitFor::Tasks(_) => Stop::Joins,
-                _ => Stop::Other,
-            }),
-            Event::Yield { .. } => self.stop(Stop::Yields),
-            Event::Team { .. } => self.stop(Stop::Other),
-            Event::Create { .. } => {
-                self.current();
-                self.created += 1;
+        self.state.pass_to(event, &mut self.lane);
+        match event {
+            Event::Join { .. } => self.tasks += 2,
+            Event::Root | Event::Part { .. } | Event::Member { .. } | Event::Create { .. } => {
                 self.tasks += 1;
             }
-            Event::Resume => self.current(),
             Event::Skip { tasks, .. } => {
-                self.created = self.created.saturating_add(tasks).min(MOST);
-                if let Some(top) = self.frames.last_mut() {
-                    top.ended = top.ended.saturating_add(tasks).min(MOST);
+                if let Some(top) = self.state.stack.last_mut() {
+                    top.frame.ended = top.frame.ended.saturating_add(*tasks);
                 }
             }
-            Event::Restart { tasks, .. } => self.created = self.created.max(tasks.min(MOST)),
             Event::Depend { .. } | Event::Depends { .. } => self.depends = true,
             _ => {}
         }
+    }
+
+    /// Tasks of other threads that began here.
+    pub(super) fn into_taken(self) -> Vec<TaskRef> {
+        self.lane.taken
     }
 }
 

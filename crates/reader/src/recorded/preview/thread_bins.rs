@@ -1,7 +1,8 @@
 //! The second walk: a thread's stack of tasks, and what ran in each bin of time.
 
 use workspan_trace::event::Event;
-use workspan_trace::thread_state::TaskState;
+use workspan_trace::thread_state::{StackVisitor, ThreadState};
+use workspan_trace::wire::TaskRef;
 
 use super::Bin;
 use super::first_pass::ThreadFacts;
@@ -16,13 +17,8 @@ const UNKNOWN: PlaceId = 1;
 const SITES: usize = 32;
 
 /// A task on the stack.
-#[derive(Debug, Clone, Copy)]
-struct PreviewFrame {
+pub(super) struct PreviewFrame {
     site: PlaceId,
-    /// It waits or yielded.
-    stopped: bool,
-    /// It stopped because another began on top of it, and goes on when that one is gone.
-    interrupted: bool,
     /// The site of the deferred child of the join it waits for.
     next: PlaceId,
 }
@@ -30,57 +26,60 @@ struct PreviewFrame {
 /// A thread number's bins, in the making.
 pub(super) struct ThreadBins<'r> {
     firsts: &'r [ThreadFacts],
+    threads: &'r [Thread<'r>],
     places: &'r Places,
     begin: u64,
     level: u32,
     bins: Vec<Bin>,
-    stack: Vec<PreviewFrame>,
     /// The bin that is filled, when it ends, and ticks by site in it.
     at: usize,
     until: u64,
     here: Vec<(PlaceId, u64)>,
     now: u64,
-    worker: bool,
 }
 
 impl<'r> ThreadBins<'r> {
     pub(super) fn new(
-        firsts: &'r [ThreadFacts],
+        (firsts, threads): (&'r [ThreadFacts], &'r [Thread<'r>]),
         places: &'r Places,
         (begin, level): (u64, u32),
         bins: usize,
     ) -> ThreadBins<'r> {
         let mut lane = ThreadBins {
             firsts,
+            threads,
             places,
             begin,
             level,
             bins: vec![Bin::default(); bins],
-            stack: Vec::new(),
             at: 0,
             until: 0,
             here: Vec::with_capacity(SITES),
             now: 0,
-            worker: false,
         };
         lane.turn(begin);
         lane
     }
 
     /// Adds what a thread did; what was open at its last record lasted until `last`.
-    pub(super) fn walk(&mut self, thread: &Thread<'_>, threads: &[Thread<'_>], last: u64) {
-        self.stack.clear();
-        (self.now, self.worker) = (0, false);
+    pub(super) fn walk(&mut self, thread: &Thread<'_>, last: u64) {
+        let mut state = ThreadState::default();
+        self.now = 0;
         let bad = walk(thread, |t, event| {
             // ReplayLog after all else, of a time before.
             if matches!(event, Event::Off { .. }) {
                 return;
             }
-            self.pass(t);
-            self.record(t, event, threads);
+            self.pass(&state, t);
+            state.pass_to(&event, self);
+            match event {
+                Event::Join { .. } => self.count(2),
+                Event::Create { .. } if !state.stack.is_empty() => self.count(1),
+                _ => {}
+            }
         });
         if bad.is_none() && !thread.cut {
-            self.pass(last);
+            self.pass(&state, last);
         }
     }
 
@@ -95,12 +94,12 @@ impl<'r> ThreadBins<'r> {
     }
 
     /// Time goes on to `t`.
-    fn pass(&mut self, t: u64) {
-        if let Some(top) = self.stack.last()
-            && !top.stopped
+    fn pass(&mut self, state: &ThreadState<PreviewFrame>, t: u64) {
+        if let Some(top) = state.stack.last()
+            && state.is_running()
             && t > self.now
         {
-            let (site, mut from) = (top.site, self.now);
+            let (site, mut from) = (top.frame.site, self.now);
             if from >= self.until {
                 self.turn(from);
             }
@@ -147,116 +146,61 @@ impl<'r> ThreadBins<'r> {
         bin.busy += self.here.drain(..).map(|here| here.1).sum::<u64>();
     }
 
-    /// A strand begins, and so many tasks were created.
-    fn count(&mut self, t: u64, creates: u32) {
-        if t >= self.until {
-            self.turn(t);
+    /// A strand begins now, and so many tasks were created.
+    fn count(&mut self, creates: u32) {
+        if self.now >= self.until {
+            self.turn(self.now);
         }
         let bin = &mut self.bins[self.at];
         bin.strands = bin.strands.saturating_add(1);
         bin.creates = bin.creates.saturating_add(creates);
     }
 
-    fn record(&mut self, t: u64, event: Event<'_>, threads: &[Thread<'_>]) {
-        match event {
-            Event::Join { site } => {
-                let site = self.places.of(site);
-                if let Some(top) = self.current() {
-                    (top.stopped, top.next) = (true, site);
-                    self.push(t, site);
-                    self.count(t, 2);
-                }
+    /// The site of the task of this name.
+    fn site_of(&self, (thread, count): TaskRef) -> Option<PlaceId> {
+        self.firsts[slot(self.threads, thread)?].site(count)
+    }
+
+    /// The site of this parallel region.
+    fn site_of_team(&self, (thread, count): TaskRef) -> Option<PlaceId> {
+        let teams = &self.firsts[slot(self.threads, thread)?].teams;
+        let at = teams.binary_search_by_key(&count, |team| team.0).ok()?;
+        Some(teams[at].1)
+    }
+}
+
+impl StackVisitor for ThreadBins<'_> {
+    type Frame = PreviewFrame;
+
+    fn begin(
+        &mut self,
+        record: Option<&Event<'_>>,
+        _: u64,
+        below: Option<&mut PreviewFrame>,
+    ) -> PreviewFrame {
+        let site = match record {
+            None | Some(Event::Root) => ROOT_PLACE,
+            Some(&Event::Join { site } | &Event::Part { site, .. }) => self.places.of(site),
+            Some(Event::Next) => {
+                below.map_or(UNKNOWN, |below| std::mem::replace(&mut below.next, UNKNOWN))
             }
-            Event::End => self.pop(),
-            Event::Next => {
-                let next = self.stack.last_mut();
-                let site = next.map_or(UNKNOWN, |top| std::mem::replace(&mut top.next, UNKNOWN));
-                self.push(t, site);
-            }
-            Event::EndResume => {
-                self.stack.pop();
-                self.resume(t);
-            }
-            Event::Begin((thread, count)) => {
-                let first = slot(threads, thread).map(|slot| &self.firsts[slot]);
-                self.push(t, first.and_then(|f| f.site(count)).unwrap_or(UNKNOWN));
-            }
-            Event::Member {
-                team: (thread, count),
-                ..
-            } => {
-                let teams = slot(threads, thread).map(|slot| &self.firsts[slot].teams);
-                let site = teams.and_then(|teams| {
-                    let at = teams.binary_search_by_key(&count, |team| team.0).ok()?;
-                    Some(teams[at].1)
-                });
-                self.push(t, site.unwrap_or(UNKNOWN));
-            }
-            Event::Part { site, .. } => self.push(t, self.places.of(site)),
-            Event::Resume => self.resume(t),
-            Event::ResumeYielded { .. } | Event::ResumeStopped(_) => self.push(t, UNKNOWN),
-            Event::Root if self.stack.is_empty() => self.push(t, ROOT_PLACE),
-            Event::Create { .. } if self.current().is_some() => self.count(t, 1),
-            Event::Wait { .. } | Event::Yield { .. } | Event::Team { .. } => {
-                if let Some(top) = self.current() {
-                    top.stopped = true;
-                }
-            }
-            Event::Leave { .. } => self.pop(),
-            Event::Restart { stack, .. } if self.stack.is_empty() => {
-                for (_, code) in stack.iter() {
-                    self.push(t, UNKNOWN);
-                    let place = TaskState::from_code(code);
-                    if let Some(top) = self.stack.last_mut() {
-                        top.stopped = place != TaskState::Running;
-                        top.interrupted = place == TaskState::Interrupted;
-                    }
-                }
-            }
-            Event::Worker { .. } => self.worker = true,
-            Event::WorkerEnd => self.worker = false,
-            _ => {}
+            Some(&Event::Begin(name)) => self.site_of(name).unwrap_or(UNKNOWN),
+            Some(&Event::Member { team, .. }) => self.site_of_team(team).unwrap_or(UNKNOWN),
+            // It was on another thread, or in records that the trace does not have.
+            _ => UNKNOWN,
+        };
+        self.count(0);
+        let next = UNKNOWN;
+        PreviewFrame { site, next }
+    }
+
+    fn stop(&mut self, top: &mut PreviewFrame, record: &Event<'_>) {
+        if let Event::Join { site } = *record {
+            top.next = self.places.of(site);
         }
     }
 
-    /// The task on top, which runs; a thread without one that is no worker runs a root.
-    fn current(&mut self) -> Option<&mut PreviewFrame> {
-        if self.stack.is_empty() && !self.worker {
-            self.push(self.now, ROOT_PLACE);
-        }
-        let top = self.stack.last_mut()?;
-        (top.stopped, top.interrupted) = (false, false);
-        Some(top)
-    }
-
-    fn push(&mut self, t: u64, site: PlaceId) {
-        if let Some(top) = self.stack.last_mut()
-            && !top.stopped
-        {
-            (top.stopped, top.interrupted) = (true, true);
-        }
-        self.stack.push(PreviewFrame {
-            site,
-            stopped: false,
-            interrupted: false,
-            next: UNKNOWN,
-        });
-        self.count(t, 0);
-    }
-
-    fn pop(&mut self) {
-        self.stack.pop();
-        if let Some(below) = self.stack.last_mut()
-            && below.interrupted
-        {
-            (below.stopped, below.interrupted) = (false, false);
-        }
-    }
-
-    fn resume(&mut self, t: u64) {
-        if let Some(top) = self.stack.last_mut() {
-            (top.stopped, top.interrupted) = (false, false);
-            self.count(t, 0);
-        }
+    fn resume(&mut self, _: &mut PreviewFrame) {
+        self.count(0);
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use workspan_analysis::FreeTime;
 
 use super::Spark;
-use super::free_time::FreeTime;
 use crate::run::Picture;
 
 /// Sizes told of one code: those with most time.

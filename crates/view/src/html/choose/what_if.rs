@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::super::pack::Group;
 use super::{Choice, escape};
-use crate::answers::whatif::Asked;
+use crate::answers::whatif::WhatIfAnswer;
 use crate::run::Run;
 
 /// Share of the room that may be used once it is in.
@@ -59,7 +59,7 @@ impl Choice<'_> {
 /// What all factors give, and, with `each`, each alone: the first one's critical path is in the
 /// answer of all.
 fn answers(run: &Run, what: &str, each: bool) -> Group {
-    let Ok(asked) = Asked::new(run, what, &FACTORS.map(f64::from)) else {
+    let Ok(asked) = WhatIfAnswer::new(run, what, &FACTORS.map(f64::from)) else {
         return Group::new();
     };
     let alone = (1..FACTORS.len()).filter(|_| each).map(|i| i..i + 1);

@@ -3,8 +3,8 @@
 use std::ptr;
 
 use super::{LeftOut, left_out};
+use crate::overhead_budget;
 use crate::tbb::task_frame::TaskFrame;
-use crate::watch;
 
 /// Whether a task that the frame's task creates into `context` (0: into none) is outside of the
 /// subtree that is left out, or that is recorded to stand for those left out.
@@ -63,10 +63,10 @@ impl Paused {
         // SAFETY: as in `new`.
         unsafe {
             if (*frame).whole != 0 {
-                watch::refuse((*frame).whole);
+                overhead_budget::refuse((*frame).whole);
             }
             if let Some(left_out) = left_out(frame) {
-                watch::refuse(left_out.subtree.site());
+                overhead_budget::refuse(left_out.subtree.site());
                 left_out.subtree.stop();
                 (*frame).skip = ptr::null();
             }

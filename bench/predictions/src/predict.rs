@@ -5,12 +5,12 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use workspan_analysis::simulate::{Fix, Policy, Setup, Simulation, usual_attempt_cost};
 use workspan_analysis::{Options, Target, report, strand_facts};
+use workspan_cli::bench::runtime::Runtime;
+use workspan_cli::trace;
 use workspan_dag::{Dag, NONE, StartKind, StrandId};
 use workspan_reader::OpenOptions;
 
 use super::pairs::{How, Pair};
-use crate::bench::runtime::Runtime;
-use crate::trace;
 
 /// Workers that predictions are judged on.
 pub const JUDGED: [u32; 2] = [1, 2];

@@ -1,27 +1,26 @@
 //! How many strands ran, on average, in some time.
 
-use workspan_dag::StrandId;
+use workspan_dag::{Dag, StrandId};
 
-use crate::run::Picture;
-use crate::timeline::Source;
+use crate::random_access_sweep::SweepIndex;
 
 /// Sums are kept before every so many strands of a thread.
 const STEP: usize = 256;
 
 /// Ticks that each thread was inside strands, up to any time.
-#[derive(Debug)]
-pub(crate) struct Busy {
+#[derive(Debug, Clone, PartialEq)]
+pub struct BusyTime {
     /// Threads that ran something, and the sums before every [`STEP`]th of their strands.
     threads: Vec<(u32, Vec<u64>)>,
 }
 
-impl Busy {
+impl BusyTime {
     /// O(n).
-    pub(crate) fn new(picture: &Picture, source: &Source) -> Busy {
-        let strands = &picture.dag.strands;
+    pub fn new(dag: &Dag, index: &SweepIndex) -> BusyTime {
+        let strands = &dag.strands;
         let mut threads = Vec::new();
-        for thread in 0..picture.dag.meta.threads {
-            let own = source.strands_of(thread);
+        for thread in 0..dag.meta.threads {
+            let own = index.strands_of(thread as usize);
             if own.is_empty() {
                 continue;
             }
@@ -34,24 +33,23 @@ impl Busy {
             }
             threads.push((thread, sums));
         }
-        Busy { threads }
+        BusyTime { threads }
     }
 
     /// Mean number of strands that are on the CPU in [from, to), absolute ticks (MODEL.md §5, busy;
     /// recording is left in). 0 for no time. O(threads · log n + intervals off the CPU in that
     /// time).
-    pub(crate) fn mean(&self, picture: &Picture, source: &Source, from: u64, to: u64) -> f64 {
+    pub fn mean(&self, dag: &Dag, index: &SweepIndex, from: u64, to: u64) -> f64 {
         if from >= to {
             return 0.0;
         }
         let mut sum = 0u128;
         for (thread, sums) in &self.threads {
-            let own = source.strands_of(*thread);
-            let inside = |a: u64, b: u64| {
-                until(picture, own, sums, b).saturating_sub(until(picture, own, sums, a))
-            };
+            let own = index.strands_of(*thread as usize);
+            let inside =
+                |a: u64, b: u64| until(dag, own, sums, b).saturating_sub(until(dag, own, sums, a));
             let mut busy = inside(from, to);
-            let offs = &picture.dag.offs;
+            let offs = &dag.offs;
             let first = offs.partition_point(|o| (o.thread, o.end) <= (*thread, from));
             let of_thread = |o: &&workspan_dag::Off| o.thread == *thread && o.start < to;
             for off in offs[first..].iter().take_while(of_thread) {
@@ -64,8 +62,8 @@ impl Busy {
 }
 
 /// Ticks inside the strands `own`, which do not overlap, before `time`.
-fn until(picture: &Picture, own: &[StrandId], sums: &[u64], time: u64) -> u64 {
-    let strands = &picture.dag.strands;
+fn until(dag: &Dag, own: &[StrandId], sums: &[u64], time: u64) -> u64 {
+    let strands = &dag.strands;
     let started = own.partition_point(|&s| strands.start[s as usize] < time);
     let Some(last) = started.checked_sub(1) else {
         return 0;

@@ -1,12 +1,13 @@
 //! How many strands ran at any time, and how many workers were free beside each.
 
-use crate::run::Picture;
+use workspan_dag::Dag;
 
 /// A run with more strands has no such sums: they take 64 bytes a strand.
 const MAX_STRANDS: usize = 2_000_000;
 
 /// Sums over time, from the run's begin on.
-pub(in crate::answers) struct FreeTime {
+#[derive(Debug, Clone, PartialEq)]
+pub struct FreeTime {
     /// Ascending, absolute ticks.
     times: Vec<u64>,
     /// From the same time to the next: strands that ran, and free workers for each of them.
@@ -17,8 +18,8 @@ pub(in crate::answers) struct FreeTime {
 
 impl FreeTime {
     /// O(n log n). `None` for a run with too many strands.
-    pub(in crate::answers) fn new(picture: &Picture) -> Option<FreeTime> {
-        let strands = &picture.dag.strands;
+    pub fn new(dag: &Dag) -> Option<FreeTime> {
+        let strands = &dag.strands;
         if strands.len() > MAX_STRANDS {
             return None;
         }
@@ -26,7 +27,7 @@ impl FreeTime {
         let of = |s: usize| [(strands.start[s], 1i64), (strands.end[s], -1)];
         let mut events: Vec<(u64, i64)> = (0..strands.len()).filter(ran).flat_map(of).collect();
         events.sort_unstable();
-        let workers = f64::from(picture.dag.meta.workers);
+        let workers = f64::from(dag.meta.workers);
         let mut free = FreeTime {
             times: Vec::new(),
             steps: Vec::new(),
@@ -52,7 +53,7 @@ impl FreeTime {
 
     /// Over `[from, to)`, absolute ticks, while something runs: ticks of strands that ran, and
     /// ticks of free workers, of which each running strand has an equal share.
-    pub(in crate::answers) fn between(&self, from: u64, to: u64) -> (f64, f64) {
+    pub fn between(&self, from: u64, to: u64) -> (f64, f64) {
         let (a, b) = (self.until(from), self.until(to));
         (b.0 - a.0, b.1 - a.1)
     }

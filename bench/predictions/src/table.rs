@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::predict::{BEYOND, Elapsed, JUDGED, Logical};
-use crate::bench::runtime::Runtime;
+use workspan_cli::bench::runtime::Runtime;
 
 /// A kernel on a runtime: simulated from its own recorded run.
 pub struct KernelRow {

@@ -7,26 +7,26 @@ use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::budget::{Begun, Choice, OF_TASKS};
 
 use super::LeftOut;
+use crate::overhead_budget;
 use crate::tbb::call_site;
 use crate::tbb::task::Running;
 use crate::tbb::task_frame::{TaskFrame, stacks_may_move};
 use crate::unrecorded::Subtree;
-use crate::watch;
 
 /// A task that was asked for.
-struct Asked {
+struct BudgetTicket {
     begun: Begun,
     thread: u32,
     /// Creates of its thread before it.
     tasks: u64,
 }
 
-impl Drop for Asked {
+impl Drop for BudgetTicket {
     fn drop(&mut self) {
         // SAFETY: this block alone uses the handle.
         let h = unsafe { LiveHandle::current() };
         if let Some(h) = h.filter(|h| h.thread() == self.thread) {
-            watch::end(h, self.begun, h.created_tasks() - self.tasks);
+            overhead_budget::end(h, self.begun, h.created_tasks() - self.tasks);
         }
     }
 }
@@ -56,7 +56,7 @@ impl Drop for Over<'_> {
 #[inline]
 pub(in crate::tbb) unsafe fn asks(frame: *mut TaskFrame) -> bool {
     // SAFETY: the caller's.
-    unsafe { (*frame).whole == 0 && watch::asks() && !stacks_may_move() }
+    unsafe { (*frame).whole == 0 && overhead_budget::asks() && !stacks_may_move() }
 }
 
 /// Asks, and runs the frame's task, which has begun with the thread's last record, until `end` has
@@ -75,12 +75,12 @@ pub(in crate::tbb) unsafe fn ask<T>(
     // SAFETY: the caller's.
     unsafe {
         let (site, level) = (call_site::like((*frame).site), (*frame).level);
-        let Some((choice, begun)) = watch::ask(h, site, level) else {
+        let Some((choice, begun)) = overhead_budget::ask(h, site, level) else {
             let result = run();
             drop(end);
             return result;
         };
-        let asked = Asked {
+        let asked = BudgetTicket {
             begun,
             thread: h.thread(),
             tasks: h.created_tasks(),

@@ -2,8 +2,8 @@
 //!
 //! The sets were named before the first run, and stay: a kernel that tuned a cost can't judge it.
 
-use crate::bench::kernels::{KERNELS, Kernel};
-use crate::bench::runtime::Runtime;
+use workspan_cli::bench::kernels::{KERNELS, Kernel};
+use workspan_cli::bench::runtime::Runtime;
 
 /// Kernels whose times the simulation's default costs may be fitted to. All others, and all pairs
 /// but those of these kernels, are blind: whatever they say, no constant is changed for them.
@@ -79,13 +79,10 @@ const RECORDS: Kernel = Kernel {
     arguments: &["2000000", "20000", "20"],
     about: "a serial read before a parallel loop",
     question: false,
-    cpp: &[(
-        "records.cpp",
-        include_str!("../../../kernels/tp/records.cpp"),
-    )],
+    cpp: &[("records.cpp", include_str!("../../tp/records.cpp"))],
     rust: &[(
         "src/bin/records.rs",
-        include_str!("../../../kernels/src/bin/records.rs"),
+        include_str!("../../src/bin/records.rs"),
     )],
 };
 

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::bench::measure::Variant;
-use crate::bench::runtime::Runtime;
-use crate::scale::Runner;
+use workspan_cli::bench::measure::Variant;
+use workspan_cli::bench::runtime::Runtime;
+use workspan_cli::scale::Runner;
 
 use super::predict::{JUDGED, Run};
 
@@ -79,7 +79,7 @@ fn record(plan: &Plan, subject: &Subject) -> anyhow::Result<Run> {
     let file = plan.folder.join("trace.wspan");
     // `record` never overwrites; this one is ours.
     let _ = std::fs::remove_file(&file);
-    let mut command = Command::new(std::env::current_exe()?);
+    let mut command = Command::new(std::env::current_exe()?.with_file_name("workspan"));
     command
         .args(["record", "--no-report", "--max-overhead", "off", "-o"])
         .arg(&file);

@@ -1,5 +1,5 @@
-//! `workspan bench predictions`: how good what-if and simulation are here, told by programs that
-//! were measured before and after a fix, and by every kernel on every runtime.
+//! `cargo xtask bench predictions`: how good what-if and simulation are here, told by programs that
+//! were measured before and after a fix, and by every kernel on every runtime (docs/predictions.md).
 
 mod machine;
 mod measure;
@@ -9,22 +9,26 @@ mod table;
 
 use std::process::ExitCode;
 
-use super::folder::RunFolder;
-use super::kernels::{self, Kernel};
-use super::measure::Variant;
-use super::result::Comparison;
-use super::runtimes::{Progress, interrupted, prepare, wanted};
-use crate::output::print;
-use crate::scale::{Runner, cpus};
+use clap::Parser;
+use workspan_cli::bench::folder::RunFolder;
+use workspan_cli::bench::kernels::{self, Kernel};
+use workspan_cli::bench::measure::Variant;
+use workspan_cli::bench::result::Comparison;
+use workspan_cli::bench::runtime::Runtime;
+use workspan_cli::bench::runtimes::{Progress, interrupted, prepare, wanted};
+use workspan_cli::output::print;
+use workspan_cli::scale::{Runner, cpus};
+use workspan_record::embedded;
+
 use measure::{Measured, Plan, Subject, measure, title};
 use pairs::{Pair, is_blind, pairs};
 use table::{KernelRow, PairRow, text};
-use workspan_record::embedded;
 
 /// Predicts programs after a known fix and on other workers, measures them, and prints the error of
 /// each prediction
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Parser)]
 #[command(
+    name = "predictions",
     long_about = "Predicts programs after a known fix and on other workers, measures them, and prints the error of each prediction.
 
 Pairs of kernels before and after a fix (serial merge, serial read, unbalanced chunks, too fine tasks): span, parallelism and elapsed \
@@ -32,11 +36,11 @@ time after it, predicted from a recorded run before it. And every kernel of `ben
 worker and on two, simulated from one recorded run. Kernels that tuned the simulation's costs are told from those that judge it.",
     after_help = "\
 Examples:
-  workspan bench predictions
-  workspan bench predictions --runtimes rayon,onetbb --repeat 9
-  workspan bench predictions --pairs-only"
+  cargo xtask bench predictions
+  cargo xtask bench predictions --runtimes rayon,onetbb --repeat 9
+  cargo xtask bench predictions --pairs-only"
 )]
-pub struct PredictionsArgs {
+struct PredictionsArgs {
     /// Runtimes, separated by commas: rayon, libomp, libgomp, onetbb (default: all that are here)
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     runtimes: Vec<String>,
@@ -51,13 +55,10 @@ pub struct PredictionsArgs {
     kernels: Vec<String>,
 }
 
-/// `workspan bench predictions`.
-///
-/// # Errors
-/// There is no runtime, or fewer than two CPUs, or a kernel can't be run.
-pub fn run(args: &PredictionsArgs) -> anyhow::Result<ExitCode> {
+fn main() -> anyhow::Result<ExitCode> {
+    let args = PredictionsArgs::parse();
     let mut runtimes = wanted(&args.runtimes)?;
-    runtimes.retain(|runtime| *runtime != super::runtime::Runtime::Serial);
+    runtimes.retain(|runtime| *runtime != Runtime::Serial);
     let cpus = cpus::in_order()?;
     if cpus.len() < 2 {
         anyhow::bail!("this process may use one CPU only; predictions are judged on two");
