@@ -54,6 +54,8 @@ pub fn lacking() -> Option<String> {
 fn npm() -> Command {
     let mut npm = Command::new("npm");
     npm.current_dir(root().join("ui"));
+    // Newer versions of npm are no news here.
+    npm.env("npm_config_update_notifier", "false");
     npm
 }
 
