@@ -14,9 +14,10 @@ use crate::ui;
 use crate::workspace::{cargo, output, root, succeed, target};
 
 /// Members of the workspace that are not published.
-pub const UNPUBLISHED: [&str; 5] = [
+pub const UNPUBLISHED: [&str; 6] = [
     "xtask",
     "workspan-bench",
+    "workspan-agents",
     "workspan-truth",
     "workspan-toolchains",
     "workspan-api-off-test",
