@@ -3,7 +3,6 @@
 //! workspan-api, which does nothing in a run that is not recorded. `tp/` has the same in C++ for
 //! other runtimes, which print the same and have the same tasks.
 
-pub mod agents;
 pub mod command;
 pub mod loops;
 pub mod numbers;

@@ -47,6 +47,7 @@ const USAGE: &str = "\
 usage: cargo xtask demo            build workspan, record the merge sort of bench/, print the report
        cargo xtask test [--long]   format, lints, tests, docs, installation, Rayon's own tests, fuzzers; --long tests
                                   more random cases, fuzzes longer, and adds miri, a sanitizer, cargo-deny, oxipng, tokei
+       cargo xtask test setup     what the tests need of the machine alone: installed as root or in CI, else said
        cargo xtask test rayon     Rayon's own tests alone, bare and recorded
        cargo xtask test programs  oxipng and tokei alone, bare and recorded
        cargo xtask test truth [--long]  programs of known work, span and tasks, recorded on 1, 2, 4 and 16 threads,
@@ -88,8 +89,8 @@ fn main() -> ExitCode {
         ["test", "--long"] => test::run(true),
         [
             "test",
-            part @ ("rayon" | "programs" | "page" | "fuzz" | "sanitized" | "miri" | "dependencies"
-            | "runtimes" | "aarch64" | "lake"),
+            part @ ("setup" | "rayon" | "programs" | "page" | "fuzz" | "sanitized" | "miri"
+            | "dependencies" | "runtimes" | "aarch64" | "lake"),
         ] => test::part(part, false),
         ["test", "truth"] => test::part("truth", false),
         ["test", "truth", "--long"] => test::part("truth", true),

@@ -14,10 +14,11 @@ use crate::ui;
 use crate::workspace::{cargo, output, root, succeed, target};
 
 /// Members of the workspace that are not published.
-pub const UNPUBLISHED: [&str; 6] = [
+pub const UNPUBLISHED: [&str; 7] = [
     "xtask",
     "workspan-bench",
     "workspan-predictions",
+    "workspan-agents",
     "workspan-truth",
     "workspan-toolchains",
     "workspan-api-off-test",

@@ -9,6 +9,9 @@ use workspan_toolchains::{self as toolchains, builds};
 /// Of Clang and its OpenMP runtime, the versions that may be installed; one of them will do.
 const LLVM: [u32; 6] = [19, 18, 17, 16, 15, 14];
 
+/// Debian's package of the Chromium without windows, and its program.
+const HEADLESS: &str = "chromium-headless-shell";
+
 /// Installs what this machine lacks where that may be done (as root, or in CI), and says what to do
 /// elsewhere. Without a C compiler or a part of cargo nothing goes; what else is missing makes
 /// tests skip, by name.
@@ -27,8 +30,13 @@ pub fn prepare() -> Result<()> {
     if !missing.is_empty() {
         install(&missing, may);
     }
-    // Alone, so that the compilers do not depend on it.
-    if crate::ui::browser().is_none() {
+    // Alone, so that the compilers do not depend on it. Where a whole browser is, the tests take
+    // that if the smaller one can't be had.
+    let smaller = crate::ui::headless().is_none() && known(HEADLESS);
+    if smaller && (may || crate::ui::browser().is_none()) {
+        install(&[HEADLESS.to_owned()], may);
+    }
+    if crate::ui::headless().or_else(crate::ui::browser).is_none() {
         install(&["chromium".to_owned()], may);
     }
     python(may);

@@ -40,6 +40,11 @@ pub fn part(name: &str, long: bool) -> Result<()> {
     let started = Instant::now();
     let mut tally = Tally::new();
     match name {
+        "setup" => {
+            packages::prepare()?;
+            toolchains();
+            tally.stage("packages");
+        }
         "rayon" => {
             build_tool()?;
             rayons_own(&mut tally, rayon_tests::Amount::All);

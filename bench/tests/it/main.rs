@@ -4,7 +4,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod agents;
 mod kernels;
 mod runtimes;
 mod suite;

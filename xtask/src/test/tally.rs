@@ -61,6 +61,11 @@ impl Tally {
         self.took_beside.extend(other.took);
     }
 
+    /// How many checks and tests have failed so far.
+    pub fn all_failed(&self) -> usize {
+        self.failed.len() + self.failed_tests.len()
+    }
+
     /// A check with a name of its own.
     pub fn outcome(&mut self, name: &str, came_out: Outcome) {
         match came_out {
@@ -196,11 +201,11 @@ impl Tally {
         println!(
             "{} passed, {} failed, {} skipped ({} s)",
             self.passed,
-            self.failed.len() + self.failed_tests.len(),
+            self.all_failed(),
             self.skipped.len(),
             started.elapsed().as_secs()
         );
-        if self.failed.is_empty() && self.failed_tests.is_empty() {
+        if self.all_failed() == 0 {
             Ok(())
         } else {
             bail!("not everything passed")

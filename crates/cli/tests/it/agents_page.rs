@@ -25,7 +25,7 @@ fn blocks(language: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn every_command_and_call_of_the_page_works() {
-    let project = Project::named("faults", "faults by the page");
+    let (project, _alone) = Project::alone("faults", "faults for agents");
     for old in ["before.wspan", "after.wspan"] {
         let _ = std::fs::remove_file(project.root.join(old));
     }

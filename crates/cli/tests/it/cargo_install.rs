@@ -34,6 +34,12 @@ fn path_without_node(folder: &Path) -> std::ffi::OsString {
     std::env::join_paths(path).unwrap()
 }
 
+/// Where cargo builds what it installs: crates of registries once for all these tests. What comes
+/// of a clone has a path of its own.
+fn builds() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("installations")
+}
+
 #[test]
 #[ignore = "compiles for a minute before the page's turn comes"]
 fn an_installation_without_node_stops_and_says_so() {
@@ -47,7 +53,7 @@ fn an_installation_without_node_stops_and_says_so() {
         .arg(folder.path().join("root"))
         .current_dir(&clone)
         .env("PATH", path_without_node(folder.path()))
-        .env("CARGO_TARGET_DIR", folder.path().join("target"));
+        .env("CARGO_TARGET_DIR", builds());
     let output = install.output().unwrap();
     assert!(!output.status.success());
     let text = said(&output);
@@ -75,7 +81,8 @@ fn an_installation_from_git_is_the_whole_tool() {
         .arg(format!("file://{}", clone.display()))
         .arg("--root")
         .arg(&root)
-        .arg("workspan");
+        .arg("workspan")
+        .env("CARGO_TARGET_DIR", builds());
     let output = install.output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
     // The page is inside: a report of any trace is a page.

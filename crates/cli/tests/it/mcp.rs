@@ -60,7 +60,7 @@ fn tools(client: &mut Client) -> Vec<String> {
 
 #[test]
 fn an_agent_is_answered_with_the_reports_numbers() {
-    let project = Project::named("faults", "faults for agents");
+    let (project, _alone) = Project::alone("faults", "faults for agents");
     let mut command = project.cargo_workspan(&["--no-report", "run", "--release", "--", "pools"]);
     let output = command.env("RAYON_NUM_THREADS", "2").output().unwrap();
     assert!(output.status.success(), "{}", said(&output));

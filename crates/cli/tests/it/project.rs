@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use workspan_dag::Dag;
 use workspan_reader::OpenOptions;
@@ -39,6 +39,15 @@ impl Project {
             &root,
         );
         Self { root }
+    }
+
+    /// A copy that a few tests take in turns, as each looks at all that is in it: built once for
+    /// them. It is the caller's while the second value lives.
+    pub fn alone(fixture: &str, name: &str) -> (Self, MutexGuard<'static, ()>) {
+        static TURN: Mutex<()> = Mutex::new(());
+        // A test that failed leaves nothing half done that the next one would mind.
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        (Self::named(fixture, name), turn)
     }
 
     /// `cargo workspan` in the project, as the user calls it.

@@ -109,7 +109,7 @@ fn a_link_survives_a_restart_and_its_key_is_in_no_arguments() {
 
 #[test]
 fn a_real_run_is_exported_with_the_reports_samples_and_redacted_without_its_names() {
-    let project = Project::named("faults", "faults to share");
+    let project = Project::new("faults");
     let mut command = project.cargo_workspan(&["--no-report", "run", "--release", "--", "pools"]);
     let output = command.env("RAYON_NUM_THREADS", "2").output().unwrap();
     assert!(output.status.success(), "{}", said(&output));

@@ -6,10 +6,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use workspan_bench::agents::fault::Fault;
-use workspan_bench::agents::findings::Verdict;
-use workspan_bench::agents::program::Workshop;
-use workspan_bench::agents::{answer, findings, measure};
+use workspan_agents::fault::Fault;
+use workspan_agents::findings::Verdict;
+use workspan_agents::program::Workshop;
+use workspan_agents::{answer, findings, measure};
 
 const USAGE: &str = "usage: agents list
        agents record FAULT -o TRACE
@@ -103,7 +103,8 @@ fn absolute(path: &str) -> Result<PathBuf, String> {
 /// Keeps what is built in the target folder.
 fn workshop() -> Result<Workshop, String> {
     let target = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    let target = target.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"));
+    let target =
+        target.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"));
     let workspan = env::var_os("WORKSPAN").unwrap_or_else(|| OsString::from("workspan"));
     Workshop::new(&target.join("agents"), workspan)
 }

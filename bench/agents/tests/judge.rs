@@ -1,15 +1,17 @@
 //! The benchmark for coding agents: its list, its judge, and, for some of its programs, that the
 //! tool's findings name the fault.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use workspan_bench::agents::fault::{By, Fault, Language};
-use workspan_bench::agents::findings::Verdict;
-use workspan_bench::agents::program::Workshop;
-use workspan_bench::agents::{answer, findings, measure};
+use workspan_agents::fault::{By, Fault, Language};
+use workspan_agents::findings::Verdict;
+use workspan_agents::program::Workshop;
+use workspan_agents::{answer, findings, measure};
 
 #[test]
 fn every_fault_has_a_program_a_fix_and_lines_in_it() {

@@ -1,6 +1,6 @@
 //! The list of faults, `bench/agents/faults.toml`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Deserialize;
 
@@ -55,7 +55,7 @@ struct Faults {
 
 /// `bench/agents`.
 pub fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("agents")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
 impl Fault {
