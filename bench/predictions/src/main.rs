@@ -1,5 +1,6 @@
-//! `cargo xtask bench predictions`: how good what-if and simulation are here, told by programs that
-//! were measured before and after a fix, and by every kernel on every runtime (docs/predictions.md).
+//! `cargo xtask bench predictions`: how good what-if and simulation are here (docs/predictions.md),
+//! told by programs that were measured before and after a fix, and by every kernel on every
+//! runtime.
 
 mod machine;
 mod measure;

@@ -68,6 +68,14 @@ impl Breakdown {
             + self.no_work_sched
             + self.no_work_app
     }
+    /// Mean number of busy workers; 0 for no time.
+    pub fn mean_busy(&self) -> f64 {
+        self.work as f64 / self.elapsed().max(1) as f64
+    }
+    /// The share of the worker time that was off the CPU though it could have run.
+    pub fn descheduled_share(&self) -> f64 {
+        self.descheduled as f64 / self.total().max(1) as f64
+    }
     /// W · elapsed.
     pub fn total(&self) -> u128 {
         u128::from(self.workers) * u128::from(self.elapsed())

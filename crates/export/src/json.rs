@@ -375,11 +375,7 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
         short_strands: tasks::short(ws, measured),
         told_by: tasks::told(dag, report),
         steals: ws.steals,
-        mean_busy: Ratio(if elapsed == 0 {
-            0.0
-        } else {
-            b.work as f64 / elapsed as f64
-        }),
+        mean_busy: Ratio(b.mean_busy()),
         work_with_blocked: ws.work_with_blocked,
         span_with_blocked: ws.span_with_blocked,
         speedup: shown_workers(b.workers)
@@ -506,7 +502,7 @@ fn site<'a>(dag: &'a Dag, row: &workspan_analysis::SiteRow, blocks: usize) -> Si
         count: row.count,
         work: row.work,
         span: row.span,
-        parallelism: (row.span > 0).then(|| Ratio(row.work as f64 / row.span as f64)),
+        parallelism: (row.span > 0).then(|| Ratio(row.parallelism())),
         critical_work: row.critical_work,
         critical_percent: Ratio(row.critical_percent),
         source: at.and_then(|p| p.source.as_deref()),

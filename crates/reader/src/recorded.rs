@@ -28,6 +28,7 @@ mod samples;
 mod skipped;
 mod survey;
 mod teams;
+mod thread_extent;
 mod workers;
 
 use std::time::{Duration, Instant};
@@ -72,7 +73,7 @@ pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<RawTrace, Error> {
     told(chunks, places, bytes.len())
 }
 
-/// The [`Dag`] of a recorded trace: [`read`] and [`build`], of its folded records where it is large.
+/// The [`Dag`] of a recorded trace: [`read`] and [`build`], of its folded records if it is large.
 ///
 /// # Errors
 /// Those of [`read`] and [`build`].

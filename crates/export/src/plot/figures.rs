@@ -51,10 +51,9 @@ impl PlotRun<'_> {
     /// Which run it is, when it was, and how busy its workers were.
     fn verdict(&self) -> String {
         let b = &self.report.breakdown;
-        let busy = b.work as f64 / b.elapsed().max(1) as f64;
         let mut parts = vec![
             time(&self.dag.meta, b.elapsed() as f64),
-            format!("{} of {} workers busy", ratio(busy), b.workers),
+            format!("{} of {} workers busy", ratio(b.mean_busy()), b.workers),
         ];
         parts.extend(self.dag.meta.runtime.clone());
         let facts = self.dag.meta.facts.iter();

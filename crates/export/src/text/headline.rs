@@ -137,7 +137,7 @@ fn busy(view: &View) -> String {
         1 => ("worker", "was"),
         _ => ("workers", "were"),
     };
-    let busy = b.work as f64 / b.elapsed().max(1) as f64;
+    let busy = b.mean_busy();
     let of = thousands(b.workers.into());
     if view.dag.meta.unread.is_some_and(|part| part.off_cpu) {
         // Work may include off-CPU time, so this is no measure of how busy they were.

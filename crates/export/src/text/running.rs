@@ -14,10 +14,9 @@ pub(super) fn strip(view: &View, page: &mut Page) {
     if profile.busy.is_empty() {
         return;
     }
-    let workers = view.report.breakdown.workers;
     let b = &view.report.breakdown;
-    let busy = b.work as f64 / b.elapsed().max(1) as f64;
-    let mean = format!("  mean {}", mean_of(busy, workers));
+    let workers = b.workers;
+    let mean = format!("  mean {}", mean_of(b.mean_busy(), workers));
     let room = page.width().saturating_sub(18 + mean.len());
     let levels = levels(page);
     let strip: String = resample(&profile.busy, room)

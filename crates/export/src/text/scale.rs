@@ -222,7 +222,7 @@ pub(super) fn bounds(view: &View, page: &mut Page) {
     page.blank();
     bound_rows(view, page);
     if b.elapsed() > 0 {
-        let mean = ratio(b.work as f64 / b.elapsed().max(1) as f64);
+        let mean = ratio(b.mean_busy());
         let here = |p: u32| match p == b.workers {
             true => mean.clone(),
             false => String::new(),

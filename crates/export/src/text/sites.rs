@@ -55,7 +55,7 @@ fn site(view: &View, page: &mut Page, row: &SiteRow, label: usize) {
     let parallelism = if row.span == 0 {
         "-".into()
     } else {
-        ratio(row.work as f64 / row.span as f64)
+        ratio(row.parallelism())
     };
     page.line(&[
         (Tone::Path, format!("  {name}")),

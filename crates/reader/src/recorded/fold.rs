@@ -82,11 +82,11 @@ pub(super) fn fold(
         ThreadSurvey::at(place as u32, thread, thief)
     });
     content.release_pages();
-    let first = looked.iter().map(|l| l.first).min()?;
-    let last = looked.iter().map(|l| l.last).max()?;
+    let first = looked.iter().map(|l| l.extent.first).min()?;
+    let last = looked.iter().map(|l| l.extent.last).max()?;
     let mut told = ReplayLog::default();
     for l in &looked {
-        l.tell(&mut told);
+        l.extent.tell(&mut told);
     }
     let workers = workers::assign(&told, last).workers;
     let grain = match grain {
@@ -137,7 +137,7 @@ pub(super) fn fold(
     let about = Shortened {
         grain,
         tasks: looked.iter().map(|l| l.tasks).sum(),
-        events: looked.iter().map(|l| l.events).sum(),
+        events: looked.iter().map(|l| l.extent.events).sum(),
         bytes: bytes as u64,
         size: content.bytes.len() as u64,
         records: folded.iter().map(|f| f.1).sum(),

@@ -86,18 +86,15 @@ pub fn preview(bytes: &[u8], options: &OpenOptions) -> Result<Preview, Error> {
     };
     let mut told = ReplayLog::default();
     let (mut began, mut tasks) = (u64::MAX, 0);
-    let mut firsts: Vec<ThreadFacts> = firsts;
-    for first in &mut firsts {
-        extent.first = extent.first.min(first.first);
-        extent.last = extent.last.max(first.last);
-        extent.events += first.events;
+    for first in &firsts {
+        let own = &first.extent;
+        extent.first = extent.first.min(own.first);
+        extent.last = extent.last.max(own.last);
+        extent.events += own.events;
         extent.bad += u64::from(first.bad);
-        began = began.min(first.began);
+        began = began.min(own.about_tasks.map_or(u64::MAX, |of| of.0));
         tasks += first.sites.len() as u64 + first.members;
-        for &(t, change) in &first.pools {
-            change.tell(&mut told, t);
-        }
-        told.threads.push(std::mem::take(&mut first.told));
+        own.tell(&mut told);
     }
     if began == u64::MAX {
         return Err(Error::Trace("the trace has no task".into()));
@@ -117,7 +114,11 @@ pub fn preview(bytes: &[u8], options: &OpenOptions) -> Result<Preview, Error> {
     let bins = ((extent.last - began) >> level) as usize + 1;
     let found: Vec<(u32, Vec<Bin>)> = shared
         .into_par_iter()
-        .filter(|(_, places)| places.iter().any(|&i| firsts[i].busy))
+        .filter(|(_, places)| {
+            places
+                .iter()
+                .any(|&i| firsts[i].extent.about_tasks.is_some())
+        })
         .map(|(number, of)| {
             let mut lane =
                 ThreadBins::new((&firsts, &chunks.threads), &places, (began, level), bins);

@@ -34,8 +34,8 @@ pub(crate) fn push_entry(out: &mut Vec<u8>, body: &[u8]) {
     push_bytes(out, body);
 }
 
-/// Appends an entry with a thread's list in order of time. `fields` appends what an item has besides
-/// its time, and gives that.
+/// Appends an entry with a thread's list in order of time. `fields` appends what an item has
+/// besides its time, and gives that.
 pub(super) fn push_timed_list<T>(
     out: &mut Vec<u8>,
     thread: u32,

@@ -110,7 +110,7 @@ fn measured(session: &Session) -> Result<Vec<Measured<'_>>, ApiError> {
                 ),
             ),
             None => (
-                b.work as f64 / b.elapsed() as f64,
+                b.mean_busy(),
                 "its own work over its elapsed time".to_owned(),
             ),
         };
@@ -135,8 +135,7 @@ fn seconds(run: &Run) -> Result<f64, ApiError> {
 
 /// Says that the run that others are measured against had not the machine for itself.
 fn off_cpu(base: &Run) -> Result<Option<String>, ApiError> {
-    let b = &base.rest()?.report.breakdown;
-    let share = b.descheduled as f64 / b.total().max(1) as f64;
+    let share = base.rest()?.report.breakdown.descheduled_share();
     Ok((share > MAX_OFF_CPU).then(|| {
         let (id, percent) = (base.id.to_uppercase(), 100.0 * share);
         format!(

@@ -1,6 +1,6 @@
-//! The overhead budget in libgomp's tasks ([`crate::overhead_budget`]): which task is left out is asked when
-//! it begins, what it creates then carries the subtree's name in its header, and constructs that
-//! are more than tasks and waits interrupt it.
+//! The overhead budget ([`crate::overhead_budget`]) in libgomp's tasks: which task is left out is
+//! asked when it begins, what it creates then carries the subtree's name in its header, and
+//! constructs that are more than tasks and waits interrupt it.
 
 use core::mem::MaybeUninit;
 use core::ptr;

@@ -1,6 +1,6 @@
-//! The overhead budget in libomp's tasks ([`crate::overhead_budget`]): which task is left out is asked when
-//! it begins, what it creates then carries the subtree's name in its word, and constructs that are
-//! more than tasks and waits interrupt it.
+//! The overhead budget ([`crate::overhead_budget`]) in libomp's tasks: which task is left out is
+//! asked when it begins, what it creates then carries the subtree's name in its word, and
+//! constructs that are more than tasks and waits interrupt it.
 
 use core::ptr;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! The overhead budget in oneTBB's tasks ([`crate::overhead_budget`]): which task is left out is asked when
-//! it begins, and what is created inside then carries the subtree's name.
+//! The overhead budget ([`crate::overhead_budget`]) in oneTBB's tasks: which task is left out is
+//! asked when it begins, and what is created inside then carries the subtree's name.
 //!
 //! A context that is made in a subtree carries its name too: so tasks that others create into it
 //! later, as a loop's do that were taken, are known to be parts. What goes elsewhere, and all that

@@ -38,7 +38,7 @@ pub fn speedup(runs: &[PlotRun]) -> Figure {
         let base = base_of(run, runs);
         let times = match base {
             Some(base) => base.elapsed() / run.elapsed(),
-            None => b.work as f64 / b.elapsed().max(1) as f64,
+            None => b.mean_busy(),
         };
         let kind = usize::from(run.is_simulated()) + 2 * usize::from(base.is_none());
         kinds[kind].points.push((f64::from(b.workers), times));
@@ -77,8 +77,7 @@ fn base_of<'a>(run: &PlotRun, runs: &'a [PlotRun]) -> Option<&'a PlotRun<'a>> {
 
 /// Says that a base of comparison had not the machine for itself.
 fn off_cpu(base: &PlotRun) -> Option<String> {
-    let b = &base.report.breakdown;
-    let share = b.descheduled as f64 / b.total().max(1) as f64;
+    let share = base.report.breakdown.descheduled_share();
     (share > MAX_OFF_CPU).then(|| {
         let share = percent(100.0 * share);
         format!("{} on one worker was off the CPU for {share}", base.name)

@@ -21,9 +21,9 @@ pub(super) fn idle(looked: &[ThreadSurvey], workers: u32, (first, last): (u64, u
             changes.push((stops, -1));
             from = goes_on;
         }
-        if from < l.last {
+        if from < l.extent.last {
             changes.push((from, 1));
-            changes.push((l.last, -1));
+            changes.push((l.extent.last, -1));
         }
     }
     // Who stops at a moment goes before who starts.

@@ -8,66 +8,49 @@ use super::stack::Stack;
 use super::{Lane, Plan};
 use crate::open::TraceBytes;
 use crate::recorded::chunks_by_thread::Thread;
-use crate::recorded::replay::{ReplayLog, ThreadLog};
 use crate::recorded::survey::walk;
+use crate::recorded::thread_extent::ThreadExtent;
 use crate::released_pages::ReleasingPass;
 use workspan_dag::cancel;
 
 /// What is to be known of a thread beforehand.
 #[derive(Debug)]
 pub(super) struct ThreadSurvey {
-    /// Its first and last record, and when it first ran a task, in the file's ticks.
-    pub first: u64,
-    pub last: u64,
+    pub extent: ThreadExtent,
+    /// When it first ran a task, in the file's ticks.
     pub began: u64,
     /// Times since then in which it ran none, and had none either that stood ready.
     pub gaps: Vec<(u64, u64)>,
     /// When it was off the CPU.
     pub offs: Vec<(u64, u64)>,
     pub tasks: u64,
-    pub events: u64,
     /// Tasks of other threads that it ran.
     pub taken: Vec<TaskRef>,
     /// Tasks depend on others: one that was created need not stand ready.
     pub depends: bool,
     /// Subtrees were drawn to be recorded in full.
     pub drawn: bool,
-    told: ThreadLog,
-    pools: Vec<(u64, u32, Option<u64>)>,
 }
 
 impl ThreadSurvey {
     /// At the thread at `place` of the file's; gaps shorter than `least` do not count.
     pub(super) fn at(place: u32, thread: &Thread<'_>, least: u64) -> ThreadSurvey {
         let mut it = ThreadSurvey {
-            first: u64::MAX,
-            last: 0,
+            extent: ThreadExtent::new(place),
             began: u64::MAX,
             gaps: Vec::new(),
             offs: Vec::new(),
             tasks: 0,
-            events: 0,
             taken: Vec::new(),
             depends: false,
             drawn: false,
-            told: ThreadLog::new(place),
-            pools: Vec::new(),
         };
         let mut stack = Stack::new(thread.number);
-        // The first and last record about a task, once there is any.
-        let (mut busy, mut any) = ((0, 0), false);
         walk(thread, |t, event| {
-            it.first = it.first.min(t);
-            it.last = it.last.max(t);
-            it.events += 1;
-            if is_beside(&event) {
+            if !it.extent.record(t, &event) {
                 return it.beside(&mut stack, t, event);
             }
             it.drawn |= matches!(event, Event::Sampled { .. });
-            if !std::mem::replace(&mut any, true) {
-                busy.0 = t;
-            }
-            busy.1 = t;
             let before = stack.is_running();
             // A worker that is on its way to a strand that stands ready leaves no other one to
             // nobody.
@@ -86,15 +69,12 @@ impl ThreadSurvey {
             }
         });
         if let Some(since) = stack.since {
-            it.gaps.push((since, it.last));
+            it.gaps.push((since, it.extent.last));
         }
         it.gaps.retain(|gap| gap.0 >= it.began);
         it.offs.sort_unstable();
         it.depends = stack.depends;
         (it.tasks, it.taken) = (stack.tasks, stack.into_taken());
-        if any {
-            it.told.busy(busy.0, busy.1);
-        }
         it
     }
 
@@ -102,51 +82,12 @@ impl ThreadSurvey {
     #[cold]
     fn beside(&mut self, stack: &mut Stack, t: u64, event: Event<'_>) {
         match event {
-            Event::Worker { pool, .. } => {
-                stack.record(&event);
-                self.told.worker_begins(pool, t);
-            }
-            Event::WorkerEnd => {
-                stack.record(&event);
-                self.told.worker_ends(t);
-            }
-            Event::Pool { pool, size } => self.pools.push((t, pool, Some(size))),
-            Event::PoolEnd { pool } => self.pools.push((t, pool, None)),
+            Event::Worker { .. } | Event::WorkerEnd => stack.record(&event),
             Event::Off { ticks, .. } => self.offs.push((t.saturating_sub(ticks), t)),
             Event::Recorder { ticks } => self.offs.push((t, t.saturating_add(ticks))),
             _ => {}
         }
     }
-
-    /// What the thread told of itself and of pools.
-    pub(super) fn tell(&self, told: &mut ReplayLog) {
-        for &(t, pool, size) in &self.pools {
-            match size {
-                Some(size) => told.pool_begins(pool, size, t),
-                None => told.pool_ends(pool, t),
-            }
-        }
-        told.threads.push(self.told.clone());
-    }
-}
-
-/// True for a record that is about no task.
-#[inline(always)]
-fn is_beside(event: &Event<'_>) -> bool {
-    matches!(
-        event,
-        Event::Worker { .. }
-            | Event::WorkerEnd
-            | Event::Pool { .. }
-            | Event::PoolEnd { .. }
-            | Event::Off { .. }
-            | Event::Recorder { .. }
-            | Event::Sleep
-            | Event::Wake
-            | Event::Steal { .. }
-            | Event::StealFailed { .. }
-            | Event::Readings(_)
-    )
 }
 
 /// Bytes of output that are fetched at a time.

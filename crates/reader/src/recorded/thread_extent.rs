@@ -1,0 +1,94 @@
+//! What a first walk over a thread's records learns of the thread, whatever else it is for.
+
+use workspan_trace::event::Event;
+
+use super::replay::{ReplayLog, ThreadLog};
+
+/// When a thread did something, and what it told of itself and of pools.
+#[derive(Debug)]
+pub(super) struct ThreadExtent {
+    /// Its first and last record, in the file's ticks.
+    pub first: u64,
+    pub last: u64,
+    /// Its first and last record that is about a task; `None` for a thread without any.
+    pub about_tasks: Option<(u64, u64)>,
+    /// Records.
+    pub events: u64,
+    log: ThreadLog,
+    /// When, which pool, and its size, or `None` for its end.
+    pools: Vec<(u64, u32, Option<u64>)>,
+}
+
+impl ThreadExtent {
+    /// Of the thread at `place` of the file's, before its first record.
+    pub(super) fn new(place: u32) -> ThreadExtent {
+        ThreadExtent {
+            first: u64::MAX,
+            last: 0,
+            about_tasks: None,
+            events: 0,
+            log: ThreadLog::new(place),
+            pools: Vec::new(),
+        }
+    }
+
+    /// Takes a record; true for one that is about a task.
+    #[inline(always)]
+    pub(super) fn record(&mut self, t: u64, event: &Event<'_>) -> bool {
+        self.first = self.first.min(t);
+        self.last = self.last.max(t);
+        self.events += 1;
+        let is_about_task = !is_beside(event);
+        if is_about_task {
+            self.about_tasks.get_or_insert((t, t)).1 = t;
+        } else {
+            self.beside(t, event);
+        }
+        is_about_task
+    }
+
+    #[cold]
+    fn beside(&mut self, t: u64, event: &Event<'_>) {
+        match *event {
+            Event::Worker { pool, .. } => self.log.worker_begins(pool, t),
+            Event::WorkerEnd => self.log.worker_ends(t),
+            Event::Pool { pool, size } => self.pools.push((t, pool, Some(size))),
+            Event::PoolEnd { pool } => self.pools.push((t, pool, None)),
+            _ => {}
+        }
+    }
+
+    /// Adds what the thread told to the log, as that of the next thread.
+    pub(super) fn tell(&self, log: &mut ReplayLog) {
+        for &(t, pool, size) in &self.pools {
+            match size {
+                Some(size) => log.pool_begins(pool, size, t),
+                None => log.pool_ends(pool, t),
+            }
+        }
+        let mut own = self.log.clone();
+        if let Some((from, to)) = self.about_tasks {
+            own.busy(from, to);
+        }
+        log.threads.push(own);
+    }
+}
+
+/// True for a record that is about no task.
+#[inline(always)]
+fn is_beside(event: &Event<'_>) -> bool {
+    matches!(
+        event,
+        Event::Worker { .. }
+            | Event::WorkerEnd
+            | Event::Pool { .. }
+            | Event::PoolEnd { .. }
+            | Event::Off { .. }
+            | Event::Recorder { .. }
+            | Event::Sleep
+            | Event::Wake
+            | Event::Steal { .. }
+            | Event::StealFailed { .. }
+            | Event::Readings(_)
+    )
+}
