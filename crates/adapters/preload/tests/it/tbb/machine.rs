@@ -175,10 +175,10 @@ impl Machine {
         self.name.starts_with("2021.5")
     }
 
-    /// Whether this is a version of the Python packages that calls its own functions past
-    /// everybody: Debian's 2021.8 does not.
+    /// Whether this is a version of the Python packages whose `execute_and_wait` is called by the
+    /// library itself without the dynamic linker. Debian's 2021.8 calls it through that.
     fn calls_itself_directly(&self) -> bool {
-        let versions = ["2021.5", "2021.8"];
+        let versions = ["2021.5", "2021.8", "2021.11"];
         versions.iter().any(|v| self.name.starts_with(v))
     }
 
