@@ -178,7 +178,7 @@ impl Machine {
     /// Whether this is a version of the Python packages whose `execute_and_wait` is called by the
     /// library itself without the dynamic linker. Debian's 2021.8 calls it through that.
     fn calls_itself_directly(&self) -> bool {
-        let versions = ["2021.5", "2021.8", "2021.11"];
+        let versions = ["2021.5", "2021.8", "2021.11", "2022.1"];
         versions.iter().any(|v| self.name.starts_with(v))
     }
 
