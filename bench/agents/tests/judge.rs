@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::json;
 use workspan_agents::fault::{By, Fault, Language};
@@ -118,7 +119,11 @@ fn workspan() -> Option<PathBuf> {
     built.is_file().then_some(built)
 }
 
+/// One at a time: what is recorded is built in one folder.
+static WORKSHOP: Mutex<()> = Mutex::new(());
+
 fn checked(names: &[&str]) {
+    let _alone = WORKSHOP.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(workspan) = workspan() else {
         panic!("no workspan beside the tests; build it: cargo build -p workspan");
     };

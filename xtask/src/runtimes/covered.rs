@@ -13,24 +13,27 @@ pub struct Covered {
 }
 
 impl Covered {
-    /// Runs tests, counts them, and keeps what they came to under this name.
+    /// Runs tests, counts them, prints what they came to and keeps it under this name.
     ///
     /// # Errors
     /// They could not be started.
     pub fn count(&mut self, tally: &mut Tally, name: String, tests: &mut Command) -> Result<()> {
         let before = (tally.passed, tally.all_failed(), tally.skipped.len());
         tally.count(&name, tests, false)?;
-        self.lines.push(format!(
+        let line = format!(
             "{name}: {} passed, {} failed, {} skipped",
             tally.passed - before.0,
             tally.all_failed() - before.1,
             tally.skipped.len() - before.2
-        ));
+        );
+        println!("   {line}");
+        self.lines.push(line);
         Ok(())
     }
 
-    /// Prints them.
+    /// Prints them all: whoever sees the end of a log sees what was covered.
     pub fn print(&self) {
+        println!("== covered");
         for line in &self.lines {
             println!("   {line}");
         }

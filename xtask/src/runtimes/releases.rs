@@ -30,7 +30,8 @@ const PACKAGES: [&str; 8] = [
 const PACKAGE: &str = "workspan-preload";
 
 /// The versions of what is installed, one after the other.
-const VERSIONS: &str = r#"dpkg-query -W -f '${source:Package} ${source:Upstream-Version}, ' gcc-[0-9]*[0-9] clang-[0-9]*[0-9] libomp5-[0-9]* libtbb12 2>/dev/null || true"#;
+const VERSIONS: &str = r#"dpkg-query -W -f '${db:Status-Status} ${source:Package} ${source:Upstream-Version}\n' \
+    'gcc-[0-9]*[0-9]' 'libomp5-[0-9]*' libtbb12 | sed -n 's/^installed //p' | sort -u | paste -s -d , -"#;
 
 /// Runs the recorder's tests of these names in each of them.
 ///
@@ -65,7 +66,7 @@ fn in_root(
         return Ok(());
     }
     let versions = output(&mut fresh.shell(VERSIONS, &[]))?;
-    let name = format!("{name}: {}", versions.trim_end_matches([',', ' ']));
+    let name = format!("{name}: {}", versions.trim().replace(',', ", "));
     // What tests compile there is for its libraries: not beside what they compile here.
     let line = format!(
         "mount -t tmpfs tmpfs {tmp} && cd {package} && {test} {names}",

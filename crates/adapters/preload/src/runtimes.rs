@@ -182,6 +182,11 @@ impl Family {
         })
     }
 
+    /// Notices files that were loaded or unloaded, without waiting for the loader.
+    pub(crate) fn look(&self) {
+        self.refresh(false);
+    }
+
     /// Resolves a call. The address must not be in this library.
     #[cold]
     #[inline(never)]

@@ -1,5 +1,5 @@
-//! What runs inside of a task that is left out ([`crate::overhead_budget`]): such a task's own begin
-//! and end are recorded, and what it does in between on its thread is an unrecorded subtree
+//! What runs inside of a task that is left out ([`crate::overhead_budget`]): the begin and end of
+//! such a task are recorded, and what it does in between on its thread is an unrecorded subtree
 //! (docs/format.md).
 //!
 //! Tasks created in it carry the subtree's name, which is no pointer: it may have ended when they

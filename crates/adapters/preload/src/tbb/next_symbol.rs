@@ -104,6 +104,9 @@ fn forget() {
 /// The version of libtbb as a text; `None` if it has none.
 pub(super) fn version() -> Option<*const c_char> {
     static VERSION: Function = Function::new(c"TBB_runtime_version");
+    // The call that asks may be the first that we see: an `enqueue` in versions that call their own
+    // functions past us.
+    TBB.look();
     let at = VERSION.find_in(&TBB, TBB.first()?);
     if at == 0 {
         return None;
