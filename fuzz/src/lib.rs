@@ -238,6 +238,7 @@ fn fold(bytes: &[u8]) {
         (0, 0),
         FoldOptions {
             grain: 1000,
+            max_tasks: u64::MAX,
             thieves: Thieves::TakeChildren,
             kept: vec![1],
             memory: 1 << 16,

@@ -26,7 +26,7 @@ use crate::runtimes;
 use crate::sanitized;
 use crate::truth::{self, Amount};
 use crate::ui;
-use crate::workspace::{cargo, succeed};
+use crate::workspace::{cargo, succeed, target};
 
 pub use progress::Check;
 pub use tally::Tally;
@@ -216,6 +216,17 @@ fn others(tally: &mut Tally, long: bool) -> Result<()> {
     let mut clippy = cargo();
     clippy.args(["clippy", "--quiet", "--workspace", "--all-targets"]);
     tally.check("lints", clippy.args(["--", "-D", "warnings"]))?;
+    // The fuzzers are built last, if there is time: that they still fit the crates is seen here.
+    let mut fuzzers = cargo();
+    fuzzers.args([
+        "check",
+        "--quiet",
+        "--lib",
+        "--manifest-path",
+        "fuzz/Cargo.toml",
+    ]);
+    fuzzers.arg("--target-dir").arg(target());
+    tally.check("the fuzzers' code", &mut fuzzers)?;
     tally.stage("lints");
     let mut slow = slow();
     if !long {

@@ -172,7 +172,7 @@ mod tests {
             "NAMES" | "instructions" => "instructions",
             "off|PERCENT" => "5%",
             "auto|off|steals|TIME" => "10us",
-            "N" => "500",
+            "N" | "N|off" => "500",
             "SITE" => "sort.rs:1",
             "ROOT" => "runs",
             "KEY=VALUE" => "branch=main",
