@@ -8,7 +8,7 @@
 use workspan_dag::{CpuTimes, Dag, NONE, StrandId, ThreadId};
 
 use crate::idle::IdleTime;
-use crate::off_cpu::OffCursor;
+use crate::off_cpu::{OffCursor, recorder_within};
 use crate::runtime_gaps::{runtime_gaps, total_ticks};
 use crate::sample_profile::hottest_of_stacks;
 
@@ -24,7 +24,8 @@ pub enum Invariant {
     /// CPU time of all threads, by their switches, = CPU time of the process, by its clock, but for
     /// the time inside the switches.
     ThreadsMakeProcess,
-    /// Samples inside strands / rate = time on the CPU inside strands.
+    /// Samples inside strands / rate = time on the CPU inside strands, without the time in which
+    /// their threads ran the recorder.
     SamplesMakeWork,
 }
 
@@ -118,7 +119,8 @@ pub fn checks(dag: &Dag) -> Vec<Check> {
             });
         }
     }
-    checks.extend(samples(dag, work));
+    let recording = ns(recorder_on_cpu(dag));
+    checks.extend(samples(dag, work.saturating_sub(recording)));
     checks
 }
 
@@ -236,6 +238,19 @@ fn on_cpu(dag: &Dag) -> Vec<u64> {
         *sum = sum.saturating_add(length.saturating_sub(off.descheduled + off.blocked));
     }
     by_thread
+}
+
+/// Time on the CPU inside strands in which their threads ran the recorder, in ticks. A sample of
+/// the recorder is of no strand.
+fn recorder_on_cpu(dag: &Dag) -> u64 {
+    let mut offs = OffCursor::new(dag);
+    let mut folds = dag.folded.along();
+    let of = |s: StrandId| match folds.of(s) {
+        Some(fold) => offs.folding(s, fold),
+        None => recorder_within(dag, s),
+    };
+    let ticks: Vec<u64> = (0..dag.strands.len() as StrandId).map(of).collect();
+    sum(&ticks)
 }
 
 /// The thread whose strands go furthest beyond what it used.

@@ -195,12 +195,29 @@ impl<'a> OffCursor<'a> {
     /// The time on the CPU in which the thread ran the runtime between the tasks of the folded
     /// strand `s`. Strands are asked about in ascending order.
     pub(crate) fn runtime_gap(&mut self, s: StrandId, fold: &Folded) -> u64 {
-        let i = s as usize;
-        let length = self.dag.strands.end[i] - self.dag.strands.start[i];
+        let length = self.length(s);
+        let (_, off) = self.of_folded(s, fold);
+        fold.between.min(length).saturating_sub(off.between)
+    }
+
+    /// The time on the CPU in which the thread folded within the folded strand `s`. Strands are
+    /// asked about in ascending order.
+    pub(crate) fn folding(&mut self, s: StrandId, fold: &Folded) -> u64 {
+        let (pause, off) = self.of_folded(s, fold);
+        pause.saturating_sub(off.folding)
+    }
+
+    fn length(&self, s: StrandId) -> u64 {
+        let strands = &self.dag.strands;
+        strands.end[s as usize] - strands.start[s as usize]
+    }
+
+    /// How long the thread folded within the folded strand `s`, and where it was off the CPU there.
+    fn of_folded(&mut self, s: StrandId, fold: &Folded) -> (u64, FoldOff) {
+        let pause = fold_pause(self.dag, fold, self.length(s));
         let off = self.inside(s);
-        let pause = fold_pause(self.dag, fold, length);
         let split = self.split(s, fold, (pause, off.descheduled + off.blocked));
-        fold.between.min(length).saturating_sub(split.between)
+        (pause, split)
     }
 
     /// From when to when strand `s` was blocked, the strand that was asked about last.
@@ -249,13 +266,14 @@ fn off_within(dag: &Dag, range: std::ops::Range<usize>, start: u64, end: u64) ->
     sum
 }
 
-/// Ticks in which the thread ran the recorder within strand `s`.
+/// Ticks on the CPU in which the thread ran the recorder within strand `s`.
 pub(crate) fn recorder_within(dag: &Dag, s: StrandId) -> u64 {
     let (start, end) = (dag.strands.start[s as usize], dag.strands.end[s as usize]);
     recorder_between(dag, s, start, end)
 }
 
-/// Ticks in which the thread of strand `s` ran the recorder in [start, end), found by search.
+/// Ticks on the CPU in which the thread of strand `s` ran the recorder in [start, end), found by
+/// search.
 pub(crate) fn recorder_between(dag: &Dag, s: StrandId, start: u64, end: u64) -> u64 {
     if dag.recorder_runs.is_empty() {
         return 0;

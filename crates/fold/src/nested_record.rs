@@ -81,7 +81,9 @@ impl Fold {
         let sum = &mut section.sum;
         sum.work = sum.work.saturating_add(record.work);
         if self.probes > 0 {
+            // Time off the CPU, too, was neither in its tasks nor in the runtime between them.
             let recording = taken_out.saturating_add(folding);
+            let recording = recording.saturating_add(record.off_cpu);
             sum.probes = sum.probes.saturating_add(recording);
         }
         sum.tasks += record.tasks;

@@ -79,10 +79,11 @@ impl ChunkStart {
                 // Most records have no operand, or only one.
                 kind if BARE.contains(&kind) => at = operands,
                 JOIN => {
-                    let site = records.get(operands..).unwrap_or(&[]);
-                    let length = site.iter().take_while(|&&byte| byte >= 0x80).count() + 1;
+                    at = operands;
+                    if wire::get_varint(records, &mut at).is_none() {
+                        return;
+                    }
                     self.tasks += 2;
-                    at = operands + length;
                 }
                 _ => {
                     let mut events = Events::new(records.get(at..).unwrap_or(&[]), 0);
@@ -199,9 +200,11 @@ impl Folder {
         Some(Next { chunk: other, used })
     }
 
-    /// The last turn took so many ticks, for `off` of which the thread was off the CPU.
-    pub(crate) fn took(&mut self, ticks: u64, off: u64) {
+    /// The last turn took so many ticks, for `off` of which the thread was off the CPU. The chunk
+    /// that is written to says so in `length` bytes, which are not to be fed.
+    pub(crate) fn took(&mut self, ticks: u64, off: u64, length: usize) {
         (self.took, self.took_off) = (ticks, off);
+        self.prefix += length;
     }
 
     /// The thread was off the CPU while it made the records of its chunk.
@@ -313,4 +316,40 @@ fn moment(out: &mut Vec<u8>, ticks: u64) {
         wire::put_varint(p, 0) as usize - room.as_ptr() as usize
     };
     out.extend_from_slice(room.get(..length).unwrap_or(&[]));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Appends a record of a kind with one operand.
+    fn put(out: &mut Vec<u8>, kind: Kind, delta: u64, operand: Option<u64>) {
+        let mut room = [0u8; wire::SLACK];
+        // SAFETY: a head and a varint are far shorter.
+        let length = unsafe {
+            let mut p = wire::put_head(room.as_mut_ptr(), kind, delta);
+            if let Some(operand) = operand {
+                p = wire::put_varint(p, operand);
+            }
+            p as usize - room.as_ptr() as usize
+        };
+        out.extend_from_slice(&room[..length]);
+    }
+
+    #[test]
+    fn tasks_are_counted_whatever_the_number_of_their_site() {
+        for site in [0, 63, 64, 127, 128, 300, 20_000, 3 << 21] {
+            let mut records = Vec::new();
+            put(&mut records, Kind::Root, 5, None);
+            for delta in [0, 7, 300, 70_000] {
+                put(&mut records, Kind::Join, delta, Some(site));
+                put(&mut records, Kind::End, delta, None);
+                put(&mut records, Kind::Next, 0, None);
+                put(&mut records, Kind::EndResume, delta, None);
+            }
+            let mut start = ChunkStart::default();
+            start.walk(&records);
+            assert_eq!((start.tasks, start.scopes), (9, 0), "site {site}");
+        }
+    }
 }

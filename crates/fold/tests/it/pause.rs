@@ -113,59 +113,76 @@ fn a_pause_is_no_work_and_does_not_end_a_subtree() {
     assert_eq!(folded(0), (0, 0));
 }
 
-/// 80 joins in pieces of ten, of three strands of ten ticks each. In each piece the thread is off
-/// the CPU once, in one of the joins.
-#[test]
-fn time_off_the_cpu_is_found_and_is_no_work() {
-    const OFF: u64 = 7_000;
-    let options = FoldOptions {
-        grain: 4_000,
+/// A sum over the folded records of these records, and how many there are.
+fn sum_of_folds(bytes: &[u8], base: u64) -> (FoldedRecord, usize) {
+    let mut sum = FoldedRecord::default();
+    let mut parts = 0;
+    for (_, event) in Events::new(bytes, base) {
+        if let Event::Folded(bytes) = event {
+            let record = FoldedRecord::decode(bytes).unwrap();
+            sum.work += record.work;
+            sum.between += record.between;
+            sum.off_cpu += record.off_cpu;
+            sum.probes += record.probes;
+            sum.tasks += record.tasks;
+            parts += 1;
+        }
+    }
+    (sum, parts)
+}
+
+/// How long the thread is off the CPU each time, in ticks.
+const OFF: u64 = 7_000;
+
+/// 80 joins in pieces of ten, of three strands of ten ticks each, folded. In each piece the thread
+/// is off the CPU once, in one of the joins: in one of its strands, or in the runtime between a
+/// child's end and the task that goes on.
+fn folded_with_offs(place: usize, options: FoldOptions) -> (Vec<u8>, u64) {
+    let mut fold = Fold::new(0, (0, 0), options);
+    let mut root = Records::default();
+    root.put(Kind::Root, 0, None);
+    fold.feed(&root.bytes, 0);
+    let mut t = 0;
+    for piece in 0..8 {
+        let began = t;
+        let mut records = Records {
+            last: t,
+            ..Records::default()
+        };
+        for join in 0..10 {
+            let off = |at| if join == piece && at == place { OFF } else { 0 };
+            records.put(Kind::Join, t + 10 + off(0), Some(1));
+            t = records.last;
+            records.put(Kind::End, t + 10 + off(1), None);
+            records.put(Kind::Next, records.last, None);
+            records.put(Kind::End, records.last + 10 + off(2), None);
+            records.put(Kind::Resume, records.last + 2 + off(3), None);
+            t = records.last;
+        }
+        let (from, to, ticks) = (began, t, OFF);
+        fold.off_cpu(OffWindow { from, to, ticks });
+        fold.feed(&records.bytes, began);
+    }
+    fold.finish();
+    let (bytes, base) = fold.firm();
+    (bytes.to_vec(), base)
+}
+
+fn below(grain: u64) -> FoldOptions {
+    FoldOptions {
+        grain,
         max_tasks: u64::MAX,
         thieves: Thieves::TakeChildren,
         kept: Vec::new(),
         memory: 1 << 20,
-    };
-    // Off the CPU in a strand, or in the runtime between a child's end and the task that goes on.
+    }
+}
+
+#[test]
+fn time_off_the_cpu_is_found_and_is_no_work() {
     for place in 0..4 {
-        let mut fold = Fold::new(0, (0, 0), options.clone());
-        let mut root = Records::default();
-        root.put(Kind::Root, 0, None);
-        fold.feed(&root.bytes, 0);
-        let mut t = 0;
-        for piece in 0..8 {
-            let began = t;
-            let mut records = Records {
-                last: t,
-                ..Records::default()
-            };
-            for join in 0..10 {
-                let off = |at| if join == piece && at == place { OFF } else { 0 };
-                records.put(Kind::Join, t + 10 + off(0), Some(1));
-                t = records.last;
-                records.put(Kind::End, t + 10 + off(1), None);
-                records.put(Kind::Next, records.last, None);
-                records.put(Kind::End, records.last + 10 + off(2), None);
-                records.put(Kind::Resume, records.last + 2 + off(3), None);
-                t = records.last;
-            }
-            let (from, to, ticks) = (began, t, OFF);
-            fold.off_cpu(OffWindow { from, to, ticks });
-            fold.feed(&records.bytes, began);
-        }
-        fold.finish();
-        let (bytes, base) = fold.firm();
-        let mut sum = FoldedRecord::default();
-        let mut parts = 0;
-        for (_, event) in Events::new(bytes, base) {
-            if let Event::Folded(bytes) = event {
-                let record = FoldedRecord::decode(bytes).unwrap();
-                sum.work += record.work;
-                sum.between += record.between;
-                sum.off_cpu += record.off_cpu;
-                sum.tasks += record.tasks;
-                parts += 1;
-            }
-        }
+        let (bytes, base) = folded_with_offs(place, below(4_000));
+        let (sum, parts) = sum_of_folds(&bytes, base);
         // All but a few joins at the end are one subtree or two, though the run took far longer
         // than the grain.
         assert!((1..=2).contains(&parts) && sum.tasks >= 120, "{sum:?}");
@@ -174,5 +191,27 @@ fn time_off_the_cpu_is_found_and_is_no_work() {
         assert_eq!(sum.off_cpu, offs * OFF, "{place}: {sum:?}");
         assert!(sum.work.abs_diff(joins * 30) <= 10, "{place}: {sum:?}");
         assert_eq!(sum.between, joins * 2, "{place}: {sum:?}");
+    }
+}
+
+#[test]
+fn a_reader_that_folds_on_does_not_take_time_off_the_cpu_for_the_runtime() {
+    for place in 0..4 {
+        let (bytes, base) = folded_with_offs(place, below(2_000));
+        let (inner, parts) = sum_of_folds(&bytes, base);
+        assert!(parts >= 2, "{parts}");
+        // A reader takes the probes out and does not know where the thread was off the CPU: what is
+        // folded is as long as it took.
+        let mut fold = Fold::new(0, (0, 0), below(100_000));
+        fold.take_out_probes(1);
+        fold.feed(&bytes, base);
+        fold.finish();
+        let (bytes, base) = fold.firm();
+        let (outer, parts) = sum_of_folds(bytes, base);
+        assert!(parts == 1 && outer.tasks > 120, "{place}: {outer:?}");
+        assert!(inner.off_cpu >= 5 * OFF, "{inner:?}");
+        // What was not folded before has its time off the CPU once.
+        assert!(outer.between <= 1_000 + OFF, "{place}: {outer:?}");
+        assert!(outer.work <= 80 * 30 + OFF, "{place}: {outer:?}");
     }
 }

@@ -20,7 +20,7 @@ use workspan_trace::window::Window;
 use crate::kernel::clock::Clock;
 use crate::kernel::cpu_clock::unseen_off_times;
 use crate::kernel::samples::Samples;
-use crate::kernel::yields::{self, MAX_BETWEEN_NS, Off};
+use crate::kernel::yields::{Closeness, Off};
 use crate::launch::environment::{self, NO_PERF};
 use crate::options::settings::Sampling;
 
@@ -247,10 +247,10 @@ impl OffCpu {
                 });
                 last = end;
             }
-            let between = threads.clock.length(MAX_BETWEEN_NS);
-            if yields::are_many(&offs, between) {
-                let records = record_times(trace, thread.thread);
-                offs = yields::merged(&offs, between, records);
+            let elapsed = threads.clock.end.min(to).saturating_sub(base);
+            let close = Closeness::new(|ns| threads.clock.length(ns), elapsed);
+            if close.are_many(&offs) {
+                offs = close.merged(&offs, record_times(trace, thread.thread));
             }
             let mut last = base;
             for off in offs {

@@ -13,52 +13,85 @@ pub(super) struct Off {
 }
 
 /// On the CPU for less, the thread did nothing but yield again.
-pub(super) const MAX_BETWEEN_NS: u64 = 5_000;
+const NEAR_NS: u64 = 5_000;
+/// Times that are so close become one where it does not matter how long they are.
+const FAR_NS: u64 = 100_000;
+/// It does not matter of this part of the thread's time.
+const NEGLIGIBLE: u64 = 1000;
 /// Fewer times are not worth a look at the thread's records.
 const MIN_YIELDS: usize = 64;
 
-/// True where `offs`, by time, has enough times less than `between` ticks apart.
-pub(super) fn are_many(offs: &[Off], between: u64) -> bool {
-    let close = offs.windows(2).filter(|pair| match pair {
-        [a, b] => a.is_followed_by(b, between),
-        _ => false,
-    });
-    close.count() >= MIN_YIELDS
+/// How close two times off the CPU are to become one, in ticks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Closeness {
+    near: u64,
+    far: u64,
+    /// Those that are not near become one of this length at most.
+    negligible: u64,
+}
+
+impl Closeness {
+    /// In a thread that was there for `elapsed` ticks; `ticks` of a number of nanoseconds.
+    pub(super) fn new(ticks: impl Fn(u64) -> u64, elapsed: u64) -> Closeness {
+        Closeness {
+            near: ticks(NEAR_NS),
+            far: ticks(FAR_NS),
+            negligible: elapsed / NEGLIGIBLE,
+        }
+    }
+
+    /// True where `offs`, by time, has enough times that may become one.
+    pub(super) fn are_many(&self, offs: &[Off]) -> bool {
+        let close = offs.windows(2).filter(|pair| match pair {
+            [a, b] => a.blocked == b.blocked && b.begin.saturating_sub(a.end) < self.far,
+            _ => false,
+        });
+        close.count() >= MIN_YIELDS
+    }
+
+    /// Whether `next` becomes one with those that end with `last` and are one of `ticks` so far.
+    fn holds(&self, last: &Off, ticks: u64, next: &Off) -> bool {
+        let apart = next.begin.saturating_sub(last.end);
+        let both = ticks.saturating_add(next.ticks());
+        let short = apart < self.far && both <= self.negligible;
+        last.blocked == next.blocked && (apart < self.near || short)
+    }
+
+    /// The times with those as one that are close and have no record of the thread between the
+    /// begin of the first and the end of the last; `records` are the times of its records,
+    /// ascending.
+    pub(super) fn merged(&self, offs: &[Off], records: impl Iterator<Item = u64>) -> Vec<Off> {
+        let mut records = records.peekable();
+        let mut all: Vec<Off> = Vec::new();
+        // From the first to the last of the times that became the last one.
+        let mut run: Option<Off> = None;
+        for off in offs {
+            let ticks = all.last().map_or(0, Off::ticks);
+            let follows = run.as_mut().filter(|run| {
+                while records.next_if(|&t| t <= run.begin).is_some() {}
+                let alone = records.peek().is_none_or(|&t| t >= off.end);
+                alone && self.holds(run, ticks, off)
+            });
+            match (follows, all.last_mut()) {
+                (Some(run), Some(merged)) => {
+                    run.end = off.end;
+                    let ticks = ticks + off.ticks();
+                    (merged.begin, merged.end) = (off.end - ticks, off.end);
+                }
+                _ => {
+                    all.push(*off);
+                    run = Some(*off);
+                }
+            }
+        }
+        all
+    }
 }
 
 impl Off {
-    fn is_followed_by(&self, next: &Off, between: u64) -> bool {
-        self.blocked == next.blocked && next.begin.saturating_sub(self.end) < between
+    fn ticks(&self) -> u64 {
+        self.end - self.begin
     }
-}
-
-/// The times with those as one that are less than `between` ticks apart and have no record of the
-/// thread between the begin of the first and the end of the last; `records` are the times of its
-/// records, ascending.
-pub(super) fn merged(offs: &[Off], between: u64, records: impl Iterator<Item = u64>) -> Vec<Off> {
-    let mut records = records.peekable();
-    let mut all: Vec<Off> = Vec::new();
-    // From the first to the last of the times that became the last one.
-    let mut run: Option<Off> = None;
-    for off in offs {
-        let follows = run.as_mut().filter(|run| {
-            while records.next_if(|&t| t <= run.begin).is_some() {}
-            let alone = records.peek().is_none_or(|&t| t >= off.end);
-            alone && run.is_followed_by(off, between)
-        });
-        match (follows, all.last_mut()) {
-            (Some(run), Some(merged)) => {
-                run.end = off.end;
-                let ticks = (merged.end - merged.begin) + (off.end - off.begin);
-                (merged.begin, merged.end) = (off.end - ticks, off.end);
-            }
-            _ => {
-                all.push(*off);
-                run = Some(*off);
-            }
-        }
-    }
-    all
 }
 
 #[cfg(test)]
@@ -85,7 +118,12 @@ mod tests {
             off(81, 90, true),
         ];
         let records = [5, 10, 51, 95];
-        let all = merged(&offs, 5, records.into_iter());
+        let close = Closeness {
+            near: 5,
+            far: 0,
+            negligible: 0,
+        };
+        let all = close.merged(&offs, records.into_iter());
         let expected = [
             off(15, 50, false),
             off(52, 60, false),
@@ -96,10 +134,29 @@ mod tests {
         let ticks = |offs: &[Off]| offs.iter().map(|o| o.end - o.begin).sum::<u64>();
         assert_eq!(ticks(&all), ticks(&offs));
         // A record within a time off the CPU, too, keeps it from those before.
-        assert_eq!(merged(&offs[..2], 5, [30].into_iter()), offs[..2]);
-        assert!(!are_many(&offs, 5));
+        assert_eq!(close.merged(&offs[..2], [30].into_iter()), offs[..2]);
+        assert!(!close.are_many(&offs));
         let yields: Vec<Off> = (0..100).map(|i| off(10 * i, 10 * i + 8, false)).collect();
-        assert!(are_many(&yields, 5));
-        assert_eq!(merged(&yields, 5, std::iter::empty()).len(), 1);
+        let close = Closeness { far: 5, ..close };
+        assert!(close.are_many(&yields));
+        assert_eq!(close.merged(&yields, std::iter::empty()).len(), 1);
+    }
+
+    #[test]
+    fn times_that_are_further_apart_are_one_as_long_as_all_of_them_are_short() {
+        let close = Closeness::new(|ns| ns / 1000, 20_000);
+        let offs = [
+            off(100, 108, false),
+            // 52 ticks later, then 40: together 20 at most.
+            off(160, 168, false),
+            off(208, 212, false),
+            // One tick too many.
+            off(250, 251, false),
+            // Near, however long.
+            off(254, 300, false),
+            off(400, 401, false),
+        ];
+        let expected = [off(192, 212, false), off(253, 300, false), offs[5]];
+        assert_eq!(close.merged(&offs, std::iter::empty()), expected);
     }
 }

@@ -9,9 +9,11 @@ use super::{Owner, read_cpu_clock};
 use crate::clock;
 use crate::cpu_clock::{self, Reading};
 use crate::folder::Folder;
+use crate::front::Handle;
 use crate::process::Recording;
 use crate::spool::Mapped;
 use workspan_fold::OffWindow;
+use workspan_trace::wire::{self, Kind, RECORDER};
 
 /// Windows that are remembered; with more, the last one grows.
 const MAX_WINDOWS: usize = 256;
@@ -47,7 +49,8 @@ pub(super) fn ends(recording: &Recording, owner: &mut Owner, began: u64) {
     match &mut owner.folder {
         // From here on the program runs: what is to be written waits for the next full chunk.
         Some(folder) => {
-            folder.took(took, off.map_or(0, |off| off.ticks));
+            let length = write_turn(&mut owner.handle, took);
+            folder.took(took, off.map_or(0, |off| off.ticks), length);
             owner.unwritten = reading;
         }
         None => {
@@ -55,6 +58,25 @@ pub(super) fn ends(recording: &Recording, owner: &mut Owner, began: u64) {
                 cpu_clock::write(recording, &reading);
             }
         }
+    }
+}
+
+/// Writes to the chunk that a turn has just begun: from the last record on, the thread folded for
+/// `ticks`. If the process ends before the next turn, the chunk stays as it is, and readers take
+/// that time out of the strand around it. Returns the length of the record.
+fn write_turn(handle: &mut Handle, ticks: u64) -> usize {
+    if handle.cursor >= handle.limit {
+        return 0;
+    }
+    let begin = handle.cursor as usize;
+    // SAFETY: the handle is the calling thread's, and from a cursor below the limit there are SLACK
+    // bytes, of which a head and two varints are a part.
+    unsafe {
+        let mut p = wire::put_head(handle.cursor, Kind::Off, 0);
+        p = wire::put_varint(p, RECORDER);
+        p = wire::put_varint(p, ticks);
+        Handle::commit(handle, p);
+        p as usize - begin
     }
 }
 
