@@ -441,6 +441,9 @@ pub struct Dag {
     pub depends: Lists,
     /// Off-CPU intervals, by thread, then time.
     pub offs: Vec<Off>,
+    /// Ticks for which the thread of a task waited for a CPU before the task began, for tasks that
+    /// are threads; by task, each once.
+    pub start_waits: Vec<(TaskId, u64)>,
     /// What threads ran of the recorder inside strands, by thread, then time; on the CPU, and
     /// without overlaps.
     pub recorder_runs: Vec<RecorderRun>,
@@ -479,6 +482,13 @@ impl Dag {
     pub fn is_thread_task(&self, task: TaskId) -> bool {
         let site = self.tasks.site[task as usize];
         self.places.get(site as usize).is_some_and(Place::is_thread)
+    }
+
+    /// For how many ticks the thread of this task waited for a CPU before the task began, where the
+    /// task is a thread that the program started; 0 where that is not known.
+    pub fn start_wait(&self, task: TaskId) -> u64 {
+        let at = self.start_waits.binary_search_by_key(&task, |wait| wait.0);
+        at.map_or(0, |at| self.start_waits[at].1)
     }
 
     /// Whether nobody can steal the task: it begins where its creator, the runtime or the program

@@ -141,6 +141,10 @@ impl Dag {
         for stop in &mut samples.stops {
             stop.strand = strand(stop.strand);
         }
+        for wait in &mut self.start_waits {
+            wait.0 = task(wait.0);
+        }
+        self.start_waits.retain(|wait| wait.0 != NONE);
         for signal in &mut self.signals {
             signal.0 = strand(signal.0);
         }

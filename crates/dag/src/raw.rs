@@ -132,6 +132,8 @@ pub struct RawTrace {
     pub depends: Vec<(u32, u32)>,
     /// Off-CPU intervals.
     pub offs: Vec<Off>,
+    /// As [`crate::Dag::start_waits`], by raw task.
+    pub start_waits: Vec<(u32, u64)>,
     /// What threads ran of the recorder inside strands; may overlap.
     pub recorder_runs: Vec<RecorderRun>,
     /// Regions.

@@ -26,6 +26,7 @@ mod process_end;
 mod replay;
 mod samples;
 mod skipped;
+mod start_waits;
 mod survey;
 mod teams;
 mod thread_extent;
@@ -121,6 +122,7 @@ fn told(chunks: TraceChunks<'_>, places: Places, size: usize) -> Result<RawTrace
     raw.meta = facts::meta(&chunks, extent, &told, &threads, &places, size);
     raw.meta.probe_cost = counts.unrecorded.probe();
     raw.pools = workers::pools(&told, &threads, &places, extent.last - extent.first);
+    start_waits::add(&mut raw, threads.number.len(), &places);
     workers::renumber(&threads, &mut raw);
     raw.late_ends = facts::late_ends(&chunks.notes);
     (raw.places, raw.labels) = (places.list, chunks.labels);

@@ -33,6 +33,11 @@ pub fn stop() {
     STOPPED.store(true, Ordering::Relaxed);
 }
 
+/// Whether what the kernel counts of a thread may still be read.
+pub(crate) fn may_be_read() -> bool {
+    !STOPPED.load(Ordering::Relaxed)
+}
+
 /// A thread's CPU clock at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reading {
@@ -46,7 +51,7 @@ const OWN: u32 = 0;
 impl Reading {
     /// Of the calling thread; `None` where its clock is not to be read.
     pub(crate) fn now() -> Option<Reading> {
-        if STOPPED.load(Ordering::Relaxed) {
+        if !may_be_read() {
             return None;
         }
         // A thread that loses its CPU between the two has not run after the first.

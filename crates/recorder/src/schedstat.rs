@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 
 use crate::clock;
+use crate::cpu_clock;
 use crate::lock::Lock;
 use crate::process::Recording;
 use crate::system;
@@ -107,10 +108,7 @@ impl Reading {
     fn now(tid: u32) -> Option<Reading> {
         let run = system::thread_cpu_ns(tid)?;
         let at = clock::pair(1);
-        let path = CString::new(format!("/proc/self/task/{tid}/schedstat")).ok()?;
-        let mut text = [0u8; 96];
-        let length = system::read_file(&path, &mut text)?;
-        let queued = queued(text.get(..length)?)?;
+        let queued = queued_of(tid)?;
         Some(Reading { at, run, queued })
     }
 
@@ -127,6 +125,23 @@ impl Reading {
             blocked_ns: off - preempted_ns,
         }
     }
+}
+
+/// For how long the calling thread has waited for a CPU, in nanoseconds, if it has run for a moment
+/// only: then that was before it began.
+pub(crate) fn waited_at_birth() -> Option<u64> {
+    const OWN: u32 = 0;
+    let is_new =
+        cpu_clock::may_be_read() && system::thread_cpu_ns(OWN).is_some_and(|run| run < SHORT_NS);
+    is_new.then(|| queued_of(system::thread_id())).flatten()
+}
+
+/// How long a thread has been in a run queue since it was started, in nanoseconds.
+fn queued_of(tid: u32) -> Option<u64> {
+    let path = CString::new(format!("/proc/self/task/{tid}/schedstat")).ok()?;
+    let mut text = [0u8; 96];
+    let length = system::read_file(&path, &mut text)?;
+    queued(text.get(..length)?)
 }
 
 /// The second of the file's three numbers.

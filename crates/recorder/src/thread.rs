@@ -25,6 +25,7 @@ use crate::fork;
 use crate::front::{CLOCK_TSC, HAS_ROOT, Handle, IS_THREAD_TASK, id};
 use crate::process::{self, Ended, Recording};
 use crate::reserve;
+use crate::schedstat;
 use crate::spool::Mapped;
 use crate::system::{self, KeepErrno};
 use crate::table::TABLE;
@@ -233,6 +234,7 @@ fn new_handle() -> *mut Handle {
         tid: system::thread_id(),
         start_ticks: now,
         name: name.text(),
+        waited_ns: schedstat::waited_at_birth().unwrap_or(0),
     };
     let mut bytes = Vec::new();
     entry.encode(&mut bytes);

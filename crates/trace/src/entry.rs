@@ -224,6 +224,8 @@ pub struct ThreadEntry {
     pub start_ticks: u64,
     /// Its name then ([`ThreadName`] has a later one).
     pub name: String,
+    /// For how long it had waited for a CPU by then, in nanoseconds; 0 where that is not known.
+    pub waited_ns: u64,
 }
 
 impl ThreadEntry {
@@ -234,6 +236,7 @@ impl ThreadEntry {
         push_varint(&mut body, u64::from(self.tid));
         push_varint(&mut body, self.start_ticks);
         push_bytes(&mut body, self.name.as_bytes());
+        push_varint(&mut body, self.waited_ns);
         push_entry(out, &body);
     }
     /// Reads an entry's body.
@@ -244,6 +247,8 @@ impl ThreadEntry {
             tid: f.number32()?,
             start_ticks: f.number()?,
             name: f.text()?,
+            // Older recorders did not say it.
+            waited_ns: f.number().unwrap_or(0),
         })
     }
 }

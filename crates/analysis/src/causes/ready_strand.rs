@@ -77,6 +77,10 @@ impl<'a> ReadyStrands<'a> {
         }
         let is_new = matches!(waiting.kind, EdgeKind::Create | EdgeKind::Depend);
         if is_new && dag.is_thread_task(task) {
+            let waited = u128::from(dag.start_wait(task));
+            if waited * 2 >= u128::from(start - waiting.ready) {
+                return Entry::new(Cause::Descheduled, CodeBlock::whole_site(NONE));
+            }
             return Entry::new(Cause::ThreadStart, CodeBlock::whole_site(site));
         }
         // Nobody steals an inline task: where another thread is to run it (a region's), its size is

@@ -16,6 +16,7 @@ fn measured(header: &str, lines: &str) -> (Dag, Report) {
     workspan_reader::text::write(&dag, &mut written).unwrap();
     let again = workspan_reader::text::read(&written).unwrap();
     assert_eq!((&again.pools, &again.samples), (&dag.pools, &dag.samples));
+    assert_eq!(again.start_waits, dag.start_waits);
     (dag, report)
 }
 
@@ -264,6 +265,34 @@ fn a_thread_that_the_program_starts_is_not_stolen() {
     assert_eq!(stolen(trace), 0);
     // Any other task there is.
     assert_eq!(stolen(&trace.replace(",\"thread\":true", "")), 1);
+}
+
+/// A thread is started at 10 and begins at 90; it waited for a CPU for most of that time, or for a
+/// part.
+#[test]
+fn a_new_thread_that_waits_for_a_cpu_is_the_machines_doing() {
+    let started = |waited: &str| {
+        let lines = r#"{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"create","t":10,"w":0,"task":0,"child":1,"site":"a.rs:1","detached":true,"thread":true}
+{"ev":"resume","t":10,"w":0,"task":0}
+{"ev":"wait","t":20,"w":0,"task":0,"tasks":[1]}
+{"ev":"begin","t":90,"w":1,"task":1WAITED}
+{"ev":"end","t":150,"w":1,"task":1}
+{"ev":"resume","t":150,"w":0,"task":0}
+{"ev":"end","t":160,"w":0,"task":0}
+"#;
+        let header = "\"workers\":2,\"time_unit\":\"ns\",\"burden\":0,\"cpus\":2";
+        let (_, report) = measured(header, &lines.replace("WAITED", waited));
+        (
+            lost(&report, Cause::ThreadStart),
+            lost(&report, Cause::Descheduled),
+        )
+    };
+    // Ready from 10 to 90 beside a free worker; from 20 on both are free.
+    let (all, none) = started("");
+    assert!(all >= 80 && none == 0, "{all}, {none}");
+    assert_eq!(started(",\"waited\":39"), (all, 0));
+    assert_eq!(started(",\"waited\":40"), (0, all));
 }
 
 /// The root's wait is over at 20, but its thread runs another task until 120. The other worker is

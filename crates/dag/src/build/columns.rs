@@ -74,6 +74,12 @@ pub(super) fn fill(
     for steal in raw.steals.iter_mut().filter(|s| s.task != NONE) {
         steal.task = tasks.id(steal.task);
     }
+    let start_waits = std::mem::take(&mut raw.start_waits).into_iter();
+    dag.start_waits = start_waits
+        .map(|(task, ticks)| (tasks.id(task), ticks))
+        .collect();
+    dag.start_waits.sort_unstable();
+    dag.start_waits.dedup_by_key(|wait| wait.0);
     thread_columns(&mut dag, &mut raw, repairs);
     strands.forget_raw();
     dag.tasks = task_columns(tasks, columns, &scopes, &rank);

@@ -351,6 +351,7 @@ impl Run {
             source: None,
         };
         let thread = |thread| ThreadEntry {
+            waited_ns: 0,
             thread,
             tid: 100 + thread,
             start_ticks: 1_000,

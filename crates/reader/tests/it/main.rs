@@ -27,6 +27,7 @@ mod recorded_window;
 mod regions;
 mod repair;
 mod samples;
+mod start_waits;
 mod strands;
 mod tables;
 mod woolplot;

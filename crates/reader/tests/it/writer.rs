@@ -46,6 +46,8 @@ pub struct File {
     /// By thread, times off the CPU as the kernel tells them: in a chunk behind all the thread's
     /// own.
     pub off_cpu: Vec<Lane>,
+    /// What the sites are calls of.
+    pub primitive: u8,
     /// Further notes.
     pub notes: Vec<(&'static str, &'static str)>,
 }
@@ -58,6 +60,7 @@ impl File {
             pieces: 1,
             cut: None,
             off_cpu: Vec::new(),
+            primitive: 1,
             notes: Vec::new(),
         }
     }
@@ -127,7 +130,7 @@ impl File {
         ];
         let sites = (0..).zip(positions).map(|(id, position)| Site {
             id,
-            primitive: 1,
+            primitive: self.primitive,
             position,
         });
         writer

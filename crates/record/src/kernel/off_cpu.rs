@@ -30,6 +30,8 @@ const SWITCHES: &str = "switches";
 const UNWATCHED: &str = "unwatched";
 /// Extension of the file that says why its code is not sampled.
 const UNSAMPLED: &str = "unsampled";
+/// A new thread that waited for its CPU for less began at once.
+const MIN_WAITED_NS: u64 = 20_000;
 /// The watcher sees the program's end at once, so only a stopped or overloaded one takes this long.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -228,11 +230,20 @@ impl OffCpu {
                 continue;
             };
             let mut payload = Vec::new();
-            let base = thread.start_ticks.max(from);
+            // What a new thread waited for its CPU before it recorded anything.
+            let waited = threads.clock.length(thread.waited_ns);
+            let base = thread.start_ticks.saturating_sub(waited).max(from);
             let mut offs = Vec::new();
-            let mut last = base;
+            let mut last = thread.start_ticks.max(from);
+            if thread.waited_ns >= MIN_WAITED_NS && base < last {
+                offs.push(Off {
+                    begin: base,
+                    end: last,
+                    blocked: false,
+                });
+            }
             for interval in intervals {
-                let begin = threads.clock.ticks(interval.begin_ns).max(base);
+                let begin = threads.clock.ticks(interval.begin_ns).max(last);
                 let end = threads.clock.ticks(interval.end_ns).min(threads.clock.end);
                 let end = end.min(to);
                 // Of another thread with the same number, before or after this one; or not in the

@@ -221,6 +221,7 @@ pub fn file() -> Vec<u8> {
         .all_entries(ChunkKind::Places, [place], PlaceEntry::encode)
         .unwrap();
     let thread = ThreadEntry {
+        waited_ns: 70_000,
         thread: 0,
         tid: 4711,
         start_ticks: 1_000_000,

@@ -152,6 +152,9 @@ impl Events {
             }
         };
         self.task_states[task as usize].begun = line.number;
+        if line.given("waited").is_some() {
+            self.raw.start_waits.push((task, line.time("waited")?));
+        }
         self.start_strand(line, task, thread, t)
     }
 

@@ -16,6 +16,10 @@ impl Writer<'_> {
             StartKind::Begin => {
                 self.depends(task);
                 self.event("begin", start, s);
+                match dag.start_wait(task) {
+                    0 => {}
+                    ticks => self.number("waited", ticks),
+                }
                 self.close();
             }
             StartKind::AfterCreate | StartKind::AfterWait | StartKind::AfterYield => {
