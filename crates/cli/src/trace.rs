@@ -102,14 +102,6 @@ impl TraceArgs {
         open(&self.file, &self.reading.measured(false))
     }
 
-    /// Likewise, with the probes left in where `raw`.
-    ///
-    /// # Errors
-    /// As [`TraceArgs::open`].
-    pub fn open_raw(&self, raw: bool) -> anyhow::Result<Dag> {
-        open(&self.file, &self.reading.measured(raw))
-    }
-
     /// Reads it for a command for which each task counts.
     ///
     /// # Errors

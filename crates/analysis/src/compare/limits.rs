@@ -93,11 +93,6 @@ impl Limit {
             | Limit::MaxSpanGrowth(v) => v,
         }
     }
-
-    /// True when it can't be checked without a baseline.
-    pub fn needs_baseline(self) -> bool {
-        matches!(self.kind(), LimitKind::Growth(_))
-    }
 }
 
 /// Why a place is named.

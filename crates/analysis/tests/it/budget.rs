@@ -1,7 +1,6 @@
 //! Runs recorded in full are replayed through the overhead budget with many seeds: the estimates
 //! must stand by what is known.
 
-use std::io::Cursor;
 use std::path::Path;
 
 use workspan_analysis::{Options, Report, report};
@@ -9,9 +8,9 @@ use workspan_dag::note_keys::RECORDED_TASK;
 use workspan_reader::OpenOptions;
 use workspan_reader::open::Grain;
 use workspan_recorder::budget::{Begun, Budget, Choice, OF_TASKS, Settings};
-use workspan_trace::entry::{ClockPair, Finished, Note, Site, SitePosition, push_varint};
-use workspan_trace::wire::{Kind, put_head};
-use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
+use workspan_test_kit::{TraceFile, put_record};
+use workspan_trace::entry::{Note, SitePosition};
+use workspan_trace::wire::Kind;
 
 const SETTINGS: Settings = Settings {
     per_million: 50_000,
@@ -103,14 +102,7 @@ fn next(random: &mut u64) -> u64 {
 
 impl Run {
     fn record(&mut self, kind: Kind, operands: &[u64]) {
-        let mut room = [0u8; 16];
-        // SAFETY: a head takes 9 bytes at most.
-        let end = unsafe { put_head(room.as_mut_ptr(), kind, self.now - self.last) };
-        let length = end as usize - room.as_ptr() as usize;
-        self.bytes.extend_from_slice(&room[..length]);
-        for &v in operands {
-            push_varint(&mut self.bytes, v);
-        }
+        put_record(&mut self.bytes, kind, self.now - self.last, operands);
         self.last = self.now;
         // What follows an end has its time, and a count is written without one.
         if !matches!(kind, Kind::End | Kind::Inside) {
@@ -279,28 +271,7 @@ impl Run {
         run.record(Kind::Root, &[]);
         run.task(size, 0, true);
         run.record(Kind::End, &[]);
-        let header = FileHeader {
-            clock: ClockKind::Nanoseconds,
-            pid: 1,
-            ..FileHeader::default()
-        };
-        let mut writer = TraceWriter::new(Cursor::new(Vec::new()), header).unwrap();
-        writer.events(0, 0, (0, 0), &run.bytes).unwrap();
-        let (ticks, ns) = (run.now, run.now);
-        let finished = Finished {
-            ticks,
-            ns,
-            dropped: 0,
-            threads: 1,
-        };
-        let sites = ["?", "join"].map(|text| SitePosition::Label(text.into()));
-        let sites = (0..).zip(sites).map(|(id, position)| Site {
-            id,
-            primitive: 1,
-            position,
-        });
-        let pairs = [ClockPair { ticks: 0, ns: 0 }, ClockPair { ticks, ns }];
-        let kinds = [ChunkKind::Sites, ChunkKind::Clock, ChunkKind::Finished];
+        let now = (run.now, run.now);
         let stated = if costs.record > 0 { STATED } else { 0 };
         let notes = [
             ("probe_cost_ticks", stated),
@@ -311,18 +282,18 @@ impl Run {
         let notes = notes
             .into_iter()
             .filter(|note| note.0 != RECORDED_TASK || measured > 0);
-        let notes = notes.map(|(key, ticks)| Note::new(key, ticks.to_string()));
-        writer
-            .all_entries(ChunkKind::Notes, notes, Note::encode)
-            .unwrap();
-        writer.all_entries(kinds[0], sites, Site::encode).unwrap();
-        writer
-            .all_entries(kinds[1], pairs, ClockPair::encode)
-            .unwrap();
-        writer
-            .all_entries(kinds[2], [finished], Finished::encode)
-            .unwrap();
-        (writer.finish().unwrap().into_inner(), run.skipped)
+        let sites = ["?", "join"].map(|text| (1, SitePosition::Label(text.into())));
+        let file = TraceFile {
+            threads: vec![vec![(0, run.bytes)]],
+            sites: sites.into(),
+            notes: notes
+                .map(|(key, ticks)| Note::new(key, ticks.to_string()))
+                .collect(),
+            pairs: vec![(0, 0), now],
+            end: Some(now),
+            ..TraceFile::default()
+        };
+        (file.bytes(), run.skipped)
     }
 
     fn of(shape: Shape, form: Form, size: u64, way: Way) -> (Report, u64) {

@@ -1,16 +1,15 @@
 //! What a task recorded in full was measured to cost ([`workspan_dag::note_keys::RECORDED_TASK`]),
 //! from a trace's note to the report.
 
-use std::io::Cursor;
 use std::path::Path;
 
 use workspan_analysis::{Options, Report, report};
 use workspan_dag::Dag;
 use workspan_dag::note_keys::RECORDED_TASK;
 use workspan_reader::OpenOptions;
-use workspan_trace::entry::{ClockPair, Finished, Note, push_varint};
-use workspan_trace::wire::{Kind, put_head};
-use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
+use workspan_test_kit::{TraceFile, lane};
+use workspan_trace::entry::Note;
+use workspan_trace::wire::Kind;
 
 /// A root creates two tasks and waits for them; what it and they do takes 300, 100, 100, 160, 8 and
 /// 40 ticks.
@@ -29,40 +28,16 @@ const RECORDS: [(u64, Kind, &[u64]); 10] = [
 
 /// The run, where the trace has these notes.
 fn run(notes: &[(&str, &str)]) -> Dag {
-    let (mut bytes, mut now) = (Vec::new(), 0);
-    for (t, kind, operands) in RECORDS {
-        let mut room = [0u8; 16];
-        // SAFETY: a head takes 9 bytes at most.
-        let end = unsafe { put_head(room.as_mut_ptr(), kind, t - now) };
-        bytes.extend_from_slice(&room[..end as usize - room.as_ptr() as usize]);
-        operands.iter().for_each(|&v| push_varint(&mut bytes, v));
-        now = t;
-    }
-    let header = FileHeader {
-        clock: ClockKind::Nanoseconds,
-        pid: 1,
-        ..FileHeader::default()
-    };
-    let mut writer = TraceWriter::new(Cursor::new(Vec::new()), header).unwrap();
-    writer.events(0, 0, (0, 0), &bytes).unwrap();
+    let lane = lane(&RECORDS);
     let notes = notes.iter().map(|&(key, value)| Note::new(key, value));
-    writer
-        .all_entries(ChunkKind::Notes, notes, Note::encode)
-        .unwrap();
-    let pairs = [0, now].map(|t| ClockPair { ticks: t, ns: t });
-    writer
-        .all_entries(ChunkKind::Clock, pairs, ClockPair::encode)
-        .unwrap();
-    let finished = Finished {
-        ticks: now,
-        ns: now,
-        dropped: 0,
-        threads: 1,
+    let file = TraceFile {
+        notes: notes.collect(),
+        pairs: vec![(0, 0), (lane.now, lane.now)],
+        end: Some((lane.now, lane.now)),
+        threads: vec![vec![(0, lane.bytes)]],
+        ..TraceFile::default()
     };
-    writer
-        .all_entries(ChunkKind::Finished, [finished], Finished::encode)
-        .unwrap();
-    let bytes = writer.finish().unwrap().into_inner();
+    let bytes = file.bytes();
     let dag = workspan_reader::open::read(Path::new("t"), &bytes, &OpenOptions::default()).unwrap();
     assert_eq!(dag.meta.warnings, [""; 0]);
     dag

@@ -2,43 +2,29 @@
 //! it keep a subtree from being folded.
 
 use workspan_fold::{Fold, FoldOptions, OffWindow, Thieves};
+use workspan_test_kit::{Lane, lane};
 use workspan_trace::event::{Event, Events};
 use workspan_trace::folded::FoldedRecord;
-use workspan_trace::wire::{Kind, SLACK, put_head, put_varint};
+use workspan_trace::wire::Kind;
 
-#[derive(Default)]
-struct Records {
-    bytes: Vec<u8>,
-    last: u64,
+/// Records whose ticks count from `t`.
+fn from(t: u64) -> Lane {
+    Lane {
+        now: t,
+        ..Lane::default()
+    }
 }
 
-impl Records {
-    fn put(&mut self, kind: Kind, t: u64, operand: Option<u64>) {
-        let mut room = [0u8; SLACK];
-        let delta = t - self.last;
-        // SAFETY: a head and a varint are far shorter than the room.
-        let length = unsafe {
-            let mut p = put_head(room.as_mut_ptr(), kind, delta);
-            if let Some(operand) = operand {
-                p = put_varint(p, operand);
-            }
-            p as usize - room.as_ptr() as usize
-        };
-        self.bytes.extend_from_slice(&room[..length]);
-        self.last = t;
+/// So many joins, ten ticks in each of three strands, from `t` on; where they end.
+fn put_joins(lane: &mut Lane, joins: u64, mut t: u64) -> u64 {
+    for _ in 0..joins {
+        lane.at(t + 10, Kind::Join, &[1])
+            .at(t + 20, Kind::End, &[])
+            .at(t + 20, Kind::Next, &[])
+            .at(t + 30, Kind::EndResume, &[]);
+        t += 30;
     }
-
-    /// So many joins, ten ticks in each of three strands, from `t` on; where they end.
-    fn joins(&mut self, joins: u64, mut t: u64) -> u64 {
-        for _ in 0..joins {
-            self.put(Kind::Join, t + 10, Some(1));
-            self.put(Kind::End, t + 20, None);
-            self.put(Kind::Next, t + 20, None);
-            self.put(Kind::EndResume, t + 30, None);
-            t += 30;
-        }
-        t
-    }
+    t
 }
 
 /// The work in folded records, and how many there are, of 2 × 40 joins with 100,000 ticks in
@@ -64,15 +50,11 @@ fn records(grain: u64, pause: u64) -> (Vec<u8>, u64) {
         memory: 1 << 20,
     };
     let mut fold = Fold::new(0, (0, 0), options);
-    let mut records = Records::default();
-    records.put(Kind::Root, 0, None);
-    let t = records.joins(40, 0);
+    let mut records = lane(&[(0, Kind::Root, &[])]);
+    let t = put_joins(&mut records, 40, 0);
     fold.feed(&records.bytes, 0);
-    let mut more = Records {
-        last: t,
-        ..Records::default()
-    };
-    more.joins(40, t + GAP);
+    let mut more = from(t);
+    put_joins(&mut more, 40, t + GAP);
     if pause > 0 {
         fold.paused(pause, 0);
     }
@@ -139,25 +121,20 @@ const OFF: u64 = 7_000;
 /// child's end and the task that goes on.
 fn folded_with_offs(place: usize, options: FoldOptions) -> (Vec<u8>, u64) {
     let mut fold = Fold::new(0, (0, 0), options);
-    let mut root = Records::default();
-    root.put(Kind::Root, 0, None);
-    fold.feed(&root.bytes, 0);
+    fold.feed(&lane(&[(0, Kind::Root, &[])]).bytes, 0);
     let mut t = 0;
     for piece in 0..8 {
         let began = t;
-        let mut records = Records {
-            last: t,
-            ..Records::default()
-        };
+        let mut records = from(t);
         for join in 0..10 {
             let off = |at| if join == piece && at == place { OFF } else { 0 };
-            records.put(Kind::Join, t + 10 + off(0), Some(1));
-            t = records.last;
-            records.put(Kind::End, t + 10 + off(1), None);
-            records.put(Kind::Next, records.last, None);
-            records.put(Kind::End, records.last + 10 + off(2), None);
-            records.put(Kind::Resume, records.last + 2 + off(3), None);
-            t = records.last;
+            records.at(t + 10 + off(0), Kind::Join, &[1]);
+            t = records.now;
+            records.at(t + 10 + off(1), Kind::End, &[]);
+            records.at(records.now, Kind::Next, &[]);
+            records.at(records.now + 10 + off(2), Kind::End, &[]);
+            records.at(records.now + 2 + off(3), Kind::Resume, &[]);
+            t = records.now;
         }
         let (from, to, ticks) = (began, t, OFF);
         fold.off_cpu(OffWindow { from, to, ticks });

@@ -3,8 +3,9 @@
 //! they are not.
 
 use workspan_fold::{Cut, Fold, FoldOptions, Thieves};
+use workspan_test_kit::put_record;
 use workspan_trace::event::Events;
-use workspan_trace::wire::{Kind, SLACK, create, put_head, put_varint, wait};
+use workspan_trace::wire::{Kind, create, wait};
 
 /// Small numbers that look random.
 struct Dice(u64);
@@ -33,16 +34,7 @@ struct Program {
 
 impl Program {
     fn put(&mut self, kind: Kind, delta: u64, operands: &[u64]) {
-        let mut room = [0u8; SLACK];
-        // SAFETY: a head and four varints fit the room.
-        let length = unsafe {
-            let mut p = put_head(room.as_mut_ptr(), kind, delta);
-            for &operand in operands {
-                p = put_varint(p, operand);
-            }
-            p as usize - room.as_ptr() as usize
-        };
-        self.bytes.extend_from_slice(&room[..length]);
+        put_record(&mut self.bytes, kind, delta, operands);
     }
 
     fn strand(&mut self) -> u64 {

@@ -1,37 +1,15 @@
 //! Writes recorded traces by hand, and shows what is read from them.
 
-use std::io::Cursor;
 use std::path::Path;
 
 use workspan_dag::{Dag, EndKind, StartKind};
 use workspan_reader::OpenOptions;
 use workspan_reader::open::read;
-use workspan_trace::entry::{ClockPair, Finished, Label, Note, Site, SitePosition, push_varint};
-use workspan_trace::wire::{Kind, put_head};
-use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
-
-/// A thread's records, at times of its own choice.
-#[derive(Default, Clone)]
-pub struct Lane {
-    pub bytes: Vec<u8>,
-    now: u64,
-}
-
-impl Lane {
-    /// A record at `t`.
-    pub fn at(&mut self, t: u64, kind: Kind, operands: &[u64]) -> &mut Lane {
-        let mut room = [0u8; 16];
-        // SAFETY: a head takes 8 bytes at most.
-        let end = unsafe { put_head(room.as_mut_ptr(), kind, t - self.now) };
-        let length = end as usize - room.as_ptr() as usize;
-        self.bytes.extend_from_slice(&room[..length]);
-        for &v in operands {
-            push_varint(&mut self.bytes, v);
-        }
-        self.now = t;
-        self
-    }
-}
+use workspan_test_kit::{Chunks, TraceFile, in_file};
+pub use workspan_test_kit::{Lane, lane};
+use workspan_trace::ClockKind;
+use workspan_trace::entry::{Note, SitePosition};
+use workspan_trace::wire::Kind;
 
 /// A file of these threads. Sites 1 and 2 are a.rs:1 and a.rs:2; labels 0 and 1 are x and y.
 pub struct File {
@@ -66,128 +44,55 @@ impl File {
     }
 
     pub fn bytes(&self) -> Vec<u8> {
-        let header = FileHeader {
-            clock: ClockKind::Tsc,
-            pid: 1,
-            start_ns: 1_000,
-            ..FileHeader::default()
-        };
-        let mut writer = TraceWriter::new(Cursor::new(Vec::new()), header).unwrap();
-        for (thread, lane) in (0..).zip(&self.lanes) {
+        let threads = (0..).zip(&self.lanes).map(|(thread, lane)| {
             if let Some(cut) = self.cut.filter(|_| thread == 0) {
                 let (first, rest) = lane.bytes.split_at(cut);
-                writer.events(thread, 0, (0, 0), first).unwrap();
-                writer.events(thread, 1, (0, 0), rest).unwrap();
-                continue;
+                return vec![(0, first.to_vec()), (0, rest.to_vec())];
             }
-            let off_cpu = self.off_cpu.get(thread as usize);
-            let off_cpu = off_cpu.filter(|lane| !lane.bytes.is_empty());
-            if self.pieces == 1 {
-                writer.events(thread, 0, (0, 0), &lane.bytes).unwrap();
-                if let Some(off_cpu) = off_cpu {
-                    writer.events(thread, 1, (0, 0), &off_cpu.bytes).unwrap();
-                }
-                continue;
-            }
-            // Cut between records: each chunk counts from the last record of the one before.
-            let (mut walk, mut cuts) = (
-                workspan_trace::event::Events::new(&lane.bytes, 0),
-                vec![(0, 0)],
-            );
-            while let Some((t, _)) = walk.next() {
-                cuts.push((t, walk.offset()));
-            }
-            let size = cuts.len().div_ceil(self.pieces).max(1);
-            let last = *cuts.last().unwrap();
-            for (seq, piece) in (0..).zip(cuts.chunks(size)) {
-                let next = cuts.get((seq as usize + 1) * size).unwrap_or(&last);
-                writer
-                    .events(
-                        thread,
-                        seq,
-                        (piece[0].0, 0),
-                        &lane.bytes[piece[0].1..next.1],
-                    )
-                    .unwrap();
-            }
-            if let Some(off_cpu) = off_cpu {
-                let seq = cuts.chunks(size).len() as u32;
-                writer.events(thread, seq, (0, 0), &off_cpu.bytes).unwrap();
-            }
-        }
-        let positions = [
-            SitePosition::Label("?".into()),
-            SitePosition::Location {
-                file: "a.rs".into(),
-                line: 1,
-                column: 1,
-            },
-            SitePosition::Location {
-                file: "a.rs".into(),
-                line: 2,
-                column: 1,
-            },
-        ];
-        let sites = (0..).zip(positions).map(|(id, position)| Site {
-            id,
-            primitive: self.primitive,
-            position,
-        });
-        writer
-            .all_entries(ChunkKind::Sites, sites, Site::encode)
-            .unwrap();
-        let labels = (0..).zip(["x", "y"]).map(|(id, text)| Label {
-            id,
-            text: text.into(),
-        });
-        writer
-            .all_entries(ChunkKind::Labels, labels, Label::encode)
-            .unwrap();
-        writer
-            .all_entries(
-                ChunkKind::Notes,
-                [("name", "hand")]
-                    .iter()
-                    .chain(&self.notes)
-                    .map(|&(key, value)| Note::new(key, value)),
-                Note::encode,
-            )
-            .unwrap();
-        let pairs = [
-            ClockPair {
-                ticks: 0,
-                ns: 1_000,
-            },
-            ClockPair {
-                ticks: 2_000_000,
-                ns: 1_001_000,
-            },
-        ];
-        writer
-            .all_entries(ChunkKind::Clock, pairs, ClockPair::encode)
-            .unwrap();
-        if let Some(ticks) = self.end {
-            let finished = Finished {
-                ticks,
-                ns: 1_000 + ticks / 2,
-                dropped: 0,
-                threads: self.lanes.len() as u64,
+            let mut chunks = match self.pieces {
+                1 => vec![(0, lane.bytes.clone())],
+                pieces => cut(lane, pieces),
             };
-            writer
-                .all_entries(ChunkKind::Finished, [finished], Finished::encode)
-                .unwrap();
+            let off_cpu = self.off_cpu.get(thread);
+            let off_cpu = off_cpu.filter(|lane| !lane.bytes.is_empty());
+            chunks.extend(off_cpu.map(|lane| (0, lane.bytes.clone())));
+            chunks
+        });
+        let site = |position| (self.primitive, position);
+        let notes = [("name", "hand")];
+        let notes = notes.iter().chain(&self.notes);
+        TraceFile {
+            clock: ClockKind::Tsc,
+            threads: threads.collect(),
+            sites: vec![
+                site(SitePosition::Label("?".into())),
+                site(in_file("a.rs", 1)),
+                site(in_file("a.rs", 2)),
+            ],
+            labels: vec!["x", "y"],
+            notes: notes.map(|&(key, value)| Note::new(key, value)).collect(),
+            pairs: vec![(0, 1_000), (2_000_000, 1_001_000)],
+            end: self.end.map(|ticks| (ticks, 1_000 + ticks / 2)),
         }
-        writer.finish().unwrap().into_inner()
+        .bytes()
     }
 }
 
-/// A thread's records.
-pub fn lane(records: &[(u64, Kind, &[u64])]) -> Lane {
-    let mut lane = Lane::default();
-    for &(t, kind, operands) in records {
-        lane.at(t, kind, operands);
+/// The lane in so many chunks, cut between records: each counts from the last record of the one
+/// before.
+fn cut(lane: &Lane, pieces: usize) -> Chunks {
+    let mut walk = workspan_trace::event::Events::new(&lane.bytes, 0);
+    let mut cuts = vec![(0, 0)];
+    while let Some((t, _)) = walk.next() {
+        cuts.push((t, walk.offset()));
     }
-    lane
+    let size = cuts.len().div_ceil(pieces).max(1);
+    let last = *cuts.last().unwrap();
+    let pieces = (1..).zip(cuts.chunks(size)).map(|(next, piece)| {
+        let next: &(u64, usize) = cuts.get(next * size).unwrap_or(&last);
+        (piece[0].0, lane.bytes[piece[0].1..next.1].to_vec())
+    });
+    pieces.collect()
 }
 
 /// What is read from a file.

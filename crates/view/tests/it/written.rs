@@ -1,11 +1,8 @@
 //! A recorded run, written record by record.
 
-use std::io::Cursor;
-
 use workspan_fold::{Fold, FoldOptions, Thieves};
-use workspan_trace::entry::{ClockPair, Finished, Site, SitePosition, push_varint};
-use workspan_trace::wire::{Kind, put_head};
-use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
+use workspan_test_kit::{TraceFile, in_file, put_record};
+use workspan_trace::wire::Kind;
 
 /// The records of a thread.
 #[derive(Default)]
@@ -18,14 +15,7 @@ pub struct Thread {
 impl Thread {
     /// A record at `t`.
     pub fn put(&mut self, t: u64, kind: Kind, operands: &[u64]) {
-        let mut room = [0u8; 16];
-        // SAFETY: a head takes 9 bytes at most.
-        let end = unsafe { put_head(room.as_mut_ptr(), kind, t - self.now) };
-        let length = end as usize - room.as_ptr() as usize;
-        self.bytes.extend_from_slice(&room[..length]);
-        for &operand in operands {
-            push_varint(&mut self.bytes, operand);
-        }
+        put_record(&mut self.bytes, kind, t - self.now, operands);
         self.now = t;
     }
 
@@ -52,38 +42,14 @@ impl Thread {
 
 /// The trace of a run with two spawn sites that ended at `end`.
 pub fn trace(threads: &[Thread], end: u64) -> Vec<u8> {
-    let header = FileHeader {
-        clock: ClockKind::Nanoseconds,
-        pid: 1,
-        ..FileHeader::default()
-    };
-    let mut writer = TraceWriter::new(Cursor::new(Vec::new()), header).unwrap();
-    for (number, thread) in (0u32..).zip(threads) {
-        writer.events(number, 0, (0, 0), &thread.bytes).unwrap();
+    TraceFile {
+        threads: threads
+            .iter()
+            .map(|thread| vec![(0, thread.bytes.clone())])
+            .collect(),
+        sites: (1..3).map(|line| (1, in_file("src/a.rs", line))).collect(),
+        end: Some((end, end)),
+        ..TraceFile::default()
     }
-    let sites = (0u32..2).map(|id| Site {
-        id,
-        primitive: 1,
-        position: SitePosition::Location {
-            file: "src/a.rs".into(),
-            line: 1 + id,
-            column: 1,
-        },
-    });
-    let kind = ChunkKind::Sites;
-    writer.all_entries(kind, sites, Site::encode).unwrap();
-    let pairs = [ClockPair { ticks: 0, ns: 0 }];
-    let kind = ChunkKind::Clock;
-    writer.all_entries(kind, pairs, ClockPair::encode).unwrap();
-    let finished = [Finished {
-        ticks: end,
-        ns: end,
-        dropped: 0,
-        threads: threads.len() as u64,
-    }];
-    let kind = ChunkKind::Finished;
-    writer
-        .all_entries(kind, finished, Finished::encode)
-        .unwrap();
-    writer.finish().unwrap().into_inner()
+    .bytes()
 }

@@ -1,14 +1,15 @@
 //! Recorded files of lanes, as they are and folded.
 
-use std::io::Cursor;
 use std::path::Path;
 
 use workspan_dag::Dag;
 use workspan_fold::{Fold, FoldOptions};
 use workspan_reader::OpenOptions;
 use workspan_reader::open::read;
-use workspan_trace::entry::{ClockPair, Finished, Label, Note, Site, SitePosition};
-use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
+pub use workspan_test_kit::Chunks;
+use workspan_test_kit::{TraceFile, in_file};
+use workspan_trace::ClockKind;
+use workspan_trace::entry::Note;
 
 use crate::folding::program::Lane;
 use crate::random::dice::Dice;
@@ -44,76 +45,21 @@ pub fn folded_bytes(threads: &[Chunks], end: u64, steals: &str, probe: u64) -> V
 }
 
 fn noted(threads: &[Chunks], end: u64, steals: &str, probe: u64, more: &[Note]) -> Vec<u8> {
-    let header = FileHeader {
-        clock: ClockKind::Tsc,
-        pid: 1,
-        start_ns: 1_000,
-        ..FileHeader::default()
-    };
-    let mut writer = TraceWriter::new(Cursor::new(Vec::new()), header).unwrap();
-    for (thread, chunks) in (0..).zip(threads) {
-        for (seq, (base, bytes)) in (0..).zip(chunks) {
-            writer.events(thread, seq, (*base, 0), bytes).unwrap();
-        }
-    }
-    let sites = (0..6).map(|id| Site {
-        id,
-        primitive: 1,
-        position: SitePosition::Location {
-            file: "a.rs".into(),
-            line: id + 1,
-            column: 1,
-        },
-    });
-    writer
-        .all_entries(ChunkKind::Sites, sites, Site::encode)
-        .unwrap();
-    let labels = (0..).zip(["x", "y"]).map(|(id, text)| Label {
-        id,
-        text: text.into(),
-    });
-    writer
-        .all_entries(ChunkKind::Labels, labels, Label::encode)
-        .unwrap();
-    writer
-        .all_entries(
-            ChunkKind::Notes,
-            [
-                Note::new("steals", steals),
-                Note::new("probe_cost_ticks", probe.to_string()),
-            ]
-            .into_iter()
-            .chain(more.iter().cloned()),
-            Note::encode,
-        )
-        .unwrap();
-    let pairs = [
-        ClockPair {
-            ticks: 0,
-            ns: 1_000,
-        },
-        ClockPair {
-            ticks: 2_000_000,
-            ns: 1_001_000,
-        },
+    let notes = [
+        Note::new("steals", steals),
+        Note::new("probe_cost_ticks", probe.to_string()),
     ];
-    writer
-        .all_entries(ChunkKind::Clock, pairs, ClockPair::encode)
-        .unwrap();
-    let finished = Finished {
-        ticks: end,
-        ns: 1_000 + end / 2,
-        dropped: 0,
-        threads: threads.len() as u64,
-    };
-    writer
-        .all_entries(ChunkKind::Finished, [finished], Finished::encode)
-        .unwrap();
-    writer.finish().unwrap().into_inner()
+    TraceFile {
+        clock: ClockKind::Tsc,
+        threads: threads.to_vec(),
+        sites: (1..7).map(|line| (1, in_file("a.rs", line))).collect(),
+        labels: vec!["x", "y"],
+        notes: notes.into_iter().chain(more.iter().cloned()).collect(),
+        pairs: vec![(0, 1_000), (2_000_000, 1_001_000)],
+        end: Some((end, 1_000 + end / 2)),
+    }
+    .bytes()
 }
-
-/// A thread's chunks: ticks that each counts from, and its records.
-pub type Chunks = Vec<(u64, Vec<u8>)>;
 
 /// The lanes as they are.
 pub fn plain(lanes: &[Lane]) -> Vec<Chunks> {

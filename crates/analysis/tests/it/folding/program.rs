@@ -1,8 +1,8 @@
 //! Random task-parallel programs on a random schedule, told as a recorder tells them: records of
 //! each thread.
 
-use workspan_trace::entry::push_varint;
-use workspan_trace::wire::{Kind, put_head};
+use workspan_test_kit::put_record;
+use workspan_trace::wire::Kind;
 
 use crate::random::dice::Dice;
 
@@ -48,14 +48,7 @@ pub struct Lane {
 impl Lane {
     pub fn put(&mut self, t: u64, kind: Kind, operands: &[u64]) {
         self.starts.push(self.bytes.len());
-        let mut room = [0u8; 16];
-        // SAFETY: a head takes 9 bytes at most.
-        let end = unsafe { put_head(room.as_mut_ptr(), kind, t - self.now) };
-        let length = end as usize - room.as_ptr() as usize;
-        self.bytes.extend_from_slice(&room[..length]);
-        for &v in operands {
-            push_varint(&mut self.bytes, v);
-        }
+        put_record(&mut self.bytes, kind, t - self.now, operands);
         self.now = t;
     }
 }

@@ -10,8 +10,8 @@ use workspan_dag::Dag;
 use workspan_reader::OpenOptions;
 use workspan_reader::open::{Grain, Index, read};
 use workspan_reader::recorded::expand::{ExpandedStrand, Expander};
-use workspan_trace::entry::push_varint;
-use workspan_trace::wire::{Kind, put_head};
+use workspan_test_kit::put_record;
+use workspan_trace::wire::Kind;
 
 use crate::folding::program::Lane;
 use crate::folding::{file, habits, measures, program};
@@ -30,13 +30,9 @@ fn with_offs(lane: &Lane, dice: &mut Dice) -> Vec<u8> {
         let next_has_time = lane.bytes.get(end).is_none_or(|&b| b != Kind::Next as u8);
         let timeless = matches!(event, workspan_trace::event::Event::Folded(_));
         if t > before + 1 && next_has_time && !timeless && dice.percent(2) {
-            let mut room = [0u8; 16];
-            // SAFETY: a head takes 9 bytes at most.
-            let to = unsafe { put_head(room.as_mut_ptr(), Kind::Off, 0) };
-            let length = to as usize - room.as_ptr() as usize;
-            bytes.extend_from_slice(&room[..length]);
-            push_varint(&mut bytes, u64::from(dice.percent(50)));
-            push_varint(&mut bytes, 1 + dice.below((t - before) as usize) as u64);
+            let blocked = u64::from(dice.percent(50));
+            let ticks = 1 + dice.below((t - before) as usize) as u64;
+            put_record(&mut bytes, Kind::Off, 0, &[blocked, ticks]);
         }
         (at, before) = (end, t);
     }
@@ -50,13 +46,8 @@ fn late_offs(lane: &Lane, dice: &mut Dice) -> Vec<u8> {
     let (mut at, mut last) = (0, 0);
     while dice.percent(70) && lane.now > at + 20 {
         at += 10 + dice.below((lane.now - at - 10) as usize) as u64;
-        let mut room = [0u8; 16];
-        // SAFETY: a head takes 9 bytes at most.
-        let to = unsafe { put_head(room.as_mut_ptr(), Kind::Off, at - last) };
-        let length = to as usize - room.as_ptr() as usize;
-        bytes.extend_from_slice(&room[..length]);
-        push_varint(&mut bytes, 0);
-        push_varint(&mut bytes, 1 + dice.below(9) as u64);
+        let ticks = 1 + dice.below(9) as u64;
+        put_record(&mut bytes, Kind::Off, at - last, &[0, ticks]);
         last = at;
     }
     bytes
