@@ -13,6 +13,7 @@ use workspan_record::cargo::command_line::CargoLine;
 use workspan_record::cargo::{self, Request};
 use workspan_record::lake::Lake;
 use workspan_record::options::keep_windows::{Length, Windows};
+use workspan_record::options::processes::Followed;
 use workspan_record::options::settings::Watch;
 use workspan_record::program;
 use workspan_record::trace_file::destination;
@@ -61,7 +62,7 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
             output: output.as_deref(),
             report: printer(common.no_report),
             watch,
-            follow: common.follow,
+            followed: Followed::new(common.follow, args.processes, &args.command),
             windows,
             swap_runtime: args.swap_runtime,
         }),

@@ -2,6 +2,7 @@
 //! why there is none.
 
 pub(crate) mod missed_runtime;
+mod processes;
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -55,6 +56,8 @@ pub struct Outcome<'a> {
     pub each: Option<PrintTable>,
     /// What the program started was recorded too.
     pub follow: bool,
+    /// All processes become one trace.
+    pub as_one: bool,
     /// Which parts of the run are kept.
     pub windows: &'a Windows,
     /// As [`Settings::tail_grain`].
@@ -113,6 +116,10 @@ impl Outcome<'_> {
     ) -> anyhow::Result<()> {
         let progress = Progress::new("workspan: writing the trace …");
         let mut recorded = self.finalize_all()?;
+        let mut of_one_run = Vec::new();
+        if self.as_one && !self.windows.keep_parts() {
+            recorded = self.bundle(recorded, &mut of_one_run)?;
+        }
         if recorded.len() > 1 {
             for one in &mut recorded {
                 one.inside = inside(&one.half);
@@ -184,12 +191,43 @@ impl Outcome<'_> {
         if serial > 0 {
             say!("workspan: {}", left_out(serial));
         }
+        if !of_one_run.is_empty() {
+            say!("workspan: {}", processes::told(&of_one_run));
+        }
         if self.follow {
-            for text in bare_children(&traces) {
+            let all = match of_one_run.is_empty() {
+                true => &traces,
+                false => &of_one_run,
+            };
+            for text in bare_children(all) {
                 say!("workspan: {text}");
             }
         }
         Ok(())
+    }
+
+    /// The processes of the run as one trace; `of_run` gets what is known of each.
+    fn bundle(
+        &self,
+        recorded: Vec<Recorded>,
+        of_run: &mut Vec<Finalized>,
+    ) -> anyhow::Result<Vec<Recorded>> {
+        let (kept, others) = processes::of_run(recorded);
+        for one in others {
+            // A file that stays is one more trace, nothing worse.
+            let _ = std::fs::remove_file(&one.half);
+        }
+        if kept.len() < 2 {
+            return Ok(kept);
+        }
+        let bundle = self.spool.join("run");
+        let trace = processes::bundle(&kept, &bundle)?;
+        of_run.extend(kept.into_iter().map(|one| one.trace));
+        Ok(vec![Recorded {
+            half: bundle,
+            trace,
+            inside: Inside::default(),
+        }])
     }
 
     fn print_report(&self, trace: &Path) {

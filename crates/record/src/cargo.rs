@@ -134,6 +134,7 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
         report: request.report,
         each: request.each,
         follow: request.follow,
+        as_one: false,
         windows: &request.windows,
         tail_grain: request.watch.fold.tail_grain(),
         max_overhead: request.watch.max_overhead,

@@ -3,4 +3,5 @@
 pub mod fold;
 pub mod keep_windows;
 pub mod max_overhead;
+pub mod processes;
 pub mod settings;

@@ -24,6 +24,7 @@ use crate::launch::environment;
 use crate::launch::preflight;
 use crate::launch::runtime_swap;
 use crate::options::keep_windows::Windows;
+use crate::options::processes::Followed;
 use crate::options::settings::Watch;
 use crate::run_notes::facts;
 use crate::say;
@@ -41,8 +42,8 @@ pub struct Request<'a> {
     pub windows: Arc<Windows>,
     /// How the kernel watches.
     pub watch: Watch,
-    /// Record what the program starts too.
-    pub follow: bool,
+    /// Whether what the program starts is recorded too, and how.
+    pub followed: Followed,
     /// Put LLVM's OpenMP runtime in place of GCC's.
     pub swap_runtime: bool,
 }
@@ -56,7 +57,7 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         anyhow::bail!("no program given; for example: workspan record -- ./sort 1000000");
     };
     let path = preflight::find(name).map_err(anyhow::Error::msg)?;
-    if let Some(reason) = preflight::refusal(&path, request.follow) {
+    if let Some(reason) = preflight::refusal(&path, request.followed.follow) {
         anyhow::bail!(reason);
     }
     let runtime = request.swap_runtime.then(|| runtime_swap::library(&path));
@@ -85,7 +86,7 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         .env_remove(environment::FOLLOW)
         .env_remove(environment::EACH)
         .env_remove(environment::SWAP);
-    if request.follow {
+    if request.followed.follow {
         run.env(environment::FOLLOW, "1");
     }
     if let Some(runtime) = &runtime {
@@ -126,13 +127,14 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         tool: &tools.folder,
         report: request.report,
         each: None,
-        follow: request.follow,
+        follow: request.followed.follow,
+        as_one: request.followed.as_one,
         windows: &request.windows,
         tail_grain: request.watch.fold.tail_grain(),
         max_overhead: request.watch.max_overhead,
         lake: request.watch.lake.as_ref(),
     }
-    .conclude(|recorded| Some(nothing(recorded, &path, request.follow)));
+    .conclude(|recorded| Some(nothing(recorded, &path, request.followed.follow)));
     if runtime.is_some() && status.signal().is_some() {
         say!(
             "workspan: the program may have crashed because of --swap-runtime: {}",

@@ -39,6 +39,8 @@ pub struct Finalized {
     pub tasks: u64,
     /// It started threads of its own, which are no such tasks.
     pub threads: bool,
+    /// The number that a launcher gave it.
+    pub rank: Option<u32>,
     /// The program's name.
     pub name: String,
     /// When recording started, in nanoseconds since 1970.
@@ -178,6 +180,7 @@ pub fn finalize(
         let finalized = Finalized {
             tasks: told.tasks,
             threads: told.threads,
+            rank: told.all(key::RANK).first().and_then(|n| n.parse().ok()),
             name: told.name(),
             started: trace.header.realtime_ns,
             process: (trace.header.pid, told.number(key::PARENT_PROCESS) as u32),
