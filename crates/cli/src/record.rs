@@ -28,9 +28,14 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
     let common = args.common;
     let watch = watch(&common)?;
     let output = checked(common.output)?;
-    let windows = Arc::new(Windows::new(common.windows));
+    let windows = Arc::new(Windows::with_triggers(common.windows, args.triggers));
     match args.command.split_first() {
         Some((program, rest)) if Path::new(program).file_name() == Some(OsStr::new("cargo")) => {
+            if windows.is_triggered() {
+                anyhow::bail!(
+                    "--on-signal and its kin are for a program that is built already: give it instead of a cargo command"
+                );
+            }
             if args.swap_runtime {
                 anyhow::bail!(
                     "--swap-runtime is for a program that is built already: give it instead of a cargo command"

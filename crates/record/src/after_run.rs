@@ -151,6 +151,8 @@ impl Outcome<'_> {
         let place = where_it_is(&paths, &traces, &tasks, main);
         self.writing.written(Some(place.clone()));
         let parallel = traces.iter().any(|trace| trace.tasks > 0);
+        // Ranks that are serial programs are parallel together.
+        let parallel = parallel || !of_one_run.is_empty();
         let mut why = nothing(&traces.iter().collect::<Vec<_>>()).filter(|_| !parallel);
         // There is a report about its threads.
         if traces[main].threads
@@ -230,6 +232,21 @@ impl Outcome<'_> {
         }])
     }
 
+    /// Lets go of what was recorded since the last part was kept.
+    pub fn discard(&self, kept: usize) {
+        let files = std::fs::read_dir(self.spool).into_iter().flatten().flatten();
+        for file in files {
+            // What stays is in the folder of spool files, which then stays too.
+            let _ = std::fs::remove_file(file.path());
+        }
+        self.remove_spool();
+        match kept {
+            0 => say!("workspan: the run ended, and nothing had a part of it kept"),
+            1 => say!("workspan: the run ended; one part of it is kept"),
+            n => say!("workspan: the run ended; {n} parts of it are kept"),
+        }
+    }
+
     fn print_report(&self, trace: &Path) {
         let Some(print) = self.report else {
             return;
@@ -263,6 +280,7 @@ impl Outcome<'_> {
                 tool: self.tool,
                 windows: self.windows,
                 tail_grain: self.tail_grain,
+                is_running: false,
             };
             match finalize(spool, &half, &mut off_cpu, &settings) {
                 Ok(traces) => {
@@ -310,7 +328,11 @@ impl Outcome<'_> {
 
     /// The spool directory stays when a recording or an unnamed trace is in it.
     fn remove_spool(&self) {
-        for file in [UNRECORDED, workspan_recorder::SIGNALS] {
+        for file in [
+            UNRECORDED,
+            workspan_recorder::SIGNALS,
+            workspan_recorder::CALLS,
+        ] {
             let _ = std::fs::remove_file(self.spool.join(file));
         }
         let _ = std::fs::remove_dir(self.spool);

@@ -5,3 +5,4 @@ pub mod keep_windows;
 pub mod max_overhead;
 pub mod processes;
 pub mod settings;
+pub mod triggers;

@@ -11,6 +11,7 @@ use workspan_record::options::keep_windows::{Length, WindowArgs, positive};
 use workspan_record::options::max_overhead::MaxOverhead;
 use workspan_record::options::processes::ProcessesArg;
 use workspan_record::options::settings::Sampling;
+use workspan_record::options::triggers::TriggerArgs;
 
 /// How to record, whoever is recorded.
 #[derive(Debug, Clone, clap::Args)]
@@ -89,6 +90,8 @@ Examples:
   workspan record --follow -- ./run.sh    # every program that the script starts
   workspan record -- mpirun -n 8 ./solve  # all ranks as one run: which of them the others waited for
   workspan record --processes one -- ./run.sh
+  workspan record --ring 5s --on-stall 50ms --on 'delay > 20%' -- ./server  # a trace each time
+  workspan record --ring 5s --on-signal --on-exit-code failure --lake ~/lake -- ./server
 
 The program's output and exit code are its own; the report goes to stderr.")]
 pub struct RecordArgs {
@@ -103,6 +106,9 @@ pub struct RecordArgs {
     /// one where the program is a launcher, as mpirun, torchrun, parallel or make; else each)
     #[arg(long, value_name = "one|each")]
     pub processes: Option<ProcessesArg>,
+    /// What has parts of the run kept while it goes on.
+    #[command(flatten)]
+    pub triggers: TriggerArgs,
     /// The program and its arguments, or a cargo command
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,

@@ -22,6 +22,7 @@ mod instructions;
 mod kernels_on_workers;
 mod lsp;
 mod mcp;
+mod mpi;
 mod native;
 mod openmp;
 mod pairs;

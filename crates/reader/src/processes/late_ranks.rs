@@ -56,6 +56,11 @@ pub(super) fn find(merged: &mut Merged) {
     let shortest = raw.meta.tick_rate().saturating_mul(MIN_WAIT_NS) / 1_000_000_000;
     let waits = of_each_call(waits, shortest);
     drop_samples(raw, &waits);
+    let rate = u128::from(raw.meta.tick_rate().max(1));
+    let polling = u128::from(polled(raw, &waits)) * 1_000_000_000 / rate;
+    if let Some(cpu) = &mut raw.meta.cpu {
+        cpu.polling = u64::try_from(polling).unwrap_or(u64::MAX);
+    }
     add(raw, &waits);
 }
 
@@ -224,6 +229,24 @@ fn drop_samples(raw: &mut RawTrace, waits: &[Wait]) {
             wait.waiting.thread == sample.thread && sample.t < wait.late.call.begin
         })
     });
+}
+
+/// Ticks of the waits in which the thread was on a CPU.
+fn polled(raw: &mut RawTrace, waits: &[Wait]) -> u64 {
+    let offs = &mut raw.offs;
+    offs.sort_by_key(|off| (off.thread, off.start));
+    let on_cpu = |wait: &Wait| {
+        let thread = wait.waiting.thread;
+        let (begin, end) = (wait.waiting.call.begin, wait.late.call.begin);
+        let first = offs.partition_point(|off| (off.thread, off.end) <= (thread, begin));
+        let inside = offs[first..].iter();
+        let inside = inside.take_while(|off| off.thread == thread && off.start < end);
+        let off: u64 = inside
+            .map(|off| off.end.min(end).saturating_sub(off.start.max(begin)))
+            .sum();
+        (end - begin).saturating_sub(off)
+    };
+    waits.iter().map(on_cpu).fold(0, u64::saturating_add)
 }
 
 fn add(raw: &mut RawTrace, waits: &[Wait]) {

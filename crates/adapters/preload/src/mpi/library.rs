@@ -78,7 +78,13 @@ impl Family {
 
     #[cold]
     fn look() -> Family {
-        let world = look_up(c"ompi_mpi_comm_world");
+        // The program may have a copy of the object, which the library uses then too.
+        // SAFETY: the name is a C string; `RTLD_DEFAULT` is null.
+        let shared = unsafe { dlsym(core::ptr::null_mut(), c"ompi_mpi_comm_world".as_ptr()) };
+        let world = match shared.is_null() {
+            true => look_up(c"ompi_mpi_comm_world"),
+            false => shared as usize,
+        };
         WORLD.store(world, Ordering::Release);
         let (family, code) = match world {
             0 => (Family::Mpich, 2),
