@@ -125,9 +125,9 @@ fn late_process(dag: &Dag, stops: &mut Vec<&Stop>) -> Option<LateProcess> {
             *sum = sum.saturating_add(stop.ticks);
         }
     }
-    let most = ticks.into_iter().max_by_key(|&(process, ticks)| {
-        (ticks, std::cmp::Reverse(process))
-    });
+    let most = ticks
+        .into_iter()
+        .max_by_key(|&(process, ticks)| (ticks, std::cmp::Reverse(process)));
     let (process, ticks) = most?;
     stops.retain(|stop| awaited(stop) == Some(process));
     Some(LateProcess { process, ticks, of })

@@ -142,11 +142,7 @@ pub(crate) fn dag_with_index(
     build(told(chunks, places, bytes.len())?.0, Mode::Repair)
 }
 
-fn told(
-    chunks: TraceChunks<'_>,
-    places: Places,
-    size: usize,
-) -> Result<(RawTrace, Extent), Error> {
+fn told(chunks: TraceChunks<'_>, places: Places, size: usize) -> Result<(RawTrace, Extent), Error> {
     let counts = survey::survey(&chunks)?;
     let extent = counts.extent();
     let mut raw = RawTrace::default();

@@ -234,7 +234,10 @@ impl Outcome<'_> {
 
     /// Lets go of what was recorded since the last part was kept.
     pub fn discard(&self, kept: usize) {
-        let files = std::fs::read_dir(self.spool).into_iter().flatten().flatten();
+        let files = std::fs::read_dir(self.spool)
+            .into_iter()
+            .flatten()
+            .flatten();
         for file in files {
             // What stays is in the folder of spool files, which then stays too.
             let _ = std::fs::remove_file(file.path());

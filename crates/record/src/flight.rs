@@ -115,7 +115,9 @@ impl<'a> Watch<'a> {
             spool,
             calls: spool.join(workspan_recorder::CALLS),
             calls_seen: 0,
-            still: triggers.on_stall.map(|patience| Still::new(patience.duration())),
+            still: triggers
+                .on_stall
+                .map(|patience| Still::new(patience.duration())),
             stands: false,
             measured: Instant::now(),
             parts: 0,

@@ -51,7 +51,10 @@ pub fn traces(bytes: &[u8]) -> Result<Vec<&[u8]>, FormatError> {
     }
     let Some(&[v0, v1, v2, v3, c0, c1, c2, c3]) = bytes.get(8..HEAD).and_then(|b| b.first_chunk())
     else {
-        return fail(bytes.len(), "the file ends inside its list of traces; copy it again");
+        return fail(
+            bytes.len(),
+            "the file ends inside its list of traces; copy it again",
+        );
     };
     let version = u32::from_le_bytes([v0, v1, v2, v3]);
     if version != VERSION {
@@ -62,7 +65,10 @@ pub fn traces(bytes: &[u8]) -> Result<Vec<&[u8]>, FormatError> {
     }
     let count = u32::from_le_bytes([c0, c1, c2, c3]) as usize;
     if count > MOST_TRACES {
-        return fail(12, "the number of traces in the list is damaged; copy the file again");
+        return fail(
+            12,
+            "the number of traces in the list is damaged; copy the file again",
+        );
     }
     let end = HEAD + count * ITEM;
     let word = |at: usize| {
@@ -70,7 +76,10 @@ pub fn traces(bytes: &[u8]) -> Result<Vec<&[u8]>, FormatError> {
         word.map(|word| u64::from_le_bytes(*word))
     };
     let Some(sum) = word(end) else {
-        return fail(bytes.len(), "the file ends inside its list of traces; copy it again");
+        return fail(
+            bytes.len(),
+            "the file ends inside its list of traces; copy it again",
+        );
     };
     if checksum(&bytes[..end], 0) != sum {
         return fail(HEAD, "the list of traces is damaged; copy the file again");

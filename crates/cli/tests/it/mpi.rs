@@ -30,7 +30,13 @@ fn is_there(program: &str) -> bool {
 }
 
 /// The report of `ranks` ranks of the program, as JSON, and what was said.
-fn report(folder: &Path, launcher: &[&str], ranks: &str, program: &Path, how: &str) -> (Value, String) {
+fn report(
+    folder: &Path,
+    launcher: &[&str],
+    ranks: &str,
+    program: &Path,
+    how: &str,
+) -> (Value, String) {
     let trace = folder.join(format!("{how}.wspan"));
     let mut command = bare(WORKSPAN);
     command
@@ -127,7 +133,9 @@ fn ranks_are_processes_of_one_run_in_every_format() {
     assert!(!dag.handoffs.is_empty());
     let text = folder.path().join("run.txt");
     let mut command = bare(WORKSPAN);
-    command.args(["export", "--format", "text", "-o"]).arg(&text);
+    command
+        .args(["export", "--format", "text", "-o"])
+        .arg(&text);
     let output = command.arg(&trace).output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
     assert_eq!(read(&text).meta.processes, dag.meta.processes);
@@ -154,9 +162,22 @@ fn what_make_starts_is_one_run() {
     let output = command.current_dir(folder.path()).output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
     assert_eq!(printed(&output), "2\n2\n");
-    assert!(said(&output).contains("are one run in it"), "{}", said(&output));
+    assert!(
+        said(&output).contains("are one run in it"),
+        "{}",
+        said(&output)
+    );
     let dag = read(&trace);
-    let names: Vec<&str> = dag.meta.processes.list.iter().map(|p| p.name.as_str()).collect();
+    let names: Vec<&str> = dag
+        .meta
+        .processes
+        .list
+        .iter()
+        .map(|p| p.name.as_str())
+        .collect();
     // What only starts others is no part of it.
-    assert!(names.contains(&"sleep") && !names.contains(&"make"), "{names:?}");
+    assert!(
+        names.contains(&"sleep") && !names.contains(&"make"),
+        "{names:?}"
+    );
 }

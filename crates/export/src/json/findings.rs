@@ -138,7 +138,12 @@ fn blocked(dag: &Dag, at: BlockedIn) -> BlockedInJson<'_> {
         join: at.join.map(|place| label(dag, place)),
         late: at.late.map(|late| LateJson {
             process: late.process,
-            rank: dag.meta.processes.list.get(late.process).and_then(|of| of.rank),
+            rank: dag
+                .meta
+                .processes
+                .list
+                .get(late.process)
+                .and_then(|of| of.rank),
             ticks: late.ticks,
             of: late.of,
         }),

@@ -19,7 +19,13 @@ pub(super) fn table(view: &View, page: &mut Page) {
     let has_mpi = rows.iter().any(|row| row.waited + row.awaited > 0);
     let label = page.width().saturating_sub(NUMBER_COLUMNS + 2);
     page.blank();
-    let has_ranks = view.dag.meta.processes.list.iter().any(|p| p.rank.is_some());
+    let has_ranks = view
+        .dag
+        .meta
+        .processes
+        .list
+        .iter()
+        .any(|p| p.rank.is_some());
     let head = page.fit(if has_ranks { "Ranks" } else { "Processes" }, label);
     page.line(&[
         strong(format!("  {head}")),

@@ -172,12 +172,17 @@ fn waits_in_collectives(calls: &[Called]) -> Vec<Wait> {
             continue;
         };
         // Ranks that do not agree on what they call are not in one operation.
-        if of_one.iter().any(|c| c.call.function != first.call.function) {
+        if of_one
+            .iter()
+            .any(|c| c.call.function != first.call.function)
+        {
             continue;
         }
         let last = |needed: &dyn Fn(&Called) -> bool| {
             let needed = of_one.iter().filter(|called| needed(called));
-            needed.max_by_key(|called| (called.call.begin, called.rank)).copied()
+            needed
+                .max_by_key(|called| (called.call.begin, called.rank))
+                .copied()
         };
         let last_of_all = last(&|_| true);
         let root = first.call.peer;

@@ -147,7 +147,8 @@ impl FreeNumbers {
         let numbers: Vec<u32> = numbers.collect();
         // One that is there for an instant has its numbers for one.
         let until = to.max(from + 1);
-        self.taken.extend(numbers.iter().map(|&number| (until, number)));
+        self.taken
+            .extend(numbers.iter().map(|&number| (until, number)));
         numbers
     }
 }
@@ -383,7 +384,8 @@ impl Merging {
         (self.next_task, self.next_scope, self.next_signal) = (next, next_scope, next_signal);
         for list in 0..raw.wait_tasks.len() {
             let tasks = raw.wait_tasks.get(list).iter();
-            all.wait_tasks.push(tasks.map(|&task| moved(task, base.task)));
+            all.wait_tasks
+                .push(tasks.map(|&task| moved(task, base.task)));
         }
         for list in 0..raw.wait_signals.len() {
             let signals = raw.wait_signals.get(list).iter();
@@ -394,7 +396,8 @@ impl Merging {
         let both = |(task, on)| (moved(task, base.task), moved(on, base.task));
         all.depends.extend(depends.map(both));
         let regions = raw.regions.drain(..);
-        all.regions.extend(regions.map(|region| base.region(region)));
+        all.regions
+            .extend(regions.map(|region| base.region(region)));
         let parts = raw.parts.drain(..);
         all.parts.extend(parts.map(|part| base.region(part)));
         all.late_ends |= raw.late_ends;
@@ -451,7 +454,8 @@ impl Merging {
         all.hertz = all.hertz.max(own.hertz);
         for stack in 0..own.stacks.len() {
             let frames = own.stacks.get(stack).iter();
-            all.stacks.push(frames.map(|&frame| of(&base.frames, frame)));
+            all.stacks
+                .push(frames.map(|&frame| of(&base.frames, frame)));
         }
         for mut sample in own.list.drain(..) {
             sample.t = base.time(sample.t);

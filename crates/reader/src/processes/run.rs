@@ -29,11 +29,16 @@ pub(super) fn meta(members: &[Member]) -> Meta {
     };
     let all = || members.iter().map(|member| &member.trace.raw.meta);
     // What costs were measured for belongs to a process with tasks, if there is one.
-    let measured = all().max_by_key(|meta| meta.burden).unwrap_or_else(|| &longest.trace.raw.meta);
+    let measured = all()
+        .max_by_key(|meta| meta.burden)
+        .unwrap_or_else(|| &longest.trace.raw.meta);
     let has_mpi = members.iter().any(|m| !m.trace.raw.rank_calls.is_empty());
     let mut facts = vec![(PROCESSES.to_owned(), members.len().to_string())];
     let own = measured.facts.iter();
-    facts.extend(own.filter(|(key, _)| !OF_ONE.contains(&key.as_str())).cloned());
+    facts.extend(
+        own.filter(|(key, _)| !OF_ONE.contains(&key.as_str()))
+            .cloned(),
+    );
     Meta {
         name: most_frequent(all().filter_map(|meta| meta.name.clone())),
         runtime: runtimes(members, has_mpi),

@@ -41,12 +41,16 @@ fn is_parallel(trace: &Finalized) -> bool {
 /// # Errors
 /// A trace can't be read, or the file can't be written.
 pub(super) fn bundle(recorded: &[Recorded], to: &Path) -> anyhow::Result<Finalized> {
-    let read = |one: &Recorded| {
-        std::fs::read(&one.half).with_context(|| one.half.display().to_string())
-    };
+    let read =
+        |one: &Recorded| std::fs::read(&one.half).with_context(|| one.half.display().to_string());
     let traces: Vec<Vec<u8>> = recorded.iter().map(read).collect::<anyhow::Result<_>>()?;
     let bytes: Vec<&[u8]> = traces.iter().map(Vec::as_slice).collect();
-    let unwritten = || format!("{}: could not write the trace of all processes", to.display());
+    let unwritten = || {
+        format!(
+            "{}: could not write the trace of all processes",
+            to.display()
+        )
+    };
     let file = private(to).with_context(unwritten)?;
     workspan_reader::processes::write(&bytes, BufWriter::new(file)).with_context(unwritten)?;
     for one in recorded {

@@ -21,7 +21,10 @@ const SECOND: u64 = 1_000_000_000;
 pub(super) fn spools(folder: &Path) -> Vec<PathBuf> {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut spools: Vec<PathBuf> = files.map(|file| file.path()).collect();
-    spools.retain(|file| file.extension().is_some_and(|extension| extension == "spool"));
+    spools.retain(|file| {
+        file.extension()
+            .is_some_and(|extension| extension == "spool")
+    });
     spools.sort();
     spools
 }

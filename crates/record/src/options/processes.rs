@@ -86,7 +86,10 @@ mod tests {
 
     #[test]
     fn a_launchers_processes_are_one_run() {
-        assert_eq!(followed(false, None, "/usr/bin/mpirun.openmpi"), (true, true));
+        assert_eq!(
+            followed(false, None, "/usr/bin/mpirun.openmpi"),
+            (true, true)
+        );
         assert_eq!(followed(false, Some("each"), "make"), (true, false));
         assert_eq!(followed(false, None, "./makefile"), (false, false));
         assert_eq!(followed(true, None, "./run.sh"), (true, false));

@@ -185,7 +185,14 @@ mod tests {
         assert_eq!(holds("delay>25 %"), Some(None));
         assert_eq!(holds("work < 61%"), Some(Some(60.0)));
         assert_eq!(holds("no-work > 14.5%"), Some(Some(15.0)));
-        for wrong in ["", "delay", "delay > 20", "delay = 20%", "sleep > 1%", "work > 101%"] {
+        for wrong in [
+            "",
+            "delay",
+            "delay > 20",
+            "delay = 20%",
+            "sleep > 1%",
+            "work > 101%",
+        ] {
             assert_eq!(holds(wrong), None, "{wrong}");
         }
     }

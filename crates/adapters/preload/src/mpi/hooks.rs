@@ -132,7 +132,12 @@ pub(super) extern "C" fn before(entry: &Entry, frame: Frame) -> Before {
             Call::Receive => want_status(frame, family, (3, 4), 6),
             Call::Probe => want_status(frame, family, (0, 1), 3),
             Call::Exchange { source, .. } => {
-                want_status(frame, family, (source, source_tag(source)), source_tag(source) + 2);
+                want_status(
+                    frame,
+                    family,
+                    (source, source_tag(source)),
+                    source_tag(source) + 2,
+                );
             }
             Call::Wait => want_requests(frame, family, (1, 0), (1, true)),
             Call::WaitAll => want_requests(frame, family, (count(frame), 1), (2, false)),

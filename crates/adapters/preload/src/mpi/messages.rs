@@ -178,7 +178,10 @@ mod tests {
             requests: BTreeMap::new(),
         };
         let mut sent = |peer, tag| known.count(Counted::Sent, 9, peer, tag);
-        assert_eq!([sent(1, 5), sent(1, 5), sent(2, 5), sent(1, 6)], [1, 2, 1, 1]);
+        assert_eq!(
+            [sent(1, 5), sent(1, 5), sent(2, 5), sent(1, 6)],
+            [1, 2, 1, 1]
+        );
         assert_eq!(known.next_received(9, 1, 5), 1);
         assert_eq!(known.count(Counted::Received, 9, 1, 5), 1);
         assert_eq!(known.next_received(9, 1, 5), 2);
