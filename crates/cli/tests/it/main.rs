@@ -15,6 +15,7 @@ mod cargo_workspan;
 mod cli;
 mod each;
 mod faults;
+mod flight;
 mod folding;
 mod hangs;
 mod help;
