@@ -245,6 +245,11 @@ mod tests {
         assert_eq!(with(ring(25), &[]), Some(vec![(75, 100)]));
         assert_eq!(with(ring(3_600_000), &[]), Some(vec![(0, 100)]));
         assert_eq!(with(ring(25), &[60]), Some(vec![(35, 60)]));
+        let triggered = Parts {
+            triggered: true,
+            ..ring(25)
+        };
+        assert_eq!(with(triggered, &[60]), Some(vec![(75, 100)]));
     }
 
     #[test]
@@ -260,7 +265,7 @@ mod tests {
             let parts = Parts {
                 delay: (next(2) == 0).then(|| next(60)),
                 duration: (next(2) == 0).then(|| 1 + next(60)),
-                ring: None,
+                ..Parts::default()
             };
             let mut signals: Vec<u64> = (0..next(5)).map(|_| next(100)).collect();
             signals.sort_unstable();
@@ -285,8 +290,13 @@ mod tests {
             Parts::default(),
             Parts {
                 delay: Some(0),
-                duration: None,
                 ring: Some(7),
+                ..Parts::default()
+            },
+            Parts {
+                ring: Some(7),
+                triggered: true,
+                ..Parts::default()
             },
         ] {
             assert_eq!(parts.to_string().parse(), Ok(parts));

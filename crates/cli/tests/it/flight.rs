@@ -75,8 +75,8 @@ fn a_standstill_keeps_what_was_before_it() {
 #[test]
 fn a_share_of_the_worker_time_keeps_parts_until_there_are_most() {
     let folder = tempfile::tempdir().unwrap();
-    // One of two workers has nothing to do.
-    let flags = ["--on", "no-work > 30%", "--most-parts", "2"];
+    // One of two workers is free while tasks are ready.
+    let flags = ["--on", "delay > 30%", "--most-parts", "2"];
     let (text, parts) = recorded(folder.path(), &flags, "calm", "2000", 0);
     assert_eq!(parts.len(), 2, "{text}");
     assert!(
@@ -84,9 +84,9 @@ fn a_share_of_the_worker_time_keeps_parts_until_there_are_most() {
         "{text}"
     );
     for part in &parts {
-        assert_part(part, "no-work was ");
+        assert_part(part, "delay was ");
     }
-    let (_, none) = recorded(folder.path(), &["--on", "no-work > 99%"], "calm", "800", 0);
+    let (_, none) = recorded(folder.path(), &["--on", "delay > 99%"], "calm", "800", 0);
     assert_eq!(none.len(), 2, "those of before");
 }
 

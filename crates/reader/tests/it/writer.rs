@@ -6,7 +6,9 @@ use std::path::Path;
 use workspan_dag::{Dag, EndKind, StartKind};
 use workspan_reader::OpenOptions;
 use workspan_reader::open::read;
-use workspan_trace::entry::{ClockPair, Finished, Label, Note, Site, SitePosition, push_varint};
+use workspan_trace::entry::{
+    ClockPair, Finished, Label, Note, RankCall, RankCallsEntry, Site, SitePosition, push_varint,
+};
 use workspan_trace::wire::{Kind, put_head};
 use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
 
@@ -48,6 +50,8 @@ pub struct File {
     pub off_cpu: Vec<Lane>,
     /// Further notes.
     pub notes: Vec<(&'static str, &'static str)>,
+    /// Calls of MPI of the first thread.
+    pub rank_calls: Vec<RankCall>,
 }
 
 impl File {
@@ -59,6 +63,7 @@ impl File {
             cut: None,
             off_cpu: Vec::new(),
             notes: Vec::new(),
+            rank_calls: Vec::new(),
         }
     }
 
@@ -162,6 +167,15 @@ impl File {
         ];
         writer
             .all_entries(ChunkKind::Clock, pairs, ClockPair::encode)
+            .unwrap();
+        let calls = RankCallsEntry {
+            thread: 0,
+            calls: self.rank_calls.clone(),
+        };
+        writer
+            .all_entries(ChunkKind::RankCalls, [calls], |calls, out| {
+                calls.encode(out)
+            })
             .unwrap();
         if let Some(ticks) = self.end {
             let finished = Finished {
