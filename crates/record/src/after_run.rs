@@ -139,7 +139,7 @@ impl Outcome<'_> {
             return Ok(());
         };
         let (recorded, main, serial) = if self.follow || self.each.is_some() {
-            without_serial(recorded, main)
+            processes::without_serial(recorded, main)
         } else {
             (recorded, main, 0)
         };
@@ -191,7 +191,7 @@ impl Outcome<'_> {
             say!("workspan: {text}");
         }
         if serial > 0 {
-            say!("workspan: {}", left_out(serial));
+            say!("workspan: {}", processes::left_out(serial));
         }
         if !of_one_run.is_empty() {
             say!("workspan: {}", processes::told(&of_one_run));
@@ -201,7 +201,7 @@ impl Outcome<'_> {
                 true => &traces,
                 false => &of_one_run,
             };
-            for text in bare_children(all) {
+            for text in processes::bare_children(all) {
                 say!("workspan: {text}");
             }
         }
@@ -445,57 +445,6 @@ fn below_roots(dag: &Dag) -> Inside {
             .sum(),
         tasks: (0..dag.tasks.len()).filter(|&task| !is_root(task)).count() as u64 + folded,
     }
-}
-
-/// Leaves out the processes with nothing parallel in them, shells and launchers mostly, where there
-/// are others: what is left, where the main one is in it, and how many were left out.
-fn without_serial(recorded: Vec<Recorded>, main: usize) -> (Vec<Recorded>, usize, usize) {
-    let mut kept = Vec::new();
-    let (mut place, mut serial) = (0, 0);
-    for (at, one) in recorded.into_iter().enumerate() {
-        if at == main {
-            place = kept.len();
-        } else if one.trace.tasks == 0 {
-            serial += 1;
-            // A file that stays is one more trace, nothing worse.
-            let _ = std::fs::remove_file(&one.half);
-            continue;
-        }
-        kept.push(one);
-    }
-    (kept, place, serial)
-}
-
-fn left_out(serial: usize) -> String {
-    match serial {
-        1 => "one more process ran nothing parallel; its trace is not kept".to_owned(),
-        n => format!("{n} more processes ran nothing parallel; their traces are not kept"),
-    }
-}
-
-/// For each process with tasks, or with nothing but forks, how many of the children it forked were
-/// not recorded.
-fn bare_children(traces: &[Finalized]) -> Vec<String> {
-    let parallel = traces.iter().any(|trace| trace.tasks > 0);
-    let unrecorded = |trace: &Finalized| {
-        let pid = trace.process.0;
-        let recorded = traces.iter().filter(|other| other.process.1 == pid);
-        trace.forked.saturating_sub(recorded.count() as u64)
-    };
-    traces
-        .iter()
-        .filter(|trace| trace.tasks > 0 || !parallel)
-        .map(|trace| (trace, unrecorded(trace)))
-        .filter(|(_, children)| *children > 0)
-        .map(|(trace, children)| {
-            format!(
-                "{} forked {children} {} not recorded: only a child that goes on by exec, into a program that is not static, can \
-                 be (Python: multiprocessing.set_start_method(\"spawn\"))",
-                trace.name,
-                if children == 1 { "child that was" } else { "children that were" }
-            )
-        })
-        .collect()
 }
 
 /// Where the traces are, for people.

@@ -24,10 +24,7 @@ pub(super) struct Member {
 pub(super) fn read(traces: &[&[u8]], options: &OpenOptions) -> Result<Vec<Member>, Error> {
     let mut members = Vec::with_capacity(traces.len());
     for (at, bytes) in traces.iter().enumerate() {
-        let name = |error: Error| match error {
-            Error::Trace(what) => Error::Trace(format!("trace {} of the run: {what}", at + 1)),
-            other => other,
-        };
+        let name = |error: Error| Error::Trace(format!("trace {} of the run: {error}", at + 1));
         let bytes = plain(bytes, options.allow_truncated).map_err(name)?;
         if Kind::of(&bytes) != Some(Kind::Recorded) {
             let what = format!(

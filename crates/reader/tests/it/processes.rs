@@ -6,6 +6,7 @@ use crate::writer::{File, lane, strands};
 use workspan_dag::samples::WaitedFor;
 use workspan_dag::{Dag, Error, OffWhy};
 use workspan_reader::{OpenOptions, processes};
+use workspan_trace::bundle;
 use workspan_trace::entry::{CallRole, RankCall};
 use workspan_trace::wire::Kind;
 
@@ -219,4 +220,18 @@ fn a_trace_that_cannot_be_read_is_named() {
     let mut bundle = Vec::new();
     processes::write(&[], &mut bundle).unwrap();
     assert!(read(&bundle).unwrap_err().to_string().contains("no trace"));
+    // One that is listed a thousand times.
+    let length = good.len() as u64;
+    let (list, offsets) = bundle::head(&[length; 1000]);
+    let mut bomb = list[..list.len() - 8].to_vec();
+    for at in 0..1000 {
+        let place = 16 + at * 16;
+        bomb[place..place + 8].copy_from_slice(&offsets[0].to_le_bytes());
+    }
+    let sum = workspan_trace::checksum::checksum(&bomb, 0);
+    bomb.extend(sum.to_le_bytes());
+    bomb.resize(offsets[0] as usize, 0);
+    bomb.extend(&good);
+    let error = read(&bomb).unwrap_err().to_string();
+    assert!(error.contains("lie over each other"), "{error}");
 }

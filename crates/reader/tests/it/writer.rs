@@ -168,15 +168,17 @@ impl File {
         writer
             .all_entries(ChunkKind::Clock, pairs, ClockPair::encode)
             .unwrap();
-        let calls = RankCallsEntry {
-            thread: 0,
-            calls: self.rank_calls.clone(),
-        };
-        writer
-            .all_entries(ChunkKind::RankCalls, [calls], |calls, out| {
-                calls.encode(out)
-            })
-            .unwrap();
+        if !self.rank_calls.is_empty() {
+            let calls = RankCallsEntry {
+                thread: 0,
+                calls: self.rank_calls.clone(),
+            };
+            writer
+                .all_entries(ChunkKind::RankCalls, [calls], |calls, out| {
+                    calls.encode(out)
+                })
+                .unwrap();
+        }
         if let Some(ticks) = self.end {
             let finished = Finished {
                 ticks,

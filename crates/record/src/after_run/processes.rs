@@ -1,4 +1,4 @@
-//! The processes of a run that are kept as one trace.
+//! The processes of a run: which are kept, as one trace or each by itself, and what is said of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufWriter;
@@ -93,6 +93,60 @@ pub(super) fn told(traces: &[Finalized]) -> String {
         n if n == traces.len() => format!("{n} ranks are one run in it"),
         n => format!("{} processes of {n} ranks are one run in it", traces.len()),
     }
+}
+
+/// Leaves out the processes with nothing parallel in them, shells and launchers mostly, where there
+/// are others: what is left, where the main one is in it, and how many were left out.
+pub(super) fn without_serial(
+    recorded: Vec<Recorded>,
+    main: usize,
+) -> (Vec<Recorded>, usize, usize) {
+    let mut kept = Vec::new();
+    let (mut place, mut serial) = (0, 0);
+    for (at, one) in recorded.into_iter().enumerate() {
+        if at == main {
+            place = kept.len();
+        } else if one.trace.tasks == 0 {
+            serial += 1;
+            // A file that stays is one more trace, nothing worse.
+            let _ = std::fs::remove_file(&one.half);
+            continue;
+        }
+        kept.push(one);
+    }
+    (kept, place, serial)
+}
+
+pub(super) fn left_out(serial: usize) -> String {
+    match serial {
+        1 => "one more process ran nothing parallel; its trace is not kept".to_owned(),
+        n => format!("{n} more processes ran nothing parallel; their traces are not kept"),
+    }
+}
+
+/// For each process with tasks, or with nothing but forks, how many of the children it forked were
+/// not recorded.
+pub(super) fn bare_children(traces: &[Finalized]) -> Vec<String> {
+    let parallel = traces.iter().any(|trace| trace.tasks > 0);
+    let unrecorded = |trace: &Finalized| {
+        let pid = trace.process.0;
+        let recorded = traces.iter().filter(|other| other.process.1 == pid);
+        trace.forked.saturating_sub(recorded.count() as u64)
+    };
+    traces
+        .iter()
+        .filter(|trace| trace.tasks > 0 || !parallel)
+        .map(|trace| (trace, unrecorded(trace)))
+        .filter(|(_, children)| *children > 0)
+        .map(|(trace, children)| {
+            format!(
+                "{} forked {children} {} not recorded: only a child that goes on by exec, into a program that is not static, can \
+                 be (Python: multiprocessing.set_start_method(\"spawn\"))",
+                trace.name,
+                if children == 1 { "child that was" } else { "children that were" }
+            )
+        })
+        .collect()
 }
 
 #[cfg(test)]
