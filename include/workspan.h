@@ -85,7 +85,11 @@ struct workspan_table_ {
     void (*pool_end)(uint32_t);
     void (*worker_begin)(uint32_t, uint32_t);
     void (*worker_end)(void);
+    /* Of later recorders. */
+    void (*unused_budget[3])(void);
+    void (*keep)(void);
 };
+#define WORKSPAN_FIRST_SIZE_ offsetof(struct workspan_table_, unused_budget)
 
 /* dlsym under a name of our own: what <dlfcn.h> says of it (noexcept, in C++) can't be repeated without that header. */
 #if defined(__GNUC__) || defined(__clang__)
@@ -118,7 +122,7 @@ WORKSPAN_COLD_ static const struct workspan_table_ *workspan_ask_(void) {
         found.object = workspan_dlsym_(NULL, "workspan_table_v1");
     if (found.object != NULL) {
         table = (const struct workspan_table_ *)found.function();
-        if (table != NULL && (table->version != 1 || table->size < sizeof *table))
+        if (table != NULL && (table->version != 1 || table->size < WORKSPAN_FIRST_SIZE_))
             table = NULL;
     }
     WORKSPAN_STORE_(workspan_found_, (const void *)table);
@@ -271,6 +275,15 @@ WORKSPAN_CALL_ void workspan_part_end(workspan_label *label) { (void)label; WORK
 WORKSPAN_CALL_ void workspan_count(workspan_label *label, uint64_t increase) {
     (void)label, (void)increase;
     WORKSPAN_DO_(counter(WORKSPAN_LABEL_, increase));
+}
+
+/* Has the last of the run kept as a trace: `workspan record --ring 5s --on-call`. Otherwise nothing happens. */
+WORKSPAN_CALL_ void workspan_keep(void) {
+#ifndef WORKSPAN_OFF
+    const struct workspan_table_ *table = workspan_table_();
+    if (WORKSPAN_SELDOM_(table != NULL && table->size >= sizeof *table))
+        table->keep();
+#endif
 }
 
 /* The scheduler. workspan_this_thread names a thread to others; 0 is an unknown victim. */

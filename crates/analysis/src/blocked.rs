@@ -35,6 +35,20 @@ pub struct BlockedIn {
     pub holder: Option<Holder>,
     /// Where the holder of the lock waited in a join meanwhile.
     pub join: Option<PlaceId>,
+    /// The process that others waited for most, in calls of MPI. All else here is about the waits
+    /// for this one.
+    pub late: Option<LateProcess>,
+}
+
+/// A process that others waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LateProcess {
+    /// Index into the processes of the run.
+    pub process: usize,
+    /// Ticks of the waits for it.
+    pub ticks: u64,
+    /// Ticks of the waits for all.
+    pub of: u64,
 }
 
 impl BlockedIn {
@@ -50,7 +64,9 @@ impl BlockedIn {
 /// Where the strands of a finding about blocked time gave up the CPU: the place that took most of
 /// it. `None` for other causes, and without stacks of that.
 pub fn blocked_in(dag: &Dag, finding: &Finding) -> Option<BlockedIn> {
-    let (stops, join) = stops_of(dag, finding)?;
+    let (mut stops, join) = stops_of(dag, finding)?;
+    let late = (finding.cause == Cause::LateRank).then(|| late_process(dag, &mut stops));
+    let late = late.flatten();
     type Key<'a> = (&'a str, Option<&'a str>, Option<u32>);
     // Ticks, and those of the stop that took most of them.
     let mut places: BTreeMap<Key<'_>, (u64, u64, Option<&Stop>)> = BTreeMap::new();
@@ -89,7 +105,32 @@ pub fn blocked_in(dag: &Dag, finding: &Finding) -> Option<BlockedIn> {
         stops: count,
         holder: holder(dag, &stops),
         join,
+        late,
     })
+}
+
+/// The process that these stops waited for most; of the stops only those for it stay.
+fn late_process(dag: &Dag, stops: &mut Vec<&Stop>) -> Option<LateProcess> {
+    let processes = &dag.meta.processes;
+    let awaited = |stop: &Stop| {
+        let wait = stop.wait?;
+        processes.of(wait.by, stop.t.saturating_add(wait.held))
+    };
+    let mut ticks: BTreeMap<usize, u64> = BTreeMap::new();
+    let mut of = 0u64;
+    for stop in stops.iter() {
+        of = of.saturating_add(stop.ticks);
+        if let Some(process) = awaited(stop) {
+            let sum = ticks.entry(process).or_default();
+            *sum = sum.saturating_add(stop.ticks);
+        }
+    }
+    let most = ticks
+        .into_iter()
+        .max_by_key(|&(process, ticks)| (ticks, std::cmp::Reverse(process)));
+    let (process, ticks) = most?;
+    stops.retain(|stop| awaited(stop) == Some(process));
+    Some(LateProcess { process, ticks, of })
 }
 
 /// The stops that a finding about blocked time is about, and the join of the longest one that

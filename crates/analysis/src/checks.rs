@@ -143,7 +143,7 @@ pub(crate) fn between_strands(dag: &Dag, idle: Option<&IdleTime>) -> Option<Stri
     let inside_folds = total_ticks(&runtime_gaps(dag));
     let inside_folds = u64::try_from(inside_folds).unwrap_or(u64::MAX);
     let work = nanoseconds(dag, sum(&on_cpu(dag)).saturating_sub(inside_folds));
-    let known = work.saturating_add(cpu.outside);
+    let known = work.saturating_add(cpu.outside).saturating_add(cpu.polling);
     let in_switches = cpu.switches.saturating_mul(MAX_SWITCH_NS);
     let between = all.saturating_sub(known.saturating_add(in_switches));
     let share = between as f64 / all.max(1) as f64;
@@ -222,7 +222,7 @@ pub(crate) fn cpu_account(dag: &Dag, idle: Option<&IdleTime>) -> Option<CpuAccou
     Some(CpuAccount {
         process: cpu.process?,
         strands: nanoseconds(dag, sum(&on_cpu(dag))),
-        between: nanoseconds(dag, idle?.on_cpu()),
+        between: nanoseconds(dag, idle?.on_cpu()).saturating_add(cpu.polling),
         outside: cpu.outside.saturating_add(cpu.idle),
     })
 }

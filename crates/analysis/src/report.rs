@@ -16,6 +16,7 @@ use crate::other_threads_cpu::{OtherThreadsCpu, other_threads_cpu};
 use crate::parallel::run_both;
 use crate::parts::{PartRow, parts};
 use crate::pools::{PoolRow, pools};
+use crate::processes::{ProcessRow, processes};
 use crate::profile::Profile;
 use crate::regions::{RegionRow, regions};
 use crate::sample_profile::{SampleProfile, sample_profile};
@@ -57,6 +58,8 @@ pub struct Report {
     pub parts: Vec<PartRow>,
     /// The pools, where there were several or the program built one.
     pub pools: Vec<PoolRow>,
+    /// The processes, where there are several.
+    pub processes: Vec<ProcessRow>,
     /// The code that the critical path spends most in; `None` without a span.
     pub critical_block: Option<CriticalBlock>,
     /// CPU time of threads that are in none of the numbers, where that is worth a word.
@@ -224,11 +227,12 @@ pub fn report_against(
             regions(dag, &weights, options, &work_span.critical_path),
             parts(dag, &weights, options),
             pools(dag, &weights),
+            processes(dag, &weights),
         );
         Ok((weights, work_span, sites, marked))
     };
     let (timeline, logical) = run_both(dag, in_time, logical);
-    let (weights, mut work_span, sites, (regions, parts, pools)) = logical?;
+    let (weights, mut work_span, sites, (regions, parts, pools, processes)) = logical?;
     work_span.steals = timeline.steals;
     let mut causes = timeline.causes;
     if let (Some(baseline), Metric::Time) = (baseline, &options.metric) {
@@ -266,6 +270,7 @@ pub fn report_against(
         regions,
         parts,
         pools,
+        processes,
         critical_block,
         other_threads,
         standstill: standstill(dag),

@@ -13,6 +13,7 @@ impl From<WaitKind> for Cause {
             WaitKind::Lock | WaitKind::Bridge => Cause::Lock,
             WaitKind::Channel | WaitKind::Condition => Cause::Channel,
             WaitKind::Io => Cause::Io,
+            WaitKind::Rank => Cause::LateRank,
             WaitKind::Barrier | WaitKind::Other => Cause::Blocked,
         }
     }

@@ -78,6 +78,22 @@ mod sealed {
     }
 }
 
+/// Has the last of the run kept as a trace, where it is recorded by
+/// `workspan record --ring 5s --on-call`. Otherwise nothing happens.
+///
+/// ```
+/// let request_took = std::time::Duration::from_millis(3);
+/// if request_took.as_millis() > 500 {
+///     workspan_api::keep();
+/// }
+/// ```
+#[inline]
+pub fn keep() {
+    if let Some(table) = table() {
+        table.keep();
+    }
+}
+
 /// An open region. Dropping it closes the region, which must happen in the task that opened it.
 ///
 /// ```

@@ -40,6 +40,22 @@ pub(crate) struct Table {
     pub(crate) pool_end: extern "C" fn(u32),
     pub(crate) worker_begin: extern "C" fn(u32, u32),
     pub(crate) worker_end: extern "C" fn(),
+    // Of later recorders.
+    _budget_long_strand_starts_workers: [usize; 3],
+    keep: extern "C" fn(),
+}
+
+impl Table {
+    /// The size of a table without what later recorders have.
+    const FIRST_SIZE: usize = core::mem::offset_of!(Table, _budget_long_strand_starts_workers);
+
+    /// Has the last of the run kept, where the recorder knows how.
+    #[inline]
+    pub(crate) fn keep(&self) {
+        if self.size as usize >= size_of::<Table>() {
+            (self.keep)();
+        }
+    }
 }
 
 /// A number that the recorder gave; 0 if there is none. Takes no memory with the feature `off`.
@@ -149,7 +165,7 @@ mod found {
             table = export();
             // SAFETY: null or a table that begins with version and size.
             let fits = unsafe { table.as_ref() }
-                .is_some_and(|t| t.version == 1 && t.size as usize >= size_of::<Table>());
+                .is_some_and(|t| t.version == 1 && t.size as usize >= Table::FIRST_SIZE);
             if !fits {
                 table = ptr::null_mut();
             }
@@ -217,7 +233,8 @@ mod tests {
             pool_begin,
             pool_end,
             worker_begin,
-            worker_end
+            worker_end,
+            keep
         );
         assert!(size_of::<Table>() <= size_of::<front::Table>());
     }

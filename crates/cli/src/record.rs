@@ -13,6 +13,7 @@ use workspan_record::cargo::command_line::CargoLine;
 use workspan_record::cargo::{self, Request};
 use workspan_record::lake::Lake;
 use workspan_record::options::keep_windows::{Length, Windows};
+use workspan_record::options::processes::Followed;
 use workspan_record::options::settings::Watch;
 use workspan_record::program;
 use workspan_record::trace_file::destination;
@@ -27,9 +28,14 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
     let common = args.common;
     let watch = watch(&common)?;
     let output = checked(common.output)?;
-    let windows = Arc::new(Windows::new(common.windows));
+    let windows = Arc::new(Windows::with_triggers(common.windows, args.triggers));
     match args.command.split_first() {
         Some((program, rest)) if Path::new(program).file_name() == Some(OsStr::new("cargo")) => {
+            if windows.is_triggered() {
+                anyhow::bail!(
+                    "--on-signal and its kin are for a program that is built already: give it instead of a cargo command"
+                );
+            }
             if args.swap_runtime {
                 anyhow::bail!(
                     "--swap-runtime is for a program that is built already: give it instead of a cargo command"
@@ -61,7 +67,7 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
             output: output.as_deref(),
             report: printer(common.no_report),
             watch,
-            follow: common.follow,
+            followed: Followed::new(common.follow, args.processes, &args.command),
             windows,
             swap_runtime: args.swap_runtime,
         }),

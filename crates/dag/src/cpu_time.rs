@@ -18,6 +18,9 @@ pub struct CpuTimes {
     pub outside_threads: u64,
     /// Part of it on threads of a runtime that ran no task.
     pub idle: u64,
+    /// Part of it in which threads waited for other ranks in calls of MPI and asked for them again
+    /// and again: blocked time of strands.
+    pub polling: u64,
     /// The function, by samples, that most of `outside` was spent in.
     pub outside_in: Option<String>,
     /// Switches that are missing: what they add up to is not exact.

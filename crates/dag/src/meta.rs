@@ -2,6 +2,7 @@
 
 use crate::cpu_time::CpuTimes;
 use crate::facts::RunFacts;
+use crate::processes::Processes;
 use crate::section::Section;
 
 /// The unit of every time in a trace; the report's `metric_unit` for the metric *time*.
@@ -83,6 +84,8 @@ pub struct Meta {
     pub unread: Option<UnreadPart>,
     /// The section of the recorded run that this is; `None` for the whole.
     pub section: Option<Section>,
+    /// Its processes, where there are several.
+    pub processes: Processes,
 }
 
 impl Meta {

@@ -14,6 +14,7 @@ use crate::meta::Meta;
 use crate::pools::Pools;
 use crate::samples::RawSamples;
 use crate::unrecorded::Bounds;
+pub use workspan_trace::entry::{CallRole, RankCall};
 
 /// A task as told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,6 +149,9 @@ pub struct RawTrace {
     pub counters: Vec<(String, Vec<(u32, u64)>)>,
     /// Samples of the code.
     pub samples: RawSamples,
+    /// Calls of MPI: the thread, and the call with an index into the samples' stacks. Only the
+    /// traces of all ranks together tell who waited for whom; a [`crate::Dag`] has the waits.
+    pub rank_calls: Vec<(u32, RankCall)>,
     /// As [`crate::Dag::pools`].
     pub pools: Pools,
     /// Folded strands by raw strand.

@@ -21,6 +21,8 @@ pub enum WaitKind {
     Barrier,
     /// A file, a socket, a pipe.
     Io,
+    /// Another rank, in a call of MPI.
+    Rank,
     /// Something else.
     Other,
 }
@@ -36,6 +38,7 @@ impl WaitKind {
             WaitKind::Condition => "condition",
             WaitKind::Barrier => "barrier",
             WaitKind::Io => "io",
+            WaitKind::Rank => "rank",
             WaitKind::Other => "other",
         }
     }
@@ -148,6 +151,7 @@ impl<'a> WaitKinds<'a> {
             Some(WaitedFor::Barrier) => WaitKind::Barrier,
             Some(WaitedFor::Sleep) => WaitKind::Sleep,
             Some(WaitedFor::Io) => WaitKind::Io,
+            Some(WaitedFor::Rank) => WaitKind::Rank,
         }
     }
 

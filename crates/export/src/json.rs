@@ -5,6 +5,7 @@ mod code;
 mod findings;
 mod low_parallelism;
 mod pools;
+mod processes;
 mod standstill;
 mod tasks;
 mod workers;
@@ -103,6 +104,8 @@ struct Root<'a> {
     parts: Vec<Part<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pools: Vec<pools::PoolJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    processes: Vec<processes::ProcessJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     standstill: Option<standstill::StandstillJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -427,6 +430,7 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
         regions: report.regions.iter().map(|row| region(dag, row)).collect(),
         parts: report.parts.iter().map(|row| part(dag, row)).collect(),
         pools: pools::pools(dag, report),
+        processes: processes::processes(dag, report),
         standstill: report
             .standstill
             .as_ref()

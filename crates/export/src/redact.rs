@@ -67,7 +67,7 @@ const KEPT_COUNTERS: [&str; 22] = [
 ];
 
 /// What a thread can be said to have waited for.
-const KEPT_WAITS: [&str; 9] = [
+const KEPT_WAITS: [&str; 10] = [
     "lock",
     "mutex",
     "rwlock",
@@ -77,6 +77,7 @@ const KEPT_WAITS: [&str; 9] = [
     "io",
     "I/O",
     "sleep",
+    "rank",
 ];
 
 /// What a function is called of which nothing is known.
@@ -119,6 +120,7 @@ fn keep_wait_kinds(dag: &mut Dag) {
             WaitKind::Channel | WaitKind::Condition => WaitedFor::Condition,
             WaitKind::Barrier => WaitedFor::Barrier,
             WaitKind::Io => WaitedFor::Io,
+            WaitKind::Rank => WaitedFor::Rank,
             WaitKind::Other => continue,
         };
         let unknown = Waited {
@@ -143,6 +145,11 @@ fn redact_meta(dag: &mut Dag, names: &mut Names) {
     meta.run.source_folder = None;
     meta.run.burden_source = None;
     meta.run.threads_set_by = None;
+    for process in &mut meta.processes.list {
+        process.name = "program".to_owned();
+        process.host = process.host.is_some().then(|| "host".to_owned());
+        process.pid = 0;
+    }
     if let Some(cpu) = &mut meta.cpu {
         let function = cpu.outside_in.as_deref();
         cpu.outside_in = function.map(|function| names.function(function));

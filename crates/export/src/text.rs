@@ -8,6 +8,7 @@ mod headline;
 mod low_parallelism;
 mod notes;
 mod pools;
+mod processes;
 pub(crate) mod running;
 mod scale;
 mod screen;
@@ -99,6 +100,7 @@ pub fn report_text(
     scale::work_and_span(&view, &mut page);
     scale::counts(&view, &mut page, &mut notes);
     scale::bounds(&view, &mut page);
+    processes::table(&view, &mut page);
     pools::table(&view, &mut page);
     sites::table(&view, &mut page);
     code::lines(&view, &mut page);

@@ -13,6 +13,7 @@ pub mod open;
 pub mod otf2_print;
 pub mod packed;
 mod piped;
+pub mod processes;
 pub mod recorded;
 mod released_pages;
 pub mod taskprof;

@@ -11,7 +11,7 @@ use crate::formats::{FORMATS, Format};
 use crate::mapped::FileBytes;
 use crate::recorded::index::SidecarIndex;
 use crate::recorded::preview::Preview;
-use crate::{packed, piped, recorded, text};
+use crate::{packed, piped, processes, recorded, text};
 use workspan_dag::Dag;
 use workspan_dag::Error;
 
@@ -68,6 +68,8 @@ pub enum Kind {
     Imported(&'static Format),
     /// A trace of any kind, packed by gzip ([`crate::packed`]).
     Packed,
+    /// The recorded traces of several processes ([`workspan_trace::bundle`]).
+    Bundle,
 }
 
 impl Kind {
@@ -79,6 +81,9 @@ impl Kind {
         }
         if packed::is_packed(bytes) {
             return Some(Kind::Packed);
+        }
+        if bytes.starts_with(&workspan_trace::bundle::MAGIC) {
+            return Some(Kind::Bundle);
         }
         if let Some(format) = Format::of(bytes) {
             return Some(Kind::Imported(format));
@@ -304,10 +309,12 @@ fn read_with_index(
         Kind::Recorded => recorded::dag_with_index(content, options, beside),
         Kind::Text => text::read_with(bytes, options),
         Kind::Imported(format) => format.open(bytes, options),
+        Kind::Bundle => processes::dag(bytes, options),
         Kind::Packed => packed::unpack(bytes, options.allow_truncated).and_then(|plain| {
             match Kind::of(&plain) {
                 Some(Kind::Recorded) => recorded::dag(&plain, options),
                 Some(Kind::Imported(format)) => format.open(&plain, options),
+                Some(Kind::Bundle) => processes::dag(&plain, options),
                 _ => text::read_with(&plain, options),
             }
         }),

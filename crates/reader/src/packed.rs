@@ -94,7 +94,7 @@ pub(crate) fn unpack(bytes: &[u8], allow_truncated: bool) -> Result<Vec<u8>, Err
 /// The first bytes, and of a text trace the first line, tell whether it is one.
 fn begin(trace: &[u8]) -> Result<(), Error> {
     match Kind::of(trace) {
-        Some(Kind::Recorded | Kind::Imported(_)) => Ok(()),
+        Some(Kind::Recorded | Kind::Imported(_) | Kind::Bundle) => Ok(()),
         Some(Kind::Text) => text::begin(trace),
         Some(Kind::Packed) => Err(Error::Trace(
             "is packed twice by gzip; expected a trace packed once".into(),

@@ -16,7 +16,7 @@ pub mod expand;
 mod facts;
 mod fold;
 pub(crate) mod index;
-mod off_cpu;
+pub(crate) mod off_cpu;
 mod off_cpu_estimate;
 mod places;
 mod plain_threads;
@@ -43,6 +43,8 @@ use workspan_dag::Dag;
 use workspan_dag::Error;
 use workspan_dag::build::{Mode, build};
 use workspan_dag::raw::RawTrace;
+use workspan_trace::FileHeader;
+use workspan_trace::entry::Note;
 
 /// Folding for longer than this is worth an index.
 const SLOW: Duration = Duration::from_secs(1);
@@ -71,7 +73,40 @@ struct Extent {
 pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<RawTrace, Error> {
     let chunks = chunks_by_thread::read(bytes, options)?;
     let places = places::places(&chunks);
-    told(chunks, places, bytes.len())
+    Ok(told(chunks, places, bytes.len())?.0)
+}
+
+/// A process's part of a run of several.
+pub(crate) struct Member {
+    /// What it did, in its own times and numbers.
+    pub raw: RawTrace,
+    /// The tick that is 0 in it.
+    pub first: u64,
+    /// The file's header.
+    pub header: FileHeader,
+    /// All that the process told as notes.
+    pub notes: Vec<Note>,
+}
+
+/// Reads a process's part of a run of several; what is short is folded as in [`dag`].
+///
+/// # Errors
+/// As of [`read`].
+pub(crate) fn member(bytes: &[u8], options: &OpenOptions) -> Result<Member, Error> {
+    let chunks = chunks_by_thread::read(bytes, options)?;
+    let places = places::places(&chunks);
+    let (header, notes) = (chunks.header, chunks.notes.clone());
+    let short = fold::fold(&chunks, &places, options, TraceBytes::of(bytes));
+    let (raw, extent) = match short {
+        Some(short) => told(short.instead(chunks), places, bytes.len())?,
+        None => told(chunks, places, bytes.len())?,
+    };
+    Ok(Member {
+        raw,
+        first: extent.first,
+        header,
+        notes,
+    })
 }
 
 /// The [`Dag`] of a recorded trace: [`read`] and [`build`], of its folded records if it is large.
@@ -102,13 +137,13 @@ pub(crate) fn dag_with_index(
             let _ = index::write(beside, bytes, &short);
         }
         content.release_pages();
-        let raw = told(short.instead(chunks), places, bytes.len())?;
+        let (raw, _) = told(short.instead(chunks), places, bytes.len())?;
         return build(raw, Mode::Repair);
     }
-    build(told(chunks, places, bytes.len())?, Mode::Repair)
+    build(told(chunks, places, bytes.len())?.0, Mode::Repair)
 }
 
-fn told(chunks: TraceChunks<'_>, places: Places, size: usize) -> Result<RawTrace, Error> {
+fn told(chunks: TraceChunks<'_>, places: Places, size: usize) -> Result<(RawTrace, Extent), Error> {
     let counts = survey::survey(&chunks)?;
     let extent = counts.extent();
     let mut raw = RawTrace::default();
@@ -126,5 +161,5 @@ fn told(chunks: TraceChunks<'_>, places: Places, size: usize) -> Result<RawTrace
     workers::renumber(&threads, &mut raw);
     raw.late_ends = facts::late_ends(&chunks.notes);
     (raw.places, raw.labels) = (places.list, chunks.labels);
-    Ok(raw)
+    Ok((raw, extent))
 }

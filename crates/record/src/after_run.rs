@@ -2,6 +2,7 @@
 //! why there is none.
 
 pub(crate) mod missed_runtime;
+mod processes;
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -55,6 +56,8 @@ pub struct Outcome<'a> {
     pub each: Option<PrintTable>,
     /// What the program started was recorded too.
     pub follow: bool,
+    /// All processes become one trace.
+    pub as_one: bool,
     /// Which parts of the run are kept.
     pub windows: &'a Windows,
     /// As [`Settings::tail_grain`].
@@ -113,6 +116,10 @@ impl Outcome<'_> {
     ) -> anyhow::Result<()> {
         let progress = Progress::new("workspan: writing the trace …");
         let mut recorded = self.finalize_all()?;
+        let mut of_one_run = Vec::new();
+        if self.as_one && !self.windows.keep_parts() {
+            recorded = self.bundle(recorded, &mut of_one_run)?;
+        }
         if recorded.len() > 1 {
             for one in &mut recorded {
                 one.inside = inside(&one.half);
@@ -132,7 +139,7 @@ impl Outcome<'_> {
             return Ok(());
         };
         let (recorded, main, serial) = if self.follow || self.each.is_some() {
-            without_serial(recorded, main)
+            processes::without_serial(recorded, main)
         } else {
             (recorded, main, 0)
         };
@@ -144,6 +151,8 @@ impl Outcome<'_> {
         let place = where_it_is(&paths, &traces, &tasks, main);
         self.writing.written(Some(place.clone()));
         let parallel = traces.iter().any(|trace| trace.tasks > 0);
+        // Ranks that are serial programs are parallel together.
+        let parallel = parallel || !of_one_run.is_empty();
         let mut why = nothing(&traces.iter().collect::<Vec<_>>()).filter(|_| !parallel);
         // There is a report about its threads.
         if traces[main].threads
@@ -182,14 +191,63 @@ impl Outcome<'_> {
             say!("workspan: {text}");
         }
         if serial > 0 {
-            say!("workspan: {}", left_out(serial));
+            say!("workspan: {}", processes::left_out(serial));
+        }
+        if !of_one_run.is_empty() {
+            say!("workspan: {}", processes::told(&of_one_run));
         }
         if self.follow {
-            for text in bare_children(&traces) {
+            let all = match of_one_run.is_empty() {
+                true => &traces,
+                false => &of_one_run,
+            };
+            for text in processes::bare_children(all) {
                 say!("workspan: {text}");
             }
         }
         Ok(())
+    }
+
+    /// The processes of the run as one trace; `of_run` gets what is known of each.
+    fn bundle(
+        &self,
+        recorded: Vec<Recorded>,
+        of_run: &mut Vec<Finalized>,
+    ) -> anyhow::Result<Vec<Recorded>> {
+        let (kept, others) = processes::of_run(recorded);
+        for one in others {
+            // A file that stays is one more trace, nothing worse.
+            let _ = std::fs::remove_file(&one.half);
+        }
+        if kept.len() < 2 {
+            return Ok(kept);
+        }
+        let bundle = self.spool.join("run");
+        let trace = processes::bundle(&kept, &bundle)?;
+        of_run.extend(kept.into_iter().map(|one| one.trace));
+        Ok(vec![Recorded {
+            half: bundle,
+            trace,
+            inside: Inside::default(),
+        }])
+    }
+
+    /// Lets go of what was recorded since the last part was kept.
+    pub fn discard(&self, kept: usize) {
+        let files = std::fs::read_dir(self.spool)
+            .into_iter()
+            .flatten()
+            .flatten();
+        for file in files {
+            // What stays is in the folder of spool files, which then stays too.
+            let _ = std::fs::remove_file(file.path());
+        }
+        self.remove_spool();
+        match kept {
+            0 => say!("workspan: the run ended, and nothing had a part of it kept"),
+            1 => say!("workspan: the run ended; one part of it is kept"),
+            n => say!("workspan: the run ended; {n} parts of it are kept"),
+        }
     }
 
     fn print_report(&self, trace: &Path) {
@@ -225,6 +283,7 @@ impl Outcome<'_> {
                 tool: self.tool,
                 windows: self.windows,
                 tail_grain: self.tail_grain,
+                is_running: false,
             };
             match finalize(spool, &half, &mut off_cpu, &settings) {
                 Ok(traces) => {
@@ -272,7 +331,11 @@ impl Outcome<'_> {
 
     /// The spool directory stays when a recording or an unnamed trace is in it.
     fn remove_spool(&self) {
-        for file in [UNRECORDED, workspan_recorder::SIGNALS] {
+        for file in [
+            UNRECORDED,
+            workspan_recorder::SIGNALS,
+            workspan_recorder::CALLS,
+        ] {
             let _ = std::fs::remove_file(self.spool.join(file));
         }
         let _ = std::fs::remove_dir(self.spool);
@@ -382,57 +445,6 @@ fn below_roots(dag: &Dag) -> Inside {
             .sum(),
         tasks: (0..dag.tasks.len()).filter(|&task| !is_root(task)).count() as u64 + folded,
     }
-}
-
-/// Leaves out the processes with nothing parallel in them, shells and launchers mostly, where there
-/// are others: what is left, where the main one is in it, and how many were left out.
-fn without_serial(recorded: Vec<Recorded>, main: usize) -> (Vec<Recorded>, usize, usize) {
-    let mut kept = Vec::new();
-    let (mut place, mut serial) = (0, 0);
-    for (at, one) in recorded.into_iter().enumerate() {
-        if at == main {
-            place = kept.len();
-        } else if one.trace.tasks == 0 {
-            serial += 1;
-            // A file that stays is one more trace, nothing worse.
-            let _ = std::fs::remove_file(&one.half);
-            continue;
-        }
-        kept.push(one);
-    }
-    (kept, place, serial)
-}
-
-fn left_out(serial: usize) -> String {
-    match serial {
-        1 => "one more process ran nothing parallel; its trace is not kept".to_owned(),
-        n => format!("{n} more processes ran nothing parallel; their traces are not kept"),
-    }
-}
-
-/// For each process with tasks, or with nothing but forks, how many of the children it forked were
-/// not recorded.
-fn bare_children(traces: &[Finalized]) -> Vec<String> {
-    let parallel = traces.iter().any(|trace| trace.tasks > 0);
-    let unrecorded = |trace: &Finalized| {
-        let pid = trace.process.0;
-        let recorded = traces.iter().filter(|other| other.process.1 == pid);
-        trace.forked.saturating_sub(recorded.count() as u64)
-    };
-    traces
-        .iter()
-        .filter(|trace| trace.tasks > 0 || !parallel)
-        .map(|trace| (trace, unrecorded(trace)))
-        .filter(|(_, children)| *children > 0)
-        .map(|(trace, children)| {
-            format!(
-                "{} forked {children} {} not recorded: only a child that goes on by exec, into a program that is not static, can \
-                 be (Python: multiprocessing.set_start_method(\"spawn\"))",
-                trace.name,
-                if children == 1 { "child that was" } else { "children that were" }
-            )
-        })
-        .collect()
 }
 
 /// Where the traces are, for people.

@@ -100,8 +100,14 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
         .with_context(|| spool.display().to_string())?;
 
     let mut command = prepare(&mut request, &tools, &user, &build, &spool)?;
-    let (status, writing) = child::run(&mut command, &request.windows, &spool, request.watch.stall)
-        .with_context(|| request.cargo.to_string_lossy().into_owned())?;
+    let (status, writing) = child::run(
+        &mut command,
+        &request.windows,
+        &spool,
+        request.watch.stall,
+        None,
+    )
+    .with_context(|| request.cargo.to_string_lossy().into_owned())?;
 
     let lock = metadata.workspace_root.join("Cargo.lock");
     let told = lockfile::current(notes::read(&build.notes()), &lock);
@@ -134,6 +140,7 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
         report: request.report,
         each: request.each,
         follow: request.follow,
+        as_one: false,
         windows: &request.windows,
         tail_grain: request.watch.fold.tail_grain(),
         max_overhead: request.watch.max_overhead,

@@ -10,4 +10,4 @@ pub mod runner;
 pub mod runtime_swap;
 mod sanitizer;
 pub mod signals;
-mod stall;
+pub(crate) mod stall;

@@ -15,6 +15,7 @@ pub mod after_run;
 pub mod cargo;
 pub mod costs;
 pub mod embedded;
+pub mod flight;
 pub mod instructions;
 mod kernel;
 pub mod lake;

@@ -3,4 +3,6 @@
 pub mod fold;
 pub mod keep_windows;
 pub mod max_overhead;
+pub mod processes;
 pub mod settings;
+pub mod triggers;

@@ -19,11 +19,13 @@ use crate::cargo::command_line::CargoLine;
 use crate::cargo::metadata::Metadata;
 use crate::cargo::optimisation;
 use crate::embedded::{self, RUNNER_ROLE};
+use crate::flight::{KeptParts, PartWriter};
 use crate::launch::child;
 use crate::launch::environment;
 use crate::launch::preflight;
 use crate::launch::runtime_swap;
 use crate::options::keep_windows::Windows;
+use crate::options::processes::Followed;
 use crate::options::settings::Watch;
 use crate::run_notes::facts;
 use crate::say;
@@ -41,8 +43,8 @@ pub struct Request<'a> {
     pub windows: Arc<Windows>,
     /// How the kernel watches.
     pub watch: Watch,
-    /// Record what the program starts too.
-    pub follow: bool,
+    /// Whether what the program starts is recorded too, and how.
+    pub followed: Followed,
     /// Put LLVM's OpenMP runtime in place of GCC's.
     pub swap_runtime: bool,
 }
@@ -56,7 +58,7 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         anyhow::bail!("no program given; for example: workspan record -- ./sort 1000000");
     };
     let path = preflight::find(name).map_err(anyhow::Error::msg)?;
-    if let Some(reason) = preflight::refusal(&path, request.follow) {
+    if let Some(reason) = preflight::refusal(&path, request.followed.follow) {
         anyhow::bail!(reason);
     }
     let runtime = request.swap_runtime.then(|| runtime_swap::library(&path));
@@ -85,7 +87,7 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         .env_remove(environment::FOLLOW)
         .env_remove(environment::EACH)
         .env_remove(environment::SWAP);
-    if request.follow {
+    if request.followed.follow {
         run.env(environment::FOLLOW, "1");
     }
     if let Some(runtime) = &runtime {
@@ -93,15 +95,31 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
     }
     request.watch.tell(&mut run);
     request.windows.tell(&mut run, &spool);
-    let ran =
-        child::run(&mut run, &request.windows, &spool, request.watch.stall).inspect_err(|_| {
-            // Nothing ran, so nothing is in there.
-            let _ = std::fs::remove_dir_all(&spool);
-        });
+    let mut workspace = workspace_of(&path);
+    if workspace.root.is_none() {
+        // Sources of a program that cargo did not build are shown relative to where one works.
+        workspace.root = std::env::current_dir().ok();
+    }
+    let kept = KeptParts::default();
+    let parts = request.windows.is_triggered().then(|| PartWriter {
+        spool: spool.clone(),
+        folder: folder.clone(),
+        output: request.output.map(Path::to_owned),
+        workspace: workspace.clone(),
+        facts: request.watch.notes(&request.windows).collect(),
+        tool: tools.folder.clone(),
+        follow: request.followed.follow,
+        lake: request.watch.lake.clone(),
+        kept: Arc::clone(&kept),
+    });
+    let stall = request.watch.stall;
+    let ran = child::run(&mut run, &request.windows, &spool, stall, parts).inspect_err(|_| {
+        // Nothing ran, so nothing is in there.
+        let _ = std::fs::remove_dir_all(&spool);
+    });
     let (status, writing) =
         ran.with_context(|| format!("{}: could not be started", path.display()))?;
 
-    let mut workspace = workspace_of(&path);
     let mut facts = facts(status);
     facts.extend(request.watch.notes(&request.windows));
     if let Some(runtime) = &runtime {
@@ -112,11 +130,7 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         let unoptimised = optimisation::warning(&profile, root, &[]);
         facts.extend(unoptimised.map(|text| Note::new(WARNING, text)));
     }
-    if workspace.root.is_none() {
-        // Sources of a program that cargo did not build are shown relative to where one works.
-        workspace.root = std::env::current_dir().ok();
-    }
-    Outcome {
+    let outcome = Outcome {
         spool: &spool,
         writing: &writing,
         folder: &folder,
@@ -126,13 +140,18 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         tool: &tools.folder,
         report: request.report,
         each: None,
-        follow: request.follow,
+        follow: request.followed.follow,
+        as_one: request.followed.as_one,
         windows: &request.windows,
         tail_grain: request.watch.fold.tail_grain(),
         max_overhead: request.watch.max_overhead,
         lake: request.watch.lake.as_ref(),
+    };
+    if !request.windows.keep_end(status.code()) {
+        outcome.discard(kept.lock().map_or(0, |kept| kept.len()));
+        return Ok(child::end_like(status));
     }
-    .conclude(|recorded| Some(nothing(recorded, &path, request.follow)));
+    outcome.conclude(|recorded| Some(nothing(recorded, &path, request.followed.follow)));
     if runtime.is_some() && status.signal().is_some() {
         say!(
             "workspan: the program may have crashed because of --swap-runtime: {}",

@@ -196,6 +196,8 @@ pub struct Table {
     /// From now on (1) the threads that the calling thread starts are a runtime's workers and no
     /// tasks of their own, or no longer (0). Calls nest.
     pub starts_workers: extern "C" fn(u32),
+    /// The program wants the last of the run kept, where `workspan record --on-call` keeps parts.
+    pub keep: extern "C" fn(),
 }
 
 /// How the general path numbers tasks, scopes and yields.

@@ -18,7 +18,7 @@ use workspan_trace::wire::primitive;
 
 /// Least size of a chunk of entries.
 const ENTRIES: usize = 16 << 10;
-const KINDS: usize = ChunkKind::Waits as usize + 1;
+const KINDS: usize = ChunkKind::RankCalls as usize + 1;
 /// Keys of notes that a trace may have several of: a program may use more than one runtime.
 const REPEATED: [&str; 2] = [note_keys::RUNTIME, note_keys::WARNING];
 

@@ -42,7 +42,7 @@ pub use counters::{CounterEvent, MOST_COUNTERS};
 pub use cpu_clock::stop as stop_cpu_clocks;
 pub use folding::{Folding, GRAIN, MaxStrands, When, fold};
 pub use instructions::EMULATED;
-pub use parts::{MOST_SIGNALS, Parts, SIGNALS, SIGNALS_SIZE};
+pub use parts::{CALLS, MOST_SIGNALS, Parts, SIGNALS, SIGNALS_SIZE};
 pub use process::{OffCpuTimes, finish, has_forked, is_on, start, use_at_most};
 pub use reserve::Reserved;
 pub use ring::keep;

@@ -10,6 +10,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use crate::system;
 
@@ -18,11 +19,13 @@ use crate::system;
 pub const SIGNALS: &str = "signals";
 /// Its size.
 pub const SIGNALS_SIZE: usize = 4096;
+/// In the spool folder: a byte for each call by which the program had a part kept.
+pub const CALLS: &str = "calls";
 /// So many signals fit.
 pub const MOST_SIGNALS: usize = SIGNALS_SIZE / 8 - 1;
 
 /// Which parts were asked for, in nanoseconds after the start of the process. As text: delay,
-/// duration and ring with commas between, empty for what was not asked for.
+/// duration, ring and 1 for triggered with commas between, empty for what was not asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Parts {
     /// What happens from here on.
@@ -31,6 +34,9 @@ pub struct Parts {
     pub duration: Option<u64>,
     /// The last so much, before the end or before the first signal.
     pub ring: Option<u64>,
+    /// A signal ends nothing: while there is one, the last so much before it is being written, and
+    /// nothing serves again.
+    pub triggered: bool,
 }
 
 impl Parts {
@@ -45,6 +51,7 @@ impl Parts {
     pub fn kept(&self, start: u64, signals: &[u64], end: u64) -> Option<Vec<(u64, u64)>> {
         if let Some(ring) = self.ring {
             // A signal ends what is kept there.
+            let signals = if self.triggered { &[] } else { signals };
             let end = signals.first().copied().unwrap_or(end).clamp(start, end);
             return Some(vec![(end.saturating_sub(ring).max(start), end)]);
         }
@@ -90,6 +97,9 @@ impl fmt::Display for Parts {
                 write!(f, "{ns}")?;
             }
         }
+        if self.triggered {
+            f.write_str(",1")?;
+        }
         Ok(())
     }
 }
@@ -107,6 +117,7 @@ impl FromStr for Parts {
             delay: next()?,
             duration: next()?,
             ring: next()?,
+            triggered: next()?.is_some(),
         })
     }
 }
@@ -154,6 +165,34 @@ impl Signals {
         let count = usize::try_from(count.load(Ordering::Acquire)).unwrap_or(usize::MAX);
         let times = times.iter().take(count);
         times.map(|time| time.load(Ordering::Relaxed)).collect()
+    }
+}
+
+/// Where calls of [`keep`] are told, while parts are kept.
+static CALLED: OnceLock<CString> = OnceLock::new();
+
+/// Calls are told in this folder of spool files from now on.
+pub(crate) fn tell_calls(folder: &Path) {
+    if let Ok(path) = CString::new(folder.join(CALLS).as_os_str().as_bytes()) {
+        // One recording is started in a process.
+        let _ = CALLED.set(path);
+    }
+}
+
+/// The program wants the last of the run kept: adds a byte to the file of calls, if there is one.
+pub(crate) extern "C" fn keep() {
+    let Some(path) = CALLED.get().filter(|_| crate::process::is_on()) else {
+        return;
+    };
+    let _errno = system::KeepErrno::new();
+    let flags = system::O_WRONLY | system::O_APPEND | system::O_CLOEXEC | system::O_NOFOLLOW;
+    // SAFETY: `path` is a C string; the descriptor is used here alone, and one byte is read.
+    unsafe {
+        let fd = system::open(path.as_ptr(), flags, 0);
+        if fd >= 0 {
+            system::pwrite(fd, c"x".as_ptr().cast(), 1, 0);
+            system::close(fd);
+        }
     }
 }
 
@@ -206,6 +245,11 @@ mod tests {
         assert_eq!(with(ring(25), &[]), Some(vec![(75, 100)]));
         assert_eq!(with(ring(3_600_000), &[]), Some(vec![(0, 100)]));
         assert_eq!(with(ring(25), &[60]), Some(vec![(35, 60)]));
+        let triggered = Parts {
+            triggered: true,
+            ..ring(25)
+        };
+        assert_eq!(with(triggered, &[60]), Some(vec![(75, 100)]));
     }
 
     #[test]
@@ -221,7 +265,7 @@ mod tests {
             let parts = Parts {
                 delay: (next(2) == 0).then(|| next(60)),
                 duration: (next(2) == 0).then(|| 1 + next(60)),
-                ring: None,
+                ..Parts::default()
             };
             let mut signals: Vec<u64> = (0..next(5)).map(|_| next(100)).collect();
             signals.sort_unstable();
@@ -246,8 +290,13 @@ mod tests {
             Parts::default(),
             Parts {
                 delay: Some(0),
-                duration: None,
                 ring: Some(7),
+                ..Parts::default()
+            },
+            Parts {
+                ring: Some(7),
+                triggered: true,
+                ..Parts::default()
             },
         ] {
             assert_eq!(parts.to_string().parse(), Ok(parts));

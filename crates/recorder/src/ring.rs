@@ -58,6 +58,9 @@ impl Ring {
     /// its spool file.
     pub(crate) fn asked(folder: &Path, start: u64) -> Option<Ring> {
         let parts = ASKED.lock().ok()?.take()?;
+        if parts.triggered {
+            crate::parts::tell_calls(folder);
+        }
         Some(Ring {
             parts,
             start,
@@ -77,6 +80,9 @@ impl Ring {
     pub(crate) fn take(&self, now: u64) -> Option<Place> {
         let signals = self.signals.as_ref().map(Signals::until_now);
         let signals = signals.unwrap_or_default();
+        if self.parts.triggered && !signals.is_empty() {
+            return None;
+        }
         let kept = self.parts.kept(self.start, &signals, now)?;
         // What is kept for now may be let go of later.
         let moves = self.parts.ring.is_some() && signals.is_empty();
@@ -171,7 +177,7 @@ mod tests {
         let ring = ring(Parts {
             delay: Some(100 * MS),
             duration: Some(50 * MS),
-            ring: None,
+            ..Parts::default()
         });
         ring.put(0, 40 * MS, place(1));
         ring.put(40 * MS, 98 * MS, place(2));

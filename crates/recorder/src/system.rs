@@ -5,6 +5,8 @@ use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 pub(crate) const O_RDONLY: c_int = 0;
+pub(crate) const O_WRONLY: c_int = 1;
+pub(crate) const O_APPEND: c_int = 0o2000;
 pub(crate) const O_RDWR: c_int = 2;
 pub(crate) const O_CREAT: c_int = 0o100;
 pub(crate) const O_EXCL: c_int = 0o200;

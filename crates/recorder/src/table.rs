@@ -62,6 +62,7 @@ pub static TABLE: Table = Table {
     budget,
     long_strand: thread::long_strand,
     starts_workers: thread::starts_workers,
+    keep: crate::parts::keep,
 };
 
 /// Names are interned while the process records, as long as there is memory.

@@ -9,7 +9,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use workspan_trace::chunk::ChunkKind;
-use workspan_trace::entry::WaitKind;
+use workspan_trace::entry::{RankCall, WaitKind};
 use workspan_trace::hand_off;
 use workspan_trace::wire::put_varint;
 
@@ -32,6 +32,8 @@ const MAX_LOG: u64 = 64 << 20;
 const MIN_TICKS: u64 = 8_000;
 /// Tries to get at the chunk.
 const TRIES: u32 = 500;
+/// The same for a call of MPI, where the program holds no lock that others wait for.
+const PATIENT_TRIES: u32 = 1 << 20;
 /// Call stacks that can be told apart.
 const CHAINS: usize = 8192;
 /// Places of the table that a call stack can have.
@@ -166,7 +168,29 @@ pub fn wait(wait: &Wait) {
     ] {
         body.push(field);
     }
-    append(&body);
+    append(&body, TRIES);
+}
+
+/// Logs a call of MPI by the thread `tid`, in the call stack that `chain` numbers. All are logged,
+/// short ones too, as another rank may have waited for them.
+pub fn rank_call(tid: u32, chain: u32, call: &RankCall) {
+    let mut body = Body::new();
+    for field in [
+        2,
+        u64::from(tid),
+        u64::from(chain),
+        call.begin,
+        call.ticks,
+        u64::from(call.function),
+        call.role as u64,
+        call.group,
+        call.peer.map_or(0, |peer| u64::from(peer) + 1),
+        call.tag,
+        call.turn,
+    ] {
+        body.push(field);
+    }
+    append(&body, PATIENT_TRIES);
 }
 
 fn write_chain(number: u32, addresses: &[usize]) -> bool {
@@ -178,7 +202,7 @@ fn write_chain(number: u32, addresses: &[usize]) -> bool {
     for &address in addresses {
         body.push(address as u64);
     }
-    append(&body)
+    append(&body, TRIES)
 }
 
 /// An entry's body, of at most [`MAX_FRAMES`] numbers and a few more.
@@ -210,15 +234,15 @@ impl Body {
     }
 }
 
-/// Writes an entry; false where it is left out.
-fn append(body: &Body) -> bool {
+/// Writes an entry, after so many tries; false where it is left out.
+fn append(body: &Body, most_tries: u32) -> bool {
     let Some(recording) = process::recording().filter(|_| process::is_on()) else {
         return false;
     };
     let mut tries = 0;
     while LOG.busy.swap(true, Ordering::Acquire) {
         tries += 1;
-        if tries == TRIES {
+        if tries == most_tries {
             LEFT_OUT.fetch_add(1, Ordering::Relaxed);
             return false;
         }
@@ -296,6 +320,34 @@ mod tests {
         let expected = LoggedWait::Chain {
             id: 9,
             addresses: vec![0x7fff_ffff_f000, 1, u64::MAX],
+        };
+        assert_eq!(
+            LoggedWait::decode(&body.bytes[..body.length]),
+            Some(expected)
+        );
+    }
+
+    #[test]
+    fn a_call_of_mpi_is_what_readers_know() {
+        let mut body = Body::new();
+        for field in [2, 77, 3, 1 << 40, 90, 18, 1, u64::MAX, 5, 6, 7] {
+            body.push(field);
+        }
+        let call = RankCall {
+            begin: 1 << 40,
+            stack: None,
+            ticks: 90,
+            function: 18,
+            role: workspan_trace::entry::CallRole::FromRoot,
+            group: u64::MAX,
+            peer: Some(4),
+            tag: 6,
+            turn: 7,
+        };
+        let expected = LoggedWait::RankCall {
+            tid: 77,
+            chain: 3,
+            call,
         };
         assert_eq!(
             LoggedWait::decode(&body.bytes[..body.length]),

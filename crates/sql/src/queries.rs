@@ -116,6 +116,13 @@ JOIN sites p ON p.run = t.run AND p.site = t.site WHERE t.children > 0 ORDER BY 
 FROM threads t JOIN runs r ON r.run = t.run ORDER BY t.run, t.thread",
     },
     Query {
+        name: "ranks",
+        about: "What did each process do, and how long did other ranks wait for it?",
+        sql: "SELECT run, process, rank, name, workers, elapsed, work, waited, awaited,
+  round(100.0 * waited / nullif(workers * elapsed, 0), 1) AS waited_percent
+FROM processes ORDER BY run, process",
+    },
+    Query {
         name: "steal-matrix",
         about: "Who stole from whom, and how often? (WoolPlot, DAG Recorder)",
         sql: "SELECT run, thief, victim, count(*) AS steals, sum(leap) AS leapfrogs

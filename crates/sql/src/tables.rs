@@ -3,7 +3,9 @@
 use workspan_analysis::causes::{Cause, Finding};
 use workspan_analysis::{AsyncRole, attributed_frame};
 use workspan_dag::samples::WaitedFor;
-use workspan_dag::{EdgeKind, Frame, NONE, OffWhy, Place, Region, StartKind, ThreadEvent, ToldBy};
+use workspan_dag::{
+    EdgeKind, Frame, NONE, OffWhy, Place, Process, Region, StartKind, ThreadEvent, ToldBy,
+};
 
 use crate::cell::Cell;
 use crate::run::Run;
@@ -124,6 +126,29 @@ pub static TABLES: &[Table] = &[
             "first_start" INTEGER "When its first strand started" |r, i| r.threads()[i].first.map_or(Cell::Null, |t| Cell::Int(r.at(t)));
             "last_end" INTEGER "When its last strand ended" |r, i| r.threads()[i].first.map_or(Cell::Null, |_| Cell::Int(r.at(r.threads()[i].last)));
             "steals" INTEGER "Steals by this thread, as reported by the runtime" |r, i| Cell::whole(r.threads()[i].steals.into());
+        },
+    },
+    Table {
+        name: "processes",
+        about: "One row per process, of a run of several.",
+        index: &[],
+        rows: |r| r.report.processes.len(),
+        columns: columns! {
+            "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
+            "process" INTEGER "Its number" |_, i| Cell::whole(i as u128);
+            "rank" INTEGER "The number that the launcher gave it (MPI, torchrun, Slurm)" |r, i| process(r, i).and_then(|of| of.rank).map_or(Cell::Null, |rank| Cell::Int(rank.into()));
+            "name" TEXT "The program" |r, i| Cell::text(process(r, i).map(|of| of.name.as_str()));
+            "pid" INTEGER "The system's number of it" |r, i| process(r, i).filter(|of| of.pid != 0).map_or(Cell::Null, |of| Cell::Int(of.pid.into()));
+            "workers" INTEGER "Its workers" |r, i| process(r, i).map_or(Cell::Null, |of| Cell::Int(of.workers.into()));
+            "began" INTEGER "When it began" |r, i| process(r, i).map_or(Cell::Null, |of| Cell::Int(r.at(of.from)));
+            "elapsed" INTEGER "How long it was there" |r, i| Cell::whole(r.ns(r.report.processes[i].elapsed.into()));
+            "strands" INTEGER "Strands that its threads ran" |r, i| Cell::whole(r.report.processes[i].strands.into());
+            "work" INTEGER "Weight of these strands" |r, i| Cell::whole(r.ns(r.report.processes[i].work));
+            "descheduled" INTEGER "Time preempted inside these strands" |r, i| Cell::whole(r.ns(r.report.processes[i].descheduled));
+            "blocked" INTEGER "Time blocked inside these strands, waits for other ranks included" |r, i| Cell::whole(r.ns(r.report.processes[i].blocked));
+            "waited" INTEGER "Time in which it waited for other ranks in calls of MPI" |r, i| Cell::whole(r.ns(r.report.processes[i].waited));
+            "awaited" INTEGER "Time in which other ranks waited for it, all of them together" |r, i| Cell::whole(r.ns(r.report.processes[i].awaited));
+            "communication" INTEGER "Time in calls of MPI that is no wait for a late rank" |r, i| Cell::whole(r.ns(r.report.processes[i].communication.into()));
         },
     },
     Table {
@@ -409,6 +434,10 @@ fn release_frame(r: &Run, i: usize) -> Option<&Frame> {
     (wait.released_at != NONE)
         .then(|| attributed_frame(&r.dag, wait.released_at))
         .flatten()
+}
+
+fn process(r: &Run, i: usize) -> Option<&Process> {
+    r.dag.meta.processes.list.get(i)
 }
 
 /// The pool that a thread was a worker of at last.

@@ -81,6 +81,8 @@ pub enum ChunkKind {
     ThreadNames = 18,
     /// What threads waited for ([`crate::entry::WaitsEntry`]).
     Waits = 19,
+    /// Calls of MPI ([`crate::entry::RankCallsEntry`]).
+    RankCalls = 20,
 }
 
 impl ChunkKind {
@@ -106,6 +108,7 @@ impl ChunkKind {
             17 => ChunkKind::WaitLog,
             18 => ChunkKind::ThreadNames,
             19 => ChunkKind::Waits,
+            20 => ChunkKind::RankCalls,
             _ => return None,
         })
     }

@@ -8,6 +8,7 @@
 //! the chunks of a file in memory, [`writer`] writes whole ones, and [`sealed_copy`] turns what a
 //! process left behind into a compact, checksummed file.
 
+pub mod bundle;
 pub mod checksum;
 pub mod chunk;
 mod chunk_generations;

@@ -27,6 +27,12 @@ pub const STEALS: &str = "steals";
 pub const ENDS: &str = "ends";
 /// The process that started the recorded one.
 pub const PARENT_PROCESS: &str = "parent process";
+/// The number that the launcher gave the process among those of its run (MPI, torchrun, Slurm).
+pub const RANK: &str = "rank";
+/// How many of them there are.
+pub const RANKS: &str = "ranks";
+/// Which run of a launcher it belongs to, where several are told apart.
+pub const LAUNCH: &str = "launch";
 /// Children that the process forked.
 pub const FORKED_CHILDREN: &str = "forked children";
 /// The largest grain that the recorder folded below, such as `10 µs`.

@@ -43,6 +43,8 @@ pub struct Cut {
     /// Nothing was recorded before the window's end, but something after it: the copy has one
     /// strand of a root.
     pub early: bool,
+    /// The copy says where the process ended, or the window did.
+    pub is_finished: bool,
 }
 
 /// Copies the part of `trace` in the window to `writer`, all chunks but those of the kinds in
@@ -104,6 +106,7 @@ pub fn copy_window<W: Write + Seek>(
             threads: cut.next.len() as u64,
         }),
     };
+    cut.is_finished = last.is_some();
     writer.all_entries(ChunkKind::Finished, last, Finished::encode)?;
     Ok(cut)
 }

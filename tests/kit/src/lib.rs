@@ -8,7 +8,9 @@
 
 use std::io::Cursor;
 
-use workspan_trace::entry::{ClockPair, Finished, Label, Note, Site, SitePosition, push_varint};
+use workspan_trace::entry::{
+    ClockPair, Finished, Label, Note, RankCall, RankCallsEntry, Site, SitePosition, push_varint,
+};
 use workspan_trace::wire::{Kind, put_head};
 use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
 
@@ -69,6 +71,8 @@ pub struct TraceFile {
     pub notes: Vec<Note>,
     /// Moments on both clocks: ticks and nanoseconds.
     pub pairs: Vec<(u64, u64)>,
+    /// Calls of MPI of the first thread.
+    pub rank_calls: Vec<RankCall>,
     /// When the process ended, in ticks and nanoseconds; none: it was killed.
     pub end: Option<(u64, u64)>,
 }
@@ -82,6 +86,7 @@ impl Default for TraceFile {
             labels: Vec::new(),
             notes: Vec::new(),
             pairs: vec![(0, 0)],
+            rank_calls: Vec::new(),
             end: None,
         }
     }
@@ -131,6 +136,12 @@ impl TraceFile {
             .iter()
             .map(|&(ticks, ns)| ClockPair { ticks, ns });
         entries(&mut writer, ChunkKind::Clock, pairs, ClockPair::encode);
+        let calls = (!self.rank_calls.is_empty()).then(|| RankCallsEntry {
+            thread: 0,
+            calls: self.rank_calls.clone(),
+        });
+        let kind = ChunkKind::RankCalls;
+        entries(&mut writer, kind, calls.into_iter(), RankCallsEntry::encode);
         let finished = self.end.iter().map(|&(ticks, ns)| Finished {
             ticks,
             ns,

@@ -84,6 +84,8 @@ function command(f: FindingWords, place: FindingPlace | undefined, run: RunMeta)
     case "channel":
     case "blocked":
       return [word("Wait less in "), ...here()];
+    case "late-rank":
+      return [word("Give less to the rank that others wait for in "), ...here()];
     case "other-threads":
       return [word("Shorten what other threads do during "), ...here()];
     case "other-pool":

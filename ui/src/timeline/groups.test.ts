@@ -76,6 +76,15 @@ test("all rows of a trace are one process'", () => {
   expect(heads.map((h) => [h.group.title, h.group.rows.length])).toEqual([["Process p", 5]]);
 });
 
+test("the rows of a run of ranks stand under their ranks", () => {
+  const threads = [0, 1, 2, 3].map((i) => ({ ...thread(i, null), process: i % 2 }));
+  const processes = ["rank 0", "rank 1"];
+  const ranks = { threads, name: "p", pools: [], processes };
+  const { order, heads } = arrange(ranks, { ...ROWS_AT_START, group: "process" });
+  expect(order).toEqual([0, 2, 1, 3]);
+  expect(heads.map((h) => h.group.title)).toEqual(["Rank 0", "Rank 1"]);
+});
+
 test("pinned rows among compact ones are as high as rows are, and found there", () => {
   const threads = Array.from({ length: 96 }, (_, i) => thread(i, null));
   const shown = { ...ROWS_AT_START, pinned: [40, 7] };

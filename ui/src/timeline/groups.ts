@@ -1,6 +1,6 @@
 /**
- * Rows in groups, each under a head: by the pool of their thread, by process, or by tens. A trace
- * is of one process, and does not tell on which CPU, so on which NUMA node, a strand ran.
+ * Rows in groups, each under a head: by the pool of their thread, by process (of a run of ranks,
+ * by rank), or by tens. A trace does not tell on which CPU, so on which NUMA node, a strand ran.
  */
 
 import type { RunMeta, ThreadMeta } from "../data/contract";
@@ -38,7 +38,7 @@ export const GROUPINGS: [RowsShown["group"], string][] = [
 export const NO_GROUPING = "NUMA node (not in a trace)";
 
 export function arrange(
-  run: Pick<RunMeta, "threads" | "pools" | "name">,
+  run: Pick<RunMeta, "threads" | "pools" | "processes" | "name">,
   shown: RowsShown,
 ): Arranged {
   const order = orderOf(run.threads, shown);
@@ -65,7 +65,8 @@ export function arrange(
 }
 
 function keyOf(thread: ThreadMeta, row: number, by: RowsShown["group"]): string {
-  if (by === "process") return "process";
+  if (by === "process")
+    return thread.process === undefined ? "process" : `process ${thread.process}`;
   if (!thread.worker) return "threads";
   if (by === "tens") return `tens ${Math.floor(row / TEN)}`;
   return thread.pool === null ? "workers" : `pool ${thread.pool}`;
@@ -73,7 +74,7 @@ function keyOf(thread: ThreadMeta, row: number, by: RowsShown["group"]): string 
 
 function titleOf(
   key: string,
-  run: Pick<RunMeta, "threads" | "pools" | "name">,
+  run: Pick<RunMeta, "threads" | "pools" | "processes" | "name">,
   rows: readonly number[],
 ): { title: string; note: string } {
   const busy = rows.map((row) => run.threads[row]?.busy ?? null);
@@ -92,6 +93,11 @@ function titleOf(
     const built = pool?.built ? `built at ${fileName(pool.built)}` : "";
     note.unshift(...[size, built].filter(Boolean));
     return { title: `Pool ${Number(number) + 1}`, note: note.filter(Boolean).join(" · ") };
+  }
+  const process = run.processes?.[Number(number)];
+  if (kind === "process" && process) {
+    const title = process.charAt(0).toUpperCase() + process.slice(1);
+    return { title, note: note.filter(Boolean).join(" · ") };
   }
   const label = (row: number) => run.threads[row]?.label ?? "";
   const [first, last] = [Math.min(...rows), Math.max(...rows)];

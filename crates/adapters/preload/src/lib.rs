@@ -36,8 +36,11 @@ mod free_list;
 mod gomp;
 mod libc_symbol;
 mod loaded_files;
+#[cfg(target_arch = "x86_64")]
+mod mpi;
 mod ompt;
 mod overhead_budget;
+mod rank;
 mod runtimes;
 mod sandbox;
 mod site_cache;
@@ -254,6 +257,14 @@ fn facts(exe: &Path) -> Vec<(String, String)> {
             .trim()
             .to_string(),
     );
+    if let Some(launched) = rank::of_process() {
+        fact(note_keys::RANK, launched.rank.to_string());
+        fact(
+            note_keys::RANKS,
+            launched.ranks.map_or(String::new(), |n| n.to_string()),
+        );
+        fact(note_keys::LAUNCH, launched.launch);
+    }
     fact(
         note_keys::CPUS,
         std::thread::available_parallelism()

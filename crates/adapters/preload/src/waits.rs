@@ -9,7 +9,7 @@
 mod entry_points;
 mod hooks;
 mod release;
-mod stack;
+pub(crate) mod stack;
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};

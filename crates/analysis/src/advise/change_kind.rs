@@ -35,6 +35,7 @@ pub(super) fn is_elsewhere(cause: Cause) -> bool {
         | Cause::Channel
         | Cause::Io
         | Cause::Sleep
+        | Cause::LateRank
         | Cause::Blocked
         | Cause::OtherThreads
         | Cause::OtherPool

@@ -37,6 +37,8 @@ pub enum Cause {
     Io,
     /// A strand slept for a time.
     Sleep,
+    /// A strand waited for another rank, in a call of MPI.
+    LateRank,
     /// A strand gave up the CPU for something else, or for what is not known.
     Blocked,
     /// A thread waited for threads that the trace has no records of.
@@ -51,7 +53,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them, in the order of `Cause as usize`.
-    pub const ALL: [Cause; 21] = [
+    pub const ALL: [Cause; 22] = [
         Cause::SerialStrand,
         Cause::SpawnLoop,
         Cause::GrainFine,
@@ -68,6 +70,7 @@ impl Cause {
         Cause::Channel,
         Cause::Io,
         Cause::Sleep,
+        Cause::LateRank,
         Cause::Blocked,
         Cause::OtherThreads,
         Cause::OtherPool,
@@ -89,6 +92,7 @@ impl Cause {
                 | Cause::Channel
                 | Cause::Io
                 | Cause::Sleep
+                | Cause::LateRank
                 | Cause::Blocked
         )
     }
@@ -112,6 +116,7 @@ impl Cause {
             Cause::Channel => "channel",
             Cause::Io => "io",
             Cause::Sleep => "sleep",
+            Cause::LateRank => "late-rank",
             Cause::Blocked => "blocked",
             Cause::OtherThreads => "other-threads",
             Cause::OtherPool => "other-pool",

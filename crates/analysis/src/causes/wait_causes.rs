@@ -116,6 +116,7 @@ fn by_word(on: &str) -> Option<Cause> {
         "channel" | "condition" | "semaphore" => Cause::Channel,
         "io" | "I/O" => Cause::Io,
         "sleep" => Cause::Sleep,
+        "rank" => Cause::LateRank,
         _ => return None,
     })
 }

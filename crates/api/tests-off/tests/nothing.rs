@@ -13,6 +13,7 @@ fn everything() -> u32 {
     let _region = workspan_off::region("region");
     let _tree = workspan_off::tree_region(&LABEL);
     workspan_off::counter("counter", 1);
+    workspan_off::keep();
     let pool = Pool::new(2);
     let _worker = pool.worker(0);
     let scope = Scope::group();

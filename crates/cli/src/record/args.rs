@@ -9,7 +9,9 @@ use workspan_record::instructions::COUNTED;
 use workspan_record::options::fold::FoldArgs;
 use workspan_record::options::keep_windows::{Length, WindowArgs, positive};
 use workspan_record::options::max_overhead::MaxOverhead;
+use workspan_record::options::processes::ProcessesArg;
 use workspan_record::options::settings::Sampling;
+use workspan_record::options::triggers::TriggerArgs;
 
 /// How to record, whoever is recorded.
 #[derive(Debug, Clone, clap::Args)]
@@ -86,6 +88,10 @@ Examples:
   workspan record -- ./sort 1000000       # OpenMP, oneTBB; Rayon when built by `cargo workspan build`
   workspan record --stall 10s -- ./server # what a program that hangs waits for
   workspan record --follow -- ./run.sh    # every program that the script starts
+  workspan record -- mpirun -n 8 ./solve  # all ranks as one run: which of them the others waited for
+  workspan record --processes one -- ./run.sh
+  workspan record --ring 5s --on-stall 50ms --on 'delay > 20%' -- ./server  # a trace each time
+  workspan record --ring 5s --on-signal --on-exit-code failure --lake ~/lake -- ./server
 
 The program's output and exit code are its own; the report goes to stderr.")]
 pub struct RecordArgs {
@@ -96,6 +102,13 @@ pub struct RecordArgs {
     /// scheduler, and some programs crash there
     #[arg(long)]
     pub swap_runtime: bool,
+    /// With --follow, which this implies: all processes in one trace, or a trace for each (default:
+    /// one where the program is a launcher, as mpirun, torchrun, parallel or make; else each)
+    #[arg(long, value_name = "one|each")]
+    pub processes: Option<ProcessesArg>,
+    /// What has parts of the run kept while it goes on.
+    #[command(flatten)]
+    pub triggers: TriggerArgs,
     /// The program and its arguments, or a cargo command
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,

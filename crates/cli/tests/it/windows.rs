@@ -156,6 +156,24 @@ fn from_signal_to_signal() {
 }
 
 #[test]
+fn each_signal_keeps_a_part_where_parts_are_triggered() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = ["--ring", "10s", "--on-signal"];
+    let output = signalled(folder.path(), &flags, "400", &["100", "200"]);
+    let text = said(&output);
+    assert!(text.contains("2 parts of it are kept"), "{text}");
+    let parts = ["accidents.wspan", "accidents-2.wspan"].map(|name| {
+        let dag = read(&folder.path().join(name));
+        let mut facts = dag.meta.facts.iter();
+        let why = facts.find(|(key, _)| key == "kept because").unwrap();
+        assert_eq!(why.1, "SIGUSR2 came");
+        tasks(&dag)
+    });
+    // The recording went on behind the first, and the second has all that lay in the ring.
+    assert_eq!(parts, [100, 200]);
+}
+
+#[test]
 fn signals_while_the_delay_is_not_over() {
     let folder = tempfile::tempdir().unwrap();
     let output = signalled(folder.path(), &["--delay", "1h"], "400", &["100"]);

@@ -54,6 +54,18 @@ struct BlockedInJson<'a> {
     /// The join in which the holder of the lock waited meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     join: Option<&'a str>,
+    /// The rank that was waited for most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    late: Option<LateJson>,
+}
+
+/// A process that others waited for; ticks of the waits for it, of those for all.
+#[derive(Serialize)]
+struct LateJson {
+    process: usize,
+    rank: Option<u32>,
+    ticks: u64,
+    of: u64,
 }
 
 /// Who ended the waits.
@@ -124,6 +136,17 @@ fn blocked(dag: &Dag, at: BlockedIn) -> BlockedInJson<'_> {
         stops: at.stops,
         holder: at.holder.map(holder),
         join: at.join.map(|place| label(dag, place)),
+        late: at.late.map(|late| LateJson {
+            process: late.process,
+            rank: dag
+                .meta
+                .processes
+                .list
+                .get(late.process)
+                .and_then(|of| of.rank),
+            ticks: late.ticks,
+            of: late.of,
+        }),
     }
 }
 
@@ -210,6 +233,7 @@ fn place_json<'a>(dag: &'a Dag, finding: &Finding) -> PlaceJson<'a> {
             | Cause::Channel
             | Cause::Io
             | Cause::Sleep
+            | Cause::LateRank
             | Cause::Blocked
             | Cause::OtherThreads
     );

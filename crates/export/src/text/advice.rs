@@ -86,6 +86,9 @@ pub(super) fn advice(view: &View, finding: &Finding) -> &'static str {
         Cause::LockAcrossJoin => {
             "Release the lock before the join: if a task that the worker runs in it takes the same lock, the program hangs."
         }
+        Cause::LateRank => {
+            "Give this rank less to do, or the others more until then; or let them go on meanwhile, by calls that do not wait."
+        }
         Cause::Lock | Cause::Channel | Cause::Io | Cause::Sleep | Cause::Blocked => {
             blocked(view, finding, runtime)
         }

@@ -157,6 +157,7 @@ pub(super) fn blocked(dag: &Dag, at: &BlockedIn) -> Vec<Piece> {
 fn held(holder: &Holder, kind: WaitKind) -> Vec<Piece> {
     let (what, who) = match kind {
         WaitKind::Lock | WaitKind::Bridge => ("The lock was released at ", "its holder"),
+        WaitKind::Rank => ("The late rank came there from ", "it"),
         _ => ("It was signalled at ", "whoever did that"),
     };
     let mut words = Vec::new();

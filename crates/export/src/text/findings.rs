@@ -316,6 +316,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             ));
             words
         }
+        Cause::LateRank => late_rank(view, finding),
         cause @ (Cause::Lock | Cause::Channel | Cause::Io | Cause::Sleep | Cause::Blocked) => {
             let mut words = block(view, at, e.strands > 1);
             let kind = blocked_in(view.dag, finding).map(|at| at.kind);
@@ -333,6 +334,50 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
         }
         Cause::None => Vec::new(),
     }
+}
+
+/// The rank that the others waited for, and where it was meanwhile.
+fn late_rank(view: &View, finding: &Finding) -> Vec<Piece> {
+    let time = |ticks: u64| strong(view.time(ticks as f64));
+    let at = blocked_in(view.dag, finding);
+    let known = at.as_ref().and_then(|at| Some((at, at.late?)));
+    let Some((at, late)) = known else {
+        let mut words = block(view, &finding.block, finding.evidence.strands > 1);
+        words.push(plain(" waited "));
+        words.push(time(finding.evidence.ticks));
+        words.push(plain(" for other ranks"));
+        return words;
+    };
+    let process = view.dag.meta.processes.list.get(late.process);
+    let title = process.map_or_else(|| "a rank".to_owned(), |process| process.title());
+    let mut words = vec![strong(title), plain(" was late: others waited ")];
+    words.push(time(late.ticks));
+    words.push(plain(" for it"));
+    // What is little beside the rest is not worth a word.
+    if late.ticks < late.of - late.of / 20 {
+        words.push(plain(", of "));
+        words.push(time(late.of));
+        words.push(plain(" for all ranks"));
+    }
+    let holder = at.holder.as_ref();
+    let ran = holder.and_then(|holder| holder.ran.as_ref());
+    let ran = ran.filter(|ran| ran.of >= code::MIN_SAMPLES);
+    if let Some(ran) = ran {
+        words.push(plain(", while it was in "));
+        words.extend(code::at_line(
+            &ran.at.function,
+            ran.at.file.as_deref(),
+            ran.at.line,
+        ));
+    } else if let Some(came) = holder.and_then(|holder| holder.released_at.as_ref()) {
+        words.push(plain(" until it came to "));
+        words.extend(code::at_line(
+            &came.function,
+            came.file.as_deref(),
+            came.line,
+        ));
+    }
+    words
 }
 
 /// The program has more threads than there are CPUs; says what set their number.

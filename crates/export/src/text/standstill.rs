@@ -71,6 +71,7 @@ fn thread(dag: &Dag, waiting: &WaitingThread) -> Vec<Piece> {
         WaitKind::Barrier => " waits at a barrier",
         WaitKind::Io => " waits for I/O",
         WaitKind::Sleep => " sleeps",
+        WaitKind::Rank => " waits for another rank",
         WaitKind::Other => " waits",
     }));
     if let Some(at) = &waiting.at {

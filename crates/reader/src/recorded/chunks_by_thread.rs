@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use workspan_trace::chunk::CHUNK_HEADER_SIZE;
 use workspan_trace::entry::{
-    ClockPair, CpuTime, Finished, FrameEntry, Label, Note, OffCpu, PlaceEntry, SamplesEntry, Site,
-    StackEntry, StopsEntry, ThreadEntry, ThreadName, WaitsEntry, entries,
+    ClockPair, CpuTime, Finished, FrameEntry, Label, Note, OffCpu, PlaceEntry, RankCallsEntry,
+    SamplesEntry, Site, StackEntry, StopsEntry, ThreadEntry, ThreadName, WaitsEntry, entries,
 };
 use workspan_trace::event::{Event, Events};
 use workspan_trace::off_cpu::is_off_cpu;
@@ -42,6 +42,7 @@ pub(super) struct TraceChunks<'a> {
     pub names: BTreeMap<u32, String>,
     pub stops: Vec<StopsEntry>,
     pub waits: Vec<WaitsEntry>,
+    pub rank_calls: Vec<RankCallsEntry>,
     pub finished: Option<Finished>,
     pub warnings: Vec<String>,
     /// Damaged places that were passed over.
@@ -165,6 +166,9 @@ pub(super) fn read_content<'a>(
                 .extend(bodies().filter_map(CpuTime::decode)),
             ChunkKind::Stops => sorted.stops.extend(bodies().filter_map(StopsEntry::decode)),
             ChunkKind::Waits => sorted.waits.extend(bodies().filter_map(WaitsEntry::decode)),
+            ChunkKind::RankCalls => sorted
+                .rank_calls
+                .extend(bodies().filter_map(RankCallsEntry::decode)),
             // Of a spool file; the finished trace has times off the CPU instead.
             ChunkKind::Threads => {
                 for thread in bodies().filter_map(ThreadEntry::decode) {

@@ -13,7 +13,7 @@ use super::workers::Threads;
 use super::{Extent, clock, cpu_time, probe};
 use crate::utc;
 use workspan_dag::meta::{Meta, Shortened, Steals, TimeUnit, UnreadPart};
-use workspan_dag::{RunFacts, note_keys as key};
+use workspan_dag::{Processes, RunFacts, note_keys as key};
 
 /// Notes that have a place of their own in [`Meta`].
 const TAKEN: [&str; 17] = [
@@ -103,6 +103,7 @@ pub(super) fn meta(
         shortened: shortened(chunks, extent, threads),
         unread: unread(chunks, extent, places),
         section: None,
+        processes: Processes::default(),
     }
 }
 

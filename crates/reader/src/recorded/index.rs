@@ -83,7 +83,7 @@ pub(super) fn read(beside: &SidecarIndex) -> Option<Dag> {
     let mut chunks = chunks_by_thread::read(&map, &OpenOptions::default()).ok()?;
     chunks.shortened = Some(told(&chunks, beside)?);
     let places = places::places(&chunks);
-    let raw = super::told(chunks, places, map.len()).ok()?;
+    let (raw, _) = super::told(chunks, places, map.len()).ok()?;
     // Indices are replaced as a whole; what became shorter none the less is none.
     build(raw, Mode::Repair).ok().filter(|_| !map.shrunk())
 }

@@ -8,7 +8,7 @@
 use workspan_dag::{Off, OffWhy};
 
 /// The union of all intervals, by thread, then time, without overlaps.
-pub(super) fn unite(mut told: Vec<Off>) -> Vec<Off> {
+pub(crate) fn unite(mut told: Vec<Off>) -> Vec<Off> {
     told.sort_by_key(|off| (off.thread, off.start, off.end));
     let apart = |a: &Off, b: &Off| a.thread != b.thread || a.end <= b.start;
     if told.windows(2).all(|pair| apart(&pair[0], &pair[1])) {

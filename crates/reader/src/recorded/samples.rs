@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use workspan_trace::entry::OTHER_THREADS;
+use workspan_trace::entry::{OTHER_THREADS, RankCall};
 
 use super::Extent;
 use super::chunks_by_thread::TraceChunks;
@@ -88,6 +88,19 @@ pub(super) fn samples(chunks: &TraceChunks<'_>, extent: Extent, raw: &mut RawTra
                     held: wait.held,
                 }),
             });
+        }
+    }
+    for entry in &chunks.rank_calls {
+        let Some(thread) = slot(&chunks.threads, entry.thread) else {
+            continue;
+        };
+        for call in entry.calls.iter().filter(|call| inside(call.begin)) {
+            let call = RankCall {
+                begin: (call.begin - extent.first).min(LATEST),
+                stack: call.stack.and_then(|stack| stacks.get(&stack)).copied(),
+                ..*call
+            };
+            raw.rank_calls.push((thread as u32, call));
         }
     }
     for entry in &chunks.samples {

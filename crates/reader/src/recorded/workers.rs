@@ -252,6 +252,9 @@ pub(super) fn renumber(threads: &Threads, raw: &mut RawTrace) {
             wait.by = number(wait.by);
         }
     }
+    for (thread, _) in &mut raw.rank_calls {
+        *thread = number(*thread);
+    }
     for steal in &mut raw.steals {
         (steal.thief, steal.victim) = (number(steal.thief), number(steal.victim));
     }

@@ -3,7 +3,8 @@
 use super::line::{Line, MAX_TIME};
 use workspan_dag::build::MAX_THREADS;
 use workspan_dag::meta::{Meta, Steals, TimeUnit, UnreadPart};
-use workspan_dag::{Error, RunFacts};
+use workspan_dag::processes::{Process, Processes, ThreadOfProcess};
+use workspan_dag::{Error, NONE, RunFacts};
 
 /// Words of `time_unit`, in the order of [`TimeUnit`].
 pub(super) const UNITS: [(&str, TimeUnit, u64); 4] = [
@@ -82,7 +83,45 @@ pub(super) fn read(line: &mut Line<'_>) -> Result<Meta, Error> {
         shortened: None,
         unread: unread(line)?,
         section: None,
+        processes: processes(line)?,
     })
+}
+
+/// The processes of a run of several.
+fn processes(line: &Line<'_>) -> Result<Processes, Error> {
+    let mut processes = Processes::default();
+    if line.given("processes").is_none() {
+        return Ok(processes);
+    }
+    for value in line.list("processes")? {
+        let told = line.inner(value, "processes")?;
+        let text = |key: &str| told.text_or_none(key).map(|t| t.map(str::to_owned));
+        let number = |key: &str| match told.given(key) {
+            Some(_) => told.small(key).map(Some),
+            None => Ok::<Option<u32>, Error>(None),
+        };
+        let (from, to) = (told.whole_or("t", 0)?, told.whole_or("to", u64::MAX)?);
+        let process = processes.list.len() as u32;
+        for thread in told.wholes("threads")? {
+            processes.threads.push(ThreadOfProcess {
+                thread: u32::try_from(thread).unwrap_or(NONE),
+                from,
+                process,
+            });
+        }
+        processes.list.push(Process {
+            name: text("name")?.unwrap_or_else(|| "program".into()),
+            rank: number("rank")?,
+            pid: number("pid")?.unwrap_or(0),
+            host: text("host")?,
+            workers: number("workers")?.unwrap_or(1),
+            from,
+            to,
+            in_mpi: told.whole_or("in_mpi", 0)?,
+        });
+    }
+    processes.threads.sort_unstable();
+    Ok(processes)
 }
 
 /// What the recorded trace that was exported had lost.

@@ -15,6 +15,7 @@ mod otf2_print;
 mod packed;
 mod preview;
 mod process_end;
+mod processes;
 mod random;
 mod random_runs;
 mod recorded;

@@ -8,7 +8,7 @@ use workspan_reader::open::read;
 use workspan_test_kit::{Chunks, TraceFile, in_file};
 pub use workspan_test_kit::{Lane, lane};
 use workspan_trace::ClockKind;
-use workspan_trace::entry::{Note, SitePosition};
+use workspan_trace::entry::{Note, RankCall, SitePosition};
 use workspan_trace::wire::Kind;
 
 /// A file of these threads. Sites 1 and 2 are a.rs:1 and a.rs:2; labels 0 and 1 are x and y.
@@ -28,6 +28,8 @@ pub struct File {
     pub primitive: u8,
     /// Further notes.
     pub notes: Vec<(&'static str, &'static str)>,
+    /// Calls of MPI of the first thread.
+    pub rank_calls: Vec<RankCall>,
 }
 
 impl File {
@@ -40,6 +42,7 @@ impl File {
             off_cpu: Vec::new(),
             primitive: 1,
             notes: Vec::new(),
+            rank_calls: Vec::new(),
         }
     }
 
@@ -72,6 +75,7 @@ impl File {
             labels: vec!["x", "y"],
             notes: notes.map(|&(key, value)| Note::new(key, value)).collect(),
             pairs: vec![(0, 1_000), (2_000_000, 1_001_000)],
+            rank_calls: self.rank_calls.clone(),
             end: self.end.map(|ticks| (ticks, 1_000 + ticks / 2)),
         }
         .bytes()

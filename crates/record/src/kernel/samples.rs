@@ -9,8 +9,8 @@ use workspan_perf::{OffInterval, Sample, Switches};
 use workspan_symbols::{CodeFrame, Mapping, Workspace, stacks};
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{
-    self, FrameEntry, Note, OTHER_THREADS, SamplesEntry, StackEntry, StopsEntry, ThreadEntry,
-    WaitEntry, WaitKind, WaitsEntry,
+    self, FrameEntry, Note, OTHER_THREADS, RankCall, RankCallsEntry, SamplesEntry, StackEntry,
+    StopsEntry, ThreadEntry, WaitEntry, WaitKind, WaitsEntry,
 };
 use workspan_trace::note_keys::{SAMPLE_HZ, STOPS, WARNING};
 use workspan_trace::reader::Tolerance;
@@ -221,6 +221,7 @@ impl Samples {
         let mut entries = Vec::new();
         let mut stops = Vec::new();
         let mut all_waits = Vec::new();
+        let mut rank_calls = Vec::new();
         // When each thread's records begin.
         let mut begun: BTreeMap<u32, u64> = BTreeMap::new();
         for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
@@ -248,6 +249,18 @@ impl Samples {
                 all_waits.extend(waited.chunks(BATCH).map(|batch| WaitsEntry {
                     thread: thread.thread,
                     waits: batch.to_vec(),
+                }));
+                let calls: Vec<RankCall> = waits
+                    .rank_calls(thread.tid)
+                    .filter(|(call, _)| inside(call.begin))
+                    .map(|(call, chain)| RankCall {
+                        stack: (!chain.is_empty()).then(|| number(&mut chains, chain)),
+                        ..call
+                    })
+                    .collect();
+                rank_calls.extend(calls.chunks(BATCH).map(|batch| RankCallsEntry {
+                    thread: thread.thread,
+                    calls: batch.to_vec(),
                 }));
             }
         }
@@ -299,7 +312,8 @@ impl Samples {
         writer.all_entries(ChunkKind::Stacks, resolved, StackEntry::encode)?;
         writer.all_entries(ChunkKind::Samples, entries, SamplesEntry::encode)?;
         writer.all_entries(ChunkKind::Stops, stops, StopsEntry::encode)?;
-        writer.all_entries(ChunkKind::Waits, all_waits, WaitsEntry::encode)
+        writer.all_entries(ChunkKind::Waits, all_waits, WaitsEntry::encode)?;
+        writer.all_entries(ChunkKind::RankCalls, rank_calls, RankCallsEntry::encode)
     }
 }
 

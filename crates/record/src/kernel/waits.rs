@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use workspan_perf::OffInterval;
 use workspan_trace::Trace;
 use workspan_trace::chunk::ChunkKind;
-use workspan_trace::entry::{self, LoggedWait, ThreadEntry, WaitKind};
+use workspan_trace::entry::{self, LoggedWait, RankCall, ThreadEntry, WaitKind};
 use workspan_trace::reader::Tolerance;
 
 use crate::kernel::clock::Clock;
@@ -38,6 +38,8 @@ pub struct Waits {
     chains: BTreeMap<u32, Vec<u64>>,
     /// By the kernel's thread id, by time.
     by_tid: BTreeMap<u32, Vec<Wait>>,
+    /// Calls of MPI with the numbers of their call stacks, likewise.
+    rank_calls: BTreeMap<u32, Vec<(RankCall, Option<u32>)>>,
     /// Threads of the trace by the kernel's thread id: when each began, and its number.
     threads: BTreeMap<u32, Vec<(u64, u32)>>,
 }
@@ -63,6 +65,8 @@ impl Waits {
         }
         waits.by_tid.values_mut().for_each(|w| w.sort_unstable());
         waits.threads.values_mut().for_each(|t| t.sort_unstable());
+        let calls = waits.rank_calls.values_mut();
+        calls.for_each(|calls| calls.sort_unstable());
         waits
     }
 
@@ -96,12 +100,22 @@ impl Waits {
                 released_at: released_at.checked_sub(1),
                 released: begin.saturating_add(held),
             }),
+            LoggedWait::RankCall { tid, chain, call } => {
+                let calls = self.rank_calls.entry(tid).or_default();
+                calls.push((call, chain.checked_sub(1)));
+            }
         }
     }
 
     /// True where nothing was logged.
     pub fn is_empty(&self) -> bool {
-        self.by_tid.is_empty()
+        self.by_tid.is_empty() && self.rank_calls.is_empty()
+    }
+
+    /// The calls of MPI of a thread, by time, each with the return addresses of where it was.
+    pub fn rank_calls(&self, tid: u32) -> impl Iterator<Item = (RankCall, &[u64])> {
+        let calls = self.rank_calls.get(&tid).into_iter().flatten();
+        calls.map(|&(call, chain)| (call, self.addresses(chain)))
     }
 
     /// The waits of a thread, by time.

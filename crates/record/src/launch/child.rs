@@ -11,6 +11,7 @@ use rustix::process::{
     Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, kill_process, setrlimit, waitid,
 };
 
+use crate::flight::{FlightRecorder, PartWriter};
 use crate::launch::signals::{Signals, Writing};
 use crate::launch::stall::StallWatch;
 use crate::options::keep_windows::Windows;
@@ -18,7 +19,7 @@ use crate::say;
 
 /// Runs `command` on our own standard streams. Returns how it ended, and what signals mean from
 /// then on ([`crate::launch::signals`]). Its recordings come into `spool`. A program that stands
-/// still for as long as `stall` is ended.
+/// still for as long as `stall` is ended. `parts` writes those that are kept while it runs.
 ///
 /// # Errors
 /// It can't be started.
@@ -27,6 +28,7 @@ pub fn run(
     windows: &Arc<Windows>,
     spool: &Path,
     stall: Option<Duration>,
+    parts: Option<PartWriter>,
 ) -> io::Result<(ExitStatus, Writing)> {
     let signals = Signals::take(windows)?;
     let mut child = command.spawn()?;
@@ -42,12 +44,21 @@ pub fn run(
                 None
             }
         });
+        let recorder = parts.map(|writer| FlightRecorder::new(pid, windows, writer));
+        let recorder = recorder.and_then(|recorder| match recorder {
+            Ok(recorder) => Some(recorder),
+            Err(error) => {
+                say!("workspan: no parts are kept while the program runs: {error}");
+                None
+            }
+        });
         // Its number stays its own until it is waited for below, so no signal can reach another
         // process.
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         let interrupted = |waited| matches!(waited, Err(rustix::io::Errno::INTR));
         while interrupted(waitid(WaitId::Pid(pid), ended).map(drop)) {}
         drop(watch);
+        drop(recorder);
     }
     let writing = signals.program_ended(spool)?;
     Ok((child.wait()?, writing))

@@ -77,20 +77,26 @@ impl Drop for StallWatch {
 }
 
 /// Since when the CPU time has hardly grown.
-struct Still {
+pub(crate) struct Still {
     patience: Duration,
     max_ticks: u64,
     since: Option<(Instant, u64)>,
 }
 
 impl Still {
-    fn new(patience: Duration) -> Still {
+    /// For a standstill of this length.
+    pub(crate) fn new(patience: Duration) -> Still {
         let max_ticks = MAX_SHARE * patience.as_secs_f64() * TICKS_PER_SECOND;
         Still {
             patience,
             max_ticks: max_ticks as u64,
             since: None,
         }
+    }
+
+    /// Whether the program has stood still for long enough by now.
+    pub(crate) fn stands_still(&mut self, program: Pid) -> bool {
+        self.is_over(Instant::now(), cpu_ticks(program))
     }
 
     /// Whether the program has stood still for long enough at `now`, with that much CPU time.

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use workspan_recorder::{MOST_SIGNALS, Parts, SIGNALS, SIGNALS_SIZE};
+use workspan_recorder::{CALLS, MOST_SIGNALS, Parts, SIGNALS, SIGNALS_SIZE};
 use workspan_trace::Trace;
 use workspan_trace::entry::{ClockPair, Note};
 use workspan_trace::note_keys::{PART_OF_RUN, WARNING};
@@ -17,6 +17,7 @@ use workspan_trace::window::{Cut, Window};
 
 use crate::kernel::clock::Clock;
 use crate::launch::environment::PARTS;
+use crate::options::triggers::TriggerArgs;
 use crate::trace_file::finalize::private;
 
 use crate::say;
@@ -87,9 +88,15 @@ pub struct WindowArgs {
 #[derive(Debug, Default)]
 pub struct Windows {
     parts: Parts,
+    /// What has parts kept while the run goes on.
+    triggers: TriggerArgs,
     /// When SIGUSR2 came, in nanoseconds of `CLOCK_MONOTONIC_RAW`, and where recorded processes
-    /// look for it.
+    /// look for it. With triggers the moments of parts that are not written yet.
     signals: Mutex<(Vec<u64>, Option<File>)>,
+    /// With triggers: when SIGUSR2 came, until that is taken.
+    came: Mutex<Vec<u64>>,
+    /// The one part that is wanted, up to that moment.
+    up_to: Option<u64>,
 }
 
 impl Windows {
@@ -101,8 +108,81 @@ impl Windows {
                 delay: ns(asked.delay),
                 duration: ns(asked.duration),
                 ring: ns(asked.ring).map(|ring| ring.max(1)),
+                triggered: false,
             },
-            signals: Mutex::default(),
+            ..Windows::default()
+        }
+    }
+
+    /// From the flags, with what has parts kept while the run goes on.
+    pub fn with_triggers(asked: WindowArgs, triggers: TriggerArgs) -> Self {
+        let mut windows = Windows::new(asked);
+        windows.parts.triggered = triggers.is_any();
+        windows.triggers = triggers;
+        windows
+    }
+
+    /// What has parts kept while the run goes on.
+    pub fn triggers(&self) -> &TriggerArgs {
+        &self.triggers
+    }
+
+    /// Whether anything has.
+    pub fn is_triggered(&self) -> bool {
+        self.parts.triggered
+    }
+
+    /// Whether the program's end has the last part kept; a code of `None` is an end by a signal.
+    pub fn keep_end(&self, code: Option<i32>) -> bool {
+        let codes = self.triggers.on_exit_code.as_ref();
+        !self.is_triggered() || codes.is_some_and(|codes| codes.has(code))
+    }
+
+    /// How much a part is, in nanoseconds.
+    pub(crate) fn ring_ns(&self) -> u64 {
+        self.parts.ring.unwrap_or(0)
+    }
+
+    /// Only the part up to that moment.
+    pub(crate) fn part(&self, at: u64) -> Windows {
+        Windows {
+            parts: self.parts,
+            up_to: Some(at),
+            ..Windows::default()
+        }
+    }
+
+    /// The moments at which SIGUSR2 came since this was asked last.
+    pub(crate) fn take_signals(&self) -> Vec<u64> {
+        let taken = self.came.lock().map(|mut came| std::mem::take(&mut *came));
+        taken.unwrap_or_default()
+    }
+
+    /// A part up to that moment is to be written: until it is, recorded processes keep everything.
+    pub(crate) fn part_is_wanted(&self, at: u64) {
+        self.change(|times| times.push(at));
+    }
+
+    /// It is written.
+    pub(crate) fn part_is_written(&self, at: u64) {
+        self.change(|times| times.retain(|&time| time != at));
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<u64>)) {
+        let Ok(mut signals) = self.signals.lock() else {
+            return;
+        };
+        let (times, file) = &mut *signals;
+        change(times);
+        let Some(file) = file else { return };
+        // Only that there is one matters, so their times need not be exact for an instant.
+        let mut written = Ok(());
+        for (at, time) in (1u64..).zip(times.iter().take(MOST_SIGNALS)) {
+            written = written.and_then(|()| file.write_all_at(&time.to_le_bytes(), at * 8));
+        }
+        let count = times.len().min(MOST_SIGNALS) as u64;
+        if let Err(error) = written.and_then(|()| file.write_all_at(&count.to_le_bytes(), 0)) {
+            say!("workspan: the recorded program can't be told to keep a part: {error}");
         }
     }
 
@@ -118,6 +198,10 @@ impl Windows {
             return;
         }
         command.env(PARTS, self.parts.to_string());
+        if self.triggers.on_call {
+            // Without it calls have no effect.
+            let _ = private(&spool.join(CALLS));
+        }
         let file = private(&spool.join(SIGNALS)).and_then(|file| {
             file.set_len(SIGNALS_SIZE as u64)?;
             Ok(file)
@@ -131,6 +215,14 @@ impl Windows {
     /// SIGUSR2 came.
     pub fn signal(&self) {
         let ns = workspan_recorder::monotonic_raw_ns();
+        if self.is_triggered() {
+            if let Ok(mut came) = self.came.lock()
+                && self.triggers.on_signal
+            {
+                came.push(ns);
+            }
+            return;
+        }
         let Ok(mut signals) = self.signals.lock() else {
             return;
         };
@@ -158,6 +250,13 @@ impl Windows {
             ticks: clock.ticks(ns),
             ns,
         };
+        if let Some(at) = self.up_to {
+            let from = at.saturating_sub(self.ring_ns()).max(start);
+            return Some(vec![Window {
+                from: pair(from),
+                to: pair(at.max(from)),
+            }]);
+        }
         let signals = self.signals.lock().map(|s| s.0.clone());
         let signals = signals.unwrap_or_default();
         let mut parts = self.parts.kept(start, &signals, end.max(start))?;

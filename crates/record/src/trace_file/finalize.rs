@@ -13,7 +13,7 @@ use workspan_fold::{FoldOptions, Thieves};
 use workspan_reader::packed;
 use workspan_symbols::Workspace;
 use workspan_trace::chunk::{ALIGNMENT, ChunkKind};
-use workspan_trace::entry::{Note, PlaceEntry};
+use workspan_trace::entry::{Finished, Note, PlaceEntry};
 use workspan_trace::event::{Event, Events};
 use workspan_trace::header::HEADER_SIZE;
 use workspan_trace::note_keys as key;
@@ -39,6 +39,8 @@ pub struct Finalized {
     pub tasks: u64,
     /// It started threads of its own, which are no such tasks.
     pub threads: bool,
+    /// The number that a launcher gave it.
+    pub rank: Option<u32>,
     /// The program's name.
     pub name: String,
     /// When recording started, in nanoseconds since 1970.
@@ -70,6 +72,8 @@ pub struct Settings<'a> {
     /// What took less time, in ns, is folded in the records that threads that fold had last;
     /// `None`: they stay.
     pub tail_grain: Option<u64>,
+    /// The process runs on: the spool file is its own.
+    pub is_running: bool,
 }
 
 /// What a thread may run while a task waits on it, where all of the process's `runtimes` limit that
@@ -104,6 +108,7 @@ pub fn finalize(
         tool,
         windows,
         tail_grain,
+        is_running,
     } = settings;
     let bytes = std::fs::read(spool).with_context(|| spool.display().to_string())?;
     let trace = Trace::open(&bytes).with_context(|| spool.display().to_string())?;
@@ -144,6 +149,7 @@ pub fn finalize(
         off_cpu,
         waits: &waits,
         tails: &tails,
+        is_running,
     };
     let parts: Vec<Option<Window>> = match parts {
         None => vec![None],
@@ -163,7 +169,7 @@ pub fn finalize(
             &mut warnings,
             &spool.display().to_string(),
         ) {
-            Err(error) if is_full(&error) => {
+            Err(error) if is_full(&error) && !is_running => {
                 // Half a file takes room that what follows may need; and so do parts, of which the
                 // whole has all.
                 let _ = std::fs::remove_file(&output);
@@ -178,6 +184,7 @@ pub fn finalize(
         let finalized = Finalized {
             tasks: told.tasks,
             threads: told.threads,
+            rank: told.all(key::RANK).first().and_then(|n| n.parse().ok()),
             name: told.name(),
             started: trace.header.realtime_ns,
             process: (trace.header.pid, told.number(key::PARENT_PROCESS) as u32),
@@ -239,6 +246,7 @@ struct TraceParts<'a> {
     off_cpu: &'a OffCpu,
     waits: &'a Waits,
     tails: &'a Tails,
+    is_running: bool,
 }
 
 impl TraceParts<'_> {
@@ -321,6 +329,16 @@ impl TraceParts<'_> {
             }
             Some(window) => {
                 let cut = copy_window(trace, window, &rewritten, &mut writer)?;
+                if self.is_running && !cut.is_finished {
+                    let finished = Finished {
+                        ticks: window.to.ticks,
+                        ns: window.to.ns,
+                        dropped: trace.header.dropped,
+                        threads: cut.next.len() as u64,
+                    };
+                    let finished = [finished];
+                    writer.all_entries(ChunkKind::Finished, finished, |f, out| f.encode(out))?;
+                }
                 for chunk in self.off_cpu.chunks(trace, part) {
                     if let Some(&seq) = cut.next.get(&chunk.thread) {
                         writer.events(chunk.thread, seq, (chunk.base, 0), &chunk.payload)?;

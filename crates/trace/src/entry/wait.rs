@@ -1,6 +1,7 @@
 //! Waits of threads for each other, and for time and files: what the process saw of them.
 
 use super::fields::{Fields, push_timed_list, push_varint, read_timed_list};
+use super::rank_call::{CallRole, RankCall};
 
 /// What a thread waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -23,11 +24,13 @@ pub enum WaitKind {
     Sleep = 6,
     /// A file, a socket, a pipe.
     Io = 7,
+    /// Another rank, in a call of MPI.
+    Rank = 8,
 }
 
 impl WaitKind {
     /// All of them, in the order of their codes.
-    pub const ALL: [WaitKind; 8] = [
+    pub const ALL: [WaitKind; 9] = [
         WaitKind::Futex,
         WaitKind::Mutex,
         WaitKind::RwLock,
@@ -36,10 +39,11 @@ impl WaitKind {
         WaitKind::Semaphore,
         WaitKind::Sleep,
         WaitKind::Io,
+        WaitKind::Rank,
     ];
 
     /// Their names in text traces, in the order of their codes.
-    pub const NAMES: [&str; 8] = [
+    pub const NAMES: [&str; 9] = [
         "futex",
         "mutex",
         "rwlock",
@@ -48,6 +52,7 @@ impl WaitKind {
         "semaphore",
         "sleep",
         "io",
+        "rank",
     ];
 
     /// The kind of this code; [`WaitKind::Futex`], which says the least, for an unknown one.
@@ -89,6 +94,15 @@ pub enum LoggedWait {
         /// that is not known.
         held: u64,
     },
+    /// A call of MPI.
+    RankCall {
+        /// The kernel's number of the thread that called.
+        tid: u32,
+        /// Where: a chain's number + 1, 0 for unknown.
+        chain: u32,
+        /// The call; its stack is not known yet.
+        call: RankCall,
+    },
 }
 
 impl LoggedWait {
@@ -111,6 +125,25 @@ impl LoggedWait {
                 released_at: f.number32()?,
                 held: f.number()?,
             },
+            2 => {
+                let (tid, chain) = (f.number32()?, f.number32()?);
+                let begin = f.number()?;
+                LoggedWait::RankCall {
+                    tid,
+                    chain,
+                    call: RankCall {
+                        begin,
+                        stack: None,
+                        ticks: f.number()?,
+                        function: f.number32()?,
+                        role: CallRole::from_code(f.number()?)?,
+                        group: f.number()?,
+                        peer: f.number32()?.checked_sub(1),
+                        tag: f.number()?,
+                        turn: f.number()?,
+                    },
+                }
+            }
             _ => return None,
         })
     }

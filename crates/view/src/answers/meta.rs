@@ -3,7 +3,7 @@
 use serde::Serialize;
 use workspan_analysis::checks;
 use workspan_analysis::codes::short;
-use workspan_dag::{Dag, Place, ROOT_PLACE, ThreadId};
+use workspan_dag::{Dag, Place, Process, ROOT_PLACE, ThreadId};
 
 use crate::answer::Reply;
 use crate::api_error::ApiError;
@@ -37,6 +37,9 @@ struct RunMeta<'a> {
     threads: Vec<ThreadMeta<'a>>,
     more_threads: u64,
     pools: Vec<PoolMeta<'a>>,
+    /// What people call the processes, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    processes: Vec<String>,
     begin: u64,
     elapsed: u64,
     ticks_per_second: u64,
@@ -92,6 +95,9 @@ struct ThreadMeta<'a> {
     busy: Option<f64>,
     /// Index into `pools`.
     pool: Option<u32>,
+    /// Index into `processes`, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -168,6 +174,7 @@ fn told<'a>(run: &'a Run, meta: &'a workspan_dag::Meta) -> RunMeta<'a> {
         threads: Vec::new(),
         more_threads: 0,
         pools: Vec::new(),
+        processes: Vec::new(),
         begin: 0,
         elapsed: 0,
         ticks_per_second: meta.ticks_per_second,
@@ -245,6 +252,7 @@ fn previewed<'a>(run: &'a Run, overview: &'a Overview) -> RunMeta<'a> {
             name: None,
             busy: None,
             pool: None,
+            process: None,
         }
     });
     let site = |&place: &u32| site_name(place, overview.place(place));
@@ -306,6 +314,7 @@ fn read<'a>(session: &'a Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError>
         threads: threads(picture),
         more_threads: picture.rows.more,
         pools: pools(dag),
+        processes: dag.meta.processes.list.iter().map(Process::title).collect(),
         begin: picture.begin,
         elapsed: picture.elapsed(),
         top_level: picture.top_level(),
@@ -364,6 +373,7 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta<'_>> {
         name: name_of(dag, thread),
         busy: Some((busy as f64 / elapsed).min(1.0)),
         pool: pool_of(dag, thread),
+        process: process_of(dag, thread),
     })
     .collect()
 }
@@ -384,6 +394,14 @@ fn pool_of(dag: &Dag, thread: ThreadId) -> Option<u32> {
     let members = dag.pools.members.iter().filter(|m| m.thread == thread);
     let longest = members.max_by_key(|m| (m.to.saturating_sub(m.from), std::cmp::Reverse(m.pool)));
     longest.map(|m| m.pool)
+}
+
+/// The first process that the thread's number is of.
+fn process_of(dag: &Dag, thread: ThreadId) -> Option<u32> {
+    let threads = &dag.meta.processes.threads;
+    let first = threads.partition_point(|of| of.thread < thread);
+    let of = threads.get(first).filter(|of| of.thread == thread)?;
+    Some(of.process)
 }
 
 /// The thread's name, unless it is only the program's.

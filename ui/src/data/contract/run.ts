@@ -38,6 +38,8 @@ export interface RunMeta {
   more_threads: number;
   /** Empty where there was one pool at a time; `built`: where the program made it. */
   pools: { size: number; built: string | null }[];
+  /** What people call the processes of a run of several: `rank 3`. */
+  processes?: string[];
   /** Absolute tick of the run's start; the report's own JSON has absolute ticks. */
   begin: number;
   elapsed: number;
@@ -128,6 +130,8 @@ export interface ThreadMeta {
   busy: number | null;
   /** Index into `RunMeta.pools`: the pool that it was a worker of for the longest time. */
   pool: number | null;
+  /** Index into `processes`. */
+  process?: number;
 }
 
 export interface SiteName {

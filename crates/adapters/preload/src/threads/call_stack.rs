@@ -13,7 +13,22 @@ const MAX_ADDRESSES: usize = 32;
 const STOP: c_int = 5;
 
 /// Libraries whose threads are workers of a runtime, by the beginnings of their files' names.
-const RUNTIMES: [&[u8]; 4] = [b"libgomp", b"libomp", b"libiomp5", b"libtbb"];
+/// Those of MPI and what it loads watch its connections.
+const RUNTIMES: [&[u8]; 13] = [
+    b"libgomp",
+    b"libomp",
+    b"libiomp5",
+    b"libtbb",
+    b"libmpi",
+    b"libopen-pal",
+    b"libopen-rte",
+    b"libprrte",
+    b"libpmix",
+    b"mca_",
+    b"libucs",
+    b"libuct",
+    b"libfabric",
+];
 
 /// How many of the innermost frames are searched for a runtime. There are several because a
 /// sanitizer's function may lie between the runtime and `pthread_create`.

@@ -41,7 +41,7 @@ fn told_tid() -> u32 {
 }
 
 /// The kernel's number of the calling thread; 0 where it can't be had cheaply.
-pub(super) fn tid() -> u32 {
+pub(crate) fn tid() -> u32 {
     match KNOWS_TID.load(Ordering::Relaxed) {
         true => told_tid(),
         false => 0,
@@ -75,7 +75,7 @@ fn top(frame: usize) -> Option<usize> {
 ///
 /// # Safety
 /// `frame` points to a saved frame pointer with a return address behind it.
-pub(super) unsafe fn walk(frame: *const usize, to: &mut [usize; MAX_FRAMES]) -> usize {
+pub(crate) unsafe fn walk(frame: *const usize, to: &mut [usize; MAX_FRAMES]) -> usize {
     let top = top(frame as usize);
     let mut at = frame as usize;
     let mut count = 0;

@@ -57,6 +57,7 @@ fn noted(threads: &[Chunks], end: u64, steals: &str, probe: u64, more: &[Note]) 
         notes: notes.into_iter().chain(more.iter().cloned()).collect(),
         pairs: vec![(0, 1_000), (2_000_000, 1_001_000)],
         end: Some((end, 1_000 + end / 2)),
+        ..TraceFile::default()
     }
     .bytes()
 }

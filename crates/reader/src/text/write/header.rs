@@ -3,6 +3,7 @@
 use super::Writer;
 use crate::text::header::UNITS;
 use crate::text::places::{place_of_label, root_place, used_places};
+use workspan_dag::Process;
 use workspan_dag::meta::{Steals, TimeUnit};
 
 impl Writer<'_> {
@@ -59,6 +60,7 @@ impl Writer<'_> {
                 part.damaged, part.threads, part.dropped, part.off_cpu
             ));
         }
+        self.processes();
         self.each("facts", &meta.facts, |w, (key, value)| {
             w.put("{\"key\":");
             w.quoted(key);
@@ -92,6 +94,36 @@ impl Writer<'_> {
             });
         }
         self.close();
+    }
+
+    /// The processes of a run of several.
+    fn processes(&mut self) {
+        let processes = &self.dag.meta.processes;
+        let numbered = (0..).zip(&processes.list);
+        let list: Vec<(u32, &Process)> = numbered.collect();
+        self.each("processes", &list, |w, (number, process)| {
+            w.put("{\"name\":");
+            w.quoted(&process.name);
+            if let Some(rank) = process.rank {
+                w.number("rank", rank);
+            }
+            if process.pid != 0 {
+                w.number("pid", process.pid);
+            }
+            if let Some(host) = &process.host {
+                w.string("host", host);
+            }
+            w.number("workers", process.workers);
+            w.number("t", process.from);
+            w.number("to", process.to);
+            if process.in_mpi != 0 {
+                w.number("in_mpi", process.in_mpi);
+            }
+            let own = processes.threads.iter();
+            let own = own.filter(|of| of.process == *number);
+            let threads: Vec<String> = own.map(|of| of.thread.to_string()).collect();
+            w.put(&format!(",\"threads\":[{}]}}", threads.join(",")));
+        });
     }
 
     /// Would a reader come to the same places without a table?

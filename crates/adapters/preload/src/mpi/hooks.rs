@@ -1,0 +1,510 @@
+//! What happens before and after a function of MPI. The entry points call these.
+
+use workspan_recorder::adapter::KeepErrno;
+use workspan_recorder::wait_log::{self, MAX_FRAMES};
+use workspan_trace::entry::{CallRole, RankCall};
+
+use super::library::Family;
+use super::messages::{Counted, Group, Message, Request, group, known};
+use super::{Call, Entry, NO_ROOT};
+use crate::waits::stack;
+
+/// The frame of an entry point, by its frame pointer.
+#[derive(Debug, Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct Frame(*mut usize);
+
+/// What an entry point goes on with.
+#[repr(C)]
+pub(super) struct Before {
+    /// The function to call.
+    next: usize,
+    /// When that was, in ticks; 0: nothing is to be logged.
+    begin: u64,
+}
+
+/// Arguments in registers, which lie below the frame pointer.
+const REGISTERS: usize = 6;
+/// Words below the frame pointer: the result, what is waited for, the end of the room for a status.
+const RESULT: usize = 8;
+const AWAITED: usize = 9;
+const STATUS: usize = 19;
+
+impl Frame {
+    fn slot(self, i: usize) -> *mut usize {
+        match i < REGISTERS {
+            true => self.0.wrapping_sub(1 + i),
+            false => self.0.wrapping_add(2 + i - REGISTERS),
+        }
+    }
+
+    /// The i-th argument.
+    ///
+    /// # Safety
+    /// The function has so many.
+    unsafe fn argument(self, i: usize) -> usize {
+        // SAFETY: the caller's: saved by the entry point, or on the stack.
+        unsafe { *self.slot(i) }
+    }
+
+    /// The same, of type `int`.
+    ///
+    /// # Safety
+    /// As above.
+    unsafe fn int(self, i: usize) -> i32 {
+        // SAFETY: the caller's.
+        unsafe { self.argument(i) as i32 }
+    }
+
+    /// Has the library's function get another argument.
+    ///
+    /// # Safety
+    /// As above, and before it is called. A function's arguments on the stack are its own.
+    unsafe fn replace(self, i: usize, argument: usize) {
+        // SAFETY: the caller's.
+        unsafe { *self.slot(i) = argument };
+    }
+
+    /// Whether the call succeeded.
+    ///
+    /// # Safety
+    /// After the library's function.
+    unsafe fn has_succeeded(self) -> bool {
+        // SAFETY: the entry point stored the result.
+        unsafe { *self.0.wrapping_sub(RESULT) as i32 == 0 }
+    }
+
+    /// Room for a status.
+    fn status(self) -> usize {
+        self.0.wrapping_sub(STATUS) as usize
+    }
+
+    /// Keeps what the call waits for until it returns.
+    ///
+    /// # Safety
+    /// Once, before the library's function.
+    unsafe fn keep(self, awaited: Box<Awaited>) {
+        // SAFETY: the word is the frame's own.
+        unsafe { *self.0.wrapping_sub(AWAITED) = Box::into_raw(awaited) as usize };
+    }
+
+    /// What was kept.
+    ///
+    /// # Safety
+    /// Once, after the library's function.
+    unsafe fn awaited(self) -> Option<Box<Awaited>> {
+        // SAFETY: the word is 0, or a box that `keep` let go of.
+        unsafe {
+            let kept = *self.0.wrapping_sub(AWAITED) as *mut Awaited;
+            (!kept.is_null()).then(|| Box::from_raw(kept))
+        }
+    }
+
+    /// The number of the call stack in the log.
+    fn chain(self) -> u32 {
+        let mut addresses = [0; MAX_FRAMES];
+        // SAFETY: an entry point's frame has both.
+        let count = unsafe { stack::walk(self.0, &mut addresses) };
+        wait_log::chain(addresses.get(..count).unwrap_or(&[]))
+    }
+}
+
+/// What a call waits for.
+struct Awaited {
+    /// The requests, by their places among the arguments, as far as they are known.
+    requests: Vec<Option<(usize, Request)>>,
+    /// Room for statuses, where the program wants none.
+    statuses: Vec<u8>,
+}
+
+/// Before the library's function.
+pub(super) extern "C" fn before(entry: &Entry, frame: Frame) -> Before {
+    let _errno = KeepErrno::new();
+    let next = entry.next();
+    let begin = wait_log::now();
+    if begin == 0 || stack::tid() == 0 {
+        return Before { next, begin: 0 };
+    }
+    let family = Family::of_process();
+    // SAFETY: entry points are those of functions that have these arguments.
+    unsafe {
+        match entry.call {
+            Call::Receive => want_status(frame, family, (3, 4), 6),
+            Call::Probe => want_status(frame, family, (0, 1), 3),
+            Call::Exchange { source, .. } => {
+                want_status(
+                    frame,
+                    family,
+                    (source, source_tag(source)),
+                    source_tag(source) + 2,
+                );
+            }
+            Call::Wait => want_requests(frame, family, (1, 0), (1, true)),
+            Call::WaitAll => want_requests(frame, family, (count(frame), 1), (2, false)),
+            Call::WaitAny => want_requests(frame, family, (count(frame), 1), (3, true)),
+            Call::WaitSome => want_requests(frame, family, (count(frame), 1), (4, false)),
+            // It can't be asked for afterwards.
+            Call::Finalize => drop(group(family.world())),
+            Call::FreeCommunicator => {
+                let handle = family.handle_at(frame.argument(0), 0);
+                known().forget_communicator(handle);
+                return Before { next, begin: 0 };
+            }
+            Call::Collective { .. } | Call::Send | Call::StartSend | Call::StartReceive => {}
+        }
+    }
+    Before { next, begin }
+}
+
+/// The argument of the tag behind that of the source.
+fn source_tag(source: usize) -> usize {
+    source + 1
+}
+
+/// The first argument: how many requests there are.
+///
+/// # Safety
+/// It is.
+unsafe fn count(frame: Frame) -> usize {
+    // SAFETY: the caller's.
+    usize::try_from(unsafe { frame.int(0) }).unwrap_or(0)
+}
+
+/// Whether a message from anybody, or of any tag, is meant.
+fn is_any(family: Family, source: i32, tag: i32) -> bool {
+    /// `MPI_ANY_TAG` of both.
+    const ANY_TAG: i32 = -1;
+    source == family.any_source() || tag == ANY_TAG
+}
+
+/// Has the library tell of a message from anybody also where the program does not ask.
+///
+/// # Safety
+/// Before the library's function, which has these arguments.
+unsafe fn want_status(frame: Frame, family: Family, from: (usize, usize), status: usize) {
+    // SAFETY: the caller's; the frame has room for a status.
+    unsafe {
+        if is_any(family, frame.int(from.0), frame.int(from.1))
+            && frame.argument(status) == family.no_status()
+        {
+            frame.replace(status, frame.status());
+        }
+    }
+}
+
+/// Keeps the requests that are waited for: the library sets their handles to none.
+///
+/// # Safety
+/// As above; `(count, requests)` are their number and the argument that points to them, `(status,
+/// is_one)` the argument of one or all statuses.
+unsafe fn want_requests(
+    frame: Frame,
+    family: Family,
+    (count, requests): (usize, usize),
+    (status, is_one): (usize, bool),
+) {
+    // SAFETY: the caller's; so many handles are there, and room is made for as many statuses.
+    unsafe {
+        let at = frame.argument(requests);
+        let handles: Vec<usize> = (0..count).map(|i| family.handle_at(at, i)).collect();
+        let open = known();
+        let requests: Vec<Option<(usize, Request)>> = handles
+            .iter()
+            .map(|&handle| Some((handle, open.request(handle)?)))
+            .collect();
+        drop(open);
+        let is_any = |request: &Option<(usize, Request)>| {
+            matches!(request, Some((_, Request::ReceiveAny { .. })))
+        };
+        let mut awaited = Box::new(Awaited {
+            statuses: Vec::new(),
+            requests,
+        });
+        if awaited.requests.iter().any(is_any) && frame.argument(status) == family.no_status() {
+            let room = match is_one {
+                true => frame.status(),
+                false => {
+                    awaited.statuses = vec![0; count * family.status_size() + 8];
+                    awaited.statuses.as_mut_ptr() as usize
+                }
+            };
+            frame.replace(status, room);
+        }
+        frame.keep(awaited);
+    }
+}
+
+/// A call that is over.
+struct Done {
+    frame: Frame,
+    family: Family,
+    tid: u32,
+    chain: u32,
+    function: u32,
+    begin: u64,
+    end: u64,
+}
+
+/// After it, where `begin` is not 0.
+pub(super) extern "C" fn after(entry: &Entry, frame: Frame, begin: u64) {
+    let _errno = KeepErrno::new();
+    let end = wait_log::now();
+    // SAFETY: the library's function has returned.
+    let (awaited, has_succeeded) = unsafe { (frame.awaited(), frame.has_succeeded()) };
+    if end == 0 || !has_succeeded {
+        return;
+    }
+    let done = Done {
+        frame,
+        family: Family::of_process(),
+        tid: stack::tid(),
+        chain: frame.chain(),
+        function: entry.function,
+        begin,
+        end,
+    };
+    // SAFETY: entry points are those of functions that have these arguments, and the library's
+    // function has stored its results.
+    unsafe { done.log(entry.call, awaited.as_deref()) };
+}
+
+impl Done {
+    /// # Safety
+    /// The function has the arguments of that kind of call.
+    unsafe fn log(&self, call: Call, awaited: Option<&Awaited>) {
+        let (frame, family) = (self.frame, self.family);
+        // SAFETY: the caller's.
+        unsafe {
+            match call {
+                Call::Collective {
+                    role,
+                    communicator,
+                    root,
+                } => {
+                    let communicator = family.handle(frame.argument(communicator));
+                    let root = (root != NO_ROOT).then(|| frame.int(root));
+                    self.collective(role, communicator, root);
+                }
+                Call::Finalize => self.collective(CallRole::All, family.world(), None),
+                Call::Send => drop(self.sent(3, frame.argument(5))),
+                Call::StartSend => {
+                    if let Some(message) = self.sent(3, frame.argument(5)) {
+                        self.open(6, Request::Send(message));
+                    }
+                }
+                Call::Receive => {
+                    self.received((3, 4), frame.argument(5), frame.argument(6));
+                }
+                Call::StartReceive => self.asked(),
+                Call::Exchange {
+                    destination,
+                    source,
+                } => {
+                    let tag = source_tag(source);
+                    let communicator = frame.argument(tag + 1);
+                    self.sent(destination, communicator);
+                    self.received((source, tag), communicator, frame.argument(tag + 2));
+                }
+                Call::Probe => self.probed(),
+                Call::Wait => self.waited(awaited, 0, 0, frame.argument(1)),
+                Call::WaitAll => {
+                    let statuses = frame.argument(2);
+                    for at in 0..awaited.map_or(0, |awaited| awaited.requests.len()) {
+                        self.waited(awaited, at, at, statuses);
+                    }
+                }
+                Call::WaitAny => {
+                    let index = (frame.argument(2) as *const i32).read_unaligned();
+                    if let Ok(at) = usize::try_from(index) {
+                        self.waited(awaited, at, 0, frame.argument(3));
+                    }
+                }
+                Call::WaitSome => {
+                    let count = (frame.argument(2) as *const i32).read_unaligned();
+                    let indices = frame.argument(3) as *const i32;
+                    for i in 0..usize::try_from(count).unwrap_or(0) {
+                        let at = usize::try_from(indices.add(i).read_unaligned());
+                        self.waited(awaited, at.unwrap_or(usize::MAX), i, frame.argument(4));
+                    }
+                }
+                Call::FreeCommunicator => {}
+            }
+        }
+    }
+
+    fn write(&self, role: CallRole, message: Message, peer: Option<u32>) {
+        let call = RankCall {
+            begin: self.begin,
+            stack: None,
+            ticks: self.end.saturating_sub(self.begin),
+            function: self.function,
+            role,
+            group: message.group,
+            peer,
+            tag: message.tag,
+            turn: message.turn,
+        };
+        wait_log::rank_call(self.tid, self.chain, &call);
+    }
+
+    fn message(&self, role: CallRole, message: Message) {
+        self.write(role, message, Some(message.peer));
+    }
+
+    fn collective(&self, role: CallRole, communicator: usize, root: Option<i32>) {
+        let Some(group) = group(communicator) else {
+            return;
+        };
+        let turn = known().count(Counted::Collective, group.id, 0, 0);
+        let operation = Message {
+            group: group.id,
+            peer: 0,
+            tag: 0,
+            turn,
+        };
+        self.write(role, operation, root.and_then(|root| group.rank(root)));
+    }
+
+    fn group(&self, communicator: usize) -> Option<Group> {
+        group(self.family.handle(communicator))
+    }
+
+    /// A message with destination and tag in the argument `to` and the next one.
+    ///
+    /// # Safety
+    /// The function has these arguments.
+    unsafe fn sent(&self, to: usize, communicator: usize) -> Option<Message> {
+        // SAFETY: the caller's.
+        let (peer, tag) = unsafe { (self.frame.int(to), self.frame.int(to + 1)) };
+        let group = self.group(communicator)?;
+        let (peer, tag) = (group.rank(peer)?, tag_number(tag));
+        let message = Message {
+            group: group.id,
+            peer,
+            tag,
+            turn: known().count(Counted::Sent, group.id, peer, tag),
+        };
+        self.message(CallRole::Send, message);
+        Some(message)
+    }
+
+    /// A message came from that source, with that tag, through the communicator.
+    fn arrived(&self, source: i32, tag: i32, communicator: usize) -> Option<Message> {
+        let group = self.group(communicator)?;
+        let (peer, tag) = (group.rank(source)?, tag_number(tag));
+        let turn = known().count(Counted::Received, group.id, peer, tag);
+        Some(Message {
+            group: group.id,
+            peer,
+            tag,
+            turn,
+        })
+    }
+
+    /// Source and tag of the message that was asked for by those arguments.
+    ///
+    /// # Safety
+    /// The function has these arguments, and stored the status.
+    unsafe fn source(&self, from: (usize, usize), status: usize) -> (i32, i32) {
+        // SAFETY: the caller's. Where the message is from anybody there is a status.
+        unsafe {
+            let asked = (self.frame.int(from.0), self.frame.int(from.1));
+            match is_any(self.family, asked.0, asked.1) {
+                true if status == self.family.no_status() => asked,
+                true => self.family.source_and_tag(status),
+                false => asked,
+            }
+        }
+    }
+
+    /// # Safety
+    /// As above.
+    unsafe fn received(&self, from: (usize, usize), communicator: usize, status: usize) {
+        // SAFETY: the caller's.
+        let (source, tag) = unsafe { self.source(from, status) };
+        if let Some(message) = self.arrived(source, tag, communicator) {
+            self.message(CallRole::Receive, message);
+        }
+    }
+
+    /// # Safety
+    /// It is a call of `MPI_Probe`.
+    unsafe fn probed(&self) {
+        // SAFETY: the caller's.
+        let (source, tag, communicator) = unsafe {
+            let status = self.frame.argument(3);
+            let (source, tag) = self.source((0, 1), status);
+            (source, tag, self.frame.argument(2))
+        };
+        let Some(group) = self.group(communicator) else {
+            return;
+        };
+        if let Some(peer) = group.rank(source) {
+            let tag = tag_number(tag);
+            let message = Message {
+                group: group.id,
+                peer,
+                tag,
+                turn: known().next_received(group.id, peer, tag),
+            };
+            self.message(CallRole::AwaitReceive, message);
+        }
+    }
+
+    /// # Safety
+    /// It is a call of `MPI_Irecv`.
+    unsafe fn asked(&self) {
+        // SAFETY: the caller's.
+        unsafe {
+            let (source, tag) = (self.frame.int(3), self.frame.int(4));
+            let communicator = self.frame.argument(5);
+            if is_any(self.family, source, tag) {
+                let communicator = self.family.handle(communicator);
+                self.open(6, Request::ReceiveAny { communicator });
+            } else if let Some(message) = self.arrived(source, tag, communicator) {
+                self.message(CallRole::Ask, message);
+                self.open(6, Request::Receive(message));
+            }
+        }
+    }
+
+    /// Keeps the request that the argument points to.
+    ///
+    /// # Safety
+    /// The function stored one there.
+    unsafe fn open(&self, argument: usize, request: Request) {
+        // SAFETY: the caller's.
+        let handle = unsafe { self.family.handle_at(self.frame.argument(argument), 0) };
+        known().open(handle, request);
+    }
+
+    /// The request that was at that place is complete; its status is the how many-th at that
+    /// address.
+    ///
+    /// # Safety
+    /// The function stored the status.
+    unsafe fn waited(&self, awaited: Option<&Awaited>, at: usize, i: usize, statuses: usize) {
+        let request = awaited.and_then(|awaited| awaited.requests.get(at).copied());
+        let Some((handle, request)) = request.flatten() else {
+            return;
+        };
+        known().close(handle);
+        match request {
+            Request::Send(message) => self.message(CallRole::AwaitSend, message),
+            Request::Receive(message) => self.message(CallRole::AwaitReceive, message),
+            Request::ReceiveAny { communicator } if statuses != self.family.no_status() => {
+                let status = statuses + i * self.family.status_size();
+                // SAFETY: the caller's.
+                let (source, tag) = unsafe { self.family.source_and_tag(status) };
+                if let Some(message) = self.arrived(source, tag, communicator) {
+                    self.message(CallRole::AwaitReceive, message);
+                }
+            }
+            Request::ReceiveAny { .. } => {}
+        }
+    }
+}
+
+fn tag_number(tag: i32) -> u64 {
+    u64::from(tag as u32)
+}

@@ -1,0 +1,240 @@
+//! The MPI library of the process: its functions, and what differs between the two families.
+//!
+//! Open MPI's handles are pointers, those of MPICH and its kin (Intel MPI, MVAPICH, Cray MPICH,
+//! which share an ABI) are numbers of 32 bits.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+
+use crate::libc_symbol::{self, dlsym};
+use crate::loaded_files::{self, is_ours};
+
+const RTLD_LAZY: c_int = 1;
+const RTLD_NOLOAD: c_int = 4;
+
+unsafe extern "C" {
+    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
+}
+
+/// The library's function or object of this name, behind this library; 0 where there is none.
+pub(super) fn look_up(name: &CStr) -> usize {
+    match libc_symbol::look_up(name) {
+        0 => look_up_in_library(name),
+        found => found,
+    }
+}
+
+/// The same where the library was loaded for the use of another one alone, as an extension of
+/// Python loads it.
+#[cold]
+fn look_up_in_library(name: &CStr) -> usize {
+    let inside = loaded_files::with(|objects| {
+        let functions = objects.list.iter();
+        let mut functions = functions.filter_map(|object| object.function(c"PMPI_Barrier"));
+        functions.find(|&function| !is_ours(function))
+    });
+    let Some(inside) = inside else {
+        return 0;
+    };
+    let path = loaded_files::with_path_of(inside, |path| {
+        let mut path = path.to_vec();
+        path.push(0);
+        path
+    });
+    let Some(path) = path else {
+        return 0;
+    };
+    // SAFETY: the path ends in a 0, and the name is a C string. The file is loaded, and stays.
+    unsafe {
+        let library = dlopen(path.as_ptr().cast(), RTLD_LAZY | RTLD_NOLOAD);
+        match library.is_null() {
+            true => 0,
+            false => dlsym(library, name.as_ptr()) as usize,
+        }
+    }
+}
+
+/// The two families.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Family {
+    OpenMpi,
+    Mpich,
+}
+
+/// 0 before it is looked for.
+static FAMILY: AtomicU8 = AtomicU8::new(0);
+/// Open MPI's communicator of all ranks.
+static WORLD: AtomicUsize = AtomicUsize::new(0);
+
+impl Family {
+    /// That of the process.
+    pub(super) fn of_process() -> Family {
+        match FAMILY.load(Ordering::Acquire) {
+            1 => Family::OpenMpi,
+            2 => Family::Mpich,
+            _ => Family::look(),
+        }
+    }
+
+    #[cold]
+    fn look() -> Family {
+        // The program may have a copy of the object, which the library uses then too.
+        // SAFETY: the name is a C string; `RTLD_DEFAULT` is null.
+        let shared = unsafe { dlsym(core::ptr::null_mut(), c"ompi_mpi_comm_world".as_ptr()) };
+        let world = match shared.is_null() {
+            true => look_up(c"ompi_mpi_comm_world"),
+            false => shared as usize,
+        };
+        WORLD.store(world, Ordering::Release);
+        let (family, code) = match world {
+            0 => (Family::Mpich, 2),
+            _ => (Family::OpenMpi, 1),
+        };
+        FAMILY.store(code, Ordering::Release);
+        family
+    }
+
+    /// `MPI_COMM_WORLD`
+    pub(super) fn world(self) -> usize {
+        match self {
+            Family::OpenMpi => WORLD.load(Ordering::Acquire),
+            Family::Mpich => 0x4400_0000,
+        }
+    }
+
+    /// `MPI_ANY_SOURCE`
+    pub(super) fn any_source(self) -> i32 {
+        match self {
+            Family::OpenMpi => -1,
+            Family::Mpich => -2,
+        }
+    }
+
+    /// `MPI_STATUS_IGNORE`, and `MPI_STATUSES_IGNORE`
+    pub(super) fn no_status(self) -> usize {
+        match self {
+            Family::OpenMpi => 0,
+            Family::Mpich => 1,
+        }
+    }
+
+    /// The size of a status.
+    pub(super) fn status_size(self) -> usize {
+        match self {
+            Family::OpenMpi => 24,
+            Family::Mpich => 20,
+        }
+    }
+
+    /// Source and tag in a status.
+    ///
+    /// # Safety
+    /// A status is there.
+    pub(super) unsafe fn source_and_tag(self, status: usize) -> (i32, i32) {
+        let words = status as *const i32;
+        let first = match self {
+            Family::OpenMpi => 0,
+            Family::Mpich => 2,
+        };
+        // SAFETY: the caller's; both structures have these words.
+        unsafe {
+            (
+                words.add(first).read_unaligned(),
+                words.add(first + 1).read_unaligned(),
+            )
+        }
+    }
+
+    /// A handle that came as an argument.
+    pub(super) fn handle(self, argument: usize) -> usize {
+        match self {
+            Family::OpenMpi => argument,
+            Family::Mpich => argument as u32 as usize,
+        }
+    }
+
+    /// The `i`-th of the handles at that address.
+    ///
+    /// # Safety
+    /// So many are there.
+    pub(super) unsafe fn handle_at(self, address: usize, i: usize) -> usize {
+        // SAFETY: the caller's.
+        unsafe {
+            match self {
+                Family::OpenMpi => (address as *const usize).add(i).read_unaligned(),
+                Family::Mpich => (address as *const u32).add(i).read_unaligned() as usize,
+            }
+        }
+    }
+}
+
+type OfHandle = unsafe extern "C" fn(usize, *mut usize) -> c_int;
+type Number = unsafe extern "C" fn(usize, *mut c_int) -> c_int;
+type Translate = unsafe extern "C" fn(usize, c_int, *const c_int, usize, *mut c_int) -> c_int;
+type Free = unsafe extern "C" fn(*mut usize) -> c_int;
+
+/// The functions that tell of communicators, by their profiling names, so that nobody sees us call
+/// them.
+struct Functions {
+    is_inter: Number,
+    group: OfHandle,
+    size: Number,
+    translate: Translate,
+    free: Free,
+}
+
+impl Functions {
+    fn find() -> Option<Functions> {
+        let address = |name| Some(look_up(name)).filter(|&found| found != 0);
+        // SAFETY: the types are those of the standard. Handles are passed as words: a number of 32
+        // bits is in the lower half of its register.
+        unsafe {
+            Some(Functions {
+                is_inter: core::mem::transmute::<usize, Number>(address(c"PMPI_Comm_test_inter")?),
+                group: core::mem::transmute::<usize, OfHandle>(address(c"PMPI_Comm_group")?),
+                size: core::mem::transmute::<usize, Number>(address(c"PMPI_Group_size")?),
+                translate: core::mem::transmute::<usize, Translate>(address(
+                    c"PMPI_Group_translate_ranks",
+                )?),
+                free: core::mem::transmute::<usize, Free>(address(c"PMPI_Group_free")?),
+            })
+        }
+    }
+}
+
+/// The ranks of a communicator, in the numbers of all ranks; `u32::MAX` for one that is none of
+/// them. `None` for a communicator between two groups, and where the library does not tell.
+pub(super) fn ranks_of(communicator: usize) -> Option<Vec<u32>> {
+    /// No run has more ranks.
+    const MOST_RANKS: c_int = 1 << 24;
+    let functions = Functions::find()?;
+    let family = Family::of_process();
+    let mut between = 0;
+    let mut size = 0;
+    // Numbers of 32 bits are stored in the lower half.
+    let (mut group, mut all) = (0usize, 0usize);
+    // SAFETY: the communicator is the program's, which uses it in the call that this belongs to, and
+    // the results are stored in variables that have room for handles of both kinds.
+    unsafe {
+        if (functions.is_inter)(communicator, &raw mut between) != 0
+            || between != 0
+            || (functions.group)(communicator, &raw mut group) != 0
+        {
+            return None;
+        }
+        let mut ranks = None;
+        if (functions.size)(group, &raw mut size) == 0
+            && (1..=MOST_RANKS).contains(&size)
+            && (functions.group)(family.world(), &raw mut all) == 0
+        {
+            let own: Vec<c_int> = (0..size).collect();
+            let mut told = vec![-1; size as usize];
+            let done = (functions.translate)(group, size, own.as_ptr(), all, told.as_mut_ptr());
+            ranks = (done == 0).then_some(told);
+            (functions.free)(&raw mut all);
+        }
+        (functions.free)(&raw mut group);
+        let number = |rank: c_int| u32::try_from(rank).unwrap_or(u32::MAX);
+        Some(ranks?.into_iter().map(number).collect())
+    }
+}

@@ -1,0 +1,55 @@
+//! Reads the traces of several processes of one run as one run.
+//!
+//! [`members`] reads each trace, and puts all of them on one clock; [`merge`] gives tasks, places,
+//! stacks and threads numbers that hold for all; [`late_ranks`] finds who waited for whom in calls
+//! of MPI; [`run`] says what is known of the run as a whole.
+
+mod late_ranks;
+mod members;
+mod merge;
+mod run;
+mod thread_numbers;
+
+use std::io::{self, Write};
+
+use workspan_dag::build::{Mode, build};
+use workspan_dag::{Dag, Error};
+use workspan_trace::bundle;
+
+use crate::open::OpenOptions;
+
+/// The [`Dag`] of a bundle's processes.
+///
+/// # Errors
+/// It is none, one of its traces can't be read, or they are of different clocks.
+pub(crate) fn dag(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
+    let traces = bundle::traces(bytes)?;
+    // A list may name one trace many times, and no run is that large.
+    let listed = traces.iter().map(|trace| trace.len());
+    if listed.fold(0, usize::saturating_add) > bytes.len() {
+        let what = "its list has traces that lie over each other; copy the file again";
+        return Err(Error::Trace(what.into()));
+    }
+    let members = members::read(&traces, options)?;
+    let mut raw = merge::merge(members)?;
+    late_ranks::find(&mut raw);
+    build(raw.trace, Mode::Repair)
+}
+
+/// Writes a bundle of these traces, each the whole of a recorded trace's file.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write(traces: &[&[u8]], mut out: impl Write) -> io::Result<()> {
+    let lengths: Vec<u64> = traces.iter().map(|trace| trace.len() as u64).collect();
+    let (head, offsets) = bundle::head(&lengths);
+    out.write_all(&head)?;
+    let mut at = head.len() as u64;
+    for (trace, &offset) in traces.iter().zip(&offsets) {
+        let gap = offset.saturating_sub(at) as usize;
+        out.write_all(&vec![0; gap])?;
+        out.write_all(trace)?;
+        at = offset + trace.len() as u64;
+    }
+    out.flush()
+}

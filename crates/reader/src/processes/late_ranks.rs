@@ -1,0 +1,310 @@
+//! Who waited for whom in calls of MPI (MODEL.md §2).
+//!
+//! A rank waits from the begin of its call until the last of those that it needs has made its own
+//! call: the sender of a message, the receiver of one that is not taken before it is asked for, the
+//! root of a broadcast, all ranks at a barrier. The rest of the call is the rank's own work. That
+//! time is blocked, whether its thread slept or asked again and again, and whoever was last is its
+//! holder.
+
+use std::collections::BTreeMap;
+
+use workspan_dag::raw::{CallRole, RankCall, RawTrace};
+use workspan_dag::samples::RawStop;
+use workspan_dag::{Frame, NONE, Off, OffWhy, Waited, samples::WaitedFor};
+
+use super::merge::Merged;
+use crate::recorded::off_cpu::unite;
+
+/// Shorter waits are left out: a call takes as long.
+const MIN_WAIT_NS: u64 = 1_000;
+
+/// A call, and who made it.
+#[derive(Debug, Clone, Copy)]
+struct Called {
+    launch: u32,
+    rank: u32,
+    thread: u32,
+    call: RankCall,
+}
+
+/// A message, from either end: launch, group, sender, receiver, tag, turn.
+type MessageKey = (u32, u64, u32, u32, u64, u64);
+
+/// Both ends of a message.
+#[derive(Debug, Clone, Copy, Default)]
+struct Ends {
+    sent: Option<Called>,
+    asked: Option<Called>,
+}
+
+/// The call that another one waited for.
+#[derive(Debug, Clone, Copy)]
+struct Wait {
+    waiting: Called,
+    late: Called,
+}
+
+/// Adds the waits in calls of MPI to the run, as times off the CPU with their holders.
+pub(super) fn find(merged: &mut Merged) {
+    let calls = calls(merged);
+    if calls.is_empty() {
+        return;
+    }
+    let mut waits = waits_for_messages(&calls);
+    waits.extend(waits_in_collectives(&calls));
+    let raw = &mut merged.trace;
+    let shortest = raw.meta.tick_rate().saturating_mul(MIN_WAIT_NS) / 1_000_000_000;
+    let waits = of_each_call(waits, shortest);
+    drop_samples(raw, &waits);
+    let rate = u128::from(raw.meta.tick_rate().max(1));
+    let polling = u128::from(polled(raw, &waits)) * 1_000_000_000 / rate;
+    if let Some(cpu) = &mut raw.meta.cpu {
+        cpu.polling = u64::try_from(polling).unwrap_or(u64::MAX);
+    }
+    add(raw, &waits);
+}
+
+/// The calls of all ranks, by time. Programs that one launch starts one after the other in a
+/// process's place count as launches of their own.
+fn calls(merged: &mut Merged) -> Vec<Called> {
+    let raw = &mut merged.trace;
+    let processes = &raw.meta.processes;
+    let mut launches: BTreeMap<(&str, u32), u32> = BTreeMap::new();
+    let mut runs: BTreeMap<(&str, u32), u32> = BTreeMap::new();
+    let mut of_process: Vec<Option<(u32, u32)>> = vec![None; processes.list.len()];
+    let mut calling = vec![false; processes.list.len()];
+    let told = raw.rank_calls.iter();
+    let known = told.filter_map(|(thread, call)| processes.of(*thread, call.begin));
+    known.for_each(|process| calling[process] = true);
+    let mut by_time: Vec<usize> = (0..calling.len()).filter(|&p| calling[p]).collect();
+    by_time.sort_by_key(|&process| processes.list[process].from);
+    for process in by_time {
+        let Some(rank) = processes.list[process].rank else {
+            continue;
+        };
+        let launch = merged.launches[process].as_str();
+        let run = runs.entry((launch, rank)).or_default();
+        let next = launches.len() as u32;
+        let number = *launches.entry((launch, *run)).or_insert(next);
+        *run += 1;
+        of_process[process] = Some((number, rank));
+    }
+    let told = std::mem::take(&mut raw.rank_calls);
+    let called = |(thread, call): (u32, RankCall)| {
+        let process = raw.meta.processes.of(thread, call.begin)?;
+        let (launch, rank) = (*of_process.get(process)?)?;
+        Some(Called {
+            launch,
+            rank,
+            thread,
+            call,
+        })
+    };
+    let mut calls: Vec<Called> = told.into_iter().filter_map(called).collect();
+    calls.sort_by_key(|called| (called.call.begin, called.thread, called.call));
+    calls
+}
+
+fn message(called: &Called) -> Option<MessageKey> {
+    let (call, peer) = (&called.call, called.call.peer?);
+    let (sender, receiver) = match call.role {
+        CallRole::Send | CallRole::AwaitSend => (called.rank, peer),
+        CallRole::Receive | CallRole::Ask | CallRole::AwaitReceive => (peer, called.rank),
+        CallRole::All | CallRole::FromRoot | CallRole::ToRoot | CallRole::Prefix => return None,
+    };
+    let turn = Some(call.turn).filter(|&turn| turn > 0)?;
+    Some((called.launch, call.group, sender, receiver, call.tag, turn))
+}
+
+fn waits_for_messages(calls: &[Called]) -> Vec<Wait> {
+    let mut ends: BTreeMap<MessageKey, Ends> = BTreeMap::new();
+    for called in calls {
+        let Some(key) = message(called) else {
+            continue;
+        };
+        let ends = ends.entry(key).or_default();
+        match called.call.role {
+            CallRole::Send => ends.sent = ends.sent.or(Some(*called)),
+            CallRole::Receive | CallRole::Ask => ends.asked = ends.asked.or(Some(*called)),
+            _ => {}
+        }
+    }
+    // A message that was there before it was sent is another one.
+    let is_sound = |receiving: &Called, ends: &Ends| {
+        let sent = ends.sent.map(|sent| sent.call.begin);
+        sent.is_some_and(|sent| sent <= receiving.call.end())
+    };
+    let mut waits = Vec::new();
+    for called in calls {
+        let ends = message(called).and_then(|key| ends.get(&key));
+        let Some(ends) = ends else {
+            continue;
+        };
+        let late = match called.call.role {
+            CallRole::Receive | CallRole::AwaitReceive if is_sound(called, ends) => ends.sent,
+            CallRole::Send | CallRole::AwaitSend => ends.asked,
+            _ => None,
+        };
+        waits.extend(late.map(|late| Wait {
+            waiting: *called,
+            late,
+        }));
+    }
+    waits
+}
+
+fn waits_in_collectives(calls: &[Called]) -> Vec<Wait> {
+    let mut operations: BTreeMap<(u32, u64, u64), Vec<Called>> = BTreeMap::new();
+    for called in calls {
+        let call = &called.call;
+        let is_one = matches!(
+            call.role,
+            CallRole::All | CallRole::FromRoot | CallRole::ToRoot | CallRole::Prefix
+        );
+        if is_one && call.turn > 0 {
+            let key = (called.launch, call.group, call.turn);
+            operations.entry(key).or_default().push(*called);
+        }
+    }
+    let mut waits = Vec::new();
+    for of_one in operations.values() {
+        let Some(first) = of_one.first() else {
+            continue;
+        };
+        // Ranks that do not agree on what they call are not in one operation.
+        if of_one
+            .iter()
+            .any(|c| c.call.function != first.call.function)
+        {
+            continue;
+        }
+        let last = |needed: &dyn Fn(&Called) -> bool| {
+            let needed = of_one.iter().filter(|called| needed(called));
+            needed
+                .max_by_key(|called| (called.call.begin, called.rank))
+                .copied()
+        };
+        let last_of_all = last(&|_| true);
+        let root = first.call.peer;
+        let root = last(&|called| Some(called.rank) == root);
+        for waiting in of_one {
+            let late = match waiting.call.role {
+                CallRole::All => last_of_all,
+                CallRole::FromRoot => root,
+                CallRole::ToRoot if waiting.call.peer == Some(waiting.rank) => last_of_all,
+                CallRole::Prefix => last(&|called| called.rank <= waiting.rank),
+                _ => None,
+            };
+            waits.extend(late.map(|late| Wait {
+                waiting: *waiting,
+                late,
+            }));
+        }
+    }
+    waits
+}
+
+/// Of each call the wait that lasted longest, by thread, then time. Only what the call did not
+/// outlast is a wait.
+fn of_each_call(waits: Vec<Wait>, shortest: u64) -> Vec<Wait> {
+    let mut longest: BTreeMap<(u32, u64), Wait> = BTreeMap::new();
+    for wait in waits {
+        let (call, until) = (&wait.waiting.call, wait.late.call.begin);
+        let is_wait = until > call.begin.saturating_add(shortest) && until <= call.end();
+        if !is_wait || wait.late.thread == wait.waiting.thread {
+            continue;
+        }
+        let kept = longest
+            .entry((wait.waiting.thread, call.begin))
+            .or_insert(wait);
+        if kept.late.call.begin < until {
+            *kept = wait;
+        }
+    }
+    longest.into_values().collect()
+}
+
+/// A sample of a thread that waits tells nothing of its work.
+fn drop_samples(raw: &mut RawTrace, waits: &[Wait]) {
+    let time = |wait: &Wait| (wait.waiting.thread, wait.waiting.call.begin);
+    raw.samples.list.retain(|sample| {
+        let begun = waits.partition_point(|wait| time(wait) <= (sample.thread, sample.t));
+        let wait = begun.checked_sub(1).map(|at| &waits[at]);
+        !wait.is_some_and(|wait| {
+            wait.waiting.thread == sample.thread && sample.t < wait.late.call.begin
+        })
+    });
+}
+
+/// Ticks of the waits in which the thread was on a CPU.
+fn polled(raw: &mut RawTrace, waits: &[Wait]) -> u64 {
+    let offs = &mut raw.offs;
+    offs.sort_by_key(|off| (off.thread, off.start));
+    let on_cpu = |wait: &Wait| {
+        let thread = wait.waiting.thread;
+        let (begin, end) = (wait.waiting.call.begin, wait.late.call.begin);
+        let first = offs.partition_point(|off| (off.thread, off.end) <= (thread, begin));
+        let inside = offs[first..].iter();
+        let inside = inside.take_while(|off| off.thread == thread && off.start < end);
+        let off: u64 = inside
+            .map(|off| off.end.min(end).saturating_sub(off.start.max(begin)))
+            .sum();
+        (end - begin).saturating_sub(off)
+    };
+    waits.iter().map(on_cpu).fold(0, u64::saturating_add)
+}
+
+fn add(raw: &mut RawTrace, waits: &[Wait]) {
+    let mut functions: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut stacks: BTreeMap<(u32, Option<u32>), u32> = BTreeMap::new();
+    for wait in waits {
+        let mut stack = |called: &Called| {
+            let call = &called.call;
+            *stacks
+                .entry((call.function, call.stack))
+                .or_insert_with(|| stack_in(raw, call, &mut functions))
+        };
+        let (waiting, late) = (stack(&wait.waiting), stack(&wait.late));
+        let call = &wait.waiting.call;
+        let ticks = wait.late.call.begin - call.begin;
+        raw.samples.stops.push(RawStop {
+            t: call.begin,
+            thread: wait.waiting.thread,
+            stack: waiting,
+            ticks,
+            wait: Some(Waited {
+                kind: WaitedFor::Rank,
+                object: call.group.wrapping_add(call.turn).max(1),
+                by: wait.late.thread,
+                released_at: late,
+                held: ticks,
+            }),
+        });
+        raw.offs.push(Off {
+            thread: wait.waiting.thread,
+            start: call.begin,
+            end: wait.late.call.begin,
+            why: OffWhy::Blocked,
+            on: None,
+        });
+    }
+    raw.offs = unite(std::mem::take(&mut raw.offs));
+}
+
+/// A stack with the function of MPI on top of where it was called.
+fn stack_in(raw: &mut RawTrace, call: &RankCall, functions: &mut BTreeMap<u32, u32>) -> u32 {
+    let samples = &mut raw.samples;
+    let frame = *functions.entry(call.function).or_insert_with(|| {
+        samples.frames.push(Frame {
+            function: call.name().to_owned(),
+            ..Frame::default()
+        });
+        samples.frames.len() as u32 - 1
+    });
+    let below = match call.stack {
+        Some(stack) if stack != NONE => samples.stacks.get(stack as usize).to_vec(),
+        _ => Vec::new(),
+    };
+    samples.stacks.push([frame].into_iter().chain(below));
+    samples.stacks.len() as u32 - 1
+}

@@ -1,0 +1,511 @@
+//! One run of the processes' parts: numbers that hold for all of them, times on one clock.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use workspan_dag::meta::Meta;
+use workspan_dag::pools::{Member as WorkerTime, Pool};
+use workspan_dag::processes::{Process, Processes, ThreadOfProcess};
+use workspan_dag::raw::{RawEnd, RawRegion, RawTrace};
+use workspan_dag::{Error, Frame, NONE, Place, ROOT_PLACE, ThreadEvent};
+
+use super::members::Member;
+use super::run;
+use super::thread_numbers::ThreadNumbers;
+
+/// The run of all processes.
+pub(super) struct Merged {
+    /// As told, with what each rank called of MPI.
+    pub(super) trace: RawTrace,
+    /// The launch that each process is of, by the processes' numbers.
+    pub(super) launches: Vec<String>,
+}
+
+/// The most processes whose workers are told apart as pools: the measures of a pool take a walk
+/// over all strands.
+const MOST_POOLS: usize = 64;
+
+/// Puts the processes together.
+///
+/// # Errors
+/// There are more tasks or strands than numbers for them.
+pub(super) fn merge(members: Vec<Member>) -> Result<Merged, Error> {
+    let numbers = ThreadNumbers::new(&members);
+    let mut merged = Merging::default();
+    let mut meta = run::meta(&members);
+    (meta.workers, meta.threads) = (numbers.workers, numbers.total);
+    meta.thread_names = names(&members, &numbers);
+    let several_workers = members.iter().any(|m| m.trace.raw.meta.workers > 1);
+    let has_pools = (several_workers && members.len() <= MOST_POOLS)
+        || members.iter().any(|m| !m.trace.raw.pools.list.is_empty());
+    let launches = members.iter().map(|member| member.launch.clone()).collect();
+    let mut processes = Processes::default();
+    for (at, member) in members.into_iter().enumerate() {
+        let threads = &numbers.of[at];
+        processes.list.push(process(&member));
+        let own = threads.iter().map(|&thread| ThreadOfProcess {
+            thread,
+            from: member.from,
+            process: at as u32,
+        });
+        processes.threads.extend(own);
+        merged.add(member, at as u64, threads, has_pools)?;
+    }
+    processes.threads.sort_unstable();
+    let mut trace = merged.all;
+    trace.pools.members.sort_unstable();
+    meta.processes = processes;
+    trace.meta = meta;
+    Ok(Merged { trace, launches })
+}
+
+fn process(member: &Member) -> Process {
+    let Member { trace, .. } = member;
+    let meta = &trace.raw.meta;
+    Process {
+        name: meta.name.clone().unwrap_or_else(|| "program".into()),
+        rank: member.rank,
+        pid: trace.header.pid,
+        host: meta.host.clone(),
+        workers: meta.workers,
+        from: member.from,
+        to: member.to,
+        in_mpi: in_mpi(&trace.raw),
+    }
+}
+
+/// Ticks in calls of MPI. Of several told of one call each is the whole of it.
+fn in_mpi(raw: &RawTrace) -> u64 {
+    let calls: BTreeSet<(u32, u64, u64)> = raw
+        .rank_calls
+        .iter()
+        .map(|(thread, call)| (*thread, call.begin, call.ticks))
+        .collect();
+    let ticks = calls.iter().map(|call| call.2);
+    ticks.fold(0, u64::saturating_add)
+}
+
+/// `rank 3` for a process's only or first thread, `rank 3: name` for others that have names.
+fn names(members: &[Member], numbers: &ThreadNumbers) -> Vec<String> {
+    let mut names = vec![String::new(); numbers.total as usize];
+    for (member, threads) in members.iter().zip(&numbers.of) {
+        let title = process(member).title();
+        let own = &member.trace.raw.meta.thread_names;
+        let program = own.first().cloned().unwrap_or_default();
+        for (at, &thread) in threads.iter().enumerate() {
+            let Some(name) = names.get_mut(thread as usize) else {
+                continue;
+            };
+            if !name.is_empty() {
+                continue;
+            }
+            *name = match own.get(at) {
+                Some(own) if at > 0 && !own.is_empty() && *own != program => {
+                    format!("{title}: {own}")
+                }
+                _ => title.clone(),
+            };
+        }
+    }
+    names
+}
+
+/// What was put together so far.
+#[derive(Default)]
+struct Merging {
+    all: RawTrace,
+    places: BTreeMap<String, Vec<u32>>,
+    labels: BTreeMap<String, u32>,
+    frames: BTreeMap<Frame, u32>,
+    counters: BTreeMap<String, usize>,
+    next_task: u64,
+    next_scope: u64,
+    next_signal: u64,
+}
+
+/// What a process's own numbers begin with among those of all, and its own lists' numbers.
+struct Base<'a> {
+    shift: u64,
+    length: u64,
+    process: u64,
+    task: u32,
+    strand: u32,
+    scope: u32,
+    signal: u32,
+    task_list: u32,
+    signal_list: u32,
+    stack: u32,
+    pool: u32,
+    places: Vec<u32>,
+    labels: Vec<u32>,
+    frames: Vec<u32>,
+    threads: &'a [u32],
+}
+
+fn moved(index: u32, by: u32) -> u32 {
+    match index {
+        NONE => NONE,
+        index => index.saturating_add(by),
+    }
+}
+
+fn of(list: &[u32], index: u32) -> u32 {
+    list.get(index as usize).copied().unwrap_or(NONE)
+}
+
+impl Base<'_> {
+    fn time(&self, t: u64) -> u64 {
+        self.shift.saturating_add(t)
+    }
+
+    fn thread(&self, thread: u32) -> u32 {
+        of(self.threads, thread)
+    }
+
+    fn end(&self, end: RawEnd) -> RawEnd {
+        match end {
+            RawEnd::Create(task) => RawEnd::Create(moved(task, self.task)),
+            RawEnd::Join(task) => RawEnd::Join(moved(task, self.task)),
+            RawEnd::WaitScope(scope) => RawEnd::WaitScope(moved(scope, self.scope)),
+            RawEnd::WaitTasks(list) => RawEnd::WaitTasks(moved(list, self.task_list)),
+            RawEnd::WaitSignals(list) => RawEnd::WaitSignals(moved(list, self.signal_list)),
+            RawEnd::Signal(signal) => RawEnd::Signal(moved(signal, self.signal)),
+            end @ (RawEnd::WaitChildren | RawEnd::Yield | RawEnd::End) => end,
+        }
+    }
+
+    fn region(&self, region: RawRegion) -> RawRegion {
+        let at = |(strand, t)| (moved(strand, self.strand), self.time(t));
+        RawRegion {
+            label: of(&self.labels, region.label),
+            task: moved(region.task, self.task),
+            tree: region.tree,
+            begin: at(region.begin),
+            end: at(region.end),
+        }
+    }
+
+    /// The number of an object among those of all processes, in which equal numbers are others.
+    fn object(&self, object: u64) -> u64 {
+        match object {
+            0 => 0,
+            object => object.rotate_left(16).wrapping_add(self.process + 1).max(1),
+        }
+    }
+}
+
+impl Merging {
+    fn add(
+        &mut self,
+        member: Member,
+        process: u64,
+        threads: &[u32],
+        has_pools: bool,
+    ) -> Result<(), Error> {
+        let mut raw = member.trace.raw;
+        let fits = |all: usize, more: usize| all + more < NONE as usize;
+        if !fits(self.all.tasks.len(), raw.tasks.len())
+            || !fits(self.all.strands.len(), raw.strands.len())
+        {
+            let what = "has more than 2^32 tasks or strands in all; read it with a larger --grain";
+            return Err(Error::Trace(what.into()));
+        }
+        let base = Base {
+            shift: member.from,
+            length: member.to.saturating_sub(member.from),
+            process,
+            task: self.all.tasks.len() as u32,
+            strand: self.all.strands.len() as u32,
+            scope: self.all.scopes.len() as u32,
+            signal: self.all.signals.len() as u32,
+            task_list: self.all.wait_tasks.len() as u32,
+            signal_list: self.all.wait_signals.len() as u32,
+            stack: self.all.samples.stacks.len() as u32,
+            pool: self.all.pools.list.len() as u32,
+            places: self.places(std::mem::take(&mut raw.places)),
+            labels: self.labels(std::mem::take(&mut raw.labels)),
+            frames: self.frames(std::mem::take(&mut raw.samples.frames)),
+            threads,
+        };
+        self.tasks(&mut raw, &base);
+        self.strands(&mut raw, &base);
+        self.samples(&mut raw, &base);
+        self.threads(&mut raw, &base);
+        if has_pools {
+            self.pools(&mut raw, &base);
+        }
+        Ok(())
+    }
+
+    /// The places' numbers among those of all. Two of one process stay two.
+    fn places(&mut self, own: Vec<Place>) -> Vec<u32> {
+        let mut used = BTreeSet::new();
+        let mut numbers = Vec::with_capacity(own.len());
+        for (at, place) in own.into_iter().enumerate() {
+            let known = self.places.entry(place.label.clone()).or_default();
+            let same = known.iter().copied().find(|&number| {
+                self.all.places[number as usize] == place && !used.contains(&number)
+            });
+            let number = match same {
+                // The root's is the first of each.
+                _ if at == 0 && !self.all.places.is_empty() => ROOT_PLACE,
+                Some(number) => number,
+                None => {
+                    let number = self.all.places.len() as u32;
+                    known.push(number);
+                    self.all.places.push(place);
+                    number
+                }
+            };
+            used.insert(number);
+            numbers.push(number);
+        }
+        numbers
+    }
+
+    fn labels(&mut self, own: Vec<String>) -> Vec<u32> {
+        let mut number = |label: String| match self.labels.get(&label) {
+            Some(&number) => number,
+            None => {
+                let number = self.all.labels.len() as u32;
+                self.all.labels.push(label.clone());
+                self.labels.insert(label, number);
+                number
+            }
+        };
+        own.into_iter().map(&mut number).collect()
+    }
+
+    fn frames(&mut self, own: Vec<Frame>) -> Vec<u32> {
+        let mut number = |frame: Frame| match self.frames.get(&frame) {
+            Some(&number) => number,
+            None => {
+                let number = self.all.samples.frames.len() as u32;
+                self.all.samples.frames.push(frame.clone());
+                self.frames.insert(frame, number);
+                number
+            }
+        };
+        own.into_iter().map(&mut number).collect()
+    }
+
+    fn tasks(&mut self, raw: &mut RawTrace, base: &Base<'_>) {
+        let all = &mut self.all;
+        let (mut next, mut next_scope) = (self.next_task, self.next_scope);
+        let mut next_signal = self.next_signal;
+        for mut task in raw.tasks.drain(..) {
+            task.number = task.number.saturating_add(self.next_task);
+            next = next.max(task.number + 1);
+            task.parent = moved(task.parent, base.task);
+            task.site = of(&base.places, task.site);
+            task.scope = moved(task.scope, base.scope);
+            all.tasks.push(task);
+        }
+        for mut scope in raw.scopes.drain(..) {
+            scope.number = scope.number.saturating_add(self.next_scope);
+            next_scope = next_scope.max(scope.number + 1);
+            scope.opener = moved(scope.opener, base.task);
+            scope.strand = moved(scope.strand, base.strand);
+            all.scopes.push(scope);
+        }
+        for signal in raw.signals.drain(..) {
+            let number = signal.saturating_add(self.next_signal);
+            next_signal = next_signal.max(number + 1);
+            all.signals.push(number);
+        }
+        (self.next_task, self.next_scope, self.next_signal) = (next, next_scope, next_signal);
+        for list in 0..raw.wait_tasks.len() {
+            let tasks = raw.wait_tasks.get(list).iter();
+            all.wait_tasks
+                .push(tasks.map(|&task| moved(task, base.task)));
+        }
+        for list in 0..raw.wait_signals.len() {
+            let signals = raw.wait_signals.get(list).iter();
+            let moved = signals.map(|&signal| moved(signal, base.signal));
+            all.wait_signals.push(moved);
+        }
+        let depends = raw.depends.drain(..);
+        let both = |(task, on)| (moved(task, base.task), moved(on, base.task));
+        all.depends.extend(depends.map(both));
+        let regions = raw.regions.drain(..);
+        all.regions
+            .extend(regions.map(|region| base.region(region)));
+        let parts = raw.parts.drain(..);
+        all.parts.extend(parts.map(|part| base.region(part)));
+        all.late_ends |= raw.late_ends;
+    }
+
+    fn strands(&mut self, raw: &mut RawTrace, base: &Base<'_>) {
+        let all = &mut self.all;
+        all.strands.reserve_exact(raw.strands.len());
+        for mut strand in raw.strands.iter() {
+            strand.task = moved(strand.task, base.task);
+            strand.thread = base.thread(strand.thread);
+            (strand.start, strand.end) = (base.time(strand.start), base.time(strand.end));
+            strand.end_op = base.end(strand.end_op);
+            strand.at = match strand.at {
+                NONE => NONE,
+                at => of(&base.places, at),
+            };
+            all.strands.push(strand);
+        }
+        let place = |place: u32| match place {
+            NONE => NONE,
+            place => of(&base.places, place),
+        };
+        for (strand, mut record) in raw.folded.iter() {
+            for site in &mut record.sites {
+                site.site = place(site.site);
+            }
+            record.sites.sort_by_key(|site| site.site);
+            for block in &mut record.blocks {
+                (block.0, block.1) = (place(block.0), place(block.1));
+            }
+            record.blocks.sort_unstable();
+            // Where it lies in a file that is none by itself.
+            record.source = None;
+            all.folded.push(moved(strand, base.strand), &record);
+        }
+        for (strand, mut bounds) in raw.unrecorded.drain(..) {
+            bounds.site = place(bounds.site);
+            all.unrecorded.push((moved(strand, base.strand), bounds));
+        }
+        for (name, values) in raw.counters.drain(..) {
+            let at = *self.counters.entry(name.clone()).or_insert_with(|| {
+                all.counters.push((name, Vec::new()));
+                all.counters.len() - 1
+            });
+            let values = values.into_iter();
+            let moved = values.map(|(strand, value)| (moved(strand, base.strand), value));
+            all.counters[at].1.extend(moved);
+        }
+    }
+
+    fn samples(&mut self, raw: &mut RawTrace, base: &Base<'_>) {
+        let (all, own) = (&mut self.all.samples, &mut raw.samples);
+        all.hertz = all.hertz.max(own.hertz);
+        for stack in 0..own.stacks.len() {
+            let frames = own.stacks.get(stack).iter();
+            all.stacks
+                .push(frames.map(|&frame| of(&base.frames, frame)));
+        }
+        for mut sample in own.list.drain(..) {
+            sample.t = base.time(sample.t);
+            sample.thread = base.thread(sample.thread);
+            sample.stack = moved(sample.stack, base.stack);
+            all.list.push(sample);
+        }
+        let others = own.others.drain(..);
+        let other = |(t, stack)| (base.time(t), moved(stack, base.stack));
+        all.others.extend(others.map(other));
+        for mut stop in own.stops.drain(..) {
+            stop.t = base.time(stop.t);
+            stop.thread = base.thread(stop.thread);
+            stop.stack = moved(stop.stack, base.stack);
+            if let Some(wait) = &mut stop.wait {
+                wait.object = base.object(wait.object);
+                wait.by = base.thread(wait.by);
+                wait.released_at = moved(wait.released_at, base.stack);
+            }
+            all.stops.push(stop);
+        }
+        for (thread, mut call) in raw.rank_calls.drain(..) {
+            call.begin = base.time(call.begin);
+            call.stack = call.stack.map(|stack| moved(stack, base.stack));
+            self.all.rank_calls.push((base.thread(thread), call));
+        }
+    }
+
+    /// What belongs to threads rather than tasks.
+    fn threads(&mut self, raw: &mut RawTrace, base: &Base<'_>) {
+        let all = &mut self.all;
+        for mut off in raw.offs.drain(..) {
+            // Before and after, its number may be another process's thread's.
+            let end = off.end.min(base.length);
+            (off.start, off.end) = (base.time(off.start), base.time(end));
+            off.thread = base.thread(off.thread);
+            if off.start < off.end {
+                all.offs.push(off);
+            }
+        }
+        for mut run in raw.recorder_runs.drain(..) {
+            (run.start, run.end) = (base.time(run.start), base.time(run.end));
+            run.thread = base.thread(run.thread);
+            all.recorder_runs.push(run);
+        }
+        for mut steal in raw.steals.drain(..) {
+            steal.t = base.time(steal.t);
+            steal.thief = base.thread(steal.thief);
+            steal.victim = base.thread(steal.victim);
+            steal.task = moved(steal.task, base.task);
+            all.steals.push(steal);
+        }
+        for (t, thread, mut event) in raw.thread_events.drain(..) {
+            if let ThreadEvent::StealFailed(victim) = &mut event {
+                *victim = base.thread(*victim);
+            }
+            all.thread_events
+                .push((base.time(t), base.thread(thread), event));
+        }
+    }
+
+    /// The process's pools; its workers are one where it tells of none. A worker takes tasks of its
+    /// own process alone.
+    fn pools(&mut self, raw: &mut RawTrace, base: &Base<'_>) {
+        let pools = &mut self.all.pools;
+        let Meta { workers, .. } = raw.meta;
+        if raw.pools.list.is_empty() {
+            let (from, to) = (base.time(0), base.time(base.length));
+            pools.list.push(Pool {
+                size: workers,
+                from,
+                to,
+                built: None,
+            });
+            pools.members.extend((0..workers).map(|worker| WorkerTime {
+                thread: base.thread(worker),
+                from,
+                to,
+                pool: base.pool,
+            }));
+            return;
+        }
+        for mut pool in raw.pools.list.drain(..) {
+            (pool.from, pool.to) = (base.time(pool.from), base.time(pool.to));
+            pools.list.push(pool);
+        }
+        for mut member in raw.pools.members.drain(..) {
+            (member.from, member.to) = (base.time(member.from), base.time(member.to));
+            member.thread = base.thread(member.thread);
+            member.pool = moved(member.pool, base.pool);
+            pools.members.push(member);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_of_two_processes_are_two() {
+        let base = |process| Base {
+            shift: 0,
+            length: 0,
+            process,
+            task: 0,
+            strand: 0,
+            scope: 0,
+            signal: 0,
+            task_list: 0,
+            signal_list: 0,
+            stack: 0,
+            pool: 0,
+            places: Vec::new(),
+            labels: Vec::new(),
+            frames: Vec::new(),
+            threads: &[],
+        };
+        assert_eq!(base(3).object(0), 0);
+        assert_ne!(base(0).object(0x7fff_1000), base(1).object(0x7fff_1000));
+    }
+}

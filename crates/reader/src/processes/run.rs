@@ -1,0 +1,122 @@
+//! What is known of a run of several processes as a whole.
+
+use std::collections::BTreeMap;
+
+use workspan_dag::meta::{Meta, UnreadPart};
+use workspan_dag::{CpuTimes, note_keys as key};
+
+use super::members::Member;
+
+/// The fact that says how many processes there are.
+const PROCESSES: &str = "processes";
+/// Facts of one process that say nothing of the run.
+const OF_ONE: [&str; 8] = [
+    "process",
+    "events",
+    "size",
+    "bytes a task",
+    key::PARENT_PROCESS,
+    key::CPU_TIME,
+    key::CPU_TIME_OF_OTHERS,
+    key::RANK,
+];
+
+/// The run; its threads are numbered elsewhere.
+pub(super) fn meta(members: &[Member]) -> Meta {
+    let longest = members.iter().max_by_key(|m| m.to.saturating_sub(m.from));
+    let Some(longest) = longest else {
+        return Meta::default();
+    };
+    let all = || members.iter().map(|member| &member.trace.raw.meta);
+    // What costs were measured for belongs to a process with tasks, if there is one.
+    let measured = all()
+        .max_by_key(|meta| meta.burden)
+        .unwrap_or_else(|| &longest.trace.raw.meta);
+    let has_mpi = members.iter().any(|m| !m.trace.raw.rank_calls.is_empty());
+    let mut facts = vec![(PROCESSES.to_owned(), members.len().to_string())];
+    let own = measured.facts.iter();
+    facts.extend(
+        own.filter(|(key, _)| !OF_ONE.contains(&key.as_str()))
+            .cloned(),
+    );
+    Meta {
+        name: most_frequent(all().filter_map(|meta| meta.name.clone())),
+        runtime: runtimes(members, has_mpi),
+        cpus: all().filter_map(|meta| meta.cpus).max(),
+        probe_cost: all().map(|meta| meta.probe_cost).max().unwrap_or(0),
+        ticks_per_second: longest.trace.raw.meta.ticks_per_second,
+        warnings: warnings(members),
+        cpu: cpu(members),
+        facts,
+        shortened: None,
+        unread: unread(members),
+        ..measured.clone()
+    }
+}
+
+fn most_frequent(names: impl Iterator<Item = String>) -> Option<String> {
+    let mut count: BTreeMap<String, u32> = BTreeMap::new();
+    for name in names {
+        *count.entry(name).or_default() += 1;
+    }
+    let most = count.into_iter().max_by_key(|(_, count)| *count)?;
+    Some(most.0)
+}
+
+/// MPI, and those of all processes, each once.
+fn runtimes(members: &[Member], has_mpi: bool) -> Option<String> {
+    let mut all: Vec<&str> = Vec::new();
+    all.extend(has_mpi.then_some("MPI"));
+    for member in members {
+        let own = member.trace.raw.meta.runtime.as_deref().unwrap_or("");
+        for runtime in own.split(" + ").filter(|runtime| !runtime.is_empty()) {
+            if !all.contains(&runtime) {
+                all.push(runtime);
+            }
+        }
+    }
+    (!all.is_empty()).then(|| all.join(" + "))
+}
+
+/// Warnings of all processes; one that several have is told once.
+fn warnings(members: &[Member]) -> Vec<String> {
+    let mut told: Vec<(&str, usize)> = Vec::new();
+    for warning in members.iter().flat_map(|m| &m.trace.raw.meta.warnings) {
+        match told.iter_mut().find(|(text, _)| *text == warning.as_str()) {
+            Some((_, count)) => *count += 1,
+            None => told.push((warning, 1)),
+        }
+    }
+    let text = |(text, count): (&str, usize)| match count {
+        1 => text.to_owned(),
+        count => format!("{count} processes: {text}"),
+    };
+    told.into_iter().map(text).collect()
+}
+
+/// The CPU time of all processes, where that of each is known. By thread it is not told: threads
+/// of different processes may share a number.
+fn cpu(members: &[Member]) -> Option<CpuTimes> {
+    let mut sum = CpuTimes {
+        process: Some(0),
+        ..CpuTimes::default()
+    };
+    for member in members {
+        let own = member.trace.raw.meta.cpu.as_ref()?;
+        let process = sum.process.zip(own.process);
+        sum.process = process.map(|(all, own)| all.saturating_add(own));
+        sum.missing = sum.missing.saturating_add(own.missing);
+        sum.switches = sum.switches.saturating_add(own.switches);
+    }
+    sum.process.is_some().then_some(sum)
+}
+
+fn unread(members: &[Member]) -> Option<UnreadPart> {
+    let parts = members.iter().filter_map(|m| m.trace.raw.meta.unread);
+    parts.reduce(|all, part| UnreadPart {
+        damaged: all.damaged.saturating_add(part.damaged),
+        threads: all.threads.saturating_add(part.threads),
+        dropped: all.dropped.saturating_add(part.dropped),
+        off_cpu: all.off_cpu || part.off_cpu,
+    })
+}

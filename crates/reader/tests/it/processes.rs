@@ -1,0 +1,237 @@
+//! Runs of several processes: one clock, one table of places, and who waited for whom.
+
+use std::path::Path;
+
+use crate::writer::{File, lane, strands};
+use workspan_dag::samples::WaitedFor;
+use workspan_dag::{Dag, Error, OffWhy};
+use workspan_reader::{OpenOptions, processes};
+use workspan_trace::bundle;
+use workspan_trace::entry::{CallRole, RankCall};
+use workspan_trace::wire::Kind;
+
+/// A process with a task of the first site and a task of the second one, from one tick to another.
+fn process(from: u64, to: u64, rank: &'static str, calls: &[RankCall]) -> File {
+    let main = lane(&[
+        (from, Kind::Root, &[]),
+        (from + 100, Kind::Create, &[2, 1]),
+        (from + 100, Kind::Begin, &[0, 1]),
+        (from + 300, Kind::End, &[]),
+        (to, Kind::End, &[]),
+    ]);
+    let mut file = File::new([main], Some(to));
+    file.notes = vec![("rank", rank), ("launch", "mpi 1")];
+    file.rank_calls = calls.to_vec();
+    file
+}
+
+fn bundled(files: &[File]) -> Vec<u8> {
+    let traces: Vec<Vec<u8>> = files.iter().map(File::bytes).collect();
+    let traces: Vec<&[u8]> = traces.iter().map(Vec::as_slice).collect();
+    let mut bundle = Vec::new();
+    processes::write(&traces, &mut bundle).unwrap();
+    bundle
+}
+
+fn read(bytes: &[u8]) -> Result<Dag, Error> {
+    workspan_reader::open::read(Path::new("t"), bytes, &OpenOptions::default())
+}
+
+fn call(role: CallRole, begin: u64, ticks: u64) -> RankCall {
+    RankCall {
+        begin,
+        ticks,
+        // A barrier, as they all are of one function.
+        function: 18,
+        role,
+        group: 5,
+        turn: 1,
+        ..RankCall::default()
+    }
+}
+
+fn message(role: CallRole, peer: u32, begin: u64, ticks: u64) -> RankCall {
+    RankCall {
+        peer: Some(peer),
+        tag: 7,
+        ..call(role, begin, ticks)
+    }
+}
+
+/// (thread, begin, end, thread that ended it) of each wait for a rank.
+fn waits(dag: &Dag) -> Vec<(u32, u64, u64, u32)> {
+    let stops = dag.samples.stops.iter();
+    let told = stops.filter_map(|stop| {
+        let wait = stop.wait.filter(|wait| wait.kind == WaitedFor::Rank)?;
+        Some((stop.thread, stop.t, stop.t + stop.ticks, wait.by))
+    });
+    told.collect()
+}
+
+#[test]
+fn processes_are_one_run_on_one_clock() {
+    let files = [
+        process(50_000, 90_000, "1", &[]),
+        process(1_000, 100_000, "0", &[]),
+    ];
+    let dag = read(&bundled(&files)).unwrap();
+    let processes = &dag.meta.processes;
+    let told: Vec<_> = processes
+        .list
+        .iter()
+        .map(|p| (p.rank, p.from, p.to))
+        .collect();
+    // By rank, and from the first one's begin.
+    assert_eq!(told, [(Some(0), 0, 99_000), (Some(1), 49_000, 89_000)]);
+    assert_eq!((dag.meta.workers, dag.meta.threads), (2, 2));
+    assert_eq!(dag.meta.thread_names, ["rank 0", "rank 1"]);
+    // Both have the same site, and a root each.
+    let sites: Vec<u32> = dag.tasks.site.clone();
+    assert_eq!(sites[0], sites[2]);
+    assert_eq!(sites[1], sites[3]);
+    let begins: Vec<(u32, u64)> = strands(&dag).iter().map(|s| (s.1, s.2)).collect();
+    assert!(begins.contains(&(0, 0)) && begins.contains(&(1, 49_000)));
+    assert_eq!(processes.of(1, 60_000), Some(1));
+}
+
+#[test]
+fn processes_one_after_the_other_share_a_worker() {
+    let files = [
+        process(1_000, 50_000, "0", &[]),
+        process(60_000, 90_000, "1", &[]),
+    ];
+    let dag = read(&bundled(&files)).unwrap();
+    assert_eq!((dag.meta.workers, dag.meta.threads), (1, 1));
+    let of = |t| dag.meta.processes.of(0, t);
+    assert_eq!([of(10), of(70_000)], [Some(0), Some(1)]);
+}
+
+#[test]
+fn whoever_comes_last_to_a_barrier_is_waited_for() {
+    let files = [
+        process(1_000, 100_000, "0", &[call(CallRole::All, 21_000, 45_000)]),
+        process(1_000, 100_000, "1", &[call(CallRole::All, 61_000, 5_000)]),
+        process(1_000, 100_000, "2", &[call(CallRole::All, 31_000, 35_000)]),
+    ];
+    let dag = read(&bundled(&files)).unwrap();
+    assert_eq!(
+        waits(&dag),
+        [(0, 20_000, 60_000, 1), (2, 30_000, 60_000, 1)]
+    );
+    let offs: Vec<_> = dag
+        .offs
+        .iter()
+        .map(|o| (o.thread, o.start, o.end, o.why))
+        .collect();
+    assert_eq!(
+        offs,
+        [
+            (0, 20_000, 60_000, OffWhy::Blocked),
+            (2, 30_000, 60_000, OffWhy::Blocked)
+        ]
+    );
+    assert_eq!(dag.handoffs.list.len(), 2);
+    // The rest of the call, 6,000 ticks of the first one's 45,000, is its own.
+    assert_eq!(dag.meta.processes.list[0].in_mpi, 45_000);
+}
+
+#[test]
+fn who_receives_waits_for_the_sender_and_who_sends_for_the_receiver() {
+    let early = [message(CallRole::Receive, 1, 21_000, 41_000)];
+    let late = [message(CallRole::Send, 0, 61_000, 100)];
+    let files = [
+        process(1_000, 100_000, "0", &early),
+        process(1_000, 100_000, "1", &late),
+    ];
+    let dag = read(&bundled(&files)).unwrap();
+    assert_eq!(waits(&dag), [(0, 20_000, 60_000, 1)]);
+    // A large message is taken when it is asked for; a small one is on its way before.
+    for (ticks, expected) in [(45_000, vec![(1, 20_000, 60_000, 0)]), (100, vec![])] {
+        let sent = [message(CallRole::Send, 0, 21_000, ticks)];
+        let asked = [message(CallRole::Receive, 1, 61_000, 6_000)];
+        let files = [
+            process(1_000, 100_000, "0", &asked),
+            process(1_000, 100_000, "1", &sent),
+        ];
+        assert_eq!(waits(&read(&bundled(&files)).unwrap()), expected);
+    }
+}
+
+#[test]
+fn only_the_root_of_a_reduction_waits_and_all_but_the_root_of_a_broadcast() {
+    let rooted = |role, begin, ticks| RankCall {
+        peer: Some(0),
+        ..call(role, begin, ticks)
+    };
+    let of = |role, root: u64, other: u64| {
+        let files = [
+            process(1_000, 100_000, "0", &[rooted(role, root, 60_000)]),
+            process(1_000, 100_000, "1", &[rooted(role, other, 60_000)]),
+        ];
+        waits(&read(&bundled(&files)).unwrap())
+    };
+    assert_eq!(
+        of(CallRole::ToRoot, 21_000, 31_000),
+        [(0, 20_000, 30_000, 1)]
+    );
+    assert_eq!(of(CallRole::ToRoot, 31_000, 21_000), []);
+    assert_eq!(
+        of(CallRole::FromRoot, 31_000, 21_000),
+        [(1, 20_000, 30_000, 0)]
+    );
+    assert_eq!(of(CallRole::FromRoot, 21_000, 31_000), []);
+}
+
+#[test]
+fn calls_that_are_not_of_one_operation_make_no_waits() {
+    let other = RankCall {
+        function: 25,
+        ..call(CallRole::All, 61_000, 5_000)
+    };
+    let earlier = RankCall {
+        turn: 2,
+        ..message(CallRole::Send, 0, 80_000, 100)
+    };
+    let received = RankCall {
+        turn: 2,
+        ..message(CallRole::Receive, 1, 70_000, 5_000)
+    };
+    let files = [
+        process(
+            1_000,
+            100_000,
+            "0",
+            &[call(CallRole::All, 21_000, 45_000), received],
+        ),
+        process(1_000, 100_000, "1", &[other, earlier]),
+    ];
+    assert_eq!(waits(&read(&bundled(&files)).unwrap()), []);
+}
+
+#[test]
+fn a_trace_that_cannot_be_read_is_named() {
+    let good = process(1_000, 50_000, "0", &[]).bytes();
+    for bad in [&b"nothing of ours"[..], &good[..good.len() / 2]] {
+        let mut bundle = Vec::new();
+        processes::write(&[&good, bad], &mut bundle).unwrap();
+        let error = read(&bundle).unwrap_err().to_string();
+        assert!(error.contains("trace 2 of the run"), "{error}");
+    }
+    let mut bundle = Vec::new();
+    processes::write(&[], &mut bundle).unwrap();
+    assert!(read(&bundle).unwrap_err().to_string().contains("no trace"));
+    // One that is listed a thousand times.
+    let length = good.len() as u64;
+    let (list, offsets) = bundle::head(&[length; 1000]);
+    let mut bomb = list[..list.len() - 8].to_vec();
+    for at in 0..1000 {
+        let place = 16 + at * 16;
+        bomb[place..place + 8].copy_from_slice(&offsets[0].to_le_bytes());
+    }
+    let sum = workspan_trace::checksum::checksum(&bomb, 0);
+    bomb.extend(sum.to_le_bytes());
+    bomb.resize(offsets[0] as usize, 0);
+    bomb.extend(&good);
+    let error = read(&bomb).unwrap_err().to_string();
+    assert!(error.contains("lie over each other"), "{error}");
+}

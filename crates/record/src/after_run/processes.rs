@@ -1,0 +1,193 @@
+//! The processes of a run: which are kept, as one trace or each by itself, and what is said of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::BufWriter;
+use std::path::Path;
+
+use anyhow::Context;
+use workspan_trace::bundle::MOST_TRACES;
+
+use super::Recorded;
+use crate::trace_file::finalize::{Finalized, private};
+
+/// Divides what was recorded into the processes that the run consists of, and shells, launchers and
+/// the like. With ranks or parallel programs among them those are the run, else all that started no
+/// other.
+pub(super) fn of_run(recorded: Vec<Recorded>) -> (Vec<Recorded>, Vec<Recorded>) {
+    let is_any = |is: fn(&Finalized) -> bool| recorded.iter().any(|one| is(&one.trace));
+    let has_rank = |trace: &Finalized| trace.rank.is_some();
+    let (ranks, parallel) = (is_any(has_rank), is_any(is_parallel));
+    let starters: BTreeSet<u32> = recorded.iter().map(|one| one.trace.process.1).collect();
+    let mut left = MOST_TRACES;
+    recorded.into_iter().partition(|one| {
+        let trace = &one.trace;
+        let is_kept = left > 0
+            && match (ranks, parallel) {
+                (true, _) => has_rank(trace) || trace.tasks > 0,
+                (false, true) => is_parallel(trace),
+                (false, false) => !starters.contains(&trace.process.0),
+            };
+        left -= usize::from(is_kept);
+        is_kept
+    })
+}
+
+fn is_parallel(trace: &Finalized) -> bool {
+    trace.tasks > 0 || trace.threads
+}
+
+/// Writes one trace of all processes; returns what is known of the run.
+///
+/// # Errors
+/// A trace can't be read, or the file can't be written.
+pub(super) fn bundle(recorded: &[Recorded], to: &Path) -> anyhow::Result<Finalized> {
+    let read =
+        |one: &Recorded| std::fs::read(&one.half).with_context(|| one.half.display().to_string());
+    let traces: Vec<Vec<u8>> = recorded.iter().map(read).collect::<anyhow::Result<_>>()?;
+    let bytes: Vec<&[u8]> = traces.iter().map(Vec::as_slice).collect();
+    let unwritten = || {
+        format!(
+            "{}: could not write the trace of all processes",
+            to.display()
+        )
+    };
+    let file = private(to).with_context(unwritten)?;
+    workspan_reader::processes::write(&bytes, BufWriter::new(file)).with_context(unwritten)?;
+    for one in recorded {
+        // It stays in the folder of spool files then, which is said.
+        let _ = std::fs::remove_file(&one.half);
+    }
+    let all = || recorded.iter().map(|one| &one.trace);
+    let first = all().min_by_key(|trace| trace.started);
+    let mut run = Finalized {
+        name: name(all()),
+        tasks: all().map(|trace| trace.tasks).sum(),
+        threads: all().any(|trace| trace.threads || trace.rank.is_some()),
+        ..first.cloned().unwrap_or_default()
+    };
+    for trace in all() {
+        for runtime in &trace.runtimes {
+            if !run.runtimes.contains(runtime) {
+                run.runtimes.push(runtime.clone());
+            }
+        }
+    }
+    Ok(run)
+}
+
+/// What most processes are called.
+fn name<'a>(traces: impl Iterator<Item = &'a Finalized>) -> String {
+    let mut count: BTreeMap<&str, u32> = BTreeMap::new();
+    for trace in traces {
+        *count.entry(&trace.name).or_default() += 1;
+    }
+    let most = count.into_iter().max_by_key(|(_, count)| *count);
+    most.map_or_else(|| "run".to_owned(), |(name, _)| name.to_owned())
+}
+
+/// How many processes the trace is of, for people.
+pub(super) fn told(traces: &[Finalized]) -> String {
+    let ranks: BTreeSet<u32> = traces.iter().filter_map(|trace| trace.rank).collect();
+    match ranks.len() {
+        0 => format!("{} processes are one run in it", traces.len()),
+        n if n == traces.len() => format!("{n} ranks are one run in it"),
+        n => format!("{} processes of {n} ranks are one run in it", traces.len()),
+    }
+}
+
+/// Leaves out the processes with nothing parallel in them, shells and launchers mostly, where there
+/// are others: what is left, where the main one is in it, and how many were left out.
+pub(super) fn without_serial(
+    recorded: Vec<Recorded>,
+    main: usize,
+) -> (Vec<Recorded>, usize, usize) {
+    let mut kept = Vec::new();
+    let (mut place, mut serial) = (0, 0);
+    for (at, one) in recorded.into_iter().enumerate() {
+        if at == main {
+            place = kept.len();
+        } else if one.trace.tasks == 0 {
+            serial += 1;
+            // A file that stays is one more trace, nothing worse.
+            let _ = std::fs::remove_file(&one.half);
+            continue;
+        }
+        kept.push(one);
+    }
+    (kept, place, serial)
+}
+
+pub(super) fn left_out(serial: usize) -> String {
+    match serial {
+        1 => "one more process ran nothing parallel; its trace is not kept".to_owned(),
+        n => format!("{n} more processes ran nothing parallel; their traces are not kept"),
+    }
+}
+
+/// For each process with tasks, or with nothing but forks, how many of the children it forked were
+/// not recorded.
+pub(super) fn bare_children(traces: &[Finalized]) -> Vec<String> {
+    let parallel = traces.iter().any(|trace| trace.tasks > 0);
+    let unrecorded = |trace: &Finalized| {
+        let pid = trace.process.0;
+        let recorded = traces.iter().filter(|other| other.process.1 == pid);
+        trace.forked.saturating_sub(recorded.count() as u64)
+    };
+    traces
+        .iter()
+        .filter(|trace| trace.tasks > 0 || !parallel)
+        .map(|trace| (trace, unrecorded(trace)))
+        .filter(|(_, children)| *children > 0)
+        .map(|(trace, children)| {
+            format!(
+                "{} forked {children} {} not recorded: only a child that goes on by exec, into a program that is not static, can \
+                 be (Python: multiprocessing.set_start_method(\"spawn\"))",
+                trace.name,
+                if children == 1 { "child that was" } else { "children that were" }
+            )
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Inside;
+    use super::*;
+
+    fn recorded(pid: u32, parent: u32, rank: Option<u32>, tasks: u64) -> Recorded {
+        Recorded {
+            half: format!("trace-{pid}").into(),
+            trace: Finalized {
+                process: (pid, parent),
+                rank,
+                tasks,
+                ..Finalized::default()
+            },
+            inside: Inside::default(),
+        }
+    }
+
+    fn kept(recorded: Vec<Recorded>) -> Vec<u32> {
+        let (kept, _) = of_run(recorded);
+        kept.iter().map(|one| one.trace.process.0).collect()
+    }
+
+    #[test]
+    fn launchers_are_no_part_of_the_run() {
+        let mpi = vec![
+            recorded(1, 0, None, 0),
+            recorded(2, 1, Some(0), 0),
+            recorded(3, 1, Some(1), 0),
+        ];
+        assert_eq!(kept(mpi), [2, 3]);
+        let parallel = vec![recorded(1, 0, None, 0), recorded(2, 1, None, 5)];
+        assert_eq!(kept(parallel), [2]);
+        let serial = vec![
+            recorded(1, 0, None, 0),
+            recorded(2, 1, None, 0),
+            recorded(3, 1, None, 0),
+            recorded(4, 3, None, 0),
+        ];
+        assert_eq!(kept(serial), [2, 4]);
+    }
+}
