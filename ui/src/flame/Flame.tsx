@@ -12,7 +12,7 @@ import type { Flame as Answer, FlameOf, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
 import { count, many, percent, ticks } from "../format";
-import { range, runMeta, selection, show, status } from "../store";
+import { drawer, range, runMeta, selection, show, status } from "../store";
 import { Term } from "../terms/Term";
 import { dark } from "../theme/theme";
 import { Choice, Toggle } from "../ui/parts";
@@ -21,6 +21,7 @@ import { CallTree, csvOf } from "./CallTree";
 import { Graph } from "./Graph";
 import { lookOf, nameOf, placeOf } from "./names";
 import { Others } from "./Others";
+import { RangeStrip } from "./RangeStrip";
 import { find, keyOf, treeOf, type FlameNode } from "./tree";
 import "./flame.css";
 
@@ -102,6 +103,15 @@ function OfRun({ run: r }: { run: RunMeta }) {
           title="As a table, a stack a row"
         />
       </div>
+      <RangeStrip
+        run={r}
+        part={part}
+        onChange={(to) => {
+          inPart.value = to !== null;
+          selection.value = to && { kind: "range", run: r.id, ...to };
+          if (to) drawer.value = true;
+        }}
+      />
       <Answered asked={asked} what="the stacks" height={420}>
         {(answer) => (
           <Shown

@@ -68,6 +68,8 @@ const MAX_SHOWN = 5;
 export function Findings(p: { of: Summary; report: Report | undefined; run: RunMeta }) {
   const { report, run: r } = p;
   if (p.of.findings.length === 0) return <Nothing report={report} run={r} />;
+  // Of a part the report has a clock of its own.
+  const elapsed = (report?.elapsed as number | undefined) ?? r.elapsed;
   const lost = report ? report.workers * report.elapsed - (report.breakdown?.work ?? 0) : 0;
   const places = (report?.findings as any[] | undefined) ?? [];
   return (
@@ -83,7 +85,7 @@ export function Findings(p: { of: Summary; report: Report | undefined; run: RunM
         <span />
       </div>
       {p.of.findings.slice(0, MAX_SHOWN).map((f, i) => (
-        <Finding key={i} of={f} index={i} place={places[i]?.place} run={r} />
+        <Finding key={i} of={f} index={i} place={places[i]?.place} run={r} elapsed={elapsed} />
       ))}
     </Section>
   );
@@ -108,7 +110,13 @@ function Nothing({ report, run: r }: { report: Report | undefined; run: RunMeta 
   );
 }
 
-function Finding(p: { of: FindingWords; index: number; place: any; run: RunMeta }) {
+function Finding(p: {
+  of: FindingWords;
+  index: number;
+  place: any;
+  run: RunMeta;
+  elapsed: number;
+}) {
   const { of: f, index: i, run: r } = p;
   const tps = r.ticks_per_second;
   const title = imperative(f, p.place, r);
@@ -154,7 +162,7 @@ function Finding(p: { of: FindingWords; index: number; place: any; run: RunMeta 
         {f.gain > 0 ? (
           <>
             <b class="better">−{ticks(f.gain, tps)}</b>
-            <span>→ {ticks(r.elapsed - f.gain, tps)}</span>
+            <span>→ {ticks(p.elapsed - f.gain, tps)}</span>
           </>
         ) : (
           "–"

@@ -40,7 +40,6 @@ import { Answered, backticks, Empty } from "../ui/states";
 import { Stages } from "../frame/Loading";
 import { numbersCsv } from "./numbers";
 import { Findings } from "./Findings";
-import { showWhole } from "../frame/parts";
 import { Headline } from "./Headline";
 import { PartHeadline } from "./PartHeadline";
 import { Strip } from "./Strip";
@@ -86,17 +85,13 @@ function Whole({ meta }: { meta: RunMeta }) {
       <Answered asked={report} what="the numbers" height={80}>
         {(rep) => <PartHeadline report={rep} run={meta} />}
       </Answered>
-      <Strip run={meta} findings={[]} />
-      <Section title="Findings">
-        <p class="dim">
-          Findings say what workers lost, and why. Only the{" "}
-          <button type="button" class="link" onClick={showWhole}>
-            whole run
-          </button>{" "}
-          has them. DAG, Flame, Sites, Statistics and SQL show what this part is made of, and
-          What-if what it could gain.
-        </p>
-      </Section>
+      <Answered asked={report} what="where the time went" height={64}>
+        {(rep) => <Went report={rep} run={meta} />}
+      </Answered>
+      <Strip run={meta} findings={valueOf(summary)?.findings ?? []} />
+      <Answered asked={summary} what="the findings">
+        {(s) => <Findings of={s} report={r} run={meta} />}
+      </Answered>
     </>
   ) : (
     <>
@@ -121,7 +116,7 @@ function Whole({ meta }: { meta: RunMeta }) {
           {(rep) => <Numbers report={rep} run={meta} />}
         </Answered>
         <Small bounds={bounds} run={meta} />
-        {!meta.only && summary.state === "there" && summary.value.checked.length > 0 && (
+        {summary.state === "there" && summary.value.checked.length > 0 && (
           <Checked of={summary.value} />
         )}
         {r && <Critical report={r} run={meta} />}

@@ -79,6 +79,10 @@ struct Only<'a> {
     count: u64,
     /// Tasks inside; others are only there because these are below them.
     tasks: u64,
+    /// Ticks in which it was open: the elapsed time of its report.
+    elapsed: u64,
+    /// What `--only` is given for the same report.
+    argument: String,
 }
 
 #[derive(Serialize)]
@@ -215,16 +219,16 @@ fn only<'a>(session: &'a Session, run: &Run) -> Result<Option<Only<'a>>, ApiErro
     };
     let of = session.run(of)?;
     let part = of.parts()?.iter().find(|part| part.run.id == run.id);
-    Ok(part.map(|part| Only {
+    let Some(part) = part else { return Ok(None) };
+    let made = part.made.get().and_then(|made| made.as_ref().ok());
+    Ok(Some(Only {
         of: &of.id,
         kind: part.kind,
         label: &part.label,
         count: part.count,
-        tasks: part
-            .made
-            .get()
-            .and_then(|m| m.as_ref().ok())
-            .map_or(0, |&n| n),
+        tasks: made.map_or(0, |&tasks| tasks),
+        elapsed: run.rest()?.report.breakdown.elapsed(),
+        argument: part.argument(),
     }))
 }
 

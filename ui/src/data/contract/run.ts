@@ -98,7 +98,11 @@ export interface RunMeta {
    * program marked, and the spawn sites with most of the critical path. None in a report.
    */
   parts: PartMeta[];
-  /** Set where this is such a part: nothing else takes time in it, and delay is not known. */
+  /**
+   * Set where this is such a part: nothing else takes time in it. Tiles, details and DAG keep the
+   * run's times and tell no delay; `report`, `summary` and what is made from them are those of
+   * `workspan report --only`, whose clock stands still while the part is not open.
+   */
   only: {
     of: RunId;
     kind: "region" | "part" | "site";
@@ -106,6 +110,10 @@ export interface RunMeta {
     count: number;
     /** Tasks inside; further ones are there because these are below them. */
     tasks: number;
+    /** Ticks in which it was open: the elapsed time of its report. */
+    elapsed: number;
+    /** What `--only` is given for it: `region:solve`. */
+    argument: string;
   } | null;
 }
 
