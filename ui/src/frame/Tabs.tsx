@@ -74,6 +74,7 @@ function VerdictChip() {
           <b>{fileName(r.only.label)}</b>:
         </span>
       )}
+      {report.unread && <span class="worse">read in part:</span>}
       <span>
         <b>{plain(report.mean_busy)}</b> of {many(r.workers, "worker")}
       </span>

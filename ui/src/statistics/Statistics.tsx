@@ -9,7 +9,7 @@ import { useJson } from "../ask";
 import type { Report, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
-import { count, fileName, percent, plain, ticks } from "../format";
+import { count, fileName, many, percent, plain, ticks } from "../format";
 import { runMeta, show, status } from "../store";
 import { Term } from "../terms/Term";
 import { Choice } from "../ui/parts";
@@ -38,7 +38,11 @@ function Shown({ report, run: r }: { report: Report; run: RunMeta }) {
   useEffect(() => registerExport({ tab: "statistics", csv: () => csv(columns, rows) }), [rows, r]);
   useEffect(() => {
     status.value = s
-      ? `Lengths are on the CPU and off it; ${count(s.folded_strands)} folded strands stand for others`
+      ? `Lengths are on the CPU and off it${
+          s.folded_strands > 0
+            ? `; ${many(s.folded_strands, "folded strand")} stand for others`
+            : ""
+        }`
       : "";
     return () => {
       status.value = "";

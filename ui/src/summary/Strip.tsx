@@ -5,7 +5,7 @@
 
 import { useMemo } from "preact/hooks";
 import { usePlanes, valueOf } from "../ask";
-import { TILE_BINS, type FindingWords, type RunMeta } from "../data/contract";
+import { TILE_BINS, type FindingWords, type Report, type RunMeta } from "../data/contract";
 import type { Planes } from "../data/planes";
 import { requests } from "../data/requests";
 import { axis, many, percent, plain, steps } from "../format";
@@ -76,7 +76,18 @@ export function stretches(
   return out.sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, most);
 }
 
-export function Strip({ run: r, findings }: { run: RunMeta; findings: FindingWords[] }) {
+/** More recording than this is told beside the mean. */
+const MIN_RECORDING = 0.02;
+
+export function Strip({
+  run: r,
+  findings,
+  report,
+}: {
+  run: RunMeta;
+  findings: FindingWords[];
+  report?: Report | undefined;
+}) {
   const [ref, width] = useWidth<HTMLDivElement>(940);
   // One level finer than the tile that holds all, where it is carried: 1,024 columns or more.
   const level = Math.max(0, r.top_level - 1);
@@ -121,7 +132,7 @@ export function Strip({ run: r, findings }: { run: RunMeta; findings: FindingWor
     >
       <div ref={ref}>
         {c ? (
-          <Drawn c={c} run={r} width={width} findings={findings} />
+          <Drawn c={c} run={r} width={width} findings={findings} report={report} />
         ) : coarse.state === "failed" ? (
           <Failed error={coarse.error} what="the profile" small />
         ) : (
@@ -132,24 +143,35 @@ export function Strip({ run: r, findings }: { run: RunMeta; findings: FindingWor
   );
 }
 
-/** Windows of this height have room for a higher strip. */
-const TALL = 1200;
+/** Height of the strip, and of what stands above and below it in its window. */
+const LEAST_HIGH = 118;
+const MOST_HIGH = 420;
+const BESIDE = 640;
+const FINDING = 84;
+
+/** Tall windows have room for a higher strip, the fewer findings stand below it the more. */
+function highIn(window: number, findings: number): number {
+  const room = window - BESIDE - FINDING * Math.min(5, findings);
+  return Math.max(LEAST_HIGH, Math.min(MOST_HIGH, room));
+}
 
 function Drawn({
   c,
   run: r,
   width,
   findings,
+  report,
 }: {
   c: Columns;
   run: RunMeta;
   width: number;
   findings: FindingWords[];
+  report: Report | undefined;
 }) {
   const t = colours.value;
   const w = width - 66,
     top = 32,
-    h = window.innerHeight >= TALL ? 220 : 118,
+    h = highIn(window.innerHeight, findings.length),
     bottom = top + h,
     P = Math.max(1, r.workers);
   const x = (ticks: number) => (ticks / r.elapsed) * w;
@@ -184,7 +206,11 @@ function Drawn({
     });
   }, [c, w, P]);
   if (n === 0) return <Empty small title="Nothing ran" />;
-  const mean = c.running.reduce((a, b) => a + b, 0) / n;
+  // The report's mean is without what recording took; the columns have that too.
+  const drawn = c.running.reduce((a, b) => a + b, 0) / n;
+  const busy = report && !r.only ? (report.mean_busy as number) : drawn;
+  const isRecording = drawn - busy > MIN_RECORDING * P;
+  const mean = isRecording ? drawn : busy;
   const perSecond = r.ticks_per_second;
   const marks = steps(0, r.elapsed / perSecond, Math.max(2, Math.floor(w / 96)));
   const labels = stretches(c, 5)
@@ -196,7 +222,7 @@ function Drawn({
       height={bottom + 22}
       data-plot={w}
       role="img"
-      aria-label={`${plain(mean)} of ${many(P, "worker")} busy on average. ${findings.map((f, i) => `Finding ${i + 1}: ${plainWords(f.title)}`).join(". ")}`}
+      aria-label={`${plain(busy)} of ${many(P, "worker")} busy on average. ${findings.map((f, i) => `Finding ${i + 1}: ${plainWords(f.title)}`).join(". ")}`}
     >
       <rect x="0" y={top} width={w} height={h} fill={t.inset} />
       {paths.map((p) => (
@@ -219,7 +245,16 @@ function Drawn({
       {Math.abs(y(mean) - top) > 13 && y(mean) < bottom - 10 && (
         <text x={w + 7} y={y(mean) + 4} font-size="11" fill={t.fg2}>
           mean {plain(mean)}
-          <title>Workers inside strands, what recording added included</title>
+          {isRecording && (
+            <tspan x={w + 7} dy="13">
+              {plain(busy)} busy
+            </tspan>
+          )}
+          <title>
+            {isRecording
+              ? `${plain(busy)} workers busy on average, ${plain(mean)} with what recording took`
+              : "Workers busy on average"}
+          </title>
         </text>
       )}
       <text x={w + 7} y={bottom + 4} font-size="11" fill={t.fg3}>

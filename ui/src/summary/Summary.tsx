@@ -102,7 +102,7 @@ function Whole({ meta }: { meta: RunMeta }) {
       <Answered asked={report} what="where the time went" height={64}>
         {(rep) => <Went report={rep} run={meta} />}
       </Answered>
-      <Strip run={meta} findings={valueOf(summary)?.findings ?? []} />
+      <Strip run={meta} findings={valueOf(summary)?.findings ?? []} report={r} />
       <Answered asked={summary} what="the findings">
         {(s) => <Findings of={s} report={r} run={meta} />}
       </Answered>
@@ -142,6 +142,7 @@ function Went({ report, run: r }: { report: Report; run: RunMeta }) {
   return (
     <Section
       title={`Where ${count(report.workers)} × ${ticks(report.elapsed, tps)} = ${areaTicks(total, tps)} went`}
+      note={report.unread ? unreadWords(report) : undefined}
       end={
         <>
           {lost > 0 ? `${areaTicks(lost, tps)} were not work` : "all of it was work"}
@@ -156,6 +157,13 @@ function Went({ report, run: r }: { report: Report; run: RunMeta }) {
       <StackedBar parts={parts} total={total} label={label} title="Where the worker time went" />
     </Section>
   );
+}
+
+/** What of a damaged or cut-off trace the parts of the bar leave out. */
+function unreadWords(report: Report): string {
+  return report.unread.off_cpu
+    ? "of what was read: work may be time off the CPU, and lost time may be work"
+    : "of what was read: lost time may be work that was not";
 }
 
 function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {

@@ -91,8 +91,8 @@ struct ThreadMeta<'a> {
     label: String,
     worker: bool,
     name: Option<&'a str>,
-    /// Share of the elapsed time on the CPU; `None` while only an overview is known, which knows no
-    /// times off it.
+    /// Share of the elapsed time on the CPU; `None` where times off it are not known: in an overview,
+    /// and where they may be among what could not be read.
     busy: Option<f64>,
     /// Index into `pools`.
     pool: Option<u32>,
@@ -356,6 +356,7 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta<'_>> {
     }
     let elapsed = picture.elapsed().max(1) as f64;
     let main = main_thread(dag);
+    let known = dag.meta.unread.as_ref().is_none_or(|unread| !unread.off_cpu);
     let rows = picture.rows.threads.iter().zip(busy);
     rows.map(|(&thread, busy)| ThreadMeta {
         thread,
@@ -366,7 +367,7 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta<'_>> {
         },
         worker: dag.is_worker(thread),
         name: name_of(dag, thread),
-        busy: Some((busy as f64 / elapsed).min(1.0)),
+        busy: known.then_some((busy as f64 / elapsed).min(1.0)),
         pool: pool_of(dag, thread),
     })
     .collect()
