@@ -208,7 +208,8 @@ function Snippet({ file, line }: { file: string; line: number }) {
         .reduce((best, n) => (heat(n) > heat(best) * 1.001 ? n : best), near[0]!.line)
     : line - 2;
   const lines = s.lines.filter((l) => l.line >= from && l.line < from + 7);
-  if (lines.length === 0) return null;
+  // Without its source a line says nothing here.
+  if (lines.every((l) => !l.text.trim())) return null;
   return (
     <div class="snippet">
       <SourceLines

@@ -8,7 +8,7 @@ import { usePlanes, valueOf } from "../ask";
 import { TILE_BINS, type FindingWords, type Report, type RunMeta } from "../data/contract";
 import type { Planes } from "../data/planes";
 import { requests } from "../data/requests";
-import { axis, many, percent, plain, steps } from "../format";
+import { axis, count, many, percent, plain, steps } from "../format";
 import { fillOf } from "../patterns";
 import { colours, dark } from "../theme/theme";
 import { Term } from "../terms/Term";
@@ -336,20 +336,35 @@ function Drawn({
             </g>
           ),
       )}
-      <Callouts findings={findings} x={x} w={w} top={top} elapsed={r.elapsed} />
+      <Callouts
+        findings={findings}
+        strands={
+          (report?.findings as any[] | undefined)?.map((f) => f.evidence?.strands ?? 1) ?? []
+        }
+        x={x}
+        w={w}
+        top={top}
+        elapsed={r.elapsed}
+      />
     </svg>
   );
 }
 
-/** A bracket over a finding's time with its number; words where they fit. */
+/**
+ * A bracket over a finding's time with its number; words where they fit. Of a finding about several
+ * strands it is the longest one's time, and says so.
+ */
 function Callouts({
   findings,
+  strands,
   x,
   w,
   top,
   elapsed,
 }: {
   findings: FindingWords[];
+  /** How many each is about. */
+  strands: number[];
   x: (t: number) => number;
   w: number;
   top: number;
@@ -362,12 +377,16 @@ function Callouts({
       r = Math.min(w, x(Math.min(elapsed, f.show.t1)));
     // The whole run is no place.
     if (!(r > l) || r - l > w * 0.97) return null;
-    const text = percent(f.share),
-      wide = r - l > textWidth(text, 11, 600) + 44;
+    const of = strands[i] ?? 1;
+    const longest = of > 1 ? `the longest of ${count(of)}` : "";
+    const long = longest && `${percent(f.share)}, ${longest}`;
+    const fits = (words: string) => r - l > textWidth(words, 11, 600) + 44;
+    const text = long && fits(long) ? long : percent(f.share),
+      wide = fits(text);
     let middle = Math.min(w - 10, Math.max(10, (l + r) / 2));
     const box = (): [number, number] => (wide ? [l, r] : [middle - 11, middle + 11]);
     if (taken.some(([a, b]) => box()[0] < b + 2 && box()[1] > a - 2)) {
-      if (wide) return { i, l, r, middle, text, wide: false, low: true, f };
+      if (wide) return { i, l, r, middle, text, wide: false, low: true, f, longest };
       const asked = middle;
       const free = (): boolean => taken.every(([a, b]) => box()[0] >= b + 2 || box()[1] <= a - 2);
       // Beside the others: to the right of where it belongs, or where that ends, to the left.
@@ -375,7 +394,7 @@ function Callouts({
       if (!free()) for (middle = asked; !free() && middle > 12;) middle -= 8;
     }
     taken.push(box());
-    return { i, l, r, middle, text, wide, low: false, f };
+    return { i, l, r, middle, text, wide, low: false, f, longest };
   });
   return (
     <>
@@ -397,7 +416,7 @@ function Callouts({
                 }
               }}
             >
-              <title>{plainWords(p.f.title)}</title>
+              <title>{plainWords(p.f.title) + (p.longest ? `. Marked: ${p.longest}` : "")}</title>
               {!p.low && (
                 <path
                   d={`M${p.l + 0.5} ${top - 3}v-7H${p.r - 0.5}v7`}

@@ -341,7 +341,9 @@ function Critical({ report: rep, run: r }: { report: Report; run: RunMeta }) {
         <div key={i} class="onpath">
           <span class="name">
             <span class="fn">{s.function ?? (s.site === "root" ? "root" : "")}</span>{" "}
-            {s.site !== "root" && <Place label={fileName(s.site)} file={s.file} line={s.line} />}
+            {s.site !== "root" && s.site !== s.function && (
+              <Place label={fileName(s.site)} file={s.file} line={s.line} />
+            )}
           </span>
           <span class="meter">
             <i style={{ width: `${Math.min(100, s.critical_percent)}%` }} />
