@@ -65,6 +65,7 @@ export default function (suite) {
             ? report.regions.find((r) => r.region === part.label)
             : report.sites.find((s) => s.site === part.label);
         const seconds = (n) => n / report.ticks_per_second;
+        await t.page.locator(".numbers > div").first().waitFor();
         const numbers = await t.page.locator(".numbers > div").allInnerTexts();
         const work = numbers.find((n) => n.includes("work"));
         same(work, seconds(row.work), "work of the part");

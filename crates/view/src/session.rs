@@ -246,7 +246,8 @@ impl Session {
         let mut picture = picture(dag, measured).map_err(|e| e.to_string())?;
         if let Some(section) = &section {
             // Numbered as its report has them.
-            let (_, sites) = strand_facts_and_sites(section, measured).map_err(|e| e.to_string())?;
+            let (_, sites) =
+                strand_facts_and_sites(section, measured).map_err(|e| e.to_string())?;
             let places = sites.iter().map(|row| row.site).collect();
             picture.sites = Sites::new(places, section.places.len());
         }

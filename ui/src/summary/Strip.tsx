@@ -269,12 +269,16 @@ function Drawn({
           wide = s.rr - s.l;
         const inBar = barHigh > 16 && running > 0;
         const long = `${words} running`;
+        const inside = Math.min(bottom - 5, y(s.running) + Math.max(14, barHigh / 2 + 4));
+        // The line of the mean would strike it through.
+        const struck = Math.abs(inside - 4 - y(mean)) < 10;
+        const clear = y(mean) + 18 < bottom - 5 ? y(mean) + 18 : y(mean) - 8;
         return (
           <g key={i}>
             {inBar && (
               <text
                 x={middle}
-                y={Math.min(bottom - 5, y(s.running) + Math.max(14, barHigh / 2 + 4))}
+                y={struck && barHigh > 40 ? clear : inside}
                 text-anchor="middle"
                 font-size={barHigh > 30 ? 12 : 11}
                 font-weight="600"

@@ -356,7 +356,11 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta<'_>> {
     }
     let elapsed = picture.elapsed().max(1) as f64;
     let main = main_thread(dag);
-    let known = dag.meta.unread.as_ref().is_none_or(|unread| !unread.off_cpu);
+    let known = dag
+        .meta
+        .unread
+        .as_ref()
+        .is_none_or(|unread| !unread.off_cpu);
     let rows = picture.rows.threads.iter().zip(busy);
     rows.map(|(&thread, busy)| ThreadMeta {
         thread,
