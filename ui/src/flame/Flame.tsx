@@ -27,7 +27,8 @@ import "./flame.css";
 
 /** What is looked at stays so while other tabs are. */
 const of = signal<FlameOf>("all");
-const inPart = signal(false);
+/** Null: of the selected range where there is one, else of the run. */
+const inPart = signal<boolean | null>(null);
 const asTable = signal(false);
 const recursion = signal(true);
 
@@ -55,7 +56,8 @@ export function Flame() {
 
 function OfRun({ run: r }: { run: RunMeta }) {
   const there = partOf(r);
-  const part = inPart.value ? there : null;
+  const isSelected = selection.value?.kind === "range";
+  const part = (inPart.value ?? isSelected) ? there : null;
   const asked = useJson<Answer>(requests.flame(r.id, of.value, part, recursion.value));
   const whole = part ? `${ticks(part.t0)} to ${ticks(part.t1)}` : "the whole run";
   return (
@@ -74,15 +76,14 @@ function OfRun({ run: r }: { run: RunMeta }) {
         <span class="rule" />
         <Choice
           label="Of which part"
-          value={inPart.value && there ? "part" : "run"}
+          value={part ? "part" : "run"}
           of={[
             { value: "run", label: "Whole run" },
             ...(there
               ? [
                   {
                     value: "part" as const,
-                    label:
-                      selection.value?.kind === "range" ? "Selected range" : "Timeline's window",
+                    label: isSelected ? "Selected range" : "Timeline's window",
                   },
                 ]
               : []),
@@ -107,7 +108,7 @@ function OfRun({ run: r }: { run: RunMeta }) {
         run={r}
         part={part}
         onChange={(to) => {
-          inPart.value = to !== null;
+          inPart.value = null;
           selection.value = to && { kind: "range", run: r.id, ...to };
           if (to) drawer.value = true;
         }}

@@ -146,7 +146,7 @@ export function Strip({
 /** Height of the strip, and of what stands above and below it in its window. */
 const LEAST_HIGH = 118;
 const MOST_HIGH = 420;
-const BESIDE = 640;
+const BESIDE = 880;
 const FINDING = 84;
 
 /** Tall windows have room for a higher strip, the fewer findings stand below it the more. */
@@ -204,7 +204,7 @@ function Drawn({
       }
       return { key, d };
     });
-  }, [c, w, P]);
+  }, [c, w, h, P]);
   if (n === 0) return <Empty small title="Nothing ran" />;
   // The report's mean is without what recording took; the columns have that too.
   const drawn = c.running.reduce((a, b) => a + b, 0) / n;
