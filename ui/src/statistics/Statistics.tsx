@@ -71,7 +71,7 @@ function Shown({ report, run: r }: { report: Report; run: RunMeta }) {
         {s.more_sites > 0 && <p class="hint">{count(s.more_sites)} further sites are not told.</p>}
       </section>
       <ReadyTimes of={s} run={r} />
-      <Waiting of={s} run={r} />
+      <Waiting of={s} run={r} elapsed={report.elapsed as number} />
       <Steals of={s} run={r} />
     </div>
   );
@@ -191,7 +191,8 @@ function ReadyTimes({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
 }
 
 /** How many strands were ready and waited, over the run. */
-function Waiting({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
+function Waiting(p: { of: Numbers; run: RunMeta; elapsed: number }) {
+  const { of: s, run: r, elapsed } = p;
   const { bin_mean: means, max, mean } = s.ready;
   const top = Math.max(1, ...means);
   return (
@@ -207,7 +208,7 @@ function Waiting({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
         viewBox={`0 0 ${means.length} 60`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`Ready strands over ${ticks(r.elapsed, r.ticks_per_second)}, from 0 to ${plain(top)}`}
+        aria-label={`Ready strands over ${ticks(elapsed, r.ticks_per_second)}, from 0 to ${plain(top)}`}
       >
         {means.map((n, i) => (
           <rect
@@ -222,7 +223,7 @@ function Waiting({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
       </svg>
       <div class="queue-axis">
         <span>0</span>
-        <span>{ticks(r.elapsed, r.ticks_per_second)}</span>
+        <span>{ticks(elapsed, r.ticks_per_second)}</span>
       </div>
     </section>
   );

@@ -229,20 +229,22 @@ function Drawn({
         <path key={p.key} d={p.d} fill={fillOf(p.key, dark.value)} shape-rendering="crispEdges" />
       ))}
       <line x1="0" x2={w} y1={top} y2={top} stroke={t.fg} stroke-dasharray="5 3" />
-      <line
-        x1="0"
-        x2={w}
-        y1={y(mean)}
-        y2={y(mean)}
-        stroke={t.fg}
-        stroke-opacity=".55"
-        stroke-dasharray="1.5 2.5"
-      />
+      {!r.only && (
+        <line
+          x1="0"
+          x2={w}
+          y1={y(mean)}
+          y2={y(mean)}
+          stroke={t.fg}
+          stroke-opacity=".55"
+          stroke-dasharray="1.5 2.5"
+        />
+      )}
       <line x1="0" x2={w} y1={bottom} y2={bottom} stroke={t.line2} />
       <text x={w + 7} y={top + 4} font-size="11" font-weight="600" fill={t.fg}>
         P = {P}
       </text>
-      {Math.abs(y(mean) - top) > 13 && y(mean) < bottom - 10 && (
+      {!r.only && Math.abs(y(mean) - top) > 13 && y(mean) < bottom - 10 && (
         <text x={w + 7} y={y(mean) + 4} font-size="11" fill={t.fg2}>
           mean {plain(mean)}
           {isRecording && (
@@ -271,7 +273,7 @@ function Drawn({
         const long = `${words} running`;
         const inside = Math.min(bottom - 5, y(s.running) + Math.max(14, barHigh / 2 + 4));
         // The line of the mean would strike it through.
-        const struck = Math.abs(inside - 4 - y(mean)) < 10;
+        const struck = !r.only && Math.abs(inside - 4 - y(mean)) < 10;
         const clear = y(mean) + 18 < bottom - 5 ? y(mean) + 18 : y(mean) - 8;
         return (
           <g key={i}>

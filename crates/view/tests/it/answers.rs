@@ -94,14 +94,24 @@ fn a_part_has_the_report_of_its_section() {
                     assert_eq!(&said[key], value, "{name}, {argument}: {key}");
                 }
             }
-            assert_eq!(only["only"]["elapsed"], said["elapsed"], "{name}, {argument}");
+            assert_eq!(
+                only["only"]["elapsed"], said["elapsed"],
+                "{name}, {argument}"
+            );
             assert_eq!(only["elapsed"], run["elapsed"], "{name}, {argument}");
             let words = ask(&session, &format!("summary?run={id}"));
             let spoken = workspan_export::summary(&section, &expected, &measured);
-            assert_eq!(words["verdict"], spoken.verdict.as_str(), "{name}, {argument}");
+            assert_eq!(
+                words["verdict"],
+                spoken.verdict.as_str(),
+                "{name}, {argument}"
+            );
             for finding in words["findings"].as_array().unwrap() {
                 let end = finding["show"]["t1"].as_u64().unwrap();
-                assert!(end <= run["elapsed"].as_u64().unwrap(), "{name}, {argument}");
+                assert!(
+                    end <= run["elapsed"].as_u64().unwrap(),
+                    "{name}, {argument}"
+                );
             }
             looked_at += 1;
         }
