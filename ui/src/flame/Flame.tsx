@@ -12,7 +12,7 @@ import type { Flame as Answer, FlameOf, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
 import { count, many, percent, ticks } from "../format";
-import { drawer, range, runMeta, selection, show, status } from "../store";
+import { drawer, meta, range, runMeta, selection, show, status } from "../store";
 import { Term } from "../terms/Term";
 import { dark } from "../theme/theme";
 import { Choice, Toggle } from "../ui/parts";
@@ -21,6 +21,7 @@ import { CallTree, csvOf } from "./CallTree";
 import { Graph } from "./Graph";
 import { lookOf, nameOf, placeOf } from "./names";
 import { Others } from "./Others";
+import type { Range } from "./range";
 import { RangeStrip } from "./RangeStrip";
 import { find, keyOf, treeOf, type FlameNode } from "./tree";
 import "./flame.css";
@@ -38,10 +39,15 @@ const WHAT: Record<FlameOf, string> = {
   free: "time of free workers, shared by what ran meanwhile",
 };
 
-/** The selected range, else the window of the timeline where it is not the whole run. */
-function partOf(r: RunMeta): { t0: number; t1: number } | null {
+function selectedIn(r: RunMeta): Range | null {
   const s = selection.value;
-  if (s?.kind === "range" && s.run === r.id) return { t0: s.t0, t1: s.t1 };
+  return s?.kind === "range" && s.run === r.id ? { t0: s.t0, t1: s.t1 } : null;
+}
+
+/** The selected range, else the window of the timeline where it is not the whole run. */
+function partOf(r: RunMeta): Range | null {
+  const selected = selectedIn(r);
+  if (selected) return selected;
   const w = range.value;
   return w && (w.t0 > 0 || w.t1 < r.elapsed)
     ? { t0: Math.max(0, w.t0), t1: Math.min(r.elapsed, w.t1) }
@@ -55,7 +61,9 @@ export function Flame() {
 }
 
 function OfRun({ run: r }: { run: RunMeta }) {
-  const there = partOf(r);
+  // A report carries the stacks of whole runs alone.
+  const isReport = meta.value?.mode === "report";
+  const there = isReport ? null : partOf(r);
   const isSelected = selection.value?.kind === "range";
   const part = (inPart.value ?? isSelected) ? there : null;
   const asked = useJson<Answer>(requests.flame(r.id, of.value, part, recursion.value));
@@ -106,13 +114,19 @@ function OfRun({ run: r }: { run: RunMeta }) {
       </div>
       <RangeStrip
         run={r}
-        part={part}
+        part={isReport ? selectedIn(r) : part}
         onChange={(to) => {
           inPart.value = null;
           selection.value = to && { kind: "range", run: r.id, ...to };
           if (to) drawer.value = true;
         }}
       />
+      {isReport && isSelected && (
+        <p class="hint beside">
+          The drawer is of the range. This report carries the stacks of the whole run;{" "}
+          <code>workspan view</code> has those of a range.
+        </p>
+      )}
       <Answered asked={asked} what="the stacks" height={420}>
         {(answer) => (
           <Shown
