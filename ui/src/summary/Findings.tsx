@@ -87,7 +87,34 @@ export function Findings(p: { of: Summary; report: Report | undefined; run: RunM
       {p.of.findings.slice(0, MAX_SHOWN).map((f, i) => (
         <Finding key={i} of={f} index={i} place={places[i]?.place} run={r} elapsed={elapsed} />
       ))}
+      <Rest of={p.of.findings.slice(0, MAX_SHOWN)} lost={lost} run={r} />
     </Section>
+  );
+}
+
+/** Less than this share of the loss needs no row. */
+const MIN_REST = 0.005;
+
+/** What was lost beside the findings, so that the costs add up. */
+function Rest(p: { of: FindingWords[]; lost: number; run: RunMeta }) {
+  const rest = p.lost - p.of.reduce((sum, f) => sum + f.lost, 0);
+  if (!(rest > MIN_REST * p.lost)) return null;
+  const [value, unit] = areaTicks(rest, p.run.ticks_per_second).split("\u00a0");
+  return (
+    <div class="finding rest">
+      <span />
+      <div class="evidence">Smaller losses, and what recording took</div>
+      <div class="share">
+        <span class="cost">
+          <span>
+            {value} {unit}
+          </span>
+          <span>{percent(rest / p.lost)}</span>
+        </span>
+      </div>
+      <div class="saves" />
+      <span />
+    </div>
   );
 }
 
