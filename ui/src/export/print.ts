@@ -19,7 +19,8 @@ const WIDTH = 1240;
 const HEIGHT = 900;
 
 let sheet: HTMLElement | null = null;
-let paper: HTMLStyleElement | null = null;
+/** Not an element: the page's policy forbids styles that come as text. */
+let paper: CSSStyleSheet | null = null;
 
 /** Makes the sheet whenever somebody prints; `own` are the exporters of a tab. */
 export function startPrint(own: () => Exporter[]): void {
@@ -49,7 +50,7 @@ export async function print(): Promise<void> {
 
 function clear(): void {
   sheet?.remove();
-  paper?.remove();
+  document.adoptedStyleSheets = document.adoptedStyleSheets.filter((s) => s !== paper);
   sheet = paper = null;
 }
 
@@ -79,11 +80,28 @@ function lay(own: Exporter[]): void {
     );
   sheet.style.width = `${width}px`;
   document.body.append(sheet);
-  fit(sheet, head, width);
+  const isUpright = fit(sheet, head, width);
+  paper = new CSSStyleSheet();
+  paper.replaceSync(
+    `@page { size: A4 ${isUpright ? "portrait" : "landscape"}; margin: 10mm; } @media print { ${ofWidth()} }`,
+  );
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, paper];
 }
 
-/** Scales the sheet onto one page, upright where more fits so. */
-function fit(sheet: HTMLElement, head: HTMLElement, width: number): void {
+/** What holds for a window of this width holds for its copy, however wide paper is. */
+function ofWidth(): string {
+  return [...document.styleSheets]
+    .flatMap((s) => [...s.cssRules])
+    .filter((rule) => rule instanceof CSSMediaRule)
+    .filter(
+      ({ conditionText: on }) => on.startsWith("screen and (max-width") && matchMedia(on).matches,
+    )
+    .flatMap((rule) => [...rule.cssRules].map((inner) => inner.cssText))
+    .join("\n");
+}
+
+/** Scales the sheet onto one page; whether that stands upright, where more fits so. */
+function fit(sheet: HTMLElement, head: HTMLElement, width: number): boolean {
   let height = sheet.scrollHeight;
   const scale = (w: number, h: number) => Math.min(w / width, h / height);
   const upright = scale(SHORT, LONG) > scale(LONG, SHORT);
@@ -98,9 +116,7 @@ function fit(sheet: HTMLElement, head: HTMLElement, width: number): void {
   // Less by a pixel than the page has: a rounded one is not to begin the next.
   sheet.style.height = `${Math.floor(Math.min(height, h / k - 2))}px`;
   sheet.style.zoom = String(k);
-  paper = document.createElement("style");
-  paper.textContent = `@page { size: A4 ${upright ? "portrait" : "landscape"}; }`;
-  document.head.append(paper);
+  return upright;
 }
 
 function element(name: string, text: string): HTMLElement {
