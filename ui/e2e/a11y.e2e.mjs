@@ -1,4 +1,7 @@
-/** axe-core (WCAG 2.2 AA and its best practices) finds nothing on any tab, in either theme. */
+/**
+ * axe-core (WCAG 2.2 AA and its best practices) finds nothing on any tab, with any drawer, dialog or
+ * menu, in either theme.
+ */
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -63,12 +66,102 @@ const alike = () => {
   return out.slice(0, 5);
 };
 
+/** What axe and `alike` find on the page as it is; in `part` alone, where something lies over the rest. */
+async function findings(t, name, dark, part) {
+  const all = await t.page.evaluate(
+    async ([part, options]) => {
+      const { violations } = await window.axe.run(part ?? document, options);
+      return violations.map(
+        (v) =>
+          `${v.id}: ${v.nodes
+            .map((n) => `${n.target.join(" ")} ${n.any[0]?.message ?? ""}`)
+            .slice(0, 4)
+            .join("; ")}`,
+      );
+    },
+    [part, dark ? COLOURS : ALL],
+  );
+  all.push(...(await t.page.evaluate(alike)));
+  return all.map((words) => `${name}: ${words}`);
+}
+
+/** Drawers, by what is selected; each on the tab that has it. */
+const SELECTED = [
+  ["a strand's drawer", "tab=timeline&sel=strand:a:1:0"],
+  ["a task's drawer", "tab=timeline&sel=task:a:1"],
+  ["a site's drawer", "tab=timeline&sel=site:a:1"],
+  ["a code's drawer", "tab=timeline&sel=code:a:0"],
+  ["a row's drawer", "tab=timeline&sel=row:a:0"],
+  ["the drawer of two rows", "tab=timeline&sel=row:a:0,1"],
+  ["a range's drawer", "tab=timeline&sel=range:a:1000:90000000"],
+  ["a range's drawer beside its stacks", "tab=flame&sel=range:a:1000:90000000"],
+  ["a task in the DAG", "tab=dag&sel=task:a:1"],
+  ["timeline and DAG beside each other", "tab=timeline&split=1&sel=task:a:1"],
+  ["two layouts of the DAG", "tab=dag&second=structure"],
+  ["a site in Sites", "tab=sites&sel=site:a:1"],
+  ["a code in What-if", "tab=whatif&what=code:0"],
+];
+
+/** What lies over the page or opens in it: on a tab, after something. */
+const OPENED = [
+  ["help", "tab=summary", (p) => p.keyboard.press("?"), "[role=dialog]"],
+  ["palette", "tab=summary", (p) => p.keyboard.press("Control+Shift+p"), "[role=dialog]"],
+  [
+    "search",
+    "tab=timeline",
+    async (p) => {
+      await p.keyboard.press("/");
+      await p.keyboard.type("m");
+    },
+    ".search .menu",
+  ],
+  [
+    "export",
+    "tab=timeline",
+    (p) => p.getByRole("button", { name: "Export this view" }).click(),
+    "[role=menu]",
+  ],
+  [
+    "parts",
+    "tab=summary",
+    (p) => p.getByRole("button", { name: /part of the run alone/ }).click(),
+    "[role=menu]",
+  ],
+  ["a term", "tab=summary", (p) => p.locator("main .term").first().focus(), "[role=tooltip]"],
+  [
+    "the timeline as a table",
+    "tab=timeline",
+    (p) => p.getByRole("button", { name: "Table" }).click(),
+    "main table",
+  ],
+  [
+    "the DAG as a table",
+    "tab=dag",
+    (p) => p.getByRole("button", { name: "Table" }).click(),
+    "main table",
+  ],
+  [
+    "the call tree",
+    "tab=flame",
+    (p) => p.getByRole("button", { name: "Call tree" }).click(),
+    "main table",
+  ],
+  [
+    "an answer in SQL",
+    "tab=sql",
+    (p) => p.getByRole("button", { name: /^Run/ }).click(),
+    "main table",
+  ],
+];
+
 export default function (suite) {
-  for (const dark of [false, true])
+  const files = [suite.runs.before, suite.runs.after];
+  for (const dark of [false, true]) {
+    const theme = dark ? "dark" : "light";
     for (const tabs of [TABS.slice(0, 5), TABS.slice(5)])
       suite.test(
-        `axe: ${tabs.join(", ")}, ${dark ? "dark" : "light"}`,
-        { files: [suite.runs.before, suite.runs.after], still: true, slow: 2 },
+        `axe: ${tabs.join(", ")}, ${theme}`,
+        { files, still: true, slow: 2 },
         async (t) => {
           const found = [];
           await t.open("tab=summary");
@@ -77,23 +170,42 @@ export default function (suite) {
             await t.go(`tab=${tab}${dark ? "&theme=dark" : ""}`);
             await t.page.waitForLoadState("networkidle");
             await t.page.waitForTimeout(800);
-            const all = await t.page.evaluate(
-              async (options) => {
-                const { violations } = await window.axe.run(document, options);
-                return violations.map(
-                  (v) =>
-                    `${v.id}: ${v.nodes
-                      .map((n) => `${n.target.join(" ")} ${n.any[0]?.message ?? ""}`)
-                      .slice(0, 4)
-                      .join("; ")}`,
-                );
-              },
-              dark ? COLOURS : ALL,
-            );
-            all.push(...(await t.page.evaluate(alike)));
-            found.push(...all.map((words) => `${tab}: ${words}`));
+            found.push(...(await findings(t, tab, dark)));
           }
           check(found.length === 0, found.join("\n    "));
         },
       );
+    suite.test(`axe: drawers, ${theme}`, { files, still: true, slow: 2 }, async (t) => {
+      const found = [];
+      await t.open("tab=summary");
+      await t.page.evaluate(AXE);
+      for (const [name, hash] of SELECTED) {
+        await t.go(`${hash}${dark ? "&theme=dark" : ""}`);
+        await t.page.waitForLoadState("networkidle");
+        await t.page.waitForTimeout(500);
+        if (/drawer/.test(name))
+          check((await t.page.locator(".drawer").count()) === 1, `${name} is not there`);
+        found.push(...(await findings(t, name, dark)));
+      }
+      check(found.length === 0, found.join("\n    "));
+    });
+    suite.test(
+      `axe: dialogs, menus, tables, ${theme}`,
+      { files, still: true, slow: 2 },
+      async (t) => {
+        const found = [];
+        for (const [name, hash, act, what] of OPENED) {
+          await t.open(`${hash}${dark ? "&theme=dark" : ""}`);
+          await t.page.evaluate(AXE);
+          await t.page.waitForLoadState("networkidle");
+          await act(t.page);
+          await t.page.locator(what).first().waitFor();
+          await t.page.waitForTimeout(300);
+          // What a menu lies over cannot be hit, and need not.
+          found.push(...(await findings(t, name, dark, what.includes("menu") ? what : null)));
+        }
+        check(found.length === 0, found.join("\n    "));
+      },
+    );
+  }
 }

@@ -129,11 +129,16 @@ export default function (suite) {
     const seen = new Set(first.map((n) => n.shape));
     check(seen.has("box") && seen.has("card") && seen.has("frame"), [...seen].join(", "));
     await t.page.getByRole("button", { name: "Sections" }).click();
+    // Another DAG is asked for: the old one may stand still before that is there.
+    const isGroup = (n) => n.kind === "group";
+    await until(async () => [...(await shapes()).values()].some(isGroup), "sections as nodes");
     await still(t.page);
     await t.page.keyboard.press("x");
-    await still(t.page);
-    const sections = [...(await shapes()).values()].filter((n) => n.shape === "section");
-    check(sections.length > 0, "no section has its own shape");
+    const sections = await until(async () => {
+      await still(t.page);
+      const found = [...(await shapes()).values()].filter((n) => n.shape === "section");
+      return found.length > 0 && found;
+    }, "a section in its own shape");
     check(
       sections.every((n) => n.kind === "group" && !n.expanded),
       "something else looks like a section",

@@ -15,7 +15,7 @@ export default function (suite) {
         check(
           /% of the work ran unrecorded/.test(words) &&
             /±\s*[\d.]+\s*%/.test(words) &&
-            /The span is between .* and /.test(words),
+            /The span is (between .* and |[\d.]+\s*\w+\.)/.test(words),
           `${tab}: ${words}`,
         );
         await until(

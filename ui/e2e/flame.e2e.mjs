@@ -57,6 +57,60 @@ export default function (suite) {
     await t.hashHas(/tab=timeline.*sel=(site|code)/, "the timeline");
   });
 
+  suite.test("a range is dragged above the stacks and reported on in the drawer", async (t) => {
+    await t.open("tab=flame");
+    const strip = t.page.locator(".range-strip");
+    await t.page.locator(".frame-box").first().waitFor();
+    const { runs } = await t.page.evaluate(async () => (await fetch("api/v1/meta")).json());
+    const box = await strip.boundingBox();
+    const at = (share) => [box.x + share * box.width, box.y + 20];
+    const drag = async (from, to) => {
+      await t.page.mouse.move(...at(from));
+      await t.page.mouse.down();
+      await t.page.mouse.move(...at((from + to) / 2));
+      await t.page.mouse.move(...at(to));
+      await t.page.mouse.up();
+    };
+    const chosen = async () => {
+      const [, t0, t1] = /sel=range:a:(\d+):(\d+)/.exec(await t.hashHas("sel=range:a:"));
+      return [Number(t0) / runs[0].elapsed, Number(t1) / runs[0].elapsed];
+    };
+    const near = (a, b) => Math.abs(a - b) < 0.01;
+    await drag(0.2, 0.5);
+    let [a, b] = await chosen();
+    check(near(a, 0.2) && near(b, 0.5), `${a} to ${b} was dragged`);
+    await t.page.locator(".drawer .small-report").first().waitFor();
+    const part = await answer(
+      t,
+      `of=all&t0=${Math.floor(a * runs[0].elapsed)}&t1=${Math.ceil(b * runs[0].elapsed)}&recursion=1`,
+    );
+    const words = await until(
+      async () => /;\s*(.*) in all/.exec(await t.text(".flame h1 span"))?.[1],
+      "the sum of the stacks",
+    );
+    const { printed } = await import("./printed.mjs");
+    const off = printed(words).value / (part.total / runs[0].ticks_per_second);
+    check(Math.abs(off - 1) < 0.01, `the stacks sum to ${words}, the range to ${part.total}`);
+    // An end is moved by the pointer, and by keys.
+    await drag(b, 0.7);
+    [a, b] = await chosen();
+    check(near(a, 0.2) && near(b, 0.7), `${a} to ${b} after the end was moved`);
+    await t.page.getByRole("slider", { name: "Start" }).focus();
+    await t.page.keyboard.press("Shift+ArrowRight");
+    [a, b] = await chosen();
+    check(near(a, 0.3) && near(b, 0.7), `${a} to ${b} after a key`);
+    // It is the timeline's own selection, and a click beside it is the whole run again.
+    await t.page.keyboard.press("2");
+    await t.hashHas(/tab=timeline.*sel=range/, "the range in the timeline");
+    await t.page.locator(".drawer .small-report").first().waitFor();
+    await t.page.keyboard.press("4");
+    await strip.waitFor();
+    await t.page.mouse.click(...at(0.9));
+    await until(async () => !(await t.hash()).includes("sel="), "no selection");
+    check((await t.page.locator(".drawer").count()) === 0, "the drawer stays");
+    check((await t.text(".flame h1")).includes("the whole run"), "not the whole run");
+  });
+
   suite.both("the call tree has the same stacks", async (t) => {
     await t.open("tab=flame");
     await t.page.locator(".frame-box").first().waitFor();

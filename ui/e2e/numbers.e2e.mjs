@@ -55,7 +55,13 @@ export default function (suite) {
       same(part[1], s(ticks), words);
       same(part[2], ticks / whole, `share of ${words}`);
     }
-    const findings = t.page.locator(".finding:not(.head-row)");
+    // What is lost beside the findings stands below them, so that all add up.
+    const rest = t.page.locator(".finding.rest .cost");
+    const lost = report.workers * report.elapsed - report.breakdown.work;
+    const told = report.findings.slice(0, 5).reduce((sum, f) => sum + f.lost, 0);
+    if ((await rest.count()) > 0) same(await rest.innerText(), s(lost - told), "the rest");
+    else check(lost - told < 0.006 * lost, `${lost - told} of ${lost} are not told`);
+    const findings = t.page.locator(".finding:not(.head-row, .rest)");
     for (let i = 0; i < (await findings.count()); i++) {
       const { lost, lost_percent } = report.findings[i];
       same(await findings.nth(i).locator(".cost").innerText(), s(lost), `cost of finding ${i + 1}`);

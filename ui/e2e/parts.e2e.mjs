@@ -24,6 +24,28 @@ async function choose(t, kind) {
   return part;
 }
 
+/** Its report is that of `--only`: every number, every part of the worker time, every finding. */
+async function sameAsSection(t, browser, file, part) {
+  const only = `${part.kind}:${part.label}`;
+  const section = await browser.json("report", "--json", "--statistics", "--only", only, file);
+  const report = await answer(t.page, `report?run=${encodeURIComponent(part.id)}`);
+  for (const key of Object.keys(section))
+    check(
+      JSON.stringify(report[key]) === JSON.stringify(section[key]),
+      `${only}: ${key} is ${JSON.stringify(report[key])} in the page, ${JSON.stringify(section[key])} in the report`,
+    );
+  const seconds = (n) => n / section.ticks_per_second;
+  const words = await t.text(".story");
+  same(/was open for (.*?) of/.exec(words)?.[1], seconds(section.elapsed), "time it was open");
+  same(/In .*? ([\d.]+) of \d+ workers? w/.exec(words)?.[1], section.mean_busy, "busy workers");
+  check(words.includes(`workspan report --only`), `no command that says the same: ${words}`);
+  const title = await t.text("section[aria-label^='Where '] h2");
+  same(title.split("=")[0].split("×")[1], seconds(section.elapsed), "elapsed of the bar");
+  const saved = await t.page.locator(".finding:not(.rest) .saves").allInnerTexts();
+  for (const [i, text] of saved.slice(0, section.findings.length).entries())
+    check(text.trim().length > 0, `finding ${i + 1} saves nothing in words`);
+}
+
 export default function (suite) {
   const { before, regions } = suite.runs;
 
@@ -43,11 +65,11 @@ export default function (suite) {
             ? report.regions.find((r) => r.region === part.label)
             : report.sites.find((s) => s.site === part.label);
         const seconds = (n) => n / report.ticks_per_second;
+        await t.page.locator(".numbers > div").first().waitFor();
         const numbers = await t.page.locator(".numbers > div").allInnerTexts();
         const work = numbers.find((n) => n.includes("work"));
         same(work, seconds(row.work), "work of the part");
-        const words = await t.text(".story");
-        check(!/delay|had nothing to do/.test(words), `lost time of a part: ${words}`);
+        await sameAsSection(t, browser, file, part);
         await t.go(`tab=flame&run=${part.id}`);
         await until(async () => /in all/.test(await t.text(".flame h1 span")), "the flame graph");
         const all = /;\s*(.*) in all/.exec(await t.text(".flame h1 span"))[1];

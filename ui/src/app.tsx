@@ -52,11 +52,17 @@ const VIEWS: Record<Tab, () => ComponentChildren> = {
   sql: () => <Sql />,
 };
 
+/** Views that begin with a sentence of their own. */
+const HEADED: ReadonlySet<Tab> = new Set(["summary", "flame", "scalability", "whatif", "compare"]);
+
 export function App() {
   const at = tab.value;
   const both = split.value && (at === "timeline" || at === "dag");
-  // The DAG has a panel of its own, and the drawer when it is asked for.
-  const wanted = at === "timeline" || both ? drawer.value : at === "dag" && dagDetails.value;
+  // The DAG has a panel of its own, and the drawer when it is asked for; the flame graph has it for
+  // the range that is shown.
+  const inDrawer =
+    at === "timeline" || both || (at === "flame" && selection.value?.kind === "range");
+  const wanted = inDrawer ? drawer.value : at === "dag" && dagDetails.value;
   const details =
     meta.value !== null && runMeta()?.overview === null && selection.value !== null && wanted;
   return (
@@ -66,24 +72,26 @@ export function App() {
       <Tabs />
       <Banners />
       <main>
+        {!HEADED.has(at) && <h1 class="unseen">{TITLES[at]}</h1>}
         {!meta.value ? (
           <div class="view">
             <Loading />
           </div>
         ) : both ? (
           <div class="halves" id="view" role="tabpanel" aria-label={TITLES[at]}>
-            <section aria-label="Timeline">
+            <div>
               <Guard key="timeline">{VIEWS.timeline()}</Guard>
-            </section>
-            <section aria-label="DAG">
+            </div>
+            <div>
               <Guard key="dag">{early("dag") ?? VIEWS.dag()}</Guard>
-            </section>
+            </div>
           </div>
         ) : (
           <div class="view" id="view" role="tabpanel" aria-label={TITLES[at]}>
             <Guard key={at}>{early(at) ?? VIEWS[at]()}</Guard>
           </div>
         )}
+        <Explained />
       </main>
       {details ? (
         <Guard key="drawer">
@@ -95,7 +103,6 @@ export function App() {
       <StatusLine />
       {overlay.value === "palette" && <Palette />}
       {overlay.value === "help" && <Help />}
-      <Explained />
       {toast.value && (
         <div class="toast" aria-hidden="true">
           {toast.value}

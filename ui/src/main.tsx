@@ -5,6 +5,7 @@ import { App } from "./app";
 import { EmbeddedSource } from "./data/embedded";
 import { HttpSource } from "./data/http";
 import type { DataSource } from "./data/source";
+import { startPrinting } from "./export/export";
 import { setSource } from "./store";
 import { startCommands } from "./frame/everywhere";
 import { load } from "./frame/load";
@@ -24,6 +25,7 @@ startHash();
 startTheme();
 startKeys();
 startCommands();
+startPrinting();
 // A report that was cut short on its way has lost what stood behind its data.
 const root =
   document.getElementById("app") ??

@@ -89,6 +89,9 @@ pub(crate) fn top_level(elapsed: u64) -> u32 {
 pub struct Rest {
     /// The report.
     pub report: Report,
+    /// What the report is of, where that is not the picture's run: of a part, the same strands and
+    /// tasks by the part's own clock.
+    section: Option<Dag>,
     statistics: OnceLock<Result<Statistics, Error>>,
     /// Answers that take long to make.
     pub(crate) json: OnceLock<String>,
@@ -96,14 +99,20 @@ pub struct Rest {
 }
 
 impl Rest {
-    /// Of `report`.
-    pub fn new(report: Report) -> Rest {
+    /// Of `report`, which is of the run, or of `section` where that is given.
+    pub fn new(report: Report, section: Option<Dag>) -> Rest {
         Rest {
             report,
+            section,
             statistics: OnceLock::new(),
             json: OnceLock::new(),
             sites: OnceLock::new(),
         }
+    }
+
+    /// The run that the report is of.
+    pub fn dag<'a>(&'a self, picture: &'a Picture) -> &'a Dag {
+        self.section.as_ref().unwrap_or(&picture.dag)
     }
 
     /// The statistics, made when first asked for.
@@ -112,7 +121,7 @@ impl Rest {
     /// As [`statistics`].
     pub fn statistics(&self, picture: &Picture) -> Result<&Statistics, &Error> {
         let made = self.statistics.get_or_init(|| {
-            let made = statistics(&picture.dag, &picture.measured);
+            let made = statistics(self.dag(picture), &picture.measured);
             // They are small; what they took is not.
             memory::give_back();
             made
@@ -212,8 +221,7 @@ impl Run {
         Ok(self.parts.get_or_init(|| parts::parts(self, picture)))
     }
 
-    /// It is a part of another run: what its workers did outside of the part is not in it, so
-    /// nothing is known of lost time.
+    /// It is a part of another run: what its workers did outside of the part is not in its picture.
     pub(crate) fn is_part(&self) -> bool {
         self.id.contains('~')
     }

@@ -109,7 +109,7 @@ impl Session {
             mode: Mode::Server,
             loading: Loading::default(),
         };
-        let measured = session.measure(&session.runs[0], dag);
+        let measured = session.measure(&session.runs[0], dag, None);
         measured.map_err(|why| ApiError::new(500, why))?;
         Ok(session)
     }
@@ -145,7 +145,7 @@ impl Session {
         }
         let made = part.made.get_or_init(|| {
             let (dag, tasks) = part.dag(picture)?;
-            self.measure(&part.run, dag)?;
+            self.measure(&part.run, dag, Some(part.section(picture)?))?;
             Ok(tasks)
         });
         match made {
@@ -230,19 +230,27 @@ impl Session {
     fn load_run(&self, run: &Run) -> Result<(), String> {
         cancel::check();
         if let Some(picture) = run.picture.get() {
-            return self.report(run, picture.dag.clone());
+            return self.report(run, picture.dag.clone(), None);
         }
         run.reach(Stage::new(1, "reading the trace"));
         let mut dag = open(&run.path, &self.settings.opening)?;
         unite(&mut dag, &self.settings.source_dirs);
-        self.measure(run, dag)
+        self.measure(run, dag, None)
     }
 
-    /// All stages but the reading.
-    fn measure(&self, run: &Run, dag: Dag) -> Result<(), String> {
+    /// All stages but the reading. The report is of `section`, where that is given.
+    fn measure(&self, run: &Run, dag: Dag, section: Option<Dag>) -> Result<(), String> {
         cancel::check();
         run.reach(Stage::new(2, "measuring the strands"));
-        let picture = picture(dag, &self.settings.measured).map_err(|e| e.to_string())?;
+        let measured = &self.settings.measured;
+        let mut picture = picture(dag, measured).map_err(|e| e.to_string())?;
+        if let Some(section) = &section {
+            // Numbered as its report has them.
+            let (_, sites) =
+                strand_facts_and_sites(section, measured).map_err(|e| e.to_string())?;
+            let places = sites.iter().map(|row| row.site).collect();
+            picture.sites = Sites::new(places, section.places.len());
+        }
         cancel::check();
         run.reach(Stage::new(3, "drawing the timeline"));
         let index = timeline::Index::new(&picture);
@@ -253,15 +261,16 @@ impl Session {
         let _ = run.timeline.set(index);
         let _ = run.picture.set(picture);
         run.set_overview(None);
-        self.report(run, dag)
+        self.report(run, dag, section)
     }
 
     /// The last stage.
-    fn report(&self, run: &Run, dag: Arc<Dag>) -> Result<(), String> {
+    fn report(&self, run: &Run, dag: Arc<Dag>, section: Option<Dag>) -> Result<(), String> {
         cancel::check();
         run.reach(Stage::new(4, "making the report"));
-        let report = report(&dag, &self.settings.measured).map_err(|e| e.to_string())?;
-        let _ = run.rest.set(Rest::new(report));
+        let of = section.as_ref().unwrap_or(&dag);
+        let report = report(of, &self.settings.measured).map_err(|e| e.to_string())?;
+        let _ = run.rest.set(Rest::new(report, section));
         // What reading and measuring took lies free, and the run is looked at for long.
         memory::give_back();
         run.reach(Stage::new(Stage::OF, "done"));

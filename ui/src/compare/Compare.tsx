@@ -137,7 +137,7 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
   return (
     <div class="compare scroll">
       <h1 class={title.length > 70 ? "long" : ""}>{units(title)}</h1>
-      {[...doubt, ...c.words.lines].map((l, i) => (
+      {[...c.words.lines, ...doubt].map((l, i) => (
         <p key={i} class="why">
           {backticks(units(l))}
         </p>

@@ -25,7 +25,6 @@ import { dark, still } from "../theme/theme";
 import type { RunId } from "../data/contract";
 import { drawStrip } from "./axis";
 import { nameOf, sentence, shapeOf, type Shape } from "./boxes";
-import { pan } from "./camera";
 import { registerExport } from "../export/export";
 import { csvOf, svgOf } from "./picture";
 import { commandsOf } from "./keys";
@@ -34,6 +33,7 @@ import { drawMinimap, minimapBox, minimapCamera, minimapRoom } from "./minimap";
 import { criticalOf, expandable } from "./model";
 import { paint } from "./paint";
 import { CanvasPen } from "./pen";
+import { followPointer } from "./pointer";
 import { Scene } from "./scene";
 import { SecondView } from "./SecondView";
 import { SidePanel } from "./SidePanel";
@@ -44,15 +44,14 @@ import { register } from "../commands";
 import { onScreen, type Where } from "./routes";
 import { GAP_STRUCTURE, GAP_TIMED } from "./layout";
 import "./dag.css";
-import { collapse, expand } from "./opening";
 import { arrived, seek } from "./selecting";
 
 /** What is on the picture and where, for tests: a canvas has no elements to ask. */
 declare global {
   interface Window {
-    /** Where the overview in the corner is; null while everything is in view. */
     /** Where the nodes of the second picture are. */
     __secondDag?: () => { key: string; x: number; y: number; h: number }[];
+    /** Where the overview in the corner is; null while everything is in view. */
     __overview?: () => { x: number; y: number; w: number; h: number } | null;
     __dag?: () => {
       key: string;
@@ -287,100 +286,30 @@ function Picture({ scene }: { scene: Scene }) {
     scene.resize(Math.floor(box.clientWidth), Math.floor(box.clientHeight));
     wake();
 
-    const place = (e: { clientX: number; clientY: number }) => {
-      const r = canvas.getBoundingClientRect();
-      return { x: e.clientX - r.left, y: e.clientY - r.top };
-    };
-    const at = (e: { clientX: number; clientY: number }) => {
-      const p = place(e);
-      return where.current ? hit(scene.model.peek(), where.current, p.x, p.y) : null;
-    };
-    let drag: { x: number; y: number; moved: boolean; map: boolean } | null = null;
-    const map = (e: PointerEvent): boolean => {
-      const p = place(e);
-      const to = minimapCamera(scene, p.x, p.y);
-      if (to) scene.steer(to);
-      return to !== null;
-    };
-    const down = (e: PointerEvent) => {
-      if (e.button !== 0) return;
-      const p = place(e);
-      const inMap = minimapRoom(scene, p.x, p.y) && map(e);
-      drag = { x: e.clientX, y: e.clientY, moved: inMap, map: inMap };
-      canvas.setPointerCapture(e.pointerId);
-      pointed.value = null;
-    };
-    const move = (e: PointerEvent) => {
-      if (!drag) {
-        const n = at(e);
-        if (n !== scene.hovered.peek()) {
-          scene.hovered.value = n;
-          wake();
-        }
-        const p = place(e);
-        pointed.value = n ? { node: n, x: p.x, y: p.y } : null;
-        canvas.style.cursor = n ? "pointer" : "grab";
-        return;
-      }
-      if (drag.map) return void map(e);
-      const dx = e.clientX - drag.x,
-        dy = e.clientY - drag.y;
-      if (!drag.moved && Math.hypot(dx, dy) < 4) return;
-      drag = { ...drag, x: e.clientX, y: e.clientY, moved: true };
-      canvas.style.cursor = "grabbing";
-      scene.steer(pan(scene.camera, dx, dy));
-    };
-    const up = (e: PointerEvent) => {
-      const was = drag;
-      drag = null;
-      canvas.style.cursor = "grab";
-      if (was && !was.moved) {
-        const n = at(e);
-        if (n) scene.select(n);
-        else if (where.current) {
-          const p = place(e);
-          const f = frameAt(scene.model.peek(), where.current, p.x, p.y);
-          // On the ground: nothing, or the group whose frame it is.
-          if (f?.kind === "group") scene.select(f);
-          else if (scene.selected.peek()) scene.select(null);
-        }
-      }
-    };
-    const twice = (e: MouseEvent) => {
-      const n = at(e);
-      if (!n) return;
-      e.preventDefault();
-      if (e.shiftKey) collapse(scene, n);
-      else expand(scene, n);
-    };
-    const wheel = (e: WheelEvent) => {
-      e.preventDefault();
-      const unit = e.deltaMode === 1 ? 16 : e.deltaMode === 2 ? scene.height : 1;
-      const dx = e.deltaX * unit,
-        dy = e.deltaY * unit;
-      if (e.ctrlKey || e.metaKey) {
-        const p = place(e);
-        const f = Math.exp(-Math.max(-120, Math.min(120, dy || dx)) * 0.006);
-        scene.zoomAt(e.altKey ? 1 : f, e.shiftKey ? 1 : f, p.x, p.y);
-      } else scene.steer(pan(scene.camera, e.shiftKey ? -dy : -dx, e.shiftKey ? 0 : -dy));
-      pointed.value = null;
-    };
-    const leave = () => {
-      pointed.value = null;
-      if (scene.hovered.peek()) {
-        scene.hovered.value = null;
-        wake();
-      }
-    };
-    canvas.addEventListener("pointerdown", down);
-    canvas.addEventListener("pointermove", move);
-    canvas.addEventListener("pointerup", up);
-    canvas.addEventListener("pointercancel", () => (drag = null));
-    canvas.addEventListener("pointerleave", leave);
-    canvas.addEventListener("dblclick", twice);
-    canvas.addEventListener("wheel", wheel, { passive: false });
+    const unfollow = followPointer(canvas, {
+      scene,
+      sight: scene,
+      pointed,
+      hit: (p) => (where.current ? hit(scene.model.peek(), where.current, p.x, p.y) : null),
+      original: (n) => n,
+      click: (n, p) => {
+        if (n) return scene.select(n);
+        if (!where.current) return;
+        // On the ground: nothing, or the group whose frame it is.
+        const f = frameAt(scene.model.peek(), where.current, p.x, p.y);
+        if (f?.kind === "group") scene.select(f);
+        else if (scene.selected.peek()) scene.select(null);
+      },
+      grab: (p, press) => {
+        if (press && !minimapRoom(scene, p.x, p.y)) return false;
+        const to = minimapCamera(scene, p.x, p.y);
+        if (to) scene.steer(to);
+        return to !== null;
+      },
+    });
     return () => {
       ended = true;
+      unfollow();
       cancelAnimationFrame(asked);
       sizes.disconnect();
       scene.wake = () => {};

@@ -38,7 +38,9 @@ export function NodeTable({ scene }: { scene: Scene }) {
             <th class="dag-r">end</th>
             <th>ran on</th>
             <th>path</th>
-            <th />
+            <th>
+              <span class="unseen">open</span>
+            </th>
           </tr>
         </thead>
         <tbody>

@@ -8,14 +8,13 @@ import { signal, useSignal, useSignalEffect } from "@preact/signals";
 import { expanded, layout, power, secondLayout, type Layout } from "../store";
 import { dark } from "../theme/theme";
 import { alpha } from "../colors";
-import { pan } from "./camera";
 import { LAYOUTS } from "./choices";
 import { hit } from "./hit";
 import { GAP_STRUCTURE, GAP_TIMED, isDot, place, type Options } from "./layout";
 import { build, RUN, type Model, type Shown } from "./model";
-import { collapse, expand } from "./opening";
 import { paint } from "./paint";
 import { CanvasPen, type Pen } from "./pen";
+import { followPointer } from "./pointer";
 import type { Where } from "./routes";
 import { EMPTY, type Scene } from "./scene";
 import { now, Sight } from "./sight";
@@ -161,74 +160,16 @@ export function SecondView({ scene }: { scene: Scene }) {
     sizes.observe(box);
     measure();
 
-    const at = (e: MouseEvent) => {
-      const r = c.getBoundingClientRect();
-      return { x: e.clientX - r.left, y: e.clientY - r.top };
-    };
-    const node = (e: MouseEvent) => {
-      const p = at(e);
-      return second.where ? hit(second.model.peek(), second.where, p.x, p.y) : null;
-    };
-    let drag: { x: number; y: number; moved: boolean } | null = null;
-    const down = (e: PointerEvent) => {
-      if (e.button !== 0) return;
-      drag = { x: e.clientX, y: e.clientY, moved: false };
-      c.setPointerCapture(e.pointerId);
-      pointed.value = null;
-    };
-    const move = (e: PointerEvent) => {
-      if (!drag) {
-        const n = node(e);
-        scene.hovered.value = n && second.original(n);
-        pointed.value = n ? { node: n, ...at(e) } : null;
-        c.style.cursor = n ? "pointer" : "grab";
-        return;
-      }
-      const dx = e.clientX - drag.x,
-        dy = e.clientY - drag.y;
-      if (!drag.moved && Math.hypot(dx, dy) < 4) return;
-      drag = { x: e.clientX, y: e.clientY, moved: true };
-      second.steer(pan(second.camera, dx, dy));
-    };
-    const up = (e: PointerEvent) => {
-      const was = drag;
-      drag = null;
-      if (!was || was.moved) return;
-      const n = node(e);
-      scene.select(n && second.original(n));
-    };
-    const twice = (e: MouseEvent) => {
-      const n = node(e);
-      const of = n && second.original(n);
-      if (!of) return;
-      e.preventDefault();
-      if (e.shiftKey) collapse(scene, of);
-      else expand(scene, of);
-    };
-    const wheel = (e: WheelEvent) => {
-      e.preventDefault();
-      const unit = e.deltaMode === 1 ? 16 : e.deltaMode === 2 ? second.height : 1;
-      const dx = e.deltaX * unit,
-        dy = e.deltaY * unit;
-      if (e.ctrlKey || e.metaKey) {
-        const p = at(e);
-        const f = Math.exp(-Math.max(-120, Math.min(120, dy || dx)) * 0.006);
-        second.zoomAt(e.altKey ? 1 : f, e.shiftKey ? 1 : f, p.x, p.y);
-      } else second.steer(pan(second.camera, e.shiftKey ? -dy : -dx, e.shiftKey ? 0 : -dy));
-      pointed.value = null;
-    };
-    const leave = () => {
-      pointed.value = null;
-      scene.hovered.value = null;
-    };
-    c.addEventListener("pointerdown", down);
-    c.addEventListener("pointermove", move);
-    c.addEventListener("pointerup", up);
-    c.addEventListener("pointercancel", () => (drag = null));
-    c.addEventListener("pointerleave", leave);
-    c.addEventListener("dblclick", twice);
-    c.addEventListener("wheel", wheel, { passive: false });
+    const unfollow = followPointer(c, {
+      scene,
+      sight: second,
+      pointed,
+      hit: (p) => (second.where ? hit(second.model.peek(), second.where, p.x, p.y) : null),
+      original: second.original,
+      click: (n) => scene.select(n && second.original(n)),
+    });
     return () => {
+      unfollow();
       cancelAnimationFrame(asked);
       sizes.disconnect();
       second.wake = () => {};

@@ -290,7 +290,7 @@ function profile(pen: Pen, n: Shown, b: Box, look: Look, c: Colour): void {
   }
   if (most <= 0) return;
   points.push(b.x + 1, b.y + b.h - 1);
-  pen.area(points, alpha(c.fill, 0.85));
+  pen.area(points, alpha(c.fill, 0.85), c.texture);
 }
 
 /** Which workers ran it. */

@@ -332,9 +332,11 @@ function names(
         !crossed(at(spot), thick) &&
         (i < 2 || (isFree(p, where, at(spot), first) && written.every((o) => apart(at(spot), o)))),
     );
-    const [x, line] = free ?? spots[0]!;
+    // Struck through it could not be read; the tooltip has it.
+    if (!free) continue;
+    const [x, line] = free;
     pen.text(words, x, line, how);
-    written.push(free ? at(free) : room);
+    written.push(at(free));
   }
 }
 
@@ -375,37 +377,43 @@ function callout(pen: Pen, p: Picture, where: Where): void {
   if (!best || best.strand!.weight < p.span * 0.2) return;
   const b = where(best);
   const { t } = p.look;
-  const x = b.x + b.w + 16;
-  if (
-    b.h < 60 ||
-    x + 280 > p.view.x + p.view.w ||
-    b.y < p.view.y - b.h / 2 ||
-    b.y + b.h > p.view.y + p.view.h + b.h / 2
-  )
-    return;
-  const mid = b.y + b.h / 2;
-  if (!isFree(p, where, { x: x - 4, y: mid - 26, w: 284, h: 52 }, best)) return;
+  if (b.h < 60 || b.y < p.view.y - b.h / 2 || b.y + b.h > p.view.y + p.view.h + b.h / 2) return;
   const s = best.strand!;
-  pen.line([x, b.y + 1, x + 6, b.y + 1, x + 6, b.y + b.h - 1, x, b.y + b.h - 1], {
-    colour: t.fg,
-    width: 1.4,
-  });
-  pen.text(
-    `${Math.round((s.weight / p.span) * 100)}\u00a0% of the span is this one strand`,
-    x + 18,
-    mid - 4,
-    { size: 14, weight: 650, colour: t.fg, halo: t.panel },
-  );
   // The share is of time on the CPU, so that is the time beside it; what it took by the clock is
   // said where that is another.
   const took = s.end - s.start;
   const clock = took > s.weight * 1.05 ? ` in ${ticks(took)} by the clock,` : "";
-  pen.text(
-    `${nameOf(best, p.look.meta)}, ${ticks(s.weight)} on the CPU${clock} on ${rowLabel(p.look.meta, s.row)}`,
-    x + 18,
-    mid + 15,
-    { size: 12, colour: t.fg2, halo: t.panel },
+  const lines: [string, Letters][] = [
+    [
+      `${Math.round((s.weight / p.span) * 100)}\u00a0% of the span is this one strand`,
+      { size: 14, weight: 650, colour: t.fg, halo: t.panel },
+    ],
+    [
+      `${nameOf(best, p.look.meta)}, ${ticks(s.weight)} on the CPU${clock} on ${rowLabel(p.look.meta, s.row)}`,
+      { size: 12, colour: t.fg2, halo: t.panel },
+    ],
+  ];
+  const w = Math.max(...lines.map(([words, how]) => pen.measure(words, how)));
+  const mid = b.y + b.h / 2;
+  // To the right of the strand, or else to its left.
+  const sides = [
+    { edge: b.x + b.w + 16, way: 1, from: b.x + b.w + 34 },
+    { edge: b.x - 16, way: -1, from: b.x - 34 - w },
+  ];
+  const side = sides.find(
+    ({ from }) =>
+      from >= p.view.x &&
+      from + w <= p.view.x + p.view.w - 4 &&
+      isFree(p, where, { x: from - 8, y: mid - 26, w: w + 12, h: 52 }, best!),
   );
+  if (!side) return;
+  const { edge, way, from } = side;
+  const [top, bottom] = [b.y + 1, b.y + b.h - 1];
+  pen.line([edge, top, edge + 6 * way, top, edge + 6 * way, bottom, edge, bottom], {
+    colour: t.fg,
+    width: 1.4,
+  });
+  lines.forEach(([words, how], i) => pen.text(words, from, mid - 4 + 19 * i, how));
 }
 
 /** The rectangle around a node, also when it is expanded. */

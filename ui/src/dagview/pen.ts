@@ -41,7 +41,7 @@ export interface Pen {
   /** A line through points x, y, x, y, … with its corners rounded. */
   line(points: readonly number[], stroke: Stroke, radius?: number): void;
   /** A filled polygon. */
-  area(points: readonly number[], fill: string): void;
+  area(points: readonly number[], fill: string, mark?: Texture): void;
   dot(x: number, y: number, r: number, fill: string, stroke?: Stroke): void;
   text(words: string, x: number, y: number, how: Letters): void;
   /** Width of a text in pixels. */
@@ -182,7 +182,7 @@ export class CanvasPen implements Pen {
     this.stroke(stroke);
   }
 
-  area(p: readonly number[], fill: string): void {
+  area(p: readonly number[], fill: string, mark: Texture = "none"): void {
     this.count++;
     const c = this.ctx;
     c.beginPath();
@@ -190,6 +190,11 @@ export class CanvasPen implements Pen {
     c.closePath();
     c.fillStyle = fill;
     c.fill();
+    const over = mark === "none" ? null : texture(c, mark, this.dark);
+    if (over) {
+      c.fillStyle = over;
+      c.fill();
+    }
   }
 
   dot(x: number, y: number, r: number, fill: string, stroke?: Stroke): void {
@@ -315,8 +320,10 @@ export class SvgPen implements Pen {
     this.push(`<path d="${d}" fill="none"${this.strokeOf(stroke)}/>`);
   }
 
-  area(p: readonly number[], fill: string): void {
-    this.push(`<polygon points="${p.map(n).join(" ")}" fill="${fill}"/>`);
+  area(p: readonly number[], fill: string, mark: Texture = "none"): void {
+    const points = p.map(n).join(" ");
+    this.push(`<polygon points="${points}" fill="${fill}"/>`);
+    if (mark !== "none") this.push(`<polygon points="${points}" fill="url(#t-${mark})"/>`);
   }
 
   dot(x: number, y: number, r: number, fill: string, stroke?: Stroke): void {

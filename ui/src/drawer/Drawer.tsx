@@ -52,7 +52,7 @@ export function Drawer() {
         <OfPart
           key="range"
           title="Range"
-          note="Press R to look at it alone"
+          note={tab.value === "flame" ? "as in the timeline" : "Press R to look at it alone"}
           part={{ t0: s.t0, t1: s.t1, rows: null }}
           run={r}
           close={close}

@@ -7,6 +7,7 @@ import { signal } from "@preact/signals";
 import { say } from "../frame/overlay";
 import { runMeta, tab, type Tab } from "../store";
 import { framed, picture, toPng, type Picture } from "./picture";
+import { startPrint } from "./print";
 
 export type ExportKind = "png" | "svg" | "csv";
 
@@ -26,6 +27,11 @@ export function registerExport(added: Exporter): () => void {
   return () => {
     exporters.value = exporters.value.filter((e) => e !== added);
   };
+}
+
+/** From now on the view is laid out for paper when it is printed. */
+export function startPrinting(): void {
+  startPrint(() => exporters.peek().filter((e) => e.tab === tab.peek()));
 }
 
 export function exportKinds(at: Tab): { kind: ExportKind; title: string; end?: string }[] {

@@ -57,7 +57,7 @@ export function picture(of: HTMLElement): Picture {
   const variables = document.documentElement.style.cssText;
   const page = document.createElement("div");
   page.setAttribute("xmlns", "http://www.w3.org/1999/xhtml");
-  page.style.cssText = `${variables};width:${width}px;height:${height}px;background:${colours.value.panel};color:${colours.value.fg};font:13px/20px system-ui,sans-serif;font-variant-numeric:tabular-nums`;
+  page.style.cssText = `${variables};container-type:inline-size;width:${width}px;height:${height}px;background:${colours.value.panel};color:${colours.value.fg};font:13px/20px system-ui,sans-serif;font-variant-numeric:tabular-nums`;
   const style = document.createElement("style");
   style.textContent = `${styles}\n* { scrollbar-width: none !important; }`;
   page.append(style, copy);
@@ -109,8 +109,8 @@ export function framed(p: Picture): Picture {
   const r = runMeta();
   if (!r) return p;
   const t = colours.value;
-  const said = verdictOf(r).join(" · ");
-  const key = KEYED.has(tab.value) && colorBy.value === "code" ? legend(r, p.width) : "";
+  const { title, said } = headOf(r);
+  const key = KEYED.has(tab.value) ? keyOf(r, p.width) : "";
   const height = p.height + HEAD + (key ? LEGEND : 0);
   const text = (x: number, y: number, size: number, ink: string, words: string, weight = 400) =>
     `<text x="${x}" y="${y}" font-size="${size}" font-weight="${weight}" fill="${ink}">${escaped(words)}</text>`;
@@ -119,7 +119,7 @@ export function framed(p: Picture): Picture {
     svg:
       `<svg xmlns="http://www.w3.org/2000/svg" width="${p.width}" height="${height}" viewBox="0 0 ${p.width} ${height}" font-family="system-ui, sans-serif">` +
       `<rect width="100%" height="100%" fill="${t.panel}"/>` +
-      text(16, 19, 14, t.fg, `${r.name}: ${TITLES[tab.value]}`, 600) +
+      text(16, 19, 14, t.fg, title, 600) +
       text(16, 36, 11.5, t.fg2, said) +
       inner +
       (key ? `<g transform="translate(16 ${p.height + HEAD})">${key}</g>` : "") +
@@ -129,7 +129,18 @@ export function framed(p: Picture): Picture {
   };
 }
 
-const KEYED = new Set<Tab>(["timeline", "dag"]);
+/** Views whose colours are those of codes. */
+export const KEYED: ReadonlySet<Tab> = new Set<Tab>(["timeline", "dag"]);
+
+/** What a picture of the view that is shown is of, and the run's verdict. */
+export function headOf(r: RunMeta): { title: string; said: string } {
+  return { title: `${r.name}: ${TITLES[tab.value]}`, said: verdictOf(r).join(" · ") };
+}
+
+/** Codes' colours in a line, while boxes have them. */
+export function keyOf(r: RunMeta, width: number): string {
+  return colorBy.value === "code" ? legend(r, width) : "";
+}
 
 /** `8 workers · 1.90 s · 3.9 of 8 workers busy · recorded 2026-11-26`. */
 function verdictOf(r: RunMeta): string[] {

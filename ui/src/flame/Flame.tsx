@@ -12,7 +12,7 @@ import type { Flame as Answer, FlameOf, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
 import { count, many, percent, ticks } from "../format";
-import { range, runMeta, selection, show, status } from "../store";
+import { drawer, meta, range, runMeta, selection, show, status } from "../store";
 import { Term } from "../terms/Term";
 import { dark } from "../theme/theme";
 import { Choice, Toggle } from "../ui/parts";
@@ -21,12 +21,15 @@ import { CallTree, csvOf } from "./CallTree";
 import { Graph } from "./Graph";
 import { lookOf, nameOf, placeOf } from "./names";
 import { Others } from "./Others";
+import type { Range } from "./range";
+import { RangeStrip } from "./RangeStrip";
 import { find, keyOf, treeOf, type FlameNode } from "./tree";
 import "./flame.css";
 
 /** What is looked at stays so while other tabs are. */
 const of = signal<FlameOf>("all");
-const inPart = signal(false);
+/** Null: of the selected range where there is one, else of the run. */
+const inPart = signal<boolean | null>(null);
 const asTable = signal(false);
 const recursion = signal(true);
 
@@ -36,10 +39,15 @@ const WHAT: Record<FlameOf, string> = {
   free: "time of free workers, shared by what ran meanwhile",
 };
 
-/** The selected range, else the window of the timeline where it is not the whole run. */
-function partOf(r: RunMeta): { t0: number; t1: number } | null {
+function selectedIn(r: RunMeta): Range | null {
   const s = selection.value;
-  if (s?.kind === "range" && s.run === r.id) return { t0: s.t0, t1: s.t1 };
+  return s?.kind === "range" && s.run === r.id ? { t0: s.t0, t1: s.t1 } : null;
+}
+
+/** The selected range, else the window of the timeline where it is not the whole run. */
+function partOf(r: RunMeta): Range | null {
+  const selected = selectedIn(r);
+  if (selected) return selected;
   const w = range.value;
   return w && (w.t0 > 0 || w.t1 < r.elapsed)
     ? { t0: Math.max(0, w.t0), t1: Math.min(r.elapsed, w.t1) }
@@ -53,8 +61,11 @@ export function Flame() {
 }
 
 function OfRun({ run: r }: { run: RunMeta }) {
-  const there = partOf(r);
-  const part = inPart.value ? there : null;
+  // A report carries the stacks of whole runs alone.
+  const isReport = meta.value?.mode === "report";
+  const there = isReport ? null : partOf(r);
+  const isSelected = selection.value?.kind === "range";
+  const part = (inPart.value ?? isSelected) ? there : null;
   const asked = useJson<Answer>(requests.flame(r.id, of.value, part, recursion.value));
   const whole = part ? `${ticks(part.t0)} to ${ticks(part.t1)}` : "the whole run";
   return (
@@ -73,15 +84,14 @@ function OfRun({ run: r }: { run: RunMeta }) {
         <span class="rule" />
         <Choice
           label="Of which part"
-          value={inPart.value && there ? "part" : "run"}
+          value={part ? "part" : "run"}
           of={[
             { value: "run", label: "Whole run" },
             ...(there
               ? [
                   {
                     value: "part" as const,
-                    label:
-                      selection.value?.kind === "range" ? "Selected range" : "Timeline's window",
+                    label: isSelected ? "Selected range" : "Timeline's window",
                   },
                 ]
               : []),
@@ -102,6 +112,21 @@ function OfRun({ run: r }: { run: RunMeta }) {
           title="As a table, a stack a row"
         />
       </div>
+      <RangeStrip
+        run={r}
+        part={isReport ? selectedIn(r) : part}
+        onChange={(to) => {
+          inPart.value = null;
+          selection.value = to && { kind: "range", run: r.id, ...to };
+          if (to) drawer.value = true;
+        }}
+      />
+      {isReport && isSelected && (
+        <p class="hint beside">
+          The drawer is of the range. This report carries the stacks of the whole run;{" "}
+          <code>workspan view</code> has those of a range.
+        </p>
+      )}
       <Answered asked={asked} what="the stacks" height={420}>
         {(answer) => (
           <Shown

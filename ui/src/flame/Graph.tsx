@@ -2,7 +2,7 @@
 
 import { useMemo, useRef } from "preact/hooks";
 import type { Colour } from "../colors";
-import { useWidth } from "../ui/size";
+import { textWidth, useWidth } from "../ui/size";
 import { paintOf } from "../ui/parts";
 import { place, type FlameNode } from "./tree";
 
@@ -25,6 +25,27 @@ export interface Look {
   words: string;
   /** Only one of two runs has it. */
   dashed?: boolean;
+}
+
+/** Room beside a frame's words, and the width of a letter of its name. */
+const BESIDE = 13;
+const LETTER = 7;
+
+/**
+ * What a frame of this width says: its name, cut where it has to be, then its number and before
+ * that its place where they fit whole. A number that is cut would be another one.
+ */
+export function toldIn(
+  width: number,
+  of: Pick<Look, "name" | "place" | "value" | "narrow">,
+): { name: string; more: string | null } | null {
+  if (width < MIN_NAMED) return null;
+  if (width < MIN_TOLD && of.narrow !== undefined)
+    return of.narrow.length * LETTER + BESIDE <= width ? { name: of.narrow, more: null } : null;
+  const left = width - BESIDE - of.name.length * LETTER;
+  const more = [of.place && `${of.place} · ${of.value}`, of.value];
+  const fits = more.find((text) => text !== "" && textWidth(` ${text}`, 11) <= left);
+  return { name: of.name, more: fits ?? null };
 }
 
 export function Graph(p: {
@@ -72,7 +93,9 @@ export function Graph(p: {
         style={{ height: `${rows * ROW}px` }}
       >
         {placed.map(({ node: n, x, width: w, row }) => {
-          const { colour, name, place: where, value, narrow, words, dashed } = p.look(n);
+          const look = p.look(n);
+          const { colour, place: where, words, dashed } = look;
+          const told = toldIn(w, look);
           return (
             <button
               key={n.id}
@@ -80,7 +103,7 @@ export function Graph(p: {
               data-frame={n.id}
               class={`frame-box ${n === p.selected ? "on" : ""} ${dashed ? "dashed" : ""}`}
               tabIndex={n === focused ? 0 : -1}
-              aria-label={w < MIN_NAMED ? words : undefined}
+              aria-label={told ? undefined : words}
               aria-pressed={n === p.selected}
               title={where ? `${words}\n${where}` : words}
               style={{
@@ -90,6 +113,8 @@ export function Graph(p: {
                 height: `${ROW - 2}px`,
                 ...paintOf(colour),
                 color: colour.ink,
+                // Room that a narrow frame has not would lie over the next one.
+                ...(told ? {} : { padding: "0" }),
               }}
               onClick={() => p.onSelect(n)}
               onDblClick={() => p.onZoom(n)}
@@ -98,15 +123,9 @@ export function Graph(p: {
               {n.stolen > 0 && w > 6 && (
                 <i class="stolen" style={{ width: `${(100 * n.stolen) / n.total}%` }} />
               )}
-              {w >= MIN_NAMED && (
+              {told && (
                 <>
-                  <b>{w < MIN_TOLD ? (narrow ?? name) : name}</b>{" "}
-                  {w >= MIN_TOLD && (
-                    <span>
-                      {w > 160 && where && `${where} · `}
-                      {value}
-                    </span>
-                  )}
+                  <b>{told.name}</b> {told.more && <span>{told.more}</span>}
                   <span class="unseen">{words}</span>
                 </>
               )}

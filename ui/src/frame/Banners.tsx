@@ -7,7 +7,7 @@ import { inWords, useEstimated } from "../ui/estimated";
 import { backticks } from "../ui/states";
 import { stopped } from "../ask";
 import { tab } from "../store";
-import { fileName, many } from "../format";
+import { fileName, many, ticks } from "../format";
 import { stages, want } from "./load";
 import { countWords, showWhole } from "./parts";
 
@@ -85,8 +85,8 @@ export function Banners() {
           </span>
           <span>
             Only <b>{fileName(only.label)}</b> takes time here: {countWords(only)}, with{" "}
-            {many(only.tasks, "task")} inside. Whatever ran beside it is left out, so what workers
-            lacked meanwhile is told of the whole run alone.
+            {many(only.tasks, "task")} inside, open for {ticks(only.elapsed)} of the run. Pictures
+            keep the run's times and have nothing of what ran beside it.
           </span>
           <span class="acts">
             <button type="button" class="link" onClick={showWhole}>

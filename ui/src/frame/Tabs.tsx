@@ -69,17 +69,19 @@ function VerdictChip() {
     first && [...first.title, ...first.evidence].find((w) => w.as === "place" && w.file);
   return (
     <span class="verdict-chip">
-      {r.only ? (
-        <b>{fileName(r.only.label)}</b>
-      ) : (
-        <>
-          <b>{plain(report.mean_busy)}</b> of {many(r.workers, "worker")}
-        </>
+      {r.only && (
+        <span>
+          <b>{fileName(r.only.label)}</b>:
+        </span>
       )}
+      {report.unread && <span class="worse">read in part:</span>}
+      <span>
+        <b>{plain(report.mean_busy)}</b> of {many(r.workers, "worker")}
+      </span>
       <span class="bound">
         <span class="faint">·</span> at most <b>{plain(report.parallelism)}×</b>
       </span>
-      {place && !r.only && (
+      {place && (
         <span class="limit">
           <span class="faint">·</span>
           {first.show.code !== null && (

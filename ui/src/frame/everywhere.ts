@@ -2,6 +2,7 @@
 
 import { register } from "../commands";
 import { exportKinds, exportView } from "../export/export";
+import { print } from "../export/print";
 import { copyLink } from "./Header";
 import { overlay, say } from "./overlay";
 import {
@@ -59,6 +60,13 @@ export function startCommands(): void {
       run: () => {
         range.value = null;
       },
+    },
+    {
+      id: "print",
+      title: "Print this view on one A4 page",
+      keys: ["Ctrl+p"],
+      group: "Everywhere",
+      run: () => void print(),
     },
     { id: "back", title: "Back", keys: ["["], group: "Everywhere", run: () => history.back() },
     {

@@ -116,6 +116,9 @@ function Asking({ run: r }: { run: RunMeta }) {
   );
 }
 
+/** Longer texts may be cut, and are told whole when pointed at. */
+const MAX_SHOWN = 40;
+
 type Row = { id: number; cells: SqlAnswer["rows"][number] };
 
 function Rows({ answer: a, run: r }: { answer: SqlAnswer; run: RunMeta }) {
@@ -130,10 +133,7 @@ function Rows({ answer: a, run: r }: { answer: SqlAnswer; run: RunMeta }) {
       status.value = "";
     };
   }, [a]);
-  useEffect(
-    () => registerExport({ tab: "sql", csv: () => csv(columns.slice(1), rows) }),
-    [columns, rows],
-  );
+  useEffect(() => registerExport({ tab: "sql", csv: () => csv(columns, rows) }), [columns, rows]);
   if (rows.length === 0) return <Empty small title="No row" />;
   return (
     <Table
@@ -174,7 +174,7 @@ function columnsOf(a: SqlAnswer, r: RunMeta): Column<Row>[] {
   };
   const linked = a.rows.some((row) => linkOf(a.columns, row, r));
   return [
-    ...(linked ? [link] : [{ ...link, title: "", cell: () => null }]),
+    ...(linked ? [link] : []),
     ...a.columns.map((title, i): Column<Row> => ({
       id: `c${i}`,
       title,
@@ -188,7 +188,9 @@ function columnsOf(a: SqlAnswer, r: RunMeta): Column<Row>[] {
         ) : typeof v === "number" ? (
           v.toLocaleString("en", { maximumFractionDigits: 6 })
         ) : (
-          <span class="mono">{v}</span>
+          <span class="mono" title={v.length > MAX_SHOWN ? v : undefined}>
+            {v}
+          </span>
         );
       },
     })),

@@ -7,7 +7,8 @@ import type { Spread } from "./numbers";
 export function Distribution(p: { of: Spread; run: RunMeta; what: string; small?: boolean }) {
   const bins = p.of.histogram;
   const from = bins.findIndex((n) => n > 0);
-  if (from < 0) return null;
+  // What took no time at all has no length to tell.
+  if (from < 0 || p.of.max === 0) return null;
   const to = bins.findLastIndex((n) => n > 0) + 1;
   const shown = bins.slice(from, to);
   const top = Math.max(...shown);

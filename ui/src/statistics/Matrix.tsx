@@ -18,6 +18,7 @@ export function Matrix({ of, run: r }: { of: Pairs; run: RunMeta }) {
   const label = (worker: number) =>
     r.threads.find((x) => x.thread === worker)?.label ?? `W${worker}`;
   const named = cell >= 14;
+  const workers = Math.max(n, r.workers);
   const size = LABEL + n * cell;
   const sum = of.thieves.flat().reduce((a, b) => a + b, 0);
   return (
@@ -75,7 +76,10 @@ export function Matrix({ of, run: r }: { of: Pairs; run: RunMeta }) {
           }),
         )}
       </svg>
-      <figcaption>rows: who took; columns: from whom</figcaption>
+      <figcaption>
+        rows: who took; columns: from whom
+        {n < workers && `; the first ${count(n)} of ${count(workers)} workers`}
+      </figcaption>
     </figure>
   );
 }

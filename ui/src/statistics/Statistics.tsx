@@ -9,7 +9,7 @@ import { useJson } from "../ask";
 import type { Report, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
-import { count, fileName, percent, plain, ticks } from "../format";
+import { count, fileName, many, percent, plain, ticks } from "../format";
 import { runMeta, show, status } from "../store";
 import { Term } from "../terms/Term";
 import { Choice } from "../ui/parts";
@@ -38,7 +38,11 @@ function Shown({ report, run: r }: { report: Report; run: RunMeta }) {
   useEffect(() => registerExport({ tab: "statistics", csv: () => csv(columns, rows) }), [rows, r]);
   useEffect(() => {
     status.value = s
-      ? `Lengths are on the CPU and off it; ${count(s.folded_strands)} folded strands stand for others`
+      ? `Lengths are on the CPU and off it${
+          s.folded_strands > 0
+            ? `; ${many(s.folded_strands, "folded strand")} stand for others`
+            : ""
+        }`
       : "";
     return () => {
       status.value = "";
@@ -67,7 +71,7 @@ function Shown({ report, run: r }: { report: Report; run: RunMeta }) {
         {s.more_sites > 0 && <p class="hint">{count(s.more_sites)} further sites are not told.</p>}
       </section>
       <ReadyTimes of={s} run={r} />
-      <Waiting of={s} run={r} />
+      <Waiting of={s} run={r} elapsed={report.elapsed as number} />
       <Steals of={s} run={r} />
     </div>
   );
@@ -187,7 +191,8 @@ function ReadyTimes({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
 }
 
 /** How many strands were ready and waited, over the run. */
-function Waiting({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
+function Waiting(p: { of: Numbers; run: RunMeta; elapsed: number }) {
+  const { of: s, run: r, elapsed } = p;
   const { bin_mean: means, max, mean } = s.ready;
   const top = Math.max(1, ...means);
   return (
@@ -203,7 +208,7 @@ function Waiting({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
         viewBox={`0 0 ${means.length} 60`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`Ready strands over ${ticks(r.elapsed, r.ticks_per_second)}, from 0 to ${plain(top)}`}
+        aria-label={`Ready strands over ${ticks(elapsed, r.ticks_per_second)}, from 0 to ${plain(top)}`}
       >
         {means.map((n, i) => (
           <rect
@@ -218,7 +223,7 @@ function Waiting({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
       </svg>
       <div class="queue-axis">
         <span>0</span>
-        <span>{ticks(r.elapsed, r.ticks_per_second)}</span>
+        <span>{ticks(elapsed, r.ticks_per_second)}</span>
       </div>
     </section>
   );

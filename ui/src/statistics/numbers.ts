@@ -42,7 +42,7 @@ export interface Numbers {
       failed: number;
       asleep: number;
     }[];
-    /** Thief, victim. */
+    /** Thief, victim; of many workers, the first. */
     matrix: number[][];
   };
   /** From worker, to worker. */

@@ -68,6 +68,8 @@ const MAX_SHOWN = 5;
 export function Findings(p: { of: Summary; report: Report | undefined; run: RunMeta }) {
   const { report, run: r } = p;
   if (p.of.findings.length === 0) return <Nothing report={report} run={r} />;
+  // Of a part the report has a clock of its own.
+  const elapsed = (report?.elapsed as number | undefined) ?? r.elapsed;
   const lost = report ? report.workers * report.elapsed - (report.breakdown?.work ?? 0) : 0;
   const places = (report?.findings as any[] | undefined) ?? [];
   return (
@@ -83,9 +85,36 @@ export function Findings(p: { of: Summary; report: Report | undefined; run: RunM
         <span />
       </div>
       {p.of.findings.slice(0, MAX_SHOWN).map((f, i) => (
-        <Finding key={i} of={f} index={i} place={places[i]?.place} run={r} />
+        <Finding key={i} of={f} index={i} place={places[i]?.place} run={r} elapsed={elapsed} />
       ))}
+      <Rest of={p.of.findings.slice(0, MAX_SHOWN)} lost={lost} run={r} />
     </Section>
+  );
+}
+
+/** Less than this share of the loss needs no row. */
+const MIN_REST = 0.005;
+
+/** What was lost beside the findings, so that the costs add up. */
+function Rest(p: { of: FindingWords[]; lost: number; run: RunMeta }) {
+  const rest = p.lost - p.of.reduce((sum, f) => sum + f.lost, 0);
+  if (!(rest > MIN_REST * p.lost)) return null;
+  const [value, unit] = areaTicks(rest, p.run.ticks_per_second).split("\u00a0");
+  return (
+    <div class="finding rest">
+      <span />
+      <div class="evidence">Smaller losses, and what recording took</div>
+      <div class="share">
+        <span class="cost">
+          <span>
+            {value} {unit}
+          </span>
+          <span>{percent(rest / p.lost)}</span>
+        </span>
+      </div>
+      <div class="saves" />
+      <span />
+    </div>
   );
 }
 
@@ -108,7 +137,13 @@ function Nothing({ report, run: r }: { report: Report | undefined; run: RunMeta 
   );
 }
 
-function Finding(p: { of: FindingWords; index: number; place: any; run: RunMeta }) {
+function Finding(p: {
+  of: FindingWords;
+  index: number;
+  place: any;
+  run: RunMeta;
+  elapsed: number;
+}) {
   const { of: f, index: i, run: r } = p;
   const tps = r.ticks_per_second;
   const title = imperative(f, p.place, r);
@@ -154,7 +189,7 @@ function Finding(p: { of: FindingWords; index: number; place: any; run: RunMeta 
         {f.gain > 0 ? (
           <>
             <b class="better">−{ticks(f.gain, tps)}</b>
-            <span>→ {ticks(r.elapsed - f.gain, tps)}</span>
+            <span>→ {ticks(p.elapsed - f.gain, tps)}</span>
           </>
         ) : (
           "–"
@@ -200,7 +235,8 @@ function Snippet({ file, line }: { file: string; line: number }) {
         .reduce((best, n) => (heat(n) > heat(best) * 1.001 ? n : best), near[0]!.line)
     : line - 2;
   const lines = s.lines.filter((l) => l.line >= from && l.line < from + 7);
-  if (lines.length === 0) return null;
+  // Without its source a line says nothing here.
+  if (lines.every((l) => !l.text.trim())) return null;
   return (
     <div class="snippet">
       <SourceLines

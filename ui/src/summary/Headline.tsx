@@ -126,7 +126,8 @@ function capital(words: Words): Words {
 
 /** What the run would take without the first finding's loss. */
 function Fix({ of: f, report, run: r }: { of: FindingWords; report: Report; run: RunMeta }) {
-  const left = ticks(r.elapsed - f.gain, r.ticks_per_second);
+  const elapsed = report.elapsed as number;
+  const left = ticks(elapsed - f.gain, r.ticks_per_second);
   const suggestion = report.suggestion?.finding === 0 ? report.suggestion : null;
   const suggested = suggestion?.what_if;
   const isLock = suggestion?.options.some((option: string) => option.startsWith("--lock"));
@@ -134,9 +135,9 @@ function Fix({ of: f, report, run: r }: { of: FindingWords; report: Report; run:
     <p class="why fix">
       Without that, the run would take at best{" "}
       <b>
-        {left} instead of {ticks(r.elapsed, r.ticks_per_second)}
+        {left} instead of {ticks(elapsed, r.ticks_per_second)}
       </b>{" "}
-      (−{percent(f.gain / r.elapsed)}).
+      (−{percent(f.gain / elapsed)}).
       {suggested && (
         <>
           {" "}

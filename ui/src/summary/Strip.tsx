@@ -5,10 +5,10 @@
 
 import { useMemo } from "preact/hooks";
 import { usePlanes, valueOf } from "../ask";
-import { TILE_BINS, type FindingWords, type RunMeta } from "../data/contract";
+import { TILE_BINS, type FindingWords, type Report, type RunMeta } from "../data/contract";
 import type { Planes } from "../data/planes";
 import { requests } from "../data/requests";
-import { axis, many, percent, plain, steps } from "../format";
+import { axis, count, many, percent, plain, steps } from "../format";
 import { fillOf } from "../patterns";
 import { colours, dark } from "../theme/theme";
 import { Term } from "../terms/Term";
@@ -76,7 +76,18 @@ export function stretches(
   return out.sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, most);
 }
 
-export function Strip({ run: r, findings }: { run: RunMeta; findings: FindingWords[] }) {
+/** More recording than this is told beside the mean. */
+const MIN_RECORDING = 0.02;
+
+export function Strip({
+  run: r,
+  findings,
+  report,
+}: {
+  run: RunMeta;
+  findings: FindingWords[];
+  report?: Report | undefined;
+}) {
   const [ref, width] = useWidth<HTMLDivElement>(940);
   // One level finer than the tile that holds all, where it is carried: 1,024 columns or more.
   const level = Math.max(0, r.top_level - 1);
@@ -121,7 +132,7 @@ export function Strip({ run: r, findings }: { run: RunMeta; findings: FindingWor
     >
       <div ref={ref}>
         {c ? (
-          <Drawn c={c} run={r} width={width} findings={findings} />
+          <Drawn c={c} run={r} width={width} findings={findings} report={report} />
         ) : coarse.state === "failed" ? (
           <Failed error={coarse.error} what="the profile" small />
         ) : (
@@ -132,24 +143,35 @@ export function Strip({ run: r, findings }: { run: RunMeta; findings: FindingWor
   );
 }
 
-/** Windows of this height have room for a higher strip. */
-const TALL = 1200;
+/** Height of the strip, and of what stands above and below it in its window. */
+const LEAST_HIGH = 118;
+const MOST_HIGH = 420;
+const BESIDE = 880;
+const FINDING = 84;
+
+/** Tall windows have room for a higher strip, the fewer findings stand below it the more. */
+function highIn(window: number, findings: number): number {
+  const room = window - BESIDE - FINDING * Math.min(5, findings);
+  return Math.max(LEAST_HIGH, Math.min(MOST_HIGH, room));
+}
 
 function Drawn({
   c,
   run: r,
   width,
   findings,
+  report,
 }: {
   c: Columns;
   run: RunMeta;
   width: number;
   findings: FindingWords[];
+  report: Report | undefined;
 }) {
   const t = colours.value;
   const w = width - 66,
     top = 32,
-    h = window.innerHeight >= TALL ? 220 : 118,
+    h = highIn(window.innerHeight, findings.length),
     bottom = top + h,
     P = Math.max(1, r.workers);
   const x = (ticks: number) => (ticks / r.elapsed) * w;
@@ -182,9 +204,13 @@ function Drawn({
       }
       return { key, d };
     });
-  }, [c, w, P]);
+  }, [c, w, h, P]);
   if (n === 0) return <Empty small title="Nothing ran" />;
-  const mean = c.running.reduce((a, b) => a + b, 0) / n;
+  // The report's mean is without what recording took; the columns have that too.
+  const drawn = c.running.reduce((a, b) => a + b, 0) / n;
+  const busy = report && !r.only ? (report.mean_busy as number) : drawn;
+  const isRecording = drawn - busy > MIN_RECORDING * P;
+  const mean = isRecording ? drawn : busy;
   const perSecond = r.ticks_per_second;
   const marks = steps(0, r.elapsed / perSecond, Math.max(2, Math.floor(w / 96)));
   const labels = stretches(c, 5)
@@ -196,30 +222,41 @@ function Drawn({
       height={bottom + 22}
       data-plot={w}
       role="img"
-      aria-label={`${plain(mean)} of ${many(P, "worker")} busy on average. ${findings.map((f, i) => `Finding ${i + 1}: ${plainWords(f.title)}`).join(". ")}`}
+      aria-label={`${plain(busy)} of ${many(P, "worker")} busy on average. ${findings.map((f, i) => `Finding ${i + 1}: ${plainWords(f.title)}`).join(". ")}`}
     >
       <rect x="0" y={top} width={w} height={h} fill={t.inset} />
       {paths.map((p) => (
         <path key={p.key} d={p.d} fill={fillOf(p.key, dark.value)} shape-rendering="crispEdges" />
       ))}
       <line x1="0" x2={w} y1={top} y2={top} stroke={t.fg} stroke-dasharray="5 3" />
-      <line
-        x1="0"
-        x2={w}
-        y1={y(mean)}
-        y2={y(mean)}
-        stroke={t.fg}
-        stroke-opacity=".55"
-        stroke-dasharray="1.5 2.5"
-      />
+      {!r.only && (
+        <line
+          x1="0"
+          x2={w}
+          y1={y(mean)}
+          y2={y(mean)}
+          stroke={t.fg}
+          stroke-opacity=".55"
+          stroke-dasharray="1.5 2.5"
+        />
+      )}
       <line x1="0" x2={w} y1={bottom} y2={bottom} stroke={t.line2} />
       <text x={w + 7} y={top + 4} font-size="11" font-weight="600" fill={t.fg}>
         P = {P}
       </text>
-      {Math.abs(y(mean) - top) > 13 && y(mean) < bottom - 10 && (
+      {!r.only && Math.abs(y(mean) - top) > 13 && y(mean) < bottom - 10 && (
         <text x={w + 7} y={y(mean) + 4} font-size="11" fill={t.fg2}>
           mean {plain(mean)}
-          <title>Workers inside strands, what recording added included</title>
+          {isRecording && (
+            <tspan x={w + 7} dy="13">
+              {plain(busy)} busy
+            </tspan>
+          )}
+          <title>
+            {isRecording
+              ? `${plain(busy)} workers busy on average, ${plain(mean)} with what recording took`
+              : "Workers busy on average"}
+          </title>
         </text>
       )}
       <text x={w + 7} y={bottom + 4} font-size="11" fill={t.fg3}>
@@ -234,12 +271,16 @@ function Drawn({
           wide = s.rr - s.l;
         const inBar = barHigh > 16 && running > 0;
         const long = `${words} running`;
+        const inside = Math.min(bottom - 5, y(s.running) + Math.max(14, barHigh / 2 + 4));
+        // The line of the mean would strike it through.
+        const struck = !r.only && Math.abs(inside - 4 - y(mean)) < 10;
+        const clear = y(mean) + 18 < bottom - 5 ? y(mean) + 18 : y(mean) - 8;
         return (
           <g key={i}>
             {inBar && (
               <text
                 x={middle}
-                y={Math.min(bottom - 5, y(s.running) + Math.max(14, barHigh / 2 + 4))}
+                y={struck && barHigh > 40 ? clear : inside}
                 text-anchor="middle"
                 font-size={barHigh > 30 ? 12 : 11}
                 font-weight="600"
@@ -301,20 +342,35 @@ function Drawn({
             </g>
           ),
       )}
-      <Callouts findings={findings} x={x} w={w} top={top} elapsed={r.elapsed} />
+      <Callouts
+        findings={findings}
+        strands={
+          (report?.findings as any[] | undefined)?.map((f) => f.evidence?.strands ?? 1) ?? []
+        }
+        x={x}
+        w={w}
+        top={top}
+        elapsed={r.elapsed}
+      />
     </svg>
   );
 }
 
-/** A bracket over a finding's time with its number; words where they fit. */
+/**
+ * A bracket over a finding's time with its number; words where they fit. Of a finding about several
+ * strands it is the longest one's time, and says so.
+ */
 function Callouts({
   findings,
+  strands,
   x,
   w,
   top,
   elapsed,
 }: {
   findings: FindingWords[];
+  /** How many each is about. */
+  strands: number[];
   x: (t: number) => number;
   w: number;
   top: number;
@@ -327,12 +383,16 @@ function Callouts({
       r = Math.min(w, x(Math.min(elapsed, f.show.t1)));
     // The whole run is no place.
     if (!(r > l) || r - l > w * 0.97) return null;
-    const text = percent(f.share),
-      wide = r - l > textWidth(text, 11, 600) + 44;
+    const of = strands[i] ?? 1;
+    const longest = of > 1 ? `the longest of ${count(of)}` : "";
+    const long = longest && `${percent(f.share)}, ${longest}`;
+    const fits = (words: string) => r - l > textWidth(words, 11, 600) + 44;
+    const text = long && fits(long) ? long : percent(f.share),
+      wide = fits(text);
     let middle = Math.min(w - 10, Math.max(10, (l + r) / 2));
     const box = (): [number, number] => (wide ? [l, r] : [middle - 11, middle + 11]);
     if (taken.some(([a, b]) => box()[0] < b + 2 && box()[1] > a - 2)) {
-      if (wide) return { i, l, r, middle, text, wide: false, low: true, f };
+      if (wide) return { i, l, r, middle, text, wide: false, low: true, f, longest };
       const asked = middle;
       const free = (): boolean => taken.every(([a, b]) => box()[0] >= b + 2 || box()[1] <= a - 2);
       // Beside the others: to the right of where it belongs, or where that ends, to the left.
@@ -340,7 +400,7 @@ function Callouts({
       if (!free()) for (middle = asked; !free() && middle > 12;) middle -= 8;
     }
     taken.push(box());
-    return { i, l, r, middle, text, wide, low: false, f };
+    return { i, l, r, middle, text, wide, low: false, f, longest };
   });
   return (
     <>
@@ -362,7 +422,7 @@ function Callouts({
                 }
               }}
             >
-              <title>{plainWords(p.f.title)}</title>
+              <title>{plainWords(p.f.title) + (p.longest ? `. Marked: ${p.longest}` : "")}</title>
               {!p.low && (
                 <path
                   d={`M${p.l + 0.5} ${top - 3}v-7H${p.r - 0.5}v7`}

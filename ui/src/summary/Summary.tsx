@@ -40,7 +40,6 @@ import { Answered, backticks, Empty } from "../ui/states";
 import { Stages } from "../frame/Loading";
 import { numbersCsv } from "./numbers";
 import { Findings } from "./Findings";
-import { showWhole } from "../frame/parts";
 import { Headline } from "./Headline";
 import { PartHeadline } from "./PartHeadline";
 import { Strip } from "./Strip";
@@ -86,17 +85,13 @@ function Whole({ meta }: { meta: RunMeta }) {
       <Answered asked={report} what="the numbers" height={80}>
         {(rep) => <PartHeadline report={rep} run={meta} />}
       </Answered>
-      <Strip run={meta} findings={[]} />
-      <Section title="Findings">
-        <p class="dim">
-          Findings say what workers lost, and why. Only the{" "}
-          <button type="button" class="link" onClick={showWhole}>
-            whole run
-          </button>{" "}
-          has them. DAG, Flame, Sites, Statistics and SQL show what this part is made of, and
-          What-if what it could gain.
-        </p>
-      </Section>
+      <Answered asked={report} what="where the time went" height={64}>
+        {(rep) => <Went report={rep} run={meta} />}
+      </Answered>
+      <Strip run={meta} findings={valueOf(summary)?.findings ?? []} />
+      <Answered asked={summary} what="the findings">
+        {(s) => <Findings of={s} report={r} run={meta} />}
+      </Answered>
     </>
   ) : (
     <>
@@ -107,7 +102,7 @@ function Whole({ meta }: { meta: RunMeta }) {
       <Answered asked={report} what="where the time went" height={64}>
         {(rep) => <Went report={rep} run={meta} />}
       </Answered>
-      <Strip run={meta} findings={valueOf(summary)?.findings ?? []} />
+      <Strip run={meta} findings={valueOf(summary)?.findings ?? []} report={r} />
       <Answered asked={summary} what="the findings">
         {(s) => <Findings of={s} report={r} run={meta} />}
       </Answered>
@@ -121,7 +116,7 @@ function Whole({ meta }: { meta: RunMeta }) {
           {(rep) => <Numbers report={rep} run={meta} />}
         </Answered>
         <Small bounds={bounds} run={meta} />
-        {!meta.only && summary.state === "there" && summary.value.checked.length > 0 && (
+        {summary.state === "there" && summary.value.checked.length > 0 && (
           <Checked of={summary.value} />
         )}
         {r && <Critical report={r} run={meta} />}
@@ -147,6 +142,7 @@ function Went({ report, run: r }: { report: Report; run: RunMeta }) {
   return (
     <Section
       title={`Where ${count(report.workers)} × ${ticks(report.elapsed, tps)} = ${areaTicks(total, tps)} went`}
+      note={report.unread ? unreadWords(report) : undefined}
       end={
         <>
           {lost > 0 ? `${areaTicks(lost, tps)} were not work` : "all of it was work"}
@@ -161,6 +157,13 @@ function Went({ report, run: r }: { report: Report; run: RunMeta }) {
       <StackedBar parts={parts} total={total} label={label} title="Where the worker time went" />
     </Section>
   );
+}
+
+/** What of a damaged or cut-off trace the parts of the bar leave out. */
+function unreadWords(report: Report): string {
+  return report.unread.off_cpu
+    ? "of what was read: work may be time off the CPU, and lost time may be work"
+    : "of what was read: lost time may be work that was not";
 }
 
 function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
@@ -338,7 +341,9 @@ function Critical({ report: rep, run: r }: { report: Report; run: RunMeta }) {
         <div key={i} class="onpath">
           <span class="name">
             <span class="fn">{s.function ?? (s.site === "root" ? "root" : "")}</span>{" "}
-            {s.site !== "root" && <Place label={fileName(s.site)} file={s.file} line={s.line} />}
+            {s.site !== "root" && s.site !== s.function && (
+              <Place label={fileName(s.site)} file={s.file} line={s.line} />
+            )}
           </span>
           <span class="meter">
             <i style={{ width: `${Math.min(100, s.critical_percent)}%` }} />

@@ -117,7 +117,7 @@ function Notice({ meta }: { meta: RunMeta }) {
     );
   if (meta.folded_strands > 0)
     says.push(
-      `${count(meta.folded_strands)} boxes are folded subtrees (two lines at their bottom): one ${meta.has.inside ? "box for many strands; zoom in on one to see what the trace has of them" : "record for many strands"}.`,
+      `${meta.folded_strands === 1 ? "1 box is a folded subtree" : `${count(meta.folded_strands)} boxes are folded subtrees`} (two lines at the bottom): one ${meta.has.inside ? "box for many strands; zoom in on one to see what the trace has of them" : "record for many strands"}.`,
     );
   const chosen = selection.value;
   const dims = chosen?.run === meta.id && (chosen.kind === "code" || chosen.kind === "site");

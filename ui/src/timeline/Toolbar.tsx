@@ -138,7 +138,7 @@ function titleOf(layer: Layer): string {
 
 function missing(layer: Layer, meta: RunMeta): string {
   if (meta.only && (layer === "delay" || layer === "nowork"))
-    return "Told of the whole run alone: here only a part of it takes time";
+    return "Over time it is told of the whole run alone: here only a part of it takes time. Summary has its sum";
   switch (layer) {
     case "steals":
       return "Nothing was stolen in this run";

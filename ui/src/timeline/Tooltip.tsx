@@ -234,7 +234,7 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
         ? {
             title: thread.label,
             lines: [
-              ["busy", thread.busy === null ? "not known yet" : percent(thread.busy)],
+              ["busy", thread.busy === null ? "not known" : percent(thread.busy)],
               ["thread", `${thread.thread}${thread.worker ? "" : ", outside of the pool"}`],
               ...(thread.name === null ? [] : [["name", thread.name] as Line]),
             ],

@@ -237,12 +237,15 @@ export function BoundsChart(p: {
             {m.strong &&
               p.compact &&
               (() => {
-                const text = `${times(m.speedup)} this run`,
+                // Below where the bound's flat line would strike it through.
+                const bound = p.runs[0]?.parallelism ?? 0,
+                  onLine = Math.abs(Y(m.speedup) - Y(bound)) < 9,
+                  text = `${times(m.speedup)} this run`,
                   flip = X(m.workers) + 14 + textWidth(text, 11.5, 600) > left + w;
                 return (
                   <Halo
                     x={X(m.workers) + (flip ? -9 : 9)}
-                    y={Y(m.speedup) + 4}
+                    y={Y(m.speedup) + (onLine ? 17 : 4)}
                     anchor={flip ? "end" : "start"}
                     size={11.5}
                     weight={600}

@@ -39,10 +39,17 @@ export function spanBetween(
   const time = (n: number) => (report.metric === "time" ? ticks(n, perSecond) : count(n));
   const of_ = (span: number) => plain(span > 0 ? report.work / span : 1);
   return {
-    span: `${time(of.span_low)} to ${time(of.span_high)}`,
-    parallelism: `${of_(of.span_high)} to ${of_(of.span_low)}`,
+    span: range(time(of.span_low), time(of.span_high)),
+    parallelism: range(of_(of.span_high), of_(of.span_low)),
   };
 }
+
+/** From one to the other, where they are printed differently. */
+const range = (from: string, to: string): string => (from === to ? from : `${from} to ${to}`);
+
+/** `between 1.2 ms and 1.3 ms`, or one time. */
+const within = (range: string): string =>
+  range.includes(" to ") ? `between ${range.replace(" to ", " and ")}` : range;
 
 /** An estimate with as many digits as it has a right to. */
 export const about = (n: number): string => (n < 10_000 ? count(n) : short(n));
@@ -52,6 +59,6 @@ export function inWords(of: Estimated, report: Report, perSecond: number): strin
   const between = spanBetween(of, report, perSecond);
   const unrecorded = `${percent(report.work > 0 ? of.unrecorded_work / report.work : 1)} of the work ran unrecorded, to stay inside the overhead budget.`;
   if (isCounted(of))
-    return `${unrecorded} Times are measured and tasks are counted. The span is between ${between.span.replace(" to ", " and ")}.`;
-  return `${unrecorded} Times are measured. The number of tasks is estimated from sampled subtrees: ${about(report.tasks)} ${around(report.tasks, of.tasks_low, of.tasks_high)}. The span is between ${between.span.replace(" to ", " and ")}.`;
+    return `${unrecorded} Times are measured and tasks are counted. The span is ${within(between.span)}.`;
+  return `${unrecorded} Times are measured. The number of tasks is estimated from sampled subtrees: ${about(report.tasks)} ${around(report.tasks, of.tasks_low, of.tasks_high)}. The span is ${within(between.span)}.`;
 }

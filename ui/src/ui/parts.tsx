@@ -3,7 +3,7 @@
 import type { ComponentChildren, CSSProperties } from "preact";
 import { markInk, runColour, type Colour } from "../colors";
 import type { Words } from "../data/contract";
-import { units } from "../format";
+import { fileName, units } from "../format";
 import { keyText } from "../keys";
 import { run, show } from "../store";
 import { dark } from "../theme/theme";
@@ -141,10 +141,13 @@ export function Place({
       title={`${file}:${line}, show the source`}
       onClick={() => show("sites", null, { kind: "line", run: run.value, file, line })}
     >
-      {label}
+      {isAbsolute(label) ? fileName(label) : label}
     </button>
   );
 }
+
+/** A file outside of the folder of the run: its whole path is told when pointed at. */
+const isAbsolute = (label: string): boolean => /^([A-Za-z]:)?[/\\]/.test(label);
 
 /** Words of a sentence as the server marks them. */
 export function Sentence({ of }: { of: Words }) {

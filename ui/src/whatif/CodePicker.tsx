@@ -99,7 +99,9 @@ export function CodePicker({
             label={
               <>
                 <span class="fn">{s.function ?? fileName(String(s.site))}</span>
-                {s.function && <span class="place">{fileName(String(s.site))}</span>}
+                {s.function && s.function !== s.site && (
+                  <span class="place">{fileName(String(s.site))}</span>
+                )}
               </>
             }
           />

@@ -160,12 +160,15 @@ pub(super) fn draw(figure: &Figure, page: &Page) -> Drawing {
     } else {
         widest(&labels) + 22.0
     };
-    let frame = Frame::of(
-        figure,
-        names.len(),
-        (14.0 + side, top + 8.0),
-        (width, height),
-    );
+    // Right of the plot stand the level's name, or the values of the longest bars.
+    let beside: Vec<String> = match (&figure.level, lying) {
+        (Some((_, name)), _) => vec![name.clone()],
+        (None, true) => shown.iter().flat_map(|s| s.labels.clone()).collect(),
+        (None, false) => Vec::new(),
+    };
+    let right = width - (widest(&beside) + 8.0).max(18.0);
+    let corner = (14.0 + side, top + 8.0);
+    let frame = Frame::of(figure, names.len(), corner, (right, height));
     if lying {
         lying::draw(figure, &shown, &names, &values, &frame, &mut shapes);
     } else {

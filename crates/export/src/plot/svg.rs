@@ -12,7 +12,8 @@ pub fn svg(figure: &Figure, page: &Page) -> String {
     let drawing = draw(figure, page);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\" \
-         font-family=\"DejaVu Sans, Verdana, sans-serif\" fill=\"#12161d\">\n",
+         font-family=\"DejaVu Sans, Verdana, sans-serif\" text-rendering=\"geometricPrecision\" \
+         fill=\"#12161d\">\n",
         n(drawing.width),
         n(drawing.height),
         n(drawing.width / drawing.unit),

@@ -211,6 +211,50 @@ fn svg_of_the_profile_is_as_it_was() {
     );
 }
 
+/// Attributes of the shapes of a kind, as numbers.
+fn shapes(svg: &str, kind: &str, attributes: &[&str]) -> Vec<Vec<f64>> {
+    let lines = svg.lines().filter(|line| line.starts_with(kind));
+    let value = |line: &str, name: &&str| {
+        let after = line.split(&format!(" {name}=\"")).nth(1)?;
+        after.split('"').next()?.parse().ok()
+    };
+    lines
+        .filter_map(|line| attributes.iter().map(|name| value(line, name)).collect())
+        .collect()
+}
+
+#[test]
+fn names_of_points_lie_over_no_other_point() {
+    let (one, mut many) = (read("one_task"), read("serial_merge"));
+    many.0.meta.name = one.0.meta.name.clone();
+    let names = ["a name that takes the room of a second point", "b"];
+    let figure = plot::speedup(&[run(names[0], &one), run(names[1], &many)]);
+    let svg = plot::svg(&figure, &Page::COLUMN);
+    let points = shapes(&svg, "<circle", &["cx", "cy"]);
+    assert!(points.len() > 2, "the legend's and two more: {svg}");
+    let grounds = shapes(&svg, "<rect", &["x", "y", "width", "height"]);
+    for ground in &grounds[1..] {
+        let (x, y) = (ground[0], ground[1]);
+        let over = |p: &&Vec<f64>| {
+            (x..x + ground[2]).contains(&p[0]) && (y..y + ground[3]).contains(&p[1])
+        };
+        assert_eq!(points.iter().find(over), None, "{svg}");
+    }
+}
+
+#[test]
+fn the_level_of_a_profile_is_named_beside_the_plot() {
+    let read = read("serial_merge");
+    let svg = plot::svg(&plot::profile(&run("a", &read)), &Page::of(640.0, 400.0));
+    let name = svg.lines().find(|line| line.contains("P = ")).unwrap();
+    let at = shapes(name, "<text", &["x"])[0][0];
+    let level = svg.lines().find(|line| line.contains("stroke-dasharray"));
+    let points = level.unwrap().split("points=\"").nth(1).unwrap();
+    let ends = points.split('"').next().unwrap().split([' ', ',']);
+    let right: f64 = ends.rev().nth(1).unwrap().parse().unwrap();
+    assert!((at - right - 4.0).abs() < 0.02, "{at} beside {right}");
+}
+
 #[test]
 fn a_name_cannot_leave_its_text() {
     let read = read("hostile_names");

@@ -82,6 +82,10 @@ struct Only<'a> {
     count: u64,
     /// Tasks inside; others are only there because these are below them.
     tasks: u64,
+    /// Ticks in which it was open: the elapsed time of its report.
+    elapsed: u64,
+    /// What `--only` is given for the same report.
+    argument: String,
 }
 
 #[derive(Serialize)]
@@ -90,8 +94,8 @@ struct ThreadMeta<'a> {
     label: String,
     worker: bool,
     name: Option<&'a str>,
-    /// Share of the elapsed time on the CPU; `None` while only an overview is known, which knows no
-    /// times off it.
+    /// Share of the elapsed time on the CPU; `None` where times off it are not known: in an overview,
+    /// and where they may be among what could not be read.
     busy: Option<f64>,
     /// Index into `pools`.
     pool: Option<u32>,
@@ -222,16 +226,16 @@ fn only<'a>(session: &'a Session, run: &Run) -> Result<Option<Only<'a>>, ApiErro
     };
     let of = session.run(of)?;
     let part = of.parts()?.iter().find(|part| part.run.id == run.id);
-    Ok(part.map(|part| Only {
+    let Some(part) = part else { return Ok(None) };
+    let made = part.made.get().and_then(|made| made.as_ref().ok());
+    Ok(Some(Only {
         of: &of.id,
         kind: part.kind,
         label: &part.label,
         count: part.count,
-        tasks: part
-            .made
-            .get()
-            .and_then(|m| m.as_ref().ok())
-            .map_or(0, |&n| n),
+        tasks: made.map_or(0, |&tasks| tasks),
+        elapsed: run.rest()?.report.breakdown.elapsed(),
+        argument: part.argument(),
     }))
 }
 
@@ -361,6 +365,11 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta<'_>> {
     }
     let elapsed = picture.elapsed().max(1) as f64;
     let main = main_thread(dag);
+    let known = dag
+        .meta
+        .unread
+        .as_ref()
+        .is_none_or(|unread| !unread.off_cpu);
     let rows = picture.rows.threads.iter().zip(busy);
     rows.map(|(&thread, busy)| ThreadMeta {
         thread,
@@ -371,7 +380,7 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta<'_>> {
         },
         worker: dag.is_worker(thread),
         name: name_of(dag, thread),
-        busy: Some((busy as f64 / elapsed).min(1.0)),
+        busy: known.then_some((busy as f64 / elapsed).min(1.0)),
         pool: pool_of(dag, thread),
         process: process_of(dag, thread),
     })

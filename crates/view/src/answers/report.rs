@@ -1,4 +1,5 @@
-//! `report`: the object of `workspan report --json --statistics`, with the sites that have numbers.
+//! `report`: the object of `workspan report --json --statistics`, of a part with its `--only`, with
+//! the sites that have numbers.
 
 use workspan_export::report_json_of;
 
@@ -12,7 +13,7 @@ pub(crate) fn answer(run: &Run) -> Result<Reply, ApiError> {
     let json = rest.json.get_or_init(|| {
         let statistics = rest.statistics(picture).ok();
         report_json_of(
-            &picture.dag,
+            rest.dag(picture),
             &rest.report,
             &picture.measured,
             statistics,

@@ -68,7 +68,7 @@ struct Checked {
 
 pub(crate) fn answer(run: &Run) -> Result<Reply, ApiError> {
     let (picture, rest) = (run.picture()?, run.rest()?);
-    let dag = &*picture.dag;
+    let dag = rest.dag(picture);
     let said = summary(dag, &rest.report, &picture.measured);
     let found = rest.report.causes.findings();
     let pieces = |words: &[Word]| words.iter().map(|word| piece(dag, word)).collect();

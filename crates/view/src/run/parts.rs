@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use workspan_analysis::{Only, only};
+use workspan_analysis::{Only, only, section};
 use workspan_dag::{Dag, PlaceId, ROOT_PLACE};
 
 use super::{Picture, Run};
@@ -92,9 +92,21 @@ fn tasks_of(dag: &Dag) -> Vec<u64> {
 }
 
 impl Part {
-    /// The run's DAG with its time alone, and how many tasks are inside.
+    /// The run's DAG with its time alone, and how many tasks are inside. Everything stays at its
+    /// time, so that pictures of part and run can be laid over each other.
     pub(crate) fn dag(&self, of: &Picture) -> Result<(Dag, u64), String> {
         only(&of.dag, &self.what, &of.measured).map_err(|e| e.to_string())
+    }
+
+    /// The same with a clock that stands still while the part is not open: what `--only` measures.
+    /// Strands and tasks have the numbers that they have in [`Part::dag`].
+    pub(crate) fn section(&self, of: &Picture) -> Result<Dag, String> {
+        section(&of.dag, &self.what, &self.label, &of.measured).map_err(|e| e.to_string())
+    }
+
+    /// What `--only` is given for it: `region:solve`.
+    pub(crate) fn argument(&self) -> String {
+        format!("{}:{}", self.kind, self.label)
     }
 }
 

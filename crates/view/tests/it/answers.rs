@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use workspan_analysis::causes::{Headline, headline};
+use workspan_analysis::named_section::{named_section, section_name};
 use workspan_analysis::{Options, report};
 use workspan_dag::{Dag, Frame, Samples, dag::Lists};
-use workspan_export::{TextOptions, report_text};
+use workspan_export::{TextOptions, report_json, report_text};
 use workspan_reader::{OpenOptions, open};
 use workspan_view::session::Settings;
 use workspan_view::{Session, answer};
@@ -65,6 +66,57 @@ fn sites_have_the_reports_order() {
         assert_eq!(of(&meta["runs"][0]["sites"], "place"), expected, "{name}");
         assert_eq!(of(&sites, "place"), expected, "{name}");
     }
+}
+
+/// A part of a run has the numbers and the words of `--only`, by the clock of that; its pictures
+/// keep the run's times.
+#[test]
+fn a_part_has_the_report_of_its_section() {
+    let measured = Options::default();
+    let mut looked_at = 0;
+    for name in TRACES {
+        let session = loaded(&[name]);
+        let meta = ask(&session, "meta");
+        let run = &meta["runs"][0];
+        let dag = read(name);
+        for part in run["parts"].as_array().unwrap() {
+            let id = part["id"].as_str().unwrap();
+            let only = ask(&session, &format!("only?run={id}"));
+            let argument = only["only"]["argument"].as_str().unwrap();
+            let asked = section_name(argument).unwrap();
+            let section = named_section(&dag, &asked, &measured).unwrap();
+            let expected = report(&section, &measured).unwrap();
+            let text = report_json(&section, &expected, &measured);
+            let text: Value = serde_json::from_str(&text).unwrap();
+            let said = ask(&session, &format!("report?run={id}"));
+            for (key, value) in text.as_object().unwrap() {
+                if key != "statistics" {
+                    assert_eq!(&said[key], value, "{name}, {argument}: {key}");
+                }
+            }
+            assert_eq!(
+                only["only"]["elapsed"], said["elapsed"],
+                "{name}, {argument}"
+            );
+            assert_eq!(only["elapsed"], run["elapsed"], "{name}, {argument}");
+            let words = ask(&session, &format!("summary?run={id}"));
+            let spoken = workspan_export::summary(&section, &expected, &measured);
+            assert_eq!(
+                words["verdict"],
+                spoken.verdict.as_str(),
+                "{name}, {argument}"
+            );
+            for finding in words["findings"].as_array().unwrap() {
+                let end = finding["show"]["t1"].as_u64().unwrap();
+                assert!(
+                    end <= run["elapsed"].as_u64().unwrap(),
+                    "{name}, {argument}"
+                );
+            }
+            looked_at += 1;
+        }
+    }
+    assert!(looked_at > 5, "{looked_at} parts");
 }
 
 /// The page says what the terminal says.

@@ -100,7 +100,11 @@ export interface RunMeta {
    * program marked, and the spawn sites with most of the critical path. None in a report.
    */
   parts: PartMeta[];
-  /** Set where this is such a part: nothing else takes time in it, and delay is not known. */
+  /**
+   * Set where this is such a part: nothing else takes time in it. Tiles, details and DAG keep the
+   * run's times and tell no delay; `report`, `summary` and what is made from them are those of
+   * `workspan report --only`, whose clock stands still while the part is not open.
+   */
   only: {
     of: RunId;
     kind: "region" | "part" | "site";
@@ -108,6 +112,10 @@ export interface RunMeta {
     count: number;
     /** Tasks inside; further ones are there because these are below them. */
     tasks: number;
+    /** Ticks in which it was open: the elapsed time of its report. */
+    elapsed: number;
+    /** What `--only` is given for it: `region:solve`. */
+    argument: string;
   } | null;
 }
 
@@ -126,7 +134,7 @@ export interface ThreadMeta {
   worker: boolean;
   /** The name that the program gave it. */
   name: string | null;
-  /** Share of the elapsed time in which it ran a strand on the CPU. */
+  /** Share of the elapsed time in which it ran a strand on the CPU; null where that is not known. */
   busy: number | null;
   /** Index into `RunMeta.pools`: the pool that it was a worker of for the longest time. */
   pool: number | null;

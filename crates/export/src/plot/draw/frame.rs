@@ -52,7 +52,7 @@ impl Frame {
         figure: &Figure,
         names: usize,
         (left, top): (f64, f64),
-        (width, height): (f64, f64),
+        (right, height): (f64, f64),
     ) -> Frame {
         let across = match &figure.across {
             Across::Numbers { from, to, log2, .. } => Axis {
@@ -69,7 +69,7 @@ impl Frame {
         Frame {
             left,
             top,
-            width: (width - left - 18.0).max(20.0),
+            width: (right - left).max(20.0),
             height: (height - top - 42.0).max(20.0),
             across,
             up: Axis {

@@ -93,13 +93,13 @@ fn stacked(series: &Series, bars: &mut [f64], frame: &Frame, shapes: &mut Vec<Sh
     }
 }
 
-/// The names beside points, each below the last one that it would cover.
+/// The names beside points, each below the last name or point that it would cover.
 fn points_named(shown: &[&Series], frame: &Frame, shapes: &mut Vec<Shape>) {
-    let mut taken: Vec<(f64, f64, f64)> = Vec::new();
-    for series in shown {
-        if !matches!(series.mark, Mark::Points | Mark::Rings) {
-            continue;
-        }
+    const DOT: f64 = 5.0;
+    let dotted = |s: &&&Series| matches!(s.mark, Mark::Points | Mark::Rings);
+    let dots = shown.iter().filter(dotted).flat_map(|s| placed(s, frame));
+    let mut taken: Vec<(f64, f64, f64)> = dots.map(|(x, y)| (x - DOT, x + DOT, y + 4.0)).collect();
+    for series in shown.iter().filter(dotted) {
         for ((x, y), name) in placed(series, frame).into_iter().zip(&series.labels) {
             let name = fitted(name, SIZE, frame.width / 3.0, Keep::End);
             let width = text_width(&name, SIZE);
@@ -122,7 +122,7 @@ fn points_named(shown: &[&Series], frame: &Frame, shapes: &mut Vec<Shape>) {
     }
 }
 
-/// A dashed line across, named at its right end.
+/// A dashed line across, named beside its right end: over the plot the name would hide some of it.
 fn level(v: f64, name: &str, frame: &Frame, shapes: &mut Vec<Shape>) {
     let y = frame.y(v);
     shapes.push(Shape::Line {
@@ -131,8 +131,8 @@ fn level(v: f64, name: &str, frame: &Frame, shapes: &mut Vec<Shape>) {
         width: 1.0,
         dashed: true,
     });
-    let at = (frame.right() - 4.0, y - 5.0);
-    on_ground(shapes, at, name, Anchor::End, WHITE);
+    let at = (frame.right() + 4.0, y + 4.0);
+    text(shapes, at, SIZE, name, Anchor::Start);
 }
 
 /// Names or numbers below the axis, and its title.

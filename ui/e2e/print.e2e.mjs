@@ -1,0 +1,118 @@
+/** Paper: one A4 page a tab, with what it is of and the view whole. */
+
+import { inflateSync } from "node:zlib";
+import { check, until } from "./harness.mjs";
+
+const TABS = [
+  "summary",
+  "timeline",
+  "dag",
+  "flame",
+  "scalability",
+  "sites",
+  "whatif",
+  "compare",
+  "statistics",
+  "sql",
+];
+
+/** Streams of more bytes than this are images. */
+const MAX_OBJECTS = 1 << 20;
+
+/** Pages of a PDF, and width and height of the first in points. */
+function pagesOf(pdf) {
+  const whole = pdf.toString("latin1");
+  // Its objects stand in packed streams.
+  const parts = [whole];
+  for (const found of whole.matchAll(/stream\r?\n([\s\S]*?)endstream/g))
+    try {
+      const packed = Buffer.from(found[1], "latin1");
+      parts.push(inflateSync(packed, { maxOutputLength: MAX_OBJECTS }).toString("latin1"));
+    } catch {
+      // An image, or what is not packed.
+    }
+  const text = parts.join("\n");
+  const box = /MediaBox\s*\[\s*[\d.]+ [\d.]+ ([\d.]+) ([\d.]+)/.exec(text);
+  return {
+    pages: text.match(/\/Type\s*\/Page(?![a-z])/g)?.length ?? 0,
+    size: [Number(box?.[1]), Number(box?.[2])].sort((a, b) => a - b),
+  };
+}
+
+export default function (suite) {
+  const { before, after } = suite.runs;
+
+  for (const [width, height] of [
+    [1024, 700],
+    [2560, 1440],
+  ])
+    suite.test(
+      `each tab is one A4 page, from a window of ${width} by ${height}`,
+      { files: [before, after], still: true, slow: 2, viewport: { width, height } },
+      async (t) => {
+        for (const tab of TABS) {
+          await t.open(`tab=${tab}`);
+          await t.page.waitForLoadState("networkidle");
+          await until(
+            async () => (await t.page.locator("main .waiting").count()) === 0,
+            `${tab} to be there`,
+          );
+          const pdf = await t.page.pdf({ preferCSSPageSize: true, printBackground: true });
+          const { pages, size } = pagesOf(pdf);
+          check(pages === 1, `${tab}: ${pages} pages`);
+          check(Math.abs(size[0] - 595) < 2 && Math.abs(size[1] - 842) < 2, `${tab}: ${size}`);
+          check((await t.page.locator(".print-sheet").count()) === 0, `${tab}: its sheet stays`);
+        }
+      },
+    );
+
+  suite.test("a sheet says of what run it is, and has all that scrolls", async (t) => {
+    for (const tab of TABS) {
+      await t.open(`tab=${tab}`);
+      await t.page.waitForLoadState("networkidle");
+      await t.page.waitForTimeout(300);
+      const sheet = await t.page.evaluate(() => {
+        dispatchEvent(new Event("beforeprint"));
+        const sheet = document.querySelector(".print-sheet");
+        const cut = [...sheet.querySelectorAll(".scroll:not(.lines)")].filter(
+          (e) => e.scrollHeight > e.clientHeight + 2 && getComputedStyle(e).overflowY !== "visible",
+        );
+        const told = sheet.querySelector("header").innerText;
+        const blank = [...sheet.querySelectorAll("canvas")].filter((c) => {
+          const { data } = c.getContext("2d").getImageData(0, 0, c.width, c.height);
+          return !data.some((v, i) => v !== data[i % 4]);
+        });
+        dispatchEvent(new Event("afterprint"));
+        return { told, cut: cut.length, blank: blank.length };
+      });
+      check(/workers busy · at most [\d.]+×/.test(sheet.told), `${tab}: ${sheet.told}`);
+      check(sheet.told.includes(".wspan"), `${tab}: no file in ${sheet.told}`);
+      check(sheet.cut === 0, `${tab}: ${sheet.cut} parts are cut`);
+      check(sheet.blank === 0, `${tab}: ${sheet.blank} pictures are blank`);
+    }
+  });
+
+  suite.test("Ctrl P lays the page out for paper, in light colours, and back", async (t) => {
+    await t.page.addInitScript(() => {
+      window.printed = [];
+      window.print = () =>
+        window.printed.push({
+          width: document.querySelector(".frame").clientWidth,
+          theme: document.documentElement.dataset.theme,
+        });
+    });
+    await t.open("tab=timeline&theme=dark");
+    const width = () => t.page.evaluate(() => document.querySelector(".frame").clientWidth);
+    const shown = await width();
+    await t.page.keyboard.press("Control+p");
+    const printed = await until(
+      async () => (await t.page.evaluate(() => window.printed)).at(0),
+      "the page to be printed",
+    );
+    check(printed.width === 1240, `${printed.width} pixels wide`);
+    check(printed.theme === "light", `printed ${printed.theme}`);
+    await until(async () => (await width()) === shown, "the window's width again");
+    const theme = await t.page.evaluate(() => document.documentElement.dataset.theme);
+    check(theme === "dark", `the theme is ${theme} afterwards`);
+  });
+}

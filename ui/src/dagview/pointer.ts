@@ -1,0 +1,117 @@
+/** What a pointer does on a picture of the DAG: hover, select, open, move, zoom. */
+
+import type { Signal } from "@preact/signals";
+import { pan } from "./camera";
+import type { Shown } from "./model";
+import { collapse, expand } from "./opening";
+import type { Scene } from "./scene";
+import type { Sight } from "./sight";
+import type { Pointed } from "./Tooltip";
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+/** The picture that is pointed at. */
+export interface Target {
+  scene: Scene;
+  /** Where the picture is seen from, which dragging and the wheel change. */
+  sight: Sight;
+  /** The node whose tooltip is shown. */
+  pointed: Signal<Pointed | null>;
+  /** The node at a point of the canvas. */
+  hit: (p: Point) => Shown | null;
+  /** The scene's node for one of the picture; the same where the picture is the scene's. */
+  original: (n: Shown) => Shown | null;
+  /** A click: on a node, or on the ground beside all of them. */
+  click: (n: Shown | null, p: Point) => void;
+  /** Takes a press and the drag that follows for something else, as the overview in the corner. */
+  grab?: (p: Point, press: boolean) => boolean;
+}
+
+/** A press that moves less is a click. */
+const MIN_DRAG = 4;
+
+/** Follows the pointer on a canvas; gives what ends it. */
+export function followPointer(canvas: HTMLCanvasElement, to: Target): () => void {
+  const { scene, sight, pointed } = to;
+  const place = (e: MouseEvent): Point => {
+    const r = canvas.getBoundingClientRect();
+    return { x: e.clientX - r.left, y: e.clientY - r.top };
+  };
+  const hover = (n: Shown | null) => {
+    scene.hovered.value = n && to.original(n);
+  };
+  let drag: { x: number; y: number; moved: boolean; grabbed: boolean } | null = null;
+
+  const down = (e: PointerEvent) => {
+    if (e.button !== 0) return;
+    const grabbed = to.grab?.(place(e), true) ?? false;
+    drag = { x: e.clientX, y: e.clientY, moved: grabbed, grabbed };
+    canvas.setPointerCapture(e.pointerId);
+    pointed.value = null;
+  };
+  const move = (e: PointerEvent) => {
+    if (!drag) {
+      const p = place(e);
+      const n = to.hit(p);
+      hover(n);
+      pointed.value = n ? { node: n, ...p } : null;
+      canvas.style.cursor = n ? "pointer" : "grab";
+      return;
+    }
+    if (drag.grabbed) return void to.grab?.(place(e), false);
+    const dx = e.clientX - drag.x,
+      dy = e.clientY - drag.y;
+    if (!drag.moved && Math.hypot(dx, dy) < MIN_DRAG) return;
+    drag = { ...drag, x: e.clientX, y: e.clientY, moved: true };
+    canvas.style.cursor = "grabbing";
+    sight.steer(pan(sight.camera, dx, dy));
+  };
+  const up = (e: PointerEvent) => {
+    const was = drag;
+    drag = null;
+    canvas.style.cursor = "grab";
+    if (!was || was.moved) return;
+    const p = place(e);
+    to.click(to.hit(p), p);
+  };
+  const cancel = () => {
+    drag = null;
+  };
+  const twice = (e: MouseEvent) => {
+    const shown = to.hit(place(e));
+    const n = shown && to.original(shown);
+    if (!n) return;
+    e.preventDefault();
+    (e.shiftKey ? collapse : expand)(scene, n);
+  };
+  const wheel = (e: WheelEvent) => {
+    e.preventDefault();
+    const unit = e.deltaMode === 1 ? 16 : e.deltaMode === 2 ? sight.height : 1;
+    const dx = e.deltaX * unit,
+      dy = e.deltaY * unit;
+    if (e.ctrlKey || e.metaKey) {
+      const p = place(e);
+      const f = Math.exp(-Math.max(-120, Math.min(120, dy || dx)) * 0.006);
+      sight.zoomAt(e.altKey ? 1 : f, e.shiftKey ? 1 : f, p.x, p.y);
+    } else sight.steer(pan(sight.camera, e.shiftKey ? -dy : -dx, e.shiftKey ? 0 : -dy));
+    pointed.value = null;
+  };
+  const leave = () => {
+    pointed.value = null;
+    hover(null);
+  };
+
+  const ends = new AbortController();
+  const { signal } = ends;
+  canvas.addEventListener("pointerdown", down, { signal });
+  canvas.addEventListener("pointermove", move, { signal });
+  canvas.addEventListener("pointerup", up, { signal });
+  canvas.addEventListener("pointercancel", cancel, { signal });
+  canvas.addEventListener("pointerleave", leave, { signal });
+  canvas.addEventListener("dblclick", twice, { signal });
+  canvas.addEventListener("wheel", wheel, { signal, passive: false });
+  return () => ends.abort();
+}

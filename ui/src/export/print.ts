@@ -1,0 +1,170 @@
+/**
+ * The view on paper: one A4 page that says what it is of, the view whole and as wide as the paper,
+ * and the codes' colours. Timeline and DAG are drawn anew as vectors; every other view is a copy of
+ * what is on the page, without what only a screen needs.
+ */
+
+import type { Exporter } from "./export";
+import { say } from "../frame/overlay";
+import { runMeta, split, tab, theme } from "../store";
+import { headOf, KEYED, keyOf } from "./picture";
+
+/** A4 without its margins of 10 mm, in CSS pixels. */
+const LONG = 1046;
+const SHORT = 717;
+/** Smaller print can't be read; what is longer than a page then ends there, and the page says so. */
+const MIN_SCALE = 0.44;
+/** Of the page while it is printed by its own command: texts of 11 pixels have 7 points. */
+const WIDTH = 1240;
+const HEIGHT = 900;
+
+let sheet: HTMLElement | null = null;
+/** Not an element: the page's policy forbids styles that come as text. */
+let paper: CSSStyleSheet | null = null;
+
+/** Makes the sheet whenever somebody prints; `own` are the exporters of a tab. */
+export function startPrint(own: () => Exporter[]): void {
+  addEventListener("beforeprint", () => lay(own()));
+  addEventListener("afterprint", clear);
+}
+
+/** Prints in light colours, laid out for paper whatever the window is. */
+export async function print(): Promise<void> {
+  const shown = theme.peek();
+  const { classList } = document.documentElement;
+  theme.value = "light";
+  classList.add("for-paper");
+  document.documentElement.style.setProperty("--paper-width", `${WIDTH}px`);
+  document.documentElement.style.setProperty("--paper-height", `${HEIGHT}px`);
+  try {
+    // Sizes are observed, tiles asked for and pictures drawn in the frames that follow.
+    await new Promise((done) => setTimeout(done, 600));
+    window.print();
+  } catch {
+    say("This browser does not print.");
+  } finally {
+    classList.remove("for-paper");
+    theme.value = shown;
+  }
+}
+
+function clear(): void {
+  sheet?.remove();
+  document.adoptedStyleSheets = document.adoptedStyleSheets.filter((s) => s !== paper);
+  sheet = paper = null;
+}
+
+function lay(own: Exporter[]): void {
+  clear();
+  const view = document.querySelector<HTMLElement>("main .view, main .halves");
+  const r = runMeta();
+  if (!view || !r) return;
+  sheet = document.createElement("div");
+  sheet.className = "print-sheet";
+  sheet.dataset.tab = tab.peek();
+  const { title, said } = headOf(r);
+  const head = document.createElement("header");
+  head.append(element("b", title), element("span", said));
+  const svg = split.peek() ? undefined : own.find((e) => e.svg)?.svg?.();
+  const drawn = typeof svg === "string" ? vectors(svg) : null;
+  const width = Number(drawn?.getAttribute("width") ?? view.clientWidth);
+  sheet.append(head, drawn ?? copyOf(view));
+  const drawer = document.querySelector<HTMLElement>(".frame > .drawer");
+  if (drawer) sheet.append(copyOf(drawer));
+  const key = KEYED.has(tab.peek()) ? keyOf(r, width) : "";
+  if (key)
+    sheet.append(
+      vectors(
+        `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="18"><g transform="translate(16 0)">${key}</g></svg>`,
+      ),
+    );
+  sheet.style.width = `${width}px`;
+  document.body.append(sheet);
+  const isUpright = fit(sheet, head, width);
+  paper = new CSSStyleSheet();
+  paper.replaceSync(
+    `@page { size: A4 ${isUpright ? "portrait" : "landscape"}; margin: 10mm; } @media print { ${ofWidth()} }`,
+  );
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, paper];
+}
+
+/** What holds for a window of this width holds for its copy, however wide paper is. */
+function ofWidth(): string {
+  return [...document.styleSheets]
+    .flatMap((s) => [...s.cssRules])
+    .filter((rule) => rule instanceof CSSMediaRule)
+    .filter(
+      ({ conditionText: on }) => on.startsWith("screen and (max-width") && matchMedia(on).matches,
+    )
+    .flatMap((rule) => [...rule.cssRules].map((inner) => inner.cssText))
+    .join("\n");
+}
+
+/** Scales the sheet onto one page; whether that stands upright, where more fits so. */
+function fit(sheet: HTMLElement, head: HTMLElement, width: number): boolean {
+  let height = sheet.scrollHeight;
+  const scale = (w: number, h: number) => Math.min(w / width, h / height);
+  const upright = scale(SHORT, LONG) > scale(LONG, SHORT);
+  const [w, h] = upright ? [SHORT, LONG] : [LONG, SHORT];
+  let k = Math.min(1, scale(w, h));
+  const least = Math.min(w / width, MIN_SCALE);
+  if (k < least) {
+    k = least;
+    head.append(element("i", "The first page of it: Export has the whole."));
+    height = h / k;
+  }
+  // Less by a pixel than the page has: a rounded one is not to begin the next.
+  sheet.style.height = `${Math.floor(Math.min(height, h / k - 2))}px`;
+  sheet.style.zoom = String(k);
+  return upright;
+}
+
+function element(name: string, text: string): HTMLElement {
+  const e = document.createElement(name);
+  e.textContent = text;
+  return e;
+}
+
+/** An SVG document as an element. */
+function vectors(svg: string): Element {
+  const { documentElement: e } = new DOMParser().parseFromString(svg, "image/svg+xml");
+  return document.importNode(e, true);
+}
+
+/** A copy with what canvases, fields and scrolled source show. */
+function copyOf(of: HTMLElement): HTMLElement {
+  const copy = of.cloneNode(true) as HTMLElement;
+  each(of, copy, "canvas", (from: HTMLCanvasElement, to: HTMLCanvasElement) => {
+    to.style.width = `${from.clientWidth}px`;
+    to.style.height = `${from.clientHeight}px`;
+    if (from.width && from.height) to.getContext("2d")?.drawImage(from, 0, 0);
+  });
+  each(of, copy, "input", (from: HTMLInputElement, to: HTMLInputElement) => {
+    to.setAttribute("value", from.value);
+    to.checked = from.checked;
+  });
+  each(of, copy, "textarea", (from: HTMLTextAreaElement, to: HTMLTextAreaElement) => {
+    const query = element("pre", from.value);
+    query.className = "printed-query";
+    to.replaceWith(query);
+  });
+  each(of, copy, ".lines", (from: HTMLElement, to: HTMLElement) => {
+    // A file has no end: what is in sight stays.
+    to.style.height = `${from.clientHeight}px`;
+    if (to.firstElementChild instanceof HTMLElement)
+      to.firstElementChild.style.marginTop = `${-from.scrollTop}px`;
+  });
+  // Room for rows of a long table that are not in sight.
+  for (const row of copy.querySelectorAll("tbody > tr[aria-hidden]")) row.remove();
+  return copy;
+}
+
+function each<E extends Element>(
+  of: HTMLElement,
+  copy: HTMLElement,
+  selector: string,
+  then: (from: E, to: E) => void,
+): void {
+  const copies = [...copy.querySelectorAll<E>(selector)];
+  of.querySelectorAll<E>(selector).forEach((from, i) => then(from, copies[i]!));
+}

@@ -1,0 +1,179 @@
+/**
+ * The run's running workers over time, above the stacks: a drag chooses the range whose stacks are
+ * shown. The range is the selection that the timeline has too, so the drawer reports on it.
+ */
+
+import { useMemo, useRef } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { usePlanes, valueOf } from "../ask";
+import type { RunMeta } from "../data/contract";
+import { requests } from "../data/requests";
+import { axis, steps, ticks } from "../format";
+import { columns } from "../summary/Strip";
+import { useWidth } from "../ui/size";
+import { dragged, nudged, type Range, type Side } from "./range";
+
+const HEIGHT = 44;
+/** Room of the axis below. */
+const AXIS = 18;
+/** A press that moves less is a click. */
+const MIN_DRAG = 4;
+/** Pixels beside an end of the range that take hold of it. */
+const GRIP = 6;
+
+export function RangeStrip(p: {
+  run: RunMeta;
+  part: Range | null;
+  onChange: (to: Range | null) => void;
+}) {
+  const { run: r, part } = p;
+  const [ref, width] = useWidth<HTMLDivElement>(900);
+  const tile = valueOf(usePlanes(requests.profile(r.id, r.top_level, 0)));
+  const drawn = useMemo(() => (tile ? profileOf(tile, r, width) : ""), [tile, r, width]);
+  const draft = useSignal<Range | null>(null);
+  const press = useRef<{ x: number; side: Side; moved: boolean } | null>(null);
+  const shown = draft.value ?? part;
+  const x = (t: number) => (t / r.elapsed) * width;
+  const place = (e: PointerEvent) =>
+    Math.min(width, Math.max(0, e.clientX - ref.current!.getBoundingClientRect().left));
+
+  const sideAt = (at: number): Side => {
+    if (!part) return "new";
+    const [a, b] = [x(part.t0), x(part.t1)];
+    if (Math.abs(at - a) <= GRIP) return "start";
+    if (Math.abs(at - b) <= GRIP) return "end";
+    return a < at && at < b ? "middle" : "new";
+  };
+  const to = (at: number): Range =>
+    dragged(part, press.current!.side, press.current!.x / width, at / width, r.elapsed);
+  const down = (e: PointerEvent) => {
+    if (e.button !== 0) return;
+    const at = place(e);
+    press.current = { x: at, side: sideAt(at), moved: false };
+    (e.currentTarget as Element).setPointerCapture(e.pointerId);
+  };
+  const move = (e: PointerEvent) => {
+    const was = press.current;
+    const at = place(e);
+    if (!was) {
+      const side = sideAt(at);
+      (e.currentTarget as HTMLElement).style.cursor =
+        side === "middle" ? "grab" : side === "new" ? "crosshair" : "ew-resize";
+      return;
+    }
+    was.moved ||= Math.abs(at - was.x) >= MIN_DRAG;
+    if (was.moved) draft.value = to(at);
+  };
+  const up = (e: PointerEvent) => {
+    const was = press.current;
+    if (!was) return;
+    const range = was.moved ? to(place(e)) : null;
+    press.current = null;
+    draft.value = null;
+    // A click beside the range shows the whole run again; inside of it nothing changes.
+    if (range || was.side === "new") p.onChange(range);
+  };
+  const cancel = () => {
+    press.current = null;
+    draft.value = null;
+  };
+  const key = (e: KeyboardEvent, side: "start" | "end") => {
+    const moved = nudged(part, side, e.key, e.shiftKey, r.elapsed);
+    if (!moved) return;
+    e.preventDefault();
+    e.stopPropagation();
+    p.onChange(moved);
+  };
+
+  const perSecond = r.ticks_per_second;
+  const marks = steps(0, r.elapsed / perSecond, Math.max(2, Math.floor(width / 110)));
+  const whole = shown ?? { t0: 0, t1: r.elapsed };
+  return (
+    <div
+      class="range-strip"
+      ref={ref}
+      role="group"
+      aria-label="Range of the run"
+      title="Drag to see the stacks of a range; a click beside it shows the whole run"
+      onPointerDown={down}
+      onPointerMove={move}
+      onPointerUp={up}
+      onPointerCancel={cancel}
+    >
+      <svg width={width} height={HEIGHT + AXIS} aria-hidden="true">
+        <rect width={width} height={HEIGHT} fill="var(--inset)" />
+        <path d={drawn} fill="var(--work)" shape-rendering="crispEdges" />
+        {shown && (
+          <>
+            <rect width={Math.max(0, x(shown.t0))} height={HEIGHT} class="veiled" />
+            <rect
+              x={x(shown.t1)}
+              width={Math.max(0, width - x(shown.t1))}
+              height={HEIGHT}
+              class="veiled"
+            />
+            <rect
+              x={x(shown.t0) + 0.75}
+              y="0.75"
+              width={Math.max(1, x(shown.t1) - x(shown.t0) - 1.5)}
+              height={HEIGHT - 1.5}
+              fill="none"
+              stroke="var(--accent)"
+              stroke-width="1.5"
+            />
+          </>
+        )}
+        {marks.at
+          .map((s) => ({ s, at: x(s * perSecond) }))
+          .filter(({ at }) => at <= width)
+          .map(({ s, at }) => (
+            <g key={s}>
+              <line x1={at} x2={at} y1={HEIGHT} y2={HEIGHT + 3} stroke="var(--line2)" />
+              <text
+                x={at}
+                y={HEIGHT + 14}
+                font-size="11"
+                fill="var(--fg3)"
+                text-anchor={s === 0 ? "start" : at > width - 20 ? "end" : "middle"}
+              >
+                {axis(s, marks.step)}
+              </text>
+            </g>
+          ))}
+      </svg>
+      {(["start", "end"] as const).map((side) => {
+        const t = side === "start" ? whole.t0 : whole.t1;
+        return (
+          <span
+            key={side}
+            class={shown ? "grip" : "grip off"}
+            role="slider"
+            tabIndex={0}
+            aria-label={side === "start" ? "Start of the range" : "End of the range"}
+            aria-valuemin={0}
+            aria-valuemax={r.elapsed}
+            aria-valuenow={t}
+            aria-valuetext={ticks(t, perSecond)}
+            style={{ left: `${Math.min(width - 4, Math.max(4, x(t))) - 4}px` }}
+            onKeyDown={(e) => key(e, side)}
+          />
+        );
+      })}
+    </div>
+  );
+}
+
+/** The area of running workers, up to P. */
+function profileOf(tile: Parameters<typeof columns>[0][number], r: RunMeta, width: number): string {
+  const c = columns([tile], r.top_level, r.elapsed);
+  const p = Math.max(1, r.workers);
+  let d = `M0 ${HEIGHT}`;
+  c.running.forEach((running, i) => {
+    const y = HEIGHT - (Math.min(p, running) / p) * (HEIGHT - 4);
+    const [from, to] = [i, i + 1].map(
+      (k) => (Math.min(r.elapsed, k * c.width) / r.elapsed) * width,
+    );
+    d += `L${from!.toFixed(1)} ${y.toFixed(1)}H${to!.toFixed(1)}`;
+  });
+  return `${d}L${width} ${HEIGHT}Z`;
+}

@@ -1,0 +1,59 @@
+/** Ranges of a run as pointer and keys change them. Pure. */
+
+export interface Range {
+  t0: number;
+  t1: number;
+}
+
+/** What of a range is held: an end, all of it, or nothing yet. */
+export type Side = "start" | "end" | "middle" | "new";
+
+/** Steps of an arrow key, with Shift too, as shares of the run. */
+const STEP = 0.01;
+const LARGE_STEP = 0.1;
+
+/** The range after a drag between two places, which are shares of the run. */
+export function dragged(
+  old: Range | null,
+  side: Side,
+  from: number,
+  to: number,
+  elapsed: number,
+): Range {
+  if (!old || side === "new") return ordered(from * elapsed, to * elapsed, elapsed);
+  const by = (to - from) * elapsed;
+  if (side === "start") return ordered(old.t0 + by, old.t1, elapsed);
+  if (side === "end") return ordered(old.t0, old.t1 + by, elapsed);
+  const within = Math.min(elapsed - old.t1, Math.max(-old.t0, by));
+  return ordered(old.t0 + within, old.t1 + within, elapsed);
+}
+
+/** The range after a key on one of its ends; null where the key moves nothing. */
+export function nudged(
+  old: Range | null,
+  side: "start" | "end",
+  key: string,
+  large: boolean,
+  elapsed: number,
+): Range | null {
+  const step = (large ? LARGE_STEP : STEP) * elapsed;
+  const { t0, t1 } = old ?? { t0: 0, t1: elapsed };
+  const at = side === "start" ? t0 : t1;
+  const to = {
+    ArrowLeft: at - step,
+    ArrowDown: at - step,
+    ArrowRight: at + step,
+    ArrowUp: at + step,
+    Home: side === "start" ? 0 : t0 + step,
+    End: side === "start" ? t1 - step : elapsed,
+  }[key];
+  if (to === undefined) return null;
+  return side === "start"
+    ? ordered(Math.min(to, t1 - 1), t1, elapsed)
+    : ordered(t0, Math.max(to, t0 + 1), elapsed);
+}
+
+function ordered(a: number, b: number, elapsed: number): Range {
+  const [t0, t1] = [Math.max(0, Math.min(a, b)), Math.min(elapsed, Math.max(a, b))];
+  return { t0: Math.round(t0), t1: Math.max(Math.round(t1), Math.round(t0) + 1) };
+}
