@@ -12,7 +12,7 @@ pub struct ProcessRow {
     pub process: usize,
     /// How long it was there, in ticks.
     pub elapsed: u64,
-    /// Tasks that its threads ran strands of, its root aside.
+    /// Strands that its threads ran.
     pub strands: u64,
     /// The weight of these strands.
     pub work: u128,

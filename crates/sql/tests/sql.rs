@@ -172,8 +172,9 @@ fn every_ready_query_runs_and_is_of_some_use() {
         .map(|q| q.name)
         .collect();
     // Nothing in these traces: no samples, no queue depths, no leapfrogs, no events of the
-    // scheduler, no waits.
+    // scheduler, no waits, one process.
     let expected = [
+        "ranks",
         "leapfrogs",
         "queue-depth",
         "scheduler",
@@ -186,6 +187,27 @@ fn every_ready_query_runs_and_is_of_some_use() {
         queries::named("nonsense"),
         Err(Error::NoSuchQuery(_))
     ));
+}
+
+#[test]
+fn ranks_are_rows_with_what_they_waited_for() {
+    let query = queries::named("ranks").unwrap().sql;
+    let row = |rank: u32, work: u32, waited: u32, awaited: u32, percent: f64| {
+        json!({"run": 1, "process": rank, "rank": rank, "name": "solve", "workers": 1, "elapsed": 1_000_000,
+               "work": work, "waited": waited, "awaited": awaited, "waited_percent": percent})
+    };
+    let traces = ["late_rank.jsonl"];
+    assert_eq!(
+        rows(&traces, query),
+        json!([
+            row(0, 500_000, 500_000, 0, 50.0),
+            row(1, 1_000_000, 0, 500_000, 0.0)
+        ])
+    );
+    assert_eq!(
+        rows(&traces, "select cause, lost from causes where lost > 0"),
+        json!([{"cause": "late-rank", "lost": 500_000}])
+    );
 }
 
 #[test]

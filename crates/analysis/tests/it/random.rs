@@ -148,6 +148,7 @@ fn everything_occurs() {
                 | Cause::OtherPool
                 | Cause::Lock
                 | Cause::LockAcrossJoin
+                | Cause::LateRank
                 | Cause::Channel
                 | Cause::Io
                 | Cause::Sleep

@@ -31,7 +31,7 @@ pub(super) fn meta(members: &[Member]) -> Meta {
     // What costs were measured for belongs to a process with tasks, if there is one.
     let measured = all()
         .max_by_key(|meta| meta.burden)
-        .unwrap_or_else(|| &longest.trace.raw.meta);
+        .unwrap_or(&longest.trace.raw.meta);
     let has_mpi = members.iter().any(|m| !m.trace.raw.rank_calls.is_empty());
     let mut facts = vec![(PROCESSES.to_owned(), members.len().to_string())];
     let own = measured.facts.iter();
