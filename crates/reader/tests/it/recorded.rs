@@ -222,7 +222,7 @@ fn what_contradicts_itself_is_repaired_and_told() {
         "Tasks that began twice, made roots: 1.",
         "Regions and parts closed that were not open: 1.",
         "Waits for scopes that are not open, left out: 1.",
-        "Tasks that went on without saying so: 1.",
+        "Tasks that went on without a resume: 1.",
         "Tasks created into scopes that are not in the trace: 1.",
         "Signals set twice; the first time counts: 1.",
         "Records of a worker that ran no task, left out: 2.",

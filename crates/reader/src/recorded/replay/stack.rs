@@ -20,7 +20,7 @@ impl<'a> Replay<'a, '_> {
         };
         if top.stopped {
             if !top.interrupted {
-                self.told.repair("Tasks that went on without saying so");
+                self.told.repair("Tasks that went on without a resume");
             }
             if self.states[top.task as usize] == State::Stopped {
                 (top.stopped, top.interrupted, top.start) = (false, false, t);
