@@ -46,9 +46,6 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// The size of a table without what later recorders have.
-    const FIRST_SIZE: usize = core::mem::offset_of!(Table, _budget_long_strand_starts_workers);
-
     /// Has the last of the run kept, where the recorder knows how.
     #[inline]
     pub(crate) fn keep(&self) {
@@ -154,6 +151,10 @@ mod found {
         unsafe { table.as_ref() }
     }
 
+    /// The size of a table without what later recorders have.
+    #[cfg(unix)]
+    const FIRST_SIZE: usize = core::mem::offset_of!(Table, _budget_long_strand_starts_workers);
+
     #[cfg(unix)]
     fn ask() -> *mut Table {
         // SAFETY: a null handle is the global scope; the name is a C string.
@@ -165,7 +166,7 @@ mod found {
             table = export();
             // SAFETY: null or a table that begins with version and size.
             let fits = unsafe { table.as_ref() }
-                .is_some_and(|t| t.version == 1 && t.size as usize >= Table::FIRST_SIZE);
+                .is_some_and(|t| t.version == 1 && t.size as usize >= FIRST_SIZE);
             if !fits {
                 table = ptr::null_mut();
             }
