@@ -76,6 +76,7 @@ pub(super) struct Said {
 
 /// The first sentences, which the terminal and the page share.
 pub(super) fn said(view: &View) -> Said {
+    let is_whole = view.dag.meta.unread.is_none();
     let of = |verdict: Vec<Piece>| Said {
         verdict,
         more: Vec::new(),
@@ -84,15 +85,23 @@ pub(super) fn said(view: &View) -> Said {
     let mut said = match headline(view.report) {
         Headline::NoTime => {
             let tasks = thousands(view.report.work_span.tasks.into());
+            let trace = if is_whole {
+                "this trace"
+            } else {
+                "what could be read of this trace"
+            };
             return of(vec![strong(format!(
-                "No time passes in this trace: all tasks ({tasks}) start and end at the same tick, \
+                "No time passes in {trace}: all tasks ({tasks}) start and end at the same tick, \
                  so there is nothing to measure."
             ))]);
         }
         Headline::OneTask => {
-            let text =
-                "The program ran as a single task: no task-parallel call created another one.";
-            return of(vec![strong(text)]);
+            return of(vec![strong(match is_whole {
+                true => {
+                    "The program ran as a single task: no task-parallel call created another one."
+                }
+                false => ONE_TASK_IN_PART,
+            })]);
         }
         Headline::Nothing { enough_for } => nothing(view, enough_for),
         Headline::Lost => Said {
@@ -109,7 +118,7 @@ pub(super) fn said(view: &View) -> Said {
     said.more.extend(small_tasks(view));
     said.more.extend(slower_beside(view));
     said.more.extend(machine(view));
-    if view.dag.meta.unread.is_some() {
+    if !is_whole {
         said.verdict.insert(0, strong(ONLY_A_PART));
     }
     said
@@ -129,6 +138,10 @@ pub(super) fn verdict(view: &View, page: &mut Page) {
 
 /// Precedes the verdict on a trace of which only a part could be read.
 const ONLY_A_PART: &str = "Only part of this trace could be read. In that part: ";
+
+/// Of a trace of which only a part could be read.
+const ONE_TASK_IN_PART: &str = "Only part of this trace could be read. In that part a single task ran; \
+     whether it created others is not known.";
 
 /// `3.9 of 8 workers were busy on average. `
 fn busy(view: &View) -> String {

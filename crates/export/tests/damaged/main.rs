@@ -228,3 +228,32 @@ fn a_report_of_a_part_says_so_first_and_ticks_nothing_off() {
     let json = report_json(&dag, &report, &options);
     assert!(json.contains("\"off_cpu\": true"), "{json}");
 }
+
+/// Whether what was read is all there was is not known of one task, or of tasks of no length.
+#[test]
+fn a_report_of_a_part_does_not_say_what_the_rest_did() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let verdict = |unread: &str, end: u64| {
+        let text = format!(
+            r#"{{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child"{unread}}}
+{{"ev":"begin","t":0,"w":0,"task":0}}
+{{"ev":"end","t":{end},"w":0,"task":0}}
+"#
+        );
+        let dag = opened(text.as_bytes(), false).unwrap();
+        let options = Options::default();
+        let report = report(&dag, &options).unwrap();
+        workspan_export::summary(&dag, &report, &options).verdict
+    };
+    let unread = r#","unread":{"damaged":1,"threads":1}"#;
+    let fact = "no task-parallel call created another one";
+    assert!(verdict("", 99).contains(fact));
+    let part = verdict(unread, 99);
+    assert!(
+        part.starts_with("Only part of this trace could be read."),
+        "{part}"
+    );
+    assert!(!part.contains(fact), "{part}");
+    assert!(verdict("", 0).starts_with("No time passes in this trace"));
+    assert!(verdict(unread, 0).contains("what could be read of this trace"));
+}
