@@ -104,6 +104,14 @@ fn missing() -> Vec<String> {
     if !builds("g++", "c++", program, &["-ltbb"]) {
         packages.push("libtbb-dev".into());
     }
+    for (compiler, of_library) in [
+        ("mpicc.openmpi", ["openmpi-bin", "libopenmpi-dev"]),
+        ("mpicc.mpich", ["mpich", "libmpich-dev"]),
+    ] {
+        if !works(compiler, &["--version"]) {
+            packages.extend(of_library.map(str::to_owned));
+        }
+    }
     packages
 }
 
