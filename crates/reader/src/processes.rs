@@ -24,12 +24,6 @@ use crate::open::OpenOptions;
 /// It is none, one of its traces can't be read, or they are of different clocks.
 pub(crate) fn dag(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
     let traces = bundle::traces(bytes)?;
-    // A list may name one trace many times, and no run is that large.
-    let listed = traces.iter().map(|trace| trace.len());
-    if listed.fold(0, usize::saturating_add) > bytes.len() {
-        let what = "its list has traces that lie over each other; copy the file again";
-        return Err(Error::Trace(what.into()));
-    }
     let members = members::read(&traces, options)?;
     let mut raw = merge::merge(members)?;
     late_ranks::find(&mut raw);

@@ -84,14 +84,21 @@ pub fn traces(bytes: &[u8]) -> Result<Vec<&[u8]>, FormatError> {
     if checksum(&bytes[..end], 0) != sum {
         return fail(HEAD, "the list of traces is damaged; copy the file again");
     }
-    let item = |i: usize| {
+    let number = |at: usize| usize::try_from(word(at).unwrap_or(0)).unwrap_or(usize::MAX);
+    let mut all = Vec::with_capacity(count);
+    let mut last = end + 8;
+    for i in 0..count {
         let at = HEAD + i * ITEM;
-        let number = |at: usize| usize::try_from(word(at).unwrap_or(0)).unwrap_or(usize::MAX);
-        let from = number(at).min(bytes.len());
-        let to = number(at).saturating_add(number(at + 8)).min(bytes.len());
-        &bytes[from..to]
-    };
-    Ok((0..count).map(item).collect())
+        let from = number(at);
+        // One that lies over another could be read any number of times.
+        if from < last {
+            return fail(at, "two traces of the list overlap; copy the file again");
+        }
+        last = from.saturating_add(number(at + 8));
+        let inside = from.min(bytes.len())..last.min(bytes.len());
+        all.push(&bytes[inside]);
+    }
+    Ok(all)
 }
 
 #[cfg(test)]
@@ -112,6 +119,17 @@ mod tests {
         // What is cut off is short, and the others are there.
         let cut = traces(&file[..file.len() - 4]).expect("the list is whole");
         assert_eq!(cut, [&b"one"[..], b"", b"the t"]);
+    }
+
+    #[test]
+    fn traces_do_not_overlap() {
+        let (mut file, offsets) = head(&[64, 64]);
+        let end = file.len() - 8;
+        file[HEAD + ITEM..HEAD + ITEM + 8].copy_from_slice(&(offsets[0] + 8).to_le_bytes());
+        let sum = checksum(&file[..end], 0);
+        file[end..].copy_from_slice(&sum.to_le_bytes());
+        let error = traces(&file).expect_err("an overlap");
+        assert!(error.to_string().contains("overlap"), "{error}");
     }
 
     #[test]

@@ -119,7 +119,6 @@ struct Merging {
     counters: BTreeMap<String, usize>,
     next_task: u64,
     next_scope: u64,
-    next_signal: u64,
 }
 
 /// What a process's own numbers begin with among those of all, and its own lists' numbers.
@@ -291,10 +290,9 @@ impl Merging {
     fn tasks(&mut self, raw: &mut RawTrace, base: &Base<'_>) {
         let all = &mut self.all;
         let (mut next, mut next_scope) = (self.next_task, self.next_scope);
-        let mut next_signal = self.next_signal;
         for mut task in raw.tasks.drain(..) {
             task.number = task.number.saturating_add(self.next_task);
-            next = next.max(task.number + 1);
+            next = next.max(task.number.saturating_add(1));
             task.parent = moved(task.parent, base.task);
             task.site = of(&base.places, task.site);
             task.scope = moved(task.scope, base.scope);
@@ -302,17 +300,18 @@ impl Merging {
         }
         for mut scope in raw.scopes.drain(..) {
             scope.number = scope.number.saturating_add(self.next_scope);
-            next_scope = next_scope.max(scope.number + 1);
+            next_scope = next_scope.max(scope.number.saturating_add(1));
             scope.opener = moved(scope.opener, base.task);
             scope.strand = moved(scope.strand, base.strand);
             all.scopes.push(scope);
         }
-        for signal in raw.signals.drain(..) {
-            let number = signal.saturating_add(self.next_signal);
-            next_signal = next_signal.max(number + 1);
-            all.signals.push(number);
-        }
-        (self.next_task, self.next_scope, self.next_signal) = (next, next_scope, next_signal);
+        // A program numbers its signals as it likes; here they are numbered in turn.
+        let signals = all.signals.len() as u64..;
+        all.signals.extend(signals.take(raw.signals.len()));
+        (self.next_task, self.next_scope) = (next, next_scope);
+        let waits = raw.start_waits.drain(..);
+        let waited = |(task, ticks)| (moved(task, base.task), ticks);
+        all.start_waits.extend(waits.map(waited));
         for list in 0..raw.wait_tasks.len() {
             let tasks = raw.wait_tasks.get(list).iter();
             all.wait_tasks
