@@ -1,5 +1,6 @@
 //! Runs of several processes: one clock, one table of places, and who waited for whom.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::writer::{File, lane, strands};
@@ -8,7 +9,7 @@ use workspan_dag::{Dag, Error, OffWhy};
 use workspan_reader::{OpenOptions, processes};
 use workspan_trace::bundle;
 use workspan_trace::entry::{CallRole, RankCall};
-use workspan_trace::wire::Kind;
+use workspan_trace::wire::{Kind, primitive};
 
 /// A process with a task of the first site and a task of the second one, from one tick to another.
 fn process(from: u64, to: u64, rank: &'static str, calls: &[RankCall]) -> File {
@@ -208,6 +209,37 @@ fn calls_that_are_not_of_one_operation_make_no_waits() {
     assert_eq!(waits(&read(&bundled(&files)).unwrap()), []);
 }
 
+/// Signals are numbered by the program: two processes may use the largest number there is. And what
+/// a new thread waited for its CPU stays with its task.
+#[test]
+fn signals_and_new_threads_of_two_processes_are_told_apart() {
+    let signalling = |rank: &'static str| {
+        let main = lane(&[
+            (0, Kind::Root, &[]),
+            (10, Kind::Create, &[3, 1]),
+            (20, Kind::Wait, &[0, 3, 1, u64::MAX >> 1]),
+            (60, Kind::Resume, &[]),
+            (110, Kind::End, &[]),
+        ]);
+        let other = lane(&[
+            (40, Kind::Begin, &[0, 1]),
+            (60, Kind::Signal, &[1, u64::MAX >> 1]),
+            (80, Kind::End, &[]),
+        ]);
+        let mut file = File::new([main, other], Some(120));
+        file.primitive = primitive::THREAD;
+        file.off_cpu = vec![lane(&[]), lane(&[(39, Kind::Off, &[0, 25])])];
+        file.notes = vec![("rank", rank), ("launch", "mpi 1")];
+        file
+    };
+    let dag = read(&bundled(&[signalling("0"), signalling("1")])).unwrap();
+    let numbers: BTreeSet<u64> = dag.signals.iter().map(|signal| signal.1).collect();
+    assert_eq!((dag.signals.len(), numbers.len()), (2, 2));
+    let waits: Vec<u64> = (0..4).map(|task| dag.start_wait(task)).collect();
+    assert_eq!(waits, [0, 25, 0, 25]);
+    assert_eq!(dag.meta.warnings, [""; 0]);
+}
+
 #[test]
 fn a_trace_that_cannot_be_read_is_named() {
     let good = process(1_000, 50_000, "0", &[]).bytes();
@@ -233,5 +265,5 @@ fn a_trace_that_cannot_be_read_is_named() {
     bomb.resize(offsets[0] as usize, 0);
     bomb.extend(&good);
     let error = read(&bomb).unwrap_err().to_string();
-    assert!(error.contains("lie over each other"), "{error}");
+    assert!(error.contains("overlap"), "{error}");
 }
