@@ -271,7 +271,8 @@ fn told_warnings(
         ));
     }
     // Where a part of a run was kept on purpose, that is said already.
-    if told.before > 0 && !chunks.notes.iter().any(|n| n.key == key::PART_OF_RUN) {
+    let is_part = chunks.notes.iter().any(|n| n.key == key::PART_OF_RUN);
+    if told.before > 0 && !is_part {
         warnings.push(format!(
             "{} task(s) had begun before what the trace has of their threads; they are roots in it.",
             told.before
@@ -289,7 +290,17 @@ fn told_warnings(
                 .into(),
         );
     }
-    warnings.extend(told.repairs.iter().map(|(what, n)| format!("{what}: {n}.")));
+    let mut repairs = told.repairs.clone();
+    let earlier = told.earlier.values().sum::<u64>();
+    match is_part {
+        false => repairs.extend(told.earlier.clone()),
+        true if earlier > 0 => warnings.push(format!(
+            "{earlier} record(s) name tasks, scopes, regions or estimated subtrees that began before this part of the run; \
+             they are left out, or are roots here."
+        )),
+        true => {}
+    }
+    warnings.extend(repairs.iter().map(|(what, n)| format!("{what}: {n}.")));
     warnings
 }
 

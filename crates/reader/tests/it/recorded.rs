@@ -215,7 +215,8 @@ fn what_contradicts_itself_is_repaired_and_told() {
         (3, Kind::RegionBegin, &[0, 0]),
         (4, Kind::End, &[]),
     ]);
-    let dag = dag(&File::new([main, worker], Some(20)));
+    let mut file = File::new([main, worker], Some(20));
+    let dag = dag(&file);
     for said in [
         "Tasks said to go on that had not stopped: 1.",
         "Tasks that nobody in the trace created, made roots: 3.",
@@ -233,6 +234,17 @@ fn what_contradicts_itself_is_repaired_and_told() {
             dag.meta.warnings
         );
     }
+    // In a part of a run what began before is not there, and nobody was wrong.
+    file.notes = vec![("part of the run", "1 s to 2 s after its start")];
+    let of_part = crate::writer::dag(&file).meta.warnings;
+    let before = of_part
+        .iter()
+        .filter(|w| w.contains("not open") || w.contains("not in the trace"));
+    assert_eq!(before.count(), 0, "{of_part:#?}");
+    let sum = "6 record(s) name tasks, scopes, regions or estimated subtrees that began before";
+    assert!(of_part.iter().any(|w| w.starts_with(sum)), "{of_part:#?}");
+    let contradicts = "Tasks that began twice, made roots: 1.";
+    assert!(of_part.iter().any(|w| w == contradicts), "{of_part:#?}");
 }
 
 #[test]

@@ -114,7 +114,7 @@ impl<'a> Replay<'a, '_> {
         let known = self.counts.scope(&self.chunks.threads, name);
         if known.is_none() {
             self.told
-                .repair("Tasks created into scopes that are not in the trace");
+                .names_earlier("Tasks created into scopes that are not in the trace");
         }
         known.unwrap_or(NONE)
     }
@@ -178,7 +178,7 @@ impl<'a> Replay<'a, '_> {
                     }
                     _ => {
                         self.told
-                            .repair("Waits for scopes that are not open, left out");
+                            .names_earlier("Waits for scopes that are not open, left out");
                         self.wait_tasks(None)
                     }
                 }
@@ -212,7 +212,7 @@ impl<'a> Replay<'a, '_> {
                 Some(task) => tasks.push(task),
                 None => self
                     .told
-                    .repair("Waits for tasks that are not in the trace, left out"),
+                    .names_earlier("Waits for tasks that are not in the trace, left out"),
             }
         }
         self.raw.wait_tasks.push(tasks);

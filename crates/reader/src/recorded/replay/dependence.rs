@@ -129,7 +129,7 @@ impl<'a> Replay<'a, '_> {
         let known = task.map(|task| (task, self.raw.tasks[task as usize].parent));
         let Some((task, parent)) = known.filter(|&(_, parent)| parent != NONE) else {
             self.told
-                .repair("Dependences of tasks that are not in the trace, left out");
+                .names_earlier("Dependences of tasks that are not in the trace, left out");
             return;
         };
         let siblings = self.siblings.entry(self.owner(parent)).or_default();

@@ -17,7 +17,7 @@ impl Replay<'_, '_> {
         for (scope, list) in std::mem::take(&mut self.borrowed) {
             if self.raw.scopes[scope as usize].opener == NONE {
                 self.told
-                    .repair("Waits for scopes that are not open, left out");
+                    .names_earlier("Waits for scopes that are not open, left out");
             } else {
                 members.insert(scope, Vec::new());
                 lists.insert(list, scope);

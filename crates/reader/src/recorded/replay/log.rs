@@ -16,6 +16,8 @@ pub(in crate::recorded) struct ReplayLog {
     pub pools: BTreeMap<u32, PoolLog>,
     /// Sentence without its end → how often.
     pub repairs: BTreeMap<&'static str, u64>,
+    /// Records that name what is not in the trace, by what they name.
+    pub earlier: BTreeMap<&'static str, u64>,
     /// Tasks that were on threads' stacks when what the trace has of them begins.
     pub before: u64,
     /// Tasks still open at the end of the trace.
@@ -64,6 +66,11 @@ pub(in crate::recorded) struct ThreadLog {
 impl ReplayLog {
     pub(in crate::recorded) fn repair(&mut self, what: &'static str) {
         *self.repairs.entry(what).or_default() += 1;
+    }
+
+    /// A record names what is not in the trace, as what began before its first record is not.
+    pub(in crate::recorded) fn names_earlier(&mut self, what: &'static str) {
+        *self.earlier.entry(what).or_default() += 1;
     }
 
     pub(in crate::recorded) fn pool_begins(&mut self, pool: u32, size: u64, t: u64) {

@@ -67,7 +67,7 @@ impl<'a> Replay<'a, '_> {
             }
             None => self
                 .told
-                .repair("Regions and parts closed that were not open"),
+                .names_earlier("Regions and parts closed that were not open"),
         }
     }
 

@@ -72,7 +72,7 @@ impl<'a> Replay<'a, '_> {
                     (Some(task), Some(on)) => self.raw.depends.push((task, on)),
                     _ => self
                         .told
-                        .repair("Dependences on tasks that are not in the trace, left out"),
+                        .names_earlier("Dependences on tasks that are not in the trace, left out"),
                 }
             }
             Event::RegionBegin { label, tree } => self.open(lane, t, label, tree, false),

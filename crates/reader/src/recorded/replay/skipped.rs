@@ -67,7 +67,7 @@ impl<'a> Replay<'a, '_> {
         let subtree = lane.stack[frame].unrecorded;
         let Some(open) = self.subtrees.get(subtree as usize) else {
             self.told
-                .repair("Ends of unrecorded subtrees that had not begun, left out");
+                .names_earlier("Ends of unrecorded subtrees that had not begun, left out");
             return;
         };
         let end = if self.counts.unrecorded.parts(open.at).len() == 0 {

@@ -75,10 +75,12 @@ impl<'a> Replay<'a, '_> {
         let task = match task {
             Some(task) if self.states[task as usize] == State::Created => task,
             other => {
-                self.told.repair(match other {
-                    Some(_) => "Tasks that began twice, made roots",
-                    None => "Tasks that nobody in the trace created, made roots",
-                });
+                match other {
+                    Some(_) => self.told.repair("Tasks that began twice, made roots"),
+                    None => self
+                        .told
+                        .names_earlier("Tasks that nobody in the trace created, made roots"),
+                }
                 let number = self.raw.tasks.len() as u64;
                 self.raw.tasks.push(RawTask {
                     number,
