@@ -1,8 +1,8 @@
 //! Reads the traces of several processes of one run as one run.
 //!
-//! [`members`] reads each trace, and puts all of them on one clock; [`merge`] gives tasks, places,
-//! stacks and threads numbers that hold for all; [`late_ranks`] finds who waited for whom in calls
-//! of MPI; [`run`] says what is known of the run as a whole.
+//! `members` reads each trace, and puts all of them on one clock; `merge` gives tasks, places,
+//! stacks and threads numbers that hold for all; `late_ranks` finds who waited for whom in calls
+//! of MPI; `run` says what is known of the run as a whole.
 
 mod late_ranks;
 mod members;
