@@ -1,6 +1,6 @@
 /**
- * axe-core (WCAG 2.2 AA and its best practices) finds nothing on any tab, with any drawer, dialog or
- * menu, in either theme.
+ * axe-core (WCAG 2.2 AA and its best practices) finds nothing on any tab, with any drawer, dialog
+ * or menu, in either theme.
  */
 
 import { readFileSync } from "node:fs";
@@ -66,7 +66,10 @@ const alike = () => {
   return out.slice(0, 5);
 };
 
-/** What axe and `alike` find on the page as it is; in `part` alone, where something lies over the rest. */
+/**
+ * What axe and `alike` find on the page as it is; in `part` alone, where something lies over the
+ * rest.
+ */
 async function findings(t, name, dark, part) {
   const all = await t.page.evaluate(
     async ([part, options]) => {

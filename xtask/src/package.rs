@@ -14,7 +14,8 @@ use crate::ui;
 use crate::workspace::{cargo, output, root, succeed, target};
 
 /// Members of the workspace that are not published.
-pub const UNPUBLISHED: [&str; 7] = [
+pub const UNPUBLISHED: [&str; 8] = [
+    "workspan-test-kit",
     "xtask",
     "workspan-bench",
     "workspan-predictions",

@@ -152,13 +152,13 @@ impl Fold {
         // In order they take fewer bytes.
         record.sites.sort_unstable_by_key(|site| site.site);
         record.blocks.sort_unstable();
-        let scopes = section.sum.scopes - opened;
+        let scopes = section.sum.scopes.saturating_sub(opened);
         let bytes = to.at - from.at;
         self.encoded.clear();
         record.encode(&mut self.encoded);
         let all = &mut self.instead;
         all.clear();
-        head(all, Kind::Folded as u8, to.last - from.last);
+        head(all, Kind::Folded as u8, to.last.saturating_sub(from.last));
         push_varint(all, self.encoded.len() as u64);
         all.extend_from_slice(&self.encoded);
         extended_head(all, Kind::Skip, 0);

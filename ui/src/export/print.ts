@@ -12,7 +12,7 @@ import { headOf, KEYED, keyOf } from "./picture";
 /** A4 without its margins of 10 mm, in CSS pixels. */
 const LONG = 1046;
 const SHORT = 717;
-/** Smaller print can't be read; what is longer than a page then ends there, and the page says so. */
+/** Smaller print can't be read; what is longer than a page ends there, and the page says so. */
 const MIN_SCALE = 0.44;
 /** Of the page while it is printed by its own command: texts of 11 pixels have 7 points. */
 const WIDTH = 1240;

@@ -1,5 +1,5 @@
-//! A thread that the program starts may have to wait for a CPU before it begins: the kernel tells it
-//! as a time off the CPU that ends with the thread's first record.
+//! A thread that the program starts may have to wait for a CPU before it begins: the trace has that
+//! as a time off the CPU which ends with the thread's first record.
 
 use crate::writer::{File, dag, lane};
 use workspan_reader::text;

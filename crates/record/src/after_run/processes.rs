@@ -1,4 +1,4 @@
-//! The processes of a run: which are kept, as one trace or each by itself, and what is said of them.
+//! The processes of a run: which are kept, as one trace or each by itself, and what is said.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufWriter;

@@ -94,8 +94,8 @@ struct ThreadMeta<'a> {
     label: String,
     worker: bool,
     name: Option<&'a str>,
-    /// Share of the elapsed time on the CPU; `None` where times off it are not known: in an overview,
-    /// and where they may be among what could not be read.
+    /// Share of the elapsed time on the CPU; `None` where times off it are not known: in an
+    /// overview, and where they may be among what could not be read.
     busy: Option<f64>,
     /// Index into `pools`.
     pool: Option<u32>,

@@ -134,7 +134,7 @@ export interface ThreadMeta {
   worker: boolean;
   /** The name that the program gave it. */
   name: string | null;
-  /** Share of the elapsed time in which it ran a strand on the CPU; null where that is not known. */
+  /** Share of the elapsed time in which it ran a strand on the CPU; null where it is not known. */
   busy: number | null;
   /** Index into `RunMeta.pools`: the pool that it was a worker of for the longest time. */
   pool: number | null;

@@ -213,7 +213,7 @@ pub(super) fn ranks_of(communicator: usize) -> Option<Vec<u32>> {
     let mut size = 0;
     // Numbers of 32 bits are stored in the lower half.
     let (mut group, mut all) = (0usize, 0usize);
-    // SAFETY: the communicator is the program's, which uses it in the call that this belongs to, and
+    // SAFETY: the communicator is the program's, which uses it in the call that this belongs to;
     // the results are stored in variables that have room for handles of both kinds.
     unsafe {
         if (functions.is_inter)(communicator, &raw mut between) != 0
