@@ -21,7 +21,7 @@ use crate::open::OpenOptions;
 /// The [`Dag`] of a bundle's processes.
 ///
 /// # Errors
-/// It is none, one of its traces can't be read, or they are of different clocks.
+/// The bytes are no bundle, one of its traces can't be read, or the traces have different clocks.
 pub(crate) fn dag(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
     let traces = bundle::traces(bytes)?;
     let members = members::read(&traces, options)?;

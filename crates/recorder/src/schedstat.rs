@@ -7,6 +7,9 @@
 //! second number) and elapsed time less that less time run. Time run is the thread's CPU clock: the
 //! first number of `schedstat` lags behind by up to a scheduler tick.
 //!
+//! Of a new thread, the time in a run queue is read in any run: it had waited for a CPU that long
+//! before it began ([`waited_at_birth`]).
+//!
 //! The file is opened for each reading, some 5 us every 256 KiB of records: a descriptor kept open
 //! for every thread could run the program out of them, and may be anybody's after the program has
 //! closed all it knows.

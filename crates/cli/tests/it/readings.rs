@@ -270,10 +270,7 @@ fn findings_are_the_same_task_by_task_and_through_the_fold() {
                     number(&full, &format!("/{of}")),
                     number(&folded, &format!("/{of}")),
                 );
-                // A strand that is folded is not cut where another thread ended a wait in it
-                // (MODEL.md §1), so a path may leave it later.
-                let likely = if of == "work" { 0.01 } else { 0.02 };
-                let most = likely * a + uncertain(of).min(0.1 * a) + 1.0;
+                let most = 0.01 * a + uncertain(of).min(0.1 * a) + 1.0;
                 assert!((a - b).abs() <= most, "{about}: {of} {a} and {b}, ± {most}");
             }
             for of in ["tasks", "spawns", "syncs"] {

@@ -15,7 +15,7 @@ fn from(t: u64) -> Lane {
     }
 }
 
-/// So many joins, ten ticks in each of three strands, from `t` on; where they end.
+/// Adds `joins` joins from `t` on, each of three strands of ten ticks. Returns when they end.
 fn put_joins(lane: &mut Lane, joins: u64, mut t: u64) -> u64 {
     for _ in 0..joins {
         lane.at(t + 10, Kind::Join, &[1])

@@ -20,7 +20,7 @@ pub(super) struct Merged {
     pub(super) launches: Vec<String>,
 }
 
-/// The most processes whose workers are told apart as pools: the measures of a pool take a walk
+/// With more processes, their workers are not pools of their own: measuring a pool takes a walk
 /// over all strands.
 const MOST_POOLS: usize = 64;
 
@@ -360,7 +360,7 @@ impl Merging {
                 (block.0, block.1) = (place(block.0), place(block.1));
             }
             record.blocks.sort_unstable();
-            // Where it lies in a file that is none by itself.
+            // The trace is inside a bundle, so an offset into it names no place in the file.
             record.source = None;
             all.folded.push(moved(strand, base.strand), &record);
         }

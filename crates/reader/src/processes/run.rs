@@ -78,7 +78,7 @@ fn runtimes(members: &[Member], has_mpi: bool) -> Option<String> {
     (!all.is_empty()).then(|| all.join(" + "))
 }
 
-/// Warnings of all processes; one that several have is told once.
+/// The warnings of all processes. One that several have stands there once, with their number.
 fn warnings(members: &[Member]) -> Vec<String> {
     let mut told: Vec<(&str, usize)> = Vec::new();
     for warning in members.iter().flat_map(|m| &m.trace.raw.meta.warnings) {

@@ -82,8 +82,8 @@ impl File {
     }
 }
 
-/// The lane in so many chunks, cut between records: each counts from the last record of the one
-/// before.
+/// Cuts the lane into `pieces` chunks, between records. The ticks of a chunk count from the last
+/// record before it.
 fn cut(lane: &Lane, pieces: usize) -> Chunks {
     let mut walk = workspan_trace::event::Events::new(&lane.bytes, 0);
     let mut cuts = vec![(0, 0)];

@@ -38,7 +38,7 @@ pub struct Waits {
     chains: BTreeMap<u32, Vec<u64>>,
     /// By the kernel's thread id, by time.
     by_tid: BTreeMap<u32, Vec<Wait>>,
-    /// Calls of MPI with the numbers of their call stacks, likewise.
+    /// Calls of MPI, each with the number of its call stack.
     rank_calls: BTreeMap<u32, Vec<(RankCall, Option<u32>)>>,
     /// Threads of the trace by the kernel's thread id: when each began, and its number.
     threads: BTreeMap<u32, Vec<(u64, u32)>>,

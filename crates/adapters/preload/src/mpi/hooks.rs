@@ -41,7 +41,7 @@ impl Frame {
     /// The i-th argument.
     ///
     /// # Safety
-    /// The function has so many.
+    /// The function has more than `i` arguments.
     unsafe fn argument(self, i: usize) -> usize {
         // SAFETY: the caller's: saved by the entry point, or on the stack.
         unsafe { *self.slot(i) }
@@ -146,8 +146,10 @@ pub(super) extern "C" fn before(entry: &Entry, frame: Frame) -> Before {
             // It can't be asked for afterwards.
             Call::Finalize => drop(group(family.world())),
             Call::FreeCommunicator => {
-                let handle = family.handle_at(frame.argument(0), 0);
-                known().forget_communicator(handle);
+                let at = frame.argument(0);
+                if at != 0 {
+                    known().forget_communicator(family.handle_at(at, 0));
+                }
                 return Before { next, begin: 0 };
             }
             Call::Collective { .. } | Call::Send | Call::StartSend | Call::StartReceive => {}
@@ -203,9 +205,13 @@ unsafe fn want_requests(
     (count, requests): (usize, usize),
     (status, is_one): (usize, bool),
 ) {
-    // SAFETY: the caller's; so many handles are there, and room is made for as many statuses.
+    // SAFETY: the caller's. `count` handles are at `at`, and there is room for `count` statuses.
     unsafe {
         let at = frame.argument(requests);
+        if at == 0 {
+            // The library reports the error.
+            return;
+        }
         let handles: Vec<usize> = (0..count).map(|i| family.handle_at(at, i)).collect();
         let open = known();
         let requests: Vec<Option<(usize, Request)>> = handles

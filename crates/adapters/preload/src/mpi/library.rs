@@ -16,7 +16,7 @@ unsafe extern "C" {
     fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
 }
 
-/// The library's function or object of this name, behind this library; 0 where there is none.
+/// The address of the MPI library's function or object with this name; 0 if there is none.
 pub(super) fn look_up(name: &CStr) -> usize {
     match libc_symbol::look_up(name) {
         0 => look_up_in_library(name),
@@ -156,7 +156,7 @@ impl Family {
     /// The `i`-th of the handles at that address.
     ///
     /// # Safety
-    /// So many are there.
+    /// At least `i + 1` handles are at `address`.
     pub(super) unsafe fn handle_at(self, address: usize, i: usize) -> usize {
         // SAFETY: the caller's.
         unsafe {
@@ -202,8 +202,8 @@ impl Functions {
     }
 }
 
-/// The ranks of a communicator, in the numbers of all ranks; `u32::MAX` for one that is none of
-/// them. `None` for a communicator between two groups, and where the library does not tell.
+/// For each rank of a communicator, its number in `MPI_COMM_WORLD`; `u32::MAX` if it has none
+/// there. `None` for a communicator between two groups, and where the library does not tell.
 pub(super) fn ranks_of(communicator: usize) -> Option<Vec<u32>> {
     /// No run has more ranks.
     const MOST_RANKS: c_int = 1 << 24;

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::library;
 
-/// Requests and counts that are kept; a program with more is told of in part.
+/// How many requests and how many counts are kept. Beyond that, calls are not logged.
 const MOST_KEPT: usize = 1 << 20;
 
 /// A communicator's ranks.
