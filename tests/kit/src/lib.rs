@@ -9,7 +9,8 @@
 use std::io::Cursor;
 
 use workspan_trace::entry::{
-    ClockPair, Finished, Label, Note, RankCall, RankCallsEntry, Site, SitePosition, push_varint,
+    ClockPair, Finished, Label, Note, RankCall, RankCallsEntry, Site, SitePosition, StackEntry,
+    WaitsEntry, push_varint,
 };
 use workspan_trace::wire::{Kind, put_head};
 use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
@@ -73,6 +74,8 @@ pub struct TraceFile {
     pub pairs: Vec<(u64, u64)>,
     /// Calls of MPI of the first thread.
     pub rank_calls: Vec<RankCall>,
+    /// What threads waited for. All stacks are the empty stack 0.
+    pub waits: Vec<WaitsEntry>,
     /// When the process ended, in ticks and nanoseconds; none: it was killed.
     pub end: Option<(u64, u64)>,
 }
@@ -87,6 +90,7 @@ impl Default for TraceFile {
             notes: Vec::new(),
             pairs: vec![(0, 0)],
             rank_calls: Vec::new(),
+            waits: Vec::new(),
             end: None,
         }
     }
@@ -142,6 +146,14 @@ impl TraceFile {
         });
         let kind = ChunkKind::RankCalls;
         entries(&mut writer, kind, calls.into_iter(), RankCallsEntry::encode);
+        let empty = StackEntry {
+            id: 0,
+            frames: Vec::new(),
+        };
+        let stacks = (!self.waits.is_empty()).then_some(empty).into_iter();
+        entries(&mut writer, ChunkKind::Stacks, stacks, StackEntry::encode);
+        let waits = self.waits.iter().cloned();
+        entries(&mut writer, ChunkKind::Waits, waits, WaitsEntry::encode);
         let finished = self.end.iter().map(|&(ticks, ns)| Finished {
             ticks,
             ns,

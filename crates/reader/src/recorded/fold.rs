@@ -123,9 +123,13 @@ pub(super) fn fold(
         false => probe::cost(&chunks.notes),
     };
     let sites = places.first_sites();
+    let releases = releases(chunks);
     let folded = each_thread(chunks, |place, thread| {
+        let from = releases.partition_point(|release| release.0 < thread.number);
+        let own = releases[from..].iter();
+        let own = own.take_while(|release| release.0 == thread.number);
         let plan = Plan {
-            cuts: cuts(&idle, &looked[place], thief.min(grain)),
+            cuts: cuts(&idle, &looked[place], own.map(|r| r.1), thief.min(grain)),
             taken: taken(&looked, thread.number),
         };
         lane::fold(thread, &folding, (cost, &sites), plan, content)
@@ -194,9 +198,31 @@ fn taken(looked: &[ThreadSurvey], thread: u32) -> Vec<u64> {
     taken
 }
 
-/// What a thread has to respect: the run's idle times and its own times off the CPU. Where workers
-/// are idle, what is shorter than `short` is folded in any case.
-fn cuts(idle: &[Idle], looked: &ThreadSurvey, short: u64) -> Vec<(u64, Cut)> {
+/// The moments at which a thread released what another one waited for, by the thread's number, then
+/// time. An edge leaves the strand there ([`workspan_dag::Handoff`]), and none leaves a folded one.
+fn releases(chunks: &TraceChunks<'_>) -> Vec<(u32, u64)> {
+    let mut releases: Vec<(u32, u64)> = Vec::new();
+    for entry in &chunks.waits {
+        let ended = entry.waits.iter().filter(|wait| wait.object != 0);
+        releases.extend(ended.filter_map(|wait| {
+            let by = wait.by.filter(|&by| by != entry.thread)?;
+            Some((by, wait.begin.saturating_add(wait.held)))
+        }));
+    }
+    releases.sort_unstable();
+    releases.dedup();
+    releases
+}
+
+/// What a thread has to respect: the run's idle times, its own times off the CPU, and when it
+/// released what others waited for. Where workers are idle, what is shorter than `short` is folded
+/// in any case.
+fn cuts(
+    idle: &[Idle],
+    looked: &ThreadSurvey,
+    releases: impl Iterator<Item = u64>,
+    short: u64,
+) -> Vec<(u64, Cut)> {
     let mut cuts = Vec::with_capacity(2 * (idle.len() + looked.offs.len()));
     for idle in idle {
         // What has to wait for others need not stand ready.
@@ -213,6 +239,11 @@ fn cuts(idle: &[Idle], looked: &ThreadSurvey, short: u64) -> Vec<(u64, Cut)> {
     for &(from, to) in looked.offs.iter().filter(|off| off.0 < off.1) {
         cuts.push((from.saturating_add(1), Cut::Leave));
         cuts.push((to, Cut::Return));
+    }
+    // What is open at a release stays as it is; there is nothing to come back from.
+    for release in releases {
+        let after = release.saturating_add(1);
+        cuts.extend([(after, Cut::Leave), (after, Cut::Return)]);
     }
     cuts.sort_by_key(|cut| cut.0);
     cuts

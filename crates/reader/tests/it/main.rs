@@ -24,6 +24,7 @@ mod recorded_hops;
 mod recorded_joins;
 mod recorded_late;
 mod recorded_tasks_left_out;
+mod recorded_waits;
 mod recorded_window;
 mod regions;
 mod repair;

@@ -8,7 +8,7 @@ use workspan_reader::open::read;
 use workspan_test_kit::{Chunks, TraceFile, in_file};
 pub use workspan_test_kit::{Lane, lane};
 use workspan_trace::ClockKind;
-use workspan_trace::entry::{Note, RankCall, SitePosition};
+use workspan_trace::entry::{Note, RankCall, SitePosition, WaitsEntry};
 use workspan_trace::wire::Kind;
 
 /// A file of these threads. Sites 1 and 2 are a.rs:1 and a.rs:2; labels 0 and 1 are x and y.
@@ -30,6 +30,8 @@ pub struct File {
     pub notes: Vec<(&'static str, &'static str)>,
     /// Calls of MPI of the first thread.
     pub rank_calls: Vec<RankCall>,
+    /// What threads waited for.
+    pub waits: Vec<WaitsEntry>,
 }
 
 impl File {
@@ -43,6 +45,7 @@ impl File {
             primitive: 1,
             notes: Vec::new(),
             rank_calls: Vec::new(),
+            waits: Vec::new(),
         }
     }
 
@@ -76,6 +79,7 @@ impl File {
             notes: notes.map(|&(key, value)| Note::new(key, value)).collect(),
             pairs: vec![(0, 1_000), (2_000_000, 1_001_000)],
             rank_calls: self.rank_calls.clone(),
+            waits: self.waits.clone(),
             end: self.end.map(|ticks| (ticks, 1_000 + ticks / 2)),
         }
         .bytes()
