@@ -25,7 +25,7 @@ use workspan_dag::meta::Shortened;
 /// The key of the note that says what an index is of.
 pub(crate) const KEY: &str = "index_of";
 /// Of what the note says and how the trace was folded.
-const VERSION: u64 = 7;
+const VERSION: u64 = 8;
 /// So many bytes at the trace's start and end are hashed.
 const HASHED: usize = 64 << 10;
 
