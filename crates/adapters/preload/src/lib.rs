@@ -31,6 +31,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod call_instruction;
+#[cfg(target_arch = "x86_64")]
+mod entry_point;
 mod fork;
 mod free_list;
 mod gomp;

@@ -1,79 +1,16 @@
-//! The entry points, in assembly: the call stack is walked from their frame pointer, and no frame
-//! of Rust is on the stack while the library's function runs, which may be cancelled or unwound.
-//!
-//! The frame, from its frame pointer down: the first six arguments, when the call began, its
-//! result, what it waits for ([`super::hooks::Frame`]), room for a status; then a copy of the
-//! arguments that came on the stack, for the library's function.
+//! The functions of MPI that are interposed, and their entry points ([`crate::entry_point`]). There
+//! is room for a status.
 
 use workspan_trace::entry::CallRole;
 
 use super::{Call, Entry, NO_ROOT, hooks};
+use crate::entry_point::{c_name, entry_point};
 
 macro_rules! entries {
     ($($constant:ident = $name:ident, $stack:literal: $call:expr);+ $(;)?) => { $(
-        static $constant: Entry = Entry::new(
-            match core::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                Ok(name) => name,
-                Err(_) => panic!("a name with a 0 at its end"),
-            },
-            $call,
-        );
+        static $constant: Entry = Entry::new(c_name!($name), $call);
 
-        #[unsafe(naked)]
-        #[unsafe(no_mangle)]
-        #[allow(non_snake_case, reason = "the name is MPI's")]
-        unsafe extern "C-unwind" fn $name() {
-            core::arch::naked_asm!(
-                ".cfi_startproc",
-                "push rbp",
-                ".cfi_def_cfa_offset 16",
-                ".cfi_offset rbp, -16",
-                "mov rbp, rsp",
-                ".cfi_def_cfa_register rbp",
-                "sub rsp, 208",
-                "mov [rbp - 8], rdi",
-                "mov [rbp - 16], rsi",
-                "mov [rbp - 24], rdx",
-                "mov [rbp - 32], rcx",
-                "mov [rbp - 40], r8",
-                "mov [rbp - 48], r9",
-                "mov qword ptr [rbp - 72], 0",
-                "lea rdi, [rip + {entry}]",
-                "mov rsi, rbp",
-                "call {before}",
-                "mov [rbp - 56], rdx",
-                ".set workspan_at, 0",
-                ".rept {stack}",
-                "mov r11, [rbp + 16 + 8 * workspan_at]",
-                "mov [rsp + 8 * workspan_at], r11",
-                ".set workspan_at, workspan_at + 1",
-                ".endr",
-                "mov rdi, [rbp - 8]",
-                "mov rsi, [rbp - 16]",
-                "mov rdx, [rbp - 24]",
-                "mov rcx, [rbp - 32]",
-                "mov r8, [rbp - 40]",
-                "mov r9, [rbp - 48]",
-                "call rax",
-                "mov rdx, [rbp - 56]",
-                "test rdx, rdx",
-                "jz 3f",
-                "mov [rbp - 64], rax",
-                "lea rdi, [rip + {entry}]",
-                "mov rsi, rbp",
-                "call {after}",
-                "mov rax, [rbp - 64]",
-                "3:",
-                "leave",
-                ".cfi_def_cfa rsp, 8",
-                "ret",
-                ".cfi_endproc",
-                entry = sym $constant,
-                before = sym hooks::before,
-                after = sym hooks::after,
-                stack = const $stack,
-            )
-        }
+        entry_point! { $name, $constant, hooks, first: (), stack: $stack, frame: 208, }
     )+ };
 }
 

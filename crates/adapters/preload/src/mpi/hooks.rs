@@ -1,111 +1,42 @@
 //! What happens before and after a function of MPI. The entry points call these.
 
 use workspan_recorder::adapter::KeepErrno;
-use workspan_recorder::wait_log::{self, MAX_FRAMES};
+use workspan_recorder::wait_log;
 use workspan_trace::entry::{CallRole, RankCall};
 
 use super::library::Family;
 use super::messages::{Counted, Group, Message, Request, group, known};
 use super::{Call, Entry, NO_ROOT};
+use crate::entry_point::{Before, Frame};
 use crate::waits::stack;
 
-/// The frame of an entry point, by its frame pointer.
-#[derive(Debug, Clone, Copy)]
-#[repr(transparent)]
-pub(super) struct Frame(*mut usize);
-
-/// What an entry point goes on with.
-#[repr(C)]
-pub(super) struct Before {
-    /// The function to call.
-    next: usize,
-    /// When that was, in ticks; 0: nothing is to be logged.
-    begin: u64,
+/// An argument of type `int`.
+///
+/// # Safety
+/// The function has more than `i` arguments.
+unsafe fn int(frame: Frame, i: usize) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { frame.argument(i) as i32 }
 }
 
-/// Arguments in registers, which lie below the frame pointer.
-const REGISTERS: usize = 6;
-/// Words below the frame pointer: the result, what is waited for, the end of the room for a status.
-const RESULT: usize = 8;
-const AWAITED: usize = 9;
-const STATUS: usize = 19;
+/// Keeps what the call waits for until it returns.
+///
+/// # Safety
+/// Once, before the library's function.
+unsafe fn keep(frame: Frame, awaited: Box<Awaited>) {
+    // SAFETY: the caller's.
+    unsafe { *frame.own() = Box::into_raw(awaited) as usize };
+}
 
-impl Frame {
-    fn slot(self, i: usize) -> *mut usize {
-        match i < REGISTERS {
-            true => self.0.wrapping_sub(1 + i),
-            false => self.0.wrapping_add(2 + i - REGISTERS),
-        }
-    }
-
-    /// The i-th argument.
-    ///
-    /// # Safety
-    /// The function has more than `i` arguments.
-    unsafe fn argument(self, i: usize) -> usize {
-        // SAFETY: the caller's: saved by the entry point, or on the stack.
-        unsafe { *self.slot(i) }
-    }
-
-    /// The same, of type `int`.
-    ///
-    /// # Safety
-    /// As above.
-    unsafe fn int(self, i: usize) -> i32 {
-        // SAFETY: the caller's.
-        unsafe { self.argument(i) as i32 }
-    }
-
-    /// Has the library's function get another argument.
-    ///
-    /// # Safety
-    /// As above, and before it is called. A function's arguments on the stack are its own.
-    unsafe fn replace(self, i: usize, argument: usize) {
-        // SAFETY: the caller's.
-        unsafe { *self.slot(i) = argument };
-    }
-
-    /// Whether the call succeeded.
-    ///
-    /// # Safety
-    /// After the library's function.
-    unsafe fn has_succeeded(self) -> bool {
-        // SAFETY: the entry point stored the result.
-        unsafe { *self.0.wrapping_sub(RESULT) as i32 == 0 }
-    }
-
-    /// Room for a status.
-    fn status(self) -> usize {
-        self.0.wrapping_sub(STATUS) as usize
-    }
-
-    /// Keeps what the call waits for until it returns.
-    ///
-    /// # Safety
-    /// Once, before the library's function.
-    unsafe fn keep(self, awaited: Box<Awaited>) {
-        // SAFETY: the word is the frame's own.
-        unsafe { *self.0.wrapping_sub(AWAITED) = Box::into_raw(awaited) as usize };
-    }
-
-    /// What was kept.
-    ///
-    /// # Safety
-    /// Once, after the library's function.
-    unsafe fn awaited(self) -> Option<Box<Awaited>> {
-        // SAFETY: the word is 0, or a box that `keep` let go of.
-        unsafe {
-            let kept = *self.0.wrapping_sub(AWAITED) as *mut Awaited;
-            (!kept.is_null()).then(|| Box::from_raw(kept))
-        }
-    }
-
-    /// The number of the call stack in the log.
-    fn chain(self) -> u32 {
-        let mut addresses = [0; MAX_FRAMES];
-        // SAFETY: an entry point's frame has both.
-        let count = unsafe { stack::walk(self.0, &mut addresses) };
-        wait_log::chain(addresses.get(..count).unwrap_or(&[]))
+/// What was kept.
+///
+/// # Safety
+/// Once, after the library's function.
+unsafe fn take_awaited(frame: Frame) -> Option<Box<Awaited>> {
+    // SAFETY: the word is 0, or a box that `keep` let go of.
+    unsafe {
+        let kept = *frame.own() as *mut Awaited;
+        (!kept.is_null()).then(|| Box::from_raw(kept))
     }
 }
 
@@ -169,7 +100,7 @@ fn source_tag(source: usize) -> usize {
 /// It is.
 unsafe fn count(frame: Frame) -> usize {
     // SAFETY: the caller's.
-    usize::try_from(unsafe { frame.int(0) }).unwrap_or(0)
+    usize::try_from(unsafe { int(frame, 0) }).unwrap_or(0)
 }
 
 /// Whether a message from anybody, or of any tag, is meant.
@@ -186,10 +117,10 @@ fn is_any(family: Family, source: i32, tag: i32) -> bool {
 unsafe fn want_status(frame: Frame, family: Family, from: (usize, usize), status: usize) {
     // SAFETY: the caller's; the frame has room for a status.
     unsafe {
-        if is_any(family, frame.int(from.0), frame.int(from.1))
+        if is_any(family, int(frame, from.0), int(frame, from.1))
             && frame.argument(status) == family.no_status()
         {
-            frame.replace(status, frame.status());
+            frame.replace(status, frame.room());
         }
     }
 }
@@ -228,7 +159,7 @@ unsafe fn want_requests(
         });
         if awaited.requests.iter().any(is_any) && frame.argument(status) == family.no_status() {
             let room = match is_one {
-                true => frame.status(),
+                true => frame.room(),
                 false => {
                     awaited.statuses = vec![0; count * family.status_size() + 8];
                     awaited.statuses.as_mut_ptr() as usize
@@ -236,7 +167,7 @@ unsafe fn want_requests(
             };
             frame.replace(status, room);
         }
-        frame.keep(awaited);
+        keep(frame, awaited);
     }
 }
 
@@ -256,7 +187,7 @@ pub(super) extern "C" fn after(entry: &Entry, frame: Frame, begin: u64) {
     let _errno = KeepErrno::new();
     let end = wait_log::now();
     // SAFETY: the library's function has returned.
-    let (awaited, has_succeeded) = unsafe { (frame.awaited(), frame.has_succeeded()) };
+    let (awaited, has_succeeded) = unsafe { (take_awaited(frame), frame.result() as i32 == 0) };
     if end == 0 || !has_succeeded {
         return;
     }
@@ -288,7 +219,7 @@ impl Done {
                     root,
                 } => {
                     let communicator = family.handle(frame.argument(communicator));
-                    let root = (root != NO_ROOT).then(|| frame.int(root));
+                    let root = (root != NO_ROOT).then(|| int(frame, root));
                     self.collective(role, communicator, root);
                 }
                 Call::Finalize => self.collective(CallRole::All, family.world(), None),
@@ -381,7 +312,7 @@ impl Done {
     /// The function has these arguments.
     unsafe fn sent(&self, to: usize, communicator: usize) -> Option<Message> {
         // SAFETY: the caller's.
-        let (peer, tag) = unsafe { (self.frame.int(to), self.frame.int(to + 1)) };
+        let (peer, tag) = unsafe { (int(self.frame, to), int(self.frame, to + 1)) };
         let group = self.group(communicator)?;
         let (peer, tag) = (group.rank(peer)?, tag_number(tag));
         let message = Message {
@@ -414,7 +345,7 @@ impl Done {
     unsafe fn source(&self, from: (usize, usize), status: usize) -> (i32, i32) {
         // SAFETY: the caller's. Where the message is from anybody there is a status.
         unsafe {
-            let asked = (self.frame.int(from.0), self.frame.int(from.1));
+            let asked = (int(self.frame, from.0), int(self.frame, from.1));
             match is_any(self.family, asked.0, asked.1) {
                 true if status == self.family.no_status() => asked,
                 true => self.family.source_and_tag(status),
@@ -462,7 +393,7 @@ impl Done {
     unsafe fn asked(&self) {
         // SAFETY: the caller's.
         unsafe {
-            let (source, tag) = (self.frame.int(3), self.frame.int(4));
+            let (source, tag) = (int(self.frame, 3), int(self.frame, 4));
             let communicator = self.frame.argument(5);
             if is_any(self.family, source, tag) {
                 let communicator = self.family.handle(communicator);

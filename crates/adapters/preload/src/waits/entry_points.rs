@@ -1,23 +1,14 @@
-//! The entry points, in assembly: the compiler's own code has no frame pointer to start a walk
-//! from, and a cancelled thread is unwound through a function that waits.
-//!
-//! Each keeps all arguments. Its unwind information holds at every call, and there is nothing to
-//! clean up, so that cancellation and exceptions pass through.
+//! The functions of the C library that wait or end a wait, and their entry points
+//! ([`crate::entry_point`]).
 
+use crate::entry_point::{c_name, entry_point};
 use super::{Entry, Role, hooks, release};
 use workspan_trace::entry::WaitKind as Kind;
 
 macro_rules! entries {
     ($($constant:ident = $name:ident: $role:ident, $kind:ident);+ $(;)?) => {
         $(
-            static $constant: Entry = Entry::new(
-                match core::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                    Ok(name) => name,
-                    Err(_) => panic!("a name with a 0 at its end"),
-                },
-                Role::$role,
-                Kind::$kind,
-            );
+            static $constant: Entry = Entry::new(c_name!($name), Role::$role, Kind::$kind);
         )+
 
         /// All of them.
@@ -28,68 +19,20 @@ macro_rules! entries {
 }
 
 /// An entry point of a function that waits. The instructions given come first; what they do not
-/// serve goes on at 2.
+/// serve goes on at 2. So many arguments come on the stack.
 macro_rules! wait {
-    ($name:ident, $entry:ident, ($($first:literal),*), $($operands:tt)*) => {
-        #[unsafe(naked)]
-        #[unsafe(no_mangle)]
-        unsafe extern "C-unwind" fn $name() {
-            core::arch::naked_asm!(
-                ".cfi_startproc",
-                $($first,)*
-                "2:",
-                "push rbp",
-                ".cfi_def_cfa_offset 16",
-                ".cfi_offset rbp, -16",
-                "mov rbp, rsp",
-                ".cfi_def_cfa_register rbp",
-                "sub rsp, 80",
-                "mov [rbp - 8], rdi",
-                "mov [rbp - 16], rsi",
-                "mov [rbp - 24], rdx",
-                "mov [rbp - 32], rcx",
-                "mov [rbp - 40], r8",
-                "mov [rbp - 48], r9",
-                "lea rdi, [rip + {entry}]",
-                "mov rsi, rbp",
-                "call {before}",
-                "mov [rbp - 56], rdx",
-                ".if {seventh}",
-                "mov r11, [rbp + 16]",
-                "mov [rsp], r11",
-                ".endif",
-                "mov rdi, [rbp - 8]",
-                "mov rsi, [rbp - 16]",
-                "mov rdx, [rbp - 24]",
-                "mov rcx, [rbp - 32]",
-                "mov r8, [rbp - 40]",
-                "mov r9, [rbp - 48]",
-                "call rax",
-                "mov rdx, [rbp - 56]",
-                "test rdx, rdx",
-                "jz 3f",
-                "mov [rbp - 64], rax",
-                "lea rdi, [rip + {entry}]",
-                "mov rsi, rbp",
-                "call {after}",
-                "mov rax, [rbp - 64]",
-                "3:",
-                "leave",
-                ".cfi_def_cfa rsp, 8",
-                "ret",
-                ".cfi_endproc",
-                entry = sym $entry,
-                before = sym hooks::before,
-                after = sym hooks::after,
-                $($operands)*
-            )
+    ($name:ident, $entry:ident, ($($first:literal),*), stack: $stack:literal, $($operands:tt)*) => {
+        entry_point! {
+            $name, $entry, hooks,
+            first: ($($first),*), stack: $stack, frame: 80,
+            $($operands)*
         }
     };
 }
 
 macro_rules! waits {
     ($($name:ident, $entry:ident;)+) => { $(
-        wait! { $name, $entry, (), seventh = const 0, }
+        wait! { $name, $entry, (), stack: 0, }
     )+ };
 }
 
@@ -121,7 +64,7 @@ macro_rules! waits_after_a_try {
                 "je 2f",
                 "ret"
             ),
-            seventh = const 0,
+            stack: 0,
             try_entry = sym $try,
             busy = const EBUSY,
         }
@@ -291,6 +234,6 @@ wait! {
         "jz 2f",
         "jmp r11"
     ),
-    seventh = const 1,
+    stack: 1,
     futex = const hooks::FUTEX,
 }

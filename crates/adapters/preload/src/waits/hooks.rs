@@ -4,51 +4,13 @@
 use core::sync::atomic::Ordering;
 
 use workspan_recorder::adapter::KeepErrno;
-use workspan_recorder::wait_log::{self, MAX_FRAMES, Wait};
+use workspan_recorder::wait_log::{self, Wait};
 use workspan_trace::entry::WaitKind;
 
 use super::release::{self, Release};
 use super::{Entry, Role, stack};
+use crate::entry_point::{Before, Frame};
 use crate::loaded_files::is_ours;
-
-/// The frame of an entry point: its frame pointer, below which its arguments lie.
-#[derive(Debug, Clone, Copy)]
-#[repr(transparent)]
-pub(super) struct Frame(*const usize);
-
-impl Frame {
-    /// The i-th argument.
-    ///
-    /// # Safety
-    /// The entry point saved it.
-    unsafe fn argument(self, i: usize) -> usize {
-        // SAFETY: the caller's.
-        unsafe { *self.0.sub(1 + i) }
-    }
-
-    /// The address that the entry point returns to.
-    fn returns_to(self) -> usize {
-        // SAFETY: behind the saved frame pointer lies the return address.
-        unsafe { *self.0.add(1) }
-    }
-
-    /// The number of the call stack in the log.
-    fn chain(self) -> u32 {
-        let mut addresses = [0; MAX_FRAMES];
-        // SAFETY: an entry point's frame has both.
-        let count = unsafe { stack::walk(self.0, &mut addresses) };
-        wait_log::chain(addresses.get(..count).unwrap_or(&[]))
-    }
-}
-
-/// What an entry point goes on with.
-#[repr(C)]
-pub(super) struct Before {
-    /// The function to call.
-    next: usize,
-    /// When that was, in ticks; 0: nothing is to be logged.
-    begin: u64,
-}
 
 pub(super) const FUTEX: usize = 202;
 const FUTEX_COMMAND: usize = 0x7f;
