@@ -90,8 +90,7 @@ pub fn blocked_in(dag: &Dag, finding: &Finding) -> Option<BlockedIn> {
         .max_by_key(|(key, place)| (place.0, std::cmp::Reverse(*key)));
     let (&(function, file, line), &(ticks, _, longest)) = most?;
     let longest = longest?;
-    // Of a library without symbols there is nothing to tell.
-    if function == "?" || (file.is_none() && function.contains("+0x")) {
+    if function == "?" {
         return None;
     }
     Some(BlockedIn {

@@ -23,7 +23,7 @@ pub struct CriticalBlock {
     /// The span they are a part of.
     pub span: u128,
     /// Whether the program has work for all workers in spite of it: parallelism of twice their
-    /// number.
+    /// number, or nearly as many even shares as there are workers.
     pub is_enough: bool,
 }
 
@@ -59,6 +59,19 @@ struct Sum {
 /// A program has work for its workers with so many times their number as parallelism.
 const ENOUGH_PARALLELISM_PER_WORKER: f64 = 2.0;
 
+/// Shares of this part of their number in parallelism are even.
+const EVEN_SHARES: f64 = 0.75;
+
+/// Whether the critical path lies in even shares of as many threads as there are workers, or more.
+fn has_even_shares(work_span: &WorkSpan, workers: f64) -> bool {
+    let shares = work_span.limits.shares;
+    shares.is_some_and(|shares| {
+        let are_most = 2 * shares.critical > work_span.span;
+        let threads = f64::from(shares.threads);
+        are_most && threads >= workers && work_span.parallelism() >= EVEN_SHARES * workers
+    })
+}
+
 /// `None` for a run without a span.
 pub(crate) fn critical_block(
     dag: &Dag,
@@ -90,6 +103,7 @@ pub(crate) fn critical_block(
         strands: sum.strands,
         critical: sum.weight,
         span: work_span.span,
-        is_enough: work_span.parallelism() >= ENOUGH_PARALLELISM_PER_WORKER * workers,
+        is_enough: work_span.parallelism() >= ENOUGH_PARALLELISM_PER_WORKER * workers
+            || has_even_shares(work_span, workers),
     })
 }

@@ -96,7 +96,7 @@ pub use flame::{
 pub use free_time::FreeTime;
 pub use holder::{CodePlace, Holder, HolderCode};
 pub use idle::{IdleTime, idle_times};
-pub use limits::{Blocked, Limits, RegionShares, limits};
+pub use limits::{Blocked, Limits, ThreadShares, limits};
 pub use low_parallelism::{LowParallelism, LowStrand};
 pub use off_cpu::{OffCpu, off_between};
 pub use only::{Only, only, section};

@@ -3,8 +3,11 @@
 //!
 //! A bound is a fact about the recorded DAG. Two things make it none about the program. A parallel
 //! region has one task a thread, and where these are shares of a loop, how many there are was
-//! chosen for this run. And a program that waits for locks or for I/O waits on edges that the DAG
+//! chosen for this run; so was the number of threads that a program starts by itself to share its
+//! work. And a program that waits for locks or for I/O waits on edges that the DAG
 //! has not.
+
+use std::collections::BTreeMap;
 
 use workspan_dag::{Dag, NONE, PlaceId, ScopeKind, StrandId, TaskId, TaskKind};
 
@@ -27,8 +30,8 @@ const SHARED_OUT: f64 = 0.1;
 /// What a bound of the speedup says nothing about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits {
-    /// Parallel regions were divided by the number of threads.
-    pub shares: Option<RegionShares>,
+    /// Work was divided by the number of threads.
+    pub shares: Option<ThreadShares>,
     /// The program blocked for a tenth or more of its time, or of what its critical path takes, in
     /// waits that the bounds do not know.
     pub blocked: Option<Blocked>,
@@ -50,11 +53,14 @@ pub(crate) struct Spans {
     pub without_lock_order: Option<u128>,
 }
 
-/// Parallel regions on the critical path that were divided by the number of threads.
+/// Work on the critical path that was divided by the number of threads: parallel regions, or threads
+/// that the program started at one place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RegionShares {
-    /// The region that has most of it, as the place of its tasks.
+pub struct ThreadShares {
+    /// The place of the tasks, or threads, that have most of it.
     pub region: PlaceId,
+    /// The program started the threads there itself: it is no parallel region.
+    pub are_started: bool,
     /// Number of threads it was divided among, and so of shares.
     pub threads: u32,
     /// Ticks of the critical path that lie in shares, of this region and of others.
@@ -164,54 +170,34 @@ fn connected(dag: &Dag) -> u128 {
     ticks.map(u128::from).sum()
 }
 
-/// Which tasks are shares, and of which phase of a region.
-pub(crate) struct ThreadShares {
-    /// Scope of the phase, by task; `NONE` for a task that is no share. Empty where there is no
-    /// region.
-    phase: Vec<u32>,
-    /// Tasks created into each scope.
-    in_scope: Vec<u32>,
+/// Which tasks are shares, and of what.
+pub(crate) struct ShareTable {
+    /// What a task is a share of: the scope of a region's phase, or for a started thread the number
+    /// of scopes plus that of its group. `NONE` for other tasks. Empty where there is no share.
+    whole: Vec<u32>,
+    /// Number of shares of each whole.
+    count: Vec<u32>,
+    /// Number of scopes.
+    scopes: u32,
 }
 
-impl ThreadShares {
-    /// Implicit tasks of regions whose work was shared out; what a thread was told of a loop as one
-    /// chunk belongs to it.
-    pub(crate) fn new(dag: &Dag, weights: &Weights) -> ThreadShares {
-        let is_team = |scope: u32| {
-            let scope = dag.scopes.get(scope as usize);
-            scope.is_some_and(|s| s.kind == ScopeKind::Team)
-        };
-        if !dag.scopes.iter().any(|s| s.kind == ScopeKind::Team) {
-            return ThreadShares {
-                phase: Vec::new(),
-                in_scope: Vec::new(),
-            };
-        }
+impl ShareTable {
+    /// Implicit tasks of regions whose work was shared out, and threads that one task started at one
+    /// place; what a thread was told of a loop as one chunk belongs to it.
+    pub(crate) fn new(dag: &Dag, weights: &Weights) -> ShareTable {
         let tasks = &dag.tasks;
-        let mut in_scope = vec![0u32; dag.scopes.len()];
-        for &scope in tasks.scope.iter().filter(|&&s| s != NONE) {
-            in_scope[scope as usize] += 1;
-        }
-        let mut phase = vec![NONE; tasks.len()];
+        let scopes = dag.scopes.len() as u32;
+        let mut whole = vec![NONE; tasks.len()];
         let mut of_member = vec![NONE; tasks.len()];
-        // A parent has a smaller level, not always a smaller number: members first, then their
-        // chunks.
-        for task in 0..tasks.len() {
-            let scope = tasks.scope[task];
-            if tasks.kind[task] == TaskKind::Inline && is_team(scope) {
-                (phase[task], of_member[task]) = (scope, task as TaskId);
-            }
-        }
-        for task in 0..tasks.len() {
-            let (scope, parent) = (tasks.scope[task], tasks.parent[task]);
-            let only = scope != NONE && !is_team(scope) && in_scope[scope as usize] == 1;
-            if tasks.kind[task] == TaskKind::Inline
-                && only
-                && parent != NONE
-                && of_member[parent as usize] == parent
-            {
-                (phase[task], of_member[task]) = (phase[parent as usize], parent);
-            }
+        let mut count = vec![0u32; dag.scopes.len()];
+        members(dag, &mut whole, &mut of_member, &mut count);
+        started_threads(dag, &mut whole, &mut of_member, &mut count);
+        if of_member.iter().all(|&member| member == NONE) {
+            return ShareTable {
+                whole: Vec::new(),
+                count: Vec::new(),
+                scopes,
+            };
         }
         let mut work = vec![0u64; tasks.len()];
         for s in 0..dag.strands.len() as StrandId {
@@ -221,10 +207,10 @@ impl ThreadShares {
                 *sum = sum.saturating_add(weights.work(s));
             }
         }
-        // The two longest of each phase.
-        let mut longest = vec![(0u64, 0u64); dag.scopes.len()];
+        // The two longest of each.
+        let mut longest = vec![(0u64, 0u64); count.len()];
         for task in (0..tasks.len()).filter(|&t| of_member[t] == t as TaskId) {
-            let (first, second) = &mut longest[phase[task] as usize];
+            let (first, second) = &mut longest[whole[task] as usize];
             if work[task] > *first {
                 (*first, *second) = (work[task], *first);
             } else {
@@ -232,48 +218,113 @@ impl ThreadShares {
             }
         }
         let is_inner = dag.meta.section.is_some() && dag.meta.workers > 1;
-        let shared_out = |scope: u32| {
-            let (first, second) = longest[scope as usize];
+        let shared_out = |whole: u32| {
+            let (first, second) = longest[whole as usize];
             // Of a section's region the other members may be outside.
-            let is_alone = in_scope[scope as usize] == 1 && !is_inner;
+            let is_alone = count[whole as usize] == 1 && !is_inner && whole < scopes;
             is_alone || second as f64 >= SHARED_OUT * first as f64 && (second > 0 || !is_inner)
         };
-        for scope in phase.iter_mut().filter(|scope| **scope != NONE) {
-            if !shared_out(*scope) {
-                *scope = NONE;
+        for whole in whole.iter_mut().filter(|whole| **whole != NONE) {
+            if !shared_out(*whole) {
+                *whole = NONE;
             }
         }
-        ThreadShares { phase, in_scope }
+        ShareTable {
+            whole,
+            count,
+            scopes,
+        }
     }
 
-    /// Threads that a phase was divided among.
-    pub(crate) fn threads(&self, phase: u32) -> u32 {
-        self.in_scope.get(phase as usize).copied().unwrap_or(0)
+    /// Number of shares of a whole.
+    pub(crate) fn threads(&self, whole: u32) -> u32 {
+        self.count.get(whole as usize).copied().unwrap_or(0)
     }
 
-    /// The phase of a region that strand `s` is in a share of, as its scope.
-    pub(crate) fn phase_of(&self, dag: &Dag, s: StrandId) -> Option<u32> {
+    /// What strand `s` is in a share of.
+    pub(crate) fn whole_of(&self, dag: &Dag, s: StrandId) -> Option<u32> {
         let task = dag.strands.task[s as usize];
-        let phase = self.phase.get(task as usize).copied();
-        phase.filter(|&p| p != NONE && !dag.folded.has(s))
+        let whole = self.whole.get(task as usize).copied();
+        whole.filter(|&w| w != NONE && !dag.folded.has(s))
     }
 }
 
-fn shares(dag: &Dag, weights: &Weights, path: &[StrandId], span: u128) -> Option<RegionShares> {
-    let of = ThreadShares::new(dag, weights);
-    if of.phase.is_empty() {
+/// Marks the implicit tasks of regions, with the scope of their phase, and counts the tasks of each
+/// scope.
+fn members(dag: &Dag, whole: &mut [u32], of_member: &mut [TaskId], in_scope: &mut [u32]) {
+    let is_team = |scope: u32| {
+        let scope = dag.scopes.get(scope as usize);
+        scope.is_some_and(|s| s.kind == ScopeKind::Team)
+    };
+    if !dag.scopes.iter().any(|s| s.kind == ScopeKind::Team) {
+        return;
+    }
+    let tasks = &dag.tasks;
+    for &scope in tasks.scope.iter().filter(|&&s| s != NONE) {
+        in_scope[scope as usize] += 1;
+    }
+    // A parent has a smaller level, not always a smaller number: members first, then their chunks.
+    for task in 0..tasks.len() {
+        let scope = tasks.scope[task];
+        if tasks.kind[task] == TaskKind::Inline && is_team(scope) {
+            (whole[task], of_member[task]) = (scope, task as TaskId);
+        }
+    }
+    for task in 0..tasks.len() {
+        let (scope, parent) = (tasks.scope[task], tasks.parent[task]);
+        let only = scope != NONE && !is_team(scope) && in_scope[scope as usize] == 1;
+        if tasks.kind[task] == TaskKind::Inline
+            && only
+            && parent != NONE
+            && of_member[parent as usize] == parent
+        {
+            (whole[task], of_member[task]) = (whole[parent as usize], parent);
+        }
+    }
+}
+
+/// Marks the threads that one task started at one place, where there are several.
+fn started_threads(dag: &Dag, whole: &mut [u32], of_member: &mut [TaskId], count: &mut Vec<u32>) {
+    let tasks = &dag.tasks;
+    let threads = || (0..tasks.len() as TaskId).filter(|&task| dag.is_thread_task(task));
+    let group = |task: TaskId| (tasks.parent[task as usize], tasks.site[task as usize]);
+    let mut groups: BTreeMap<(TaskId, PlaceId), u32> = BTreeMap::new();
+    for task in threads() {
+        *groups.entry(group(task)).or_default() += 1;
+    }
+    groups.retain(|_, threads| *threads > 1);
+    let first = count.len() as u32;
+    count.extend(groups.values());
+    for (number, threads) in (first..).zip(groups.values_mut()) {
+        *threads = number;
+    }
+    for task in threads() {
+        if let Some(&number) = groups.get(&group(task)) {
+            (whole[task as usize], of_member[task as usize]) = (number, task);
+        }
+    }
+}
+
+fn shares(dag: &Dag, weights: &Weights, path: &[StrandId], span: u128) -> Option<ThreadShares> {
+    let of = ShareTable::new(dag, weights);
+    if of.whole.is_empty() {
         return None;
     }
     let mut critical = 0;
-    // By region and number of threads: a program has few.
-    let mut regions: Vec<((PlaceId, u32), u128)> = Vec::new();
+    // By place and number of threads: a program has few.
+    let mut regions: Vec<((PlaceId, bool, u32), u128)> = Vec::new();
     for &s in path {
-        let Some(phase) = of.phase_of(dag, s) else {
+        let Some(whole) = of.whole_of(dag, s) else {
             continue;
         };
         let weight = weights.path(s, 0);
         critical += weight;
-        let key = (place_of_region(dag, s, phase), of.threads(phase));
+        let are_started = whole >= of.scopes;
+        let place = match are_started {
+            true => dag.tasks.site[dag.strands.task[s as usize] as usize],
+            false => place_of_region(dag, s, whole),
+        };
+        let key = (place, are_started, of.threads(whole));
         match regions.iter_mut().find(|r| r.0 == key) {
             Some(region) => region.1 += weight,
             None => regions.push((key, weight)),
@@ -285,16 +336,17 @@ fn shares(dag: &Dag, weights: &Weights, path: &[StrandId], span: u128) -> Option
     let most = regions
         .into_iter()
         .max_by_key(|r| (r.1, std::cmp::Reverse(r.0)));
-    let ((region, threads), _) = most?;
+    let ((region, are_started, threads), _) = most?;
     let mut cover = TargetWeights::none(dag);
     for s in 0..dag.strands.len() as StrandId {
-        if of.phase_of(dag, s).is_some() {
+        if of.whole_of(dag, s).is_some() {
             cover.inside[s as usize] = weights.work(s) as f64;
         }
     }
     let divided = FasterPaths::new(dag, weights, &cover, f64::INFINITY, &Burden::none()).span(dag);
-    Some(RegionShares {
+    Some(ThreadShares {
         region,
+        are_started,
         threads,
         critical,
         divided_span: divided.max(0.0) as u128,

@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use workspan_dag::Dag;
 
 use crate::breakdown::Breakdown;
-use crate::causes::{Baseline, Causes, Evidence, stretch};
+use crate::causes::{Baseline, Cause, Causes, Evidence, Finding, stretch};
 use crate::checks::{Check, CpuAccount, checks, cpu_account};
 use crate::critical_block::{CriticalBlock, critical_block};
 use crate::heaviest::Heaviest;
@@ -101,11 +101,19 @@ impl Report {
         self.critical_block.as_ref().filter(|_| !has_one)
     }
 
-    /// How much less time the run would have taken if the worker time `lost` had been used for the
-    /// work that was left, in ticks: no less than [`Report::least_elapsed`] is left.
-    pub fn elapsed_gain(&self, dag: &Dag, lost: u128) -> u64 {
+    /// How much less time the run would have taken if the worker time that `finding` lost had been
+    /// used for the work that was left, in ticks: no less than [`Report::least_elapsed`] is left.
+    /// With fewer threads than CPUs the CPUs do no more work than with too many, so of
+    /// oversubscription the gain is the CPU time that idle workers used.
+    pub fn elapsed_gain(&self, dag: &Dag, finding: &Finding) -> u64 {
         let most = self.breakdown.elapsed() - self.least_elapsed(dag);
-        let gain = lost / u128::from(self.breakdown.workers.max(1));
+        let workers = self.breakdown.workers.max(1);
+        let mut gain = finding.lost / u128::from(workers);
+        if finding.cause == Cause::Oversubscribed {
+            let idle = self.idle.as_ref().map_or(0, IdleTime::on_cpu);
+            let cpus = dag.meta.cpus.map_or(workers, |cpus| cpus.max(1));
+            gain = gain.min(u128::from(idle / u64::from(cpus)));
+        }
         u64::try_from(gain).map_or(most, |gain| gain.min(most))
     }
 

@@ -1,7 +1,7 @@
 //! Says what a speedup bound does not account for, as text and as JSON.
 
 use serde_json::{Value as Json, json};
-use workspan_analysis::{Limits, RegionShares};
+use workspan_analysis::{Limits, ThreadShares};
 use workspan_dag::Dag;
 
 use crate::page::{Page, Piece, Tone, plain};
@@ -27,7 +27,7 @@ pub(crate) fn assumed(limits: &Limits) -> String {
     }
 }
 
-fn threads(shares: &RegionShares) -> String {
+fn threads(shares: &ThreadShares) -> String {
     match shares.threads {
         1 => "one thread".into(),
         n => format!("{} threads", thousands(n.into())),
@@ -48,13 +48,19 @@ pub(crate) fn sentences(limits: &Limits, region: &str) -> Vec<Vec<Piece>> {
                 (format!("one share for each of {n}"), format!("{n} threads"))
             }
         };
+        let (what, record) = match shares.are_started {
+            true => ("The work of the threads started at ", "more threads"),
+            false => (
+                "The region at ",
+                "more threads or, if it is a loop, with schedule(dynamic)",
+            ),
+        };
         all.push(vec![
-            plain("The region at "),
+            plain(what),
             (Tone::Path, region.to_owned()),
             plain(format!(
                 " was divided by the number of threads, {each}. How it would be divided among more threads was not recorded, \
-                 so beyond {beyond} this does not limit the program. Record it with more threads or, if it is a loop, \
-                 with schedule(dynamic)."
+                 so beyond {beyond} this does not limit the program. Record it with {record}."
             )),
         ]);
     }
@@ -93,12 +99,20 @@ pub(crate) fn region<'a>(dag: &'a Dag, limits: &Limits) -> &'a str {
     limits.shares.map_or("?", |s| label(dag, s.region))
 }
 
+/// What was divided, in JSON.
+fn whole_name(shares: &ThreadShares) -> &'static str {
+    match shares.are_started {
+        true => "threads",
+        false => "region",
+    }
+}
+
 /// `{"divided_by_threads": …, "blocked": …}`. Each is null if it does not limit the bound.
 pub(crate) fn limits_json(dag: &Dag, limits: &Limits) -> Json {
     let divided = limits.shares.map(|s| {
         let at = place(dag, s.region);
         json!({
-            "region": label(dag, s.region), "file": at.and_then(|p| p.file.as_deref()), "line": at.and_then(|p| p.line),
+            "of": whole_name(&s), "region": label(dag, s.region), "file": at.and_then(|p| p.file.as_deref()), "line": at.and_then(|p| p.line),
             "threads": s.threads, "critical_work": whole(s.critical), "divided_span": whole(s.divided_span),
         })
     });
@@ -120,7 +134,7 @@ fn with_order(mut told: Json, limits: &Limits) -> Json {
 pub(crate) fn limits_json_of(limits: &Limits, region: &str) -> Json {
     let divided = limits.shares.map(|s| {
         json!({
-            "region": region, "threads": s.threads, "critical_work": whole(s.critical), "divided_span": whole(s.divided_span),
+            "of": whole_name(&s), "region": region, "threads": s.threads, "critical_work": whole(s.critical), "divided_span": whole(s.divided_span),
         })
     });
     with_order(

@@ -321,14 +321,18 @@ impl Resolver<'_> {
     }
 
     /// The innermost line that people wrote; else the name; else the innermost function outside of
-    /// the runtime.
+    /// the runtime, or the innermost address outside of its libraries.
     fn calls(&mut self, addresses: &[u64], name: &str) -> Position {
         let frames: Vec<Frame> = (0..addresses.len())
             .flat_map(|depth| self.frames_at(addresses, depth))
             .collect();
         let at = self.callers(&frames).map(|at| &frames[at]);
-        let innermost = addresses.first().copied().unwrap_or(0);
-        if at.is_some_and(|f| f.line.is_some() && !is_runtime(f)) {
+        // The outermost frame is what started the thread: no place of the program's.
+        let at = at.filter(|frame| !is_runtime(frame));
+        let mut outside = addresses.iter().filter(|&&a| !self.is_in_runtime(a));
+        let innermost = outside.next().or(addresses.first());
+        let innermost = innermost.copied().unwrap_or(0);
+        if at.is_some_and(|f| f.line.is_some()) {
             return self.frame(at, innermost);
         }
         match class_name::of(name) {
@@ -343,6 +347,12 @@ impl Resolver<'_> {
             },
             None => self.frame(at, innermost),
         }
+    }
+
+    /// Whether an address lies in a library that no user calls anything in.
+    fn is_in_runtime(&self, address: u64) -> bool {
+        let mapping = mapping::find(self.mappings, address);
+        mapping.is_some_and(|(index, _)| workspace::is_runtime_library(&self.mappings[index].path))
     }
 
     /// Frames at an address of a stack, innermost first, after those that it called and that ended

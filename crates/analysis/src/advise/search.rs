@@ -5,7 +5,7 @@ use workspan_dag::{Dag, StrandId};
 use super::{Change, Goal, Step, Stop, change_kind};
 use crate::blocks::{BlockTable, CodeBlock};
 use crate::heaviest::Burden;
-use crate::limits::ThreadShares;
+use crate::limits::ShareTable;
 use crate::report::Report;
 use crate::weight::Weights;
 use crate::what_if::{FasterPaths, Outcome, TargetWeights};
@@ -111,7 +111,7 @@ impl<'a> Search<'a> {
         let mut table: BlockTable<Sum> = BlockTable::new();
         let mut block = Vec::with_capacity(dag.strands.len());
         let mut longest: Vec<u64> = Vec::new();
-        let shares = ThreadShares::new(dag, weights);
+        let shares = ShareTable::new(dag, weights);
         for s in 0..dag.strands.len() as StrandId {
             let number = table.number(CodeBlock::from_strand(dag, s));
             longest.resize(table.keys.len(), 0);
@@ -119,8 +119,8 @@ impl<'a> Search<'a> {
             sum.strands += 1;
             sum.work += u128::from(weights.work(s));
             longest[number] = longest[number].max(weights.work(s));
-            if let Some(phase) = shares.phase_of(dag, s) {
-                sum.threads = sum.threads.max(shares.threads(phase));
+            if let Some(whole) = shares.whole_of(dag, s) {
+                sum.threads = sum.threads.max(shares.threads(whole));
             }
             block.push(number as u32);
         }

@@ -55,6 +55,51 @@ fn shares_of_a_region_bound_nothing_beyond_its_threads() {
     assert_eq!(Logical::from(&ws).speedup(64), ws.speedup(64));
 }
 
+/// Two threads that the program starts at one line, or each at a line of its own, and joins.
+fn threads(lines: [u32; 2]) -> Dag {
+    let [first, second] = lines;
+    let text = format!(
+        r#"{{"workspan_trace":1,"workers":2,"time_unit":"us","steals":"child","name":"threads"}}
+{{"ev":"begin","t":0,"w":0,"task":0}}
+{{"ev":"create","t":10,"w":0,"task":0,"child":1,"site":"a.rs:{first}","thread":true}}
+{{"ev":"resume","t":10,"w":0,"task":0}}
+{{"ev":"create","t":10,"w":0,"task":0,"child":2,"site":"a.rs:{second}","thread":true}}
+{{"ev":"resume","t":10,"w":0,"task":0}}
+{{"ev":"wait","t":10,"w":0,"task":0}}
+{{"ev":"begin","t":10,"w":0,"task":1}}
+{{"ev":"begin","t":10,"w":1,"task":2}}
+{{"ev":"end","t":100,"w":1,"task":2}}
+{{"ev":"end","t":110,"w":0,"task":1}}
+{{"ev":"resume","t":110,"w":0,"task":0}}
+{{"ev":"end","t":120,"w":0,"task":0}}
+"#
+    );
+    workspan_reader::text::read(text.as_bytes()).unwrap()
+}
+
+#[test]
+fn threads_started_at_one_place_bound_nothing_beyond_their_number() {
+    let dag = threads([7, 7]);
+    let told = measured(&dag);
+    let ws = &told.work_span;
+    assert_eq!((ws.work, ws.span), (210, 120));
+    let shares = ws.limits.shares.unwrap();
+    assert_eq!(
+        (shares.are_started, shares.threads, shares.divided_span),
+        (true, 2, 20)
+    );
+    assert_eq!(dag.places[shares.region as usize].label, "a.rs:7");
+    assert_eq!(ws.speedup(2).1, 210.0 / 120.0);
+    assert_eq!(ws.speedup(64).1, 210.0 / 20.0);
+    // That each thread has one half of the work is nothing to mend.
+    assert!(told.critical_block.unwrap().is_enough);
+    // Threads of two kinds are as many as the program has kinds.
+    let told = measured(&threads([7, 8]));
+    let ws = &told.work_span;
+    assert_eq!((ws.limits.shares, ws.speedup(64).1), (None, 210.0 / 120.0));
+    assert!(!told.critical_block.unwrap().is_enough);
+}
+
 #[test]
 fn a_tree_scope_or_one_busy_thread_is_no_division() {
     // The same tasks in a scope that a program opened itself.

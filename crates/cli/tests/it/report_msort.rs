@@ -69,7 +69,7 @@ fn the_report_names_the_serial_merge_and_only_that() {
     // The finding about the program stands beside what other programs did to it, but the lengths are
     // those of the run that they disturbed least.
     let share = |json: &serde_json::Value, key: &str| json["breakdown"][key].as_f64().unwrap();
-    let disturbed = |json| share(json, "descheduled") / share(json, "work");
+    let disturbed = |json: &serde_json::Value| share(json, "descheduled") / share(json, "work");
     let runs = (0..5).map(|_| record("serial"));
     let quietest = runs.min_by(|a, b| disturbed(&a.1).total_cmp(&disturbed(&b.1)));
     let (text, json, flame) = quietest.unwrap();

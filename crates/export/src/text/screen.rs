@@ -1,7 +1,7 @@
 //! The report that fits a screen: what limits the program, up to three findings with a remedy each,
 //! the worker time as one bar, and the bounds.
 
-use workspan_analysis::causes::Finding;
+use workspan_analysis::causes::{Cause, Finding};
 use workspan_analysis::{CriticalBlock, Suggestion};
 use workspan_dag::ROOT_PLACE;
 
@@ -186,7 +186,7 @@ fn lost(view: &View, finding: &Finding, samples: bool) -> Vec<Piece> {
 
 /// What using the lost time would bring, and what faster code would.
 fn cause_gain(view: &View, finding: &Finding, index: usize) -> Vec<Piece> {
-    let gain = view.report.elapsed_gain(view.dag, finding.lost);
+    let gain = view.report.elapsed_gain(view.dag, finding);
     let elapsed = view.report.breakdown.elapsed();
     let least = view.report.least_elapsed(view.dag);
     let cpus = view.dag.meta.cpus;
@@ -201,7 +201,11 @@ fn cause_gain(view: &View, finding: &Finding, index: usize) -> Vec<Piece> {
             view.time(least as f64)
         )
     });
+    let is_small = gain < elapsed / 100;
     let mut words = vec![plain(match alone {
+        _ if is_small && finding.cause == Cause::Oversubscribed => {
+            "none by itself: the CPUs ran other threads meanwhile.".to_owned()
+        }
         Some(alone) if gain == 0 => format!("none here: {alone}"),
         alone => format!(
             "without this loss the run would take {} ({}) less.{}",
@@ -251,6 +255,9 @@ fn critical(view: &View, block: &CriticalBlock) -> Vec<Piece> {
 fn critical_remedy(view: &View, block: &CriticalBlock) -> Vec<Piece> {
     let workers = headline::workers(view.report.breakdown.workers);
     vec![plain(match block.is_enough {
+        true if view.report.work_span.limits.shares.is_some() => {
+            format!("Leave it as it is for {workers}; divide it among more threads to use more.")
+        }
         true => format!("Leave it as it is for {workers}; make it shorter to use more."),
         false => "Make it parallel or shorter, or overlap it with other work.".into(),
     })]

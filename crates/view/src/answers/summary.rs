@@ -80,7 +80,7 @@ pub(crate) fn answer(run: &Run) -> Result<Reply, ApiError> {
             evidence: pieces(&words.evidence),
             share,
             lost: finding.lost,
-            gain: rest.report.elapsed_gain(dag, finding.lost),
+            gain: rest.report.elapsed_gain(dag, finding),
             show: show(picture, finding),
             source: source(dag, finding),
         }
