@@ -279,7 +279,7 @@ fn a_new_thread_that_waits_for_a_cpu_is_the_machines_doing() {
         let lines = r#"{"ev":"begin","t":0,"w":0,"task":0}
 {"ev":"create","t":10,"w":0,"task":0,"child":1,"site":"a.rs:1","detached":true,"thread":true}
 {"ev":"resume","t":10,"w":0,"task":0}
-{"ev":"wait","t":20,"w":0,"task":0,"tasks":[1]}
+{"ev":"wait","t":20,"w":0,"task":0,"of":[1]}
 {"ev":"begin","t":90,"w":1,"task":1WAITED}
 {"ev":"end","t":150,"w":1,"task":1}
 {"ev":"resume","t":150,"w":0,"task":0}

@@ -65,7 +65,7 @@ fn threads(lines: [u32; 2]) -> Dag {
 {{"ev":"resume","t":10,"w":0,"task":0}}
 {{"ev":"create","t":10,"w":0,"task":0,"child":2,"site":"a.rs:{second}","thread":true}}
 {{"ev":"resume","t":10,"w":0,"task":0}}
-{{"ev":"wait","t":10,"w":0,"task":0}}
+{{"ev":"wait","t":10,"w":0,"task":0,"of":[1,2]}}
 {{"ev":"begin","t":10,"w":0,"task":1}}
 {{"ev":"begin","t":10,"w":1,"task":2}}
 {{"ev":"end","t":100,"w":1,"task":2}}
