@@ -6,6 +6,7 @@ use workspan_dag::{Dag, ROOT_PLACE, StrandId};
 
 use crate::blocks::{BlockTable, CodeBlock};
 use crate::causes::{Cause, Evidence, Finding};
+use crate::limits::{ShareTable, ThreadShares};
 use crate::weight::Weights;
 use crate::work_span::WorkSpan;
 
@@ -54,23 +55,15 @@ struct Sum {
     weight: u128,
     /// The heaviest strand with its weight.
     heaviest: (u128, StrandId),
+    /// They are in shares ([`ThreadShares`]).
+    shared: bool,
 }
 
 /// A program has work for its workers with so many times their number as parallelism.
 const ENOUGH_PARALLELISM_PER_WORKER: f64 = 2.0;
 
-/// Shares of this part of their number in parallelism are even.
-const EVEN_SHARES: f64 = 0.75;
-
-/// Whether the critical path lies in even shares of as many threads as there are workers, or more.
-fn has_even_shares(work_span: &WorkSpan, workers: f64) -> bool {
-    let shares = work_span.limits.shares;
-    shares.is_some_and(|shares| {
-        let are_most = 2 * shares.critical > work_span.span;
-        let threads = f64::from(shares.threads);
-        are_most && threads >= workers && work_span.parallelism() >= EVEN_SHARES * workers
-    })
-}
+/// What is less than this part of the critical path limits less than even shares do.
+const NOTABLE_BESIDE_SHARES: f64 = 0.1;
 
 /// `None` for a run without a span.
 pub(crate) fn critical_block(
@@ -81,6 +74,10 @@ pub(crate) fn critical_block(
     if work_span.span == 0 {
         return None;
     }
+    let shares = work_span
+        .limits
+        .shares
+        .map(|_| ShareTable::new(dag, weights));
     let mut table: BlockTable<Sum> = BlockTable::new();
     for &s in &work_span.critical_path {
         let (weight, sum) = (
@@ -92,18 +89,36 @@ pub(crate) fn critical_block(
         }
         sum.strands += 1;
         sum.weight += weight;
+        sum.shared |= shares
+            .as_ref()
+            .is_some_and(|of| of.whole_of(dag, s).is_some());
     }
-    let most =
-        (0..table.keys.len()).max_by_key(|&i| (table.values[i].weight, std::cmp::Reverse(i)))?;
-    let (block, sum) = (table.keys[most], table.values[most]);
+    let heaviest = |blocks: &mut dyn Iterator<Item = usize>| {
+        blocks.max_by_key(|&i| (table.values[i].weight, std::cmp::Reverse(i)))
+    };
     let workers = f64::from(dag.meta.workers.max(1));
+    let has_enough = work_span.parallelism() >= ENOUGH_PARALLELISM_PER_WORKER * workers;
+    let most = heaviest(&mut (0..table.keys.len()))?;
+    // Where the work was shared out evenly, what limits the program is what was not.
+    let shares = work_span.limits.shares.filter(ThreadShares::are_even);
+    let (most, is_enough) = match shares {
+        Some(shares) if table.values[most].shared => {
+            let beside = heaviest(&mut (0..table.keys.len()).filter(|&i| !table.values[i].shared));
+            let notable = NOTABLE_BESIDE_SHARES * work_span.span as f64;
+            match beside.filter(|&i| table.values[i].weight as f64 >= notable) {
+                Some(beside) => (beside, has_enough),
+                None => (most, has_enough || f64::from(shares.threads) >= workers),
+            }
+        }
+        _ => (most, has_enough),
+    };
+    let (block, sum) = (table.keys[most], table.values[most]);
     Some(CriticalBlock {
         block,
         strand: sum.heaviest.1,
         strands: sum.strands,
         critical: sum.weight,
         span: work_span.span,
-        is_enough: work_span.parallelism() >= ENOUGH_PARALLELISM_PER_WORKER * workers
-            || has_even_shares(work_span, workers),
+        is_enough,
     })
 }

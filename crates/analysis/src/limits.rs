@@ -65,6 +65,8 @@ pub struct ThreadShares {
     pub threads: u32,
     /// Ticks of the critical path that lie in shares, of this region and of others.
     pub critical: u128,
+    /// Work of all shares, in ticks.
+    pub work: u128,
     /// The span if shares could be divided at will. The speedup is at most work over this on more
     /// threads.
     pub divided_span: u128,
@@ -96,6 +98,17 @@ pub fn limits(dag: &Dag, options: &Options) -> Result<Limits, Error> {
     let others = OtherSpans::new(dag, &weights, options)?;
     let spans = others.spans(span);
     Ok(Limits::new(dag, &weights, options, &path, spans))
+}
+
+/// Shares are even where together they have this part of their number times what the critical path
+/// has of them, or more.
+const EVEN_SHARES: f64 = 0.75;
+
+impl ThreadShares {
+    /// Whether no share is much longer than the others.
+    pub(crate) fn are_even(&self) -> bool {
+        self.work as f64 >= EVEN_SHARES * f64::from(self.threads) * self.critical as f64
+    }
 }
 
 impl Blocked {
@@ -338,9 +351,11 @@ fn shares(dag: &Dag, weights: &Weights, path: &[StrandId], span: u128) -> Option
         .max_by_key(|r| (r.1, std::cmp::Reverse(r.0)));
     let ((region, are_started, threads), _) = most?;
     let mut cover = TargetWeights::none(dag);
+    let mut work = 0;
     for s in 0..dag.strands.len() as StrandId {
         if of.whole_of(dag, s).is_some() {
             cover.inside[s as usize] = weights.work(s) as f64;
+            work += u128::from(weights.work(s));
         }
     }
     let divided = FasterPaths::new(dag, weights, &cover, f64::INFINITY, &Burden::none()).span(dag);
@@ -349,6 +364,7 @@ fn shares(dag: &Dag, weights: &Weights, path: &[StrandId], span: u128) -> Option
         are_started,
         threads,
         critical,
+        work,
         divided_span: divided.max(0.0) as u128,
     })
 }

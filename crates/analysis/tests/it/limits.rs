@@ -4,7 +4,7 @@
 use workspan_analysis::advise::{Change, Goal, Stop, advise};
 use workspan_analysis::scale::Logical;
 use workspan_analysis::{Options, Report, report};
-use workspan_dag::Dag;
+use workspan_dag::{Dag, ROOT_PLACE};
 
 /// A region of two threads: serial 10, shares of `first` and `second`, serial 10. `kind` is the
 /// scope's.
@@ -57,21 +57,27 @@ fn shares_of_a_region_bound_nothing_beyond_its_threads() {
 
 /// Two threads that the program starts at one line, or each at a line of its own, and joins.
 fn threads(lines: [u32; 2]) -> Dag {
+    threads_after(10, lines)
+}
+
+/// The same after so many ticks of serial code.
+fn threads_after(serial: u64, lines: [u32; 2]) -> Dag {
     let [first, second] = lines;
+    let [shorter, longer, last] = [90, 100, 110].map(|t| serial + t);
     let text = format!(
         r#"{{"workspan_trace":1,"workers":2,"time_unit":"us","steals":"child","name":"threads"}}
 {{"ev":"begin","t":0,"w":0,"task":0}}
-{{"ev":"create","t":10,"w":0,"task":0,"child":1,"site":"a.rs:{first}","thread":true}}
-{{"ev":"resume","t":10,"w":0,"task":0}}
-{{"ev":"create","t":10,"w":0,"task":0,"child":2,"site":"a.rs:{second}","thread":true}}
-{{"ev":"resume","t":10,"w":0,"task":0}}
-{{"ev":"wait","t":10,"w":0,"task":0,"of":[1,2]}}
-{{"ev":"begin","t":10,"w":0,"task":1}}
-{{"ev":"begin","t":10,"w":1,"task":2}}
-{{"ev":"end","t":100,"w":1,"task":2}}
-{{"ev":"end","t":110,"w":0,"task":1}}
-{{"ev":"resume","t":110,"w":0,"task":0}}
-{{"ev":"end","t":120,"w":0,"task":0}}
+{{"ev":"create","t":{serial},"w":0,"task":0,"child":1,"site":"a.rs:{first}","thread":true}}
+{{"ev":"resume","t":{serial},"w":0,"task":0}}
+{{"ev":"create","t":{serial},"w":0,"task":0,"child":2,"site":"a.rs:{second}","thread":true}}
+{{"ev":"resume","t":{serial},"w":0,"task":0}}
+{{"ev":"wait","t":{serial},"w":0,"task":0,"of":[1,2]}}
+{{"ev":"begin","t":{serial},"w":0,"task":1}}
+{{"ev":"begin","t":{serial},"w":1,"task":2}}
+{{"ev":"end","t":{shorter},"w":1,"task":2}}
+{{"ev":"end","t":{longer},"w":0,"task":1}}
+{{"ev":"resume","t":{longer},"w":0,"task":0}}
+{{"ev":"end","t":{last},"w":0,"task":0}}
 "#
     );
     workspan_reader::text::read(text.as_bytes()).unwrap()
@@ -93,6 +99,11 @@ fn threads_started_at_one_place_bound_nothing_beyond_their_number() {
     assert_eq!(ws.speedup(64).1, 210.0 / 20.0);
     // That each thread has one half of the work is nothing to mend.
     assert!(told.critical_block.unwrap().is_enough);
+    // Of a serial part beside them that matters, that is.
+    let told = measured(&threads_after(30, [7, 7]));
+    let block = told.critical_block.unwrap();
+    assert_eq!((block.block.site, block.critical), (ROOT_PLACE, 30));
+    assert!(!block.is_enough);
     // Threads of two kinds are as many as the program has kinds.
     let told = measured(&threads([7, 8]));
     let ws = &told.work_span;
