@@ -10,12 +10,12 @@ const PRIMITIVE: u8 = 6;
 const CACHED: usize = 64;
 
 std::thread_local! {
-    /// Sites that this thread used recently, by the address of their location: the recorder takes a
-    /// lock.
+    /// Sites that this thread used recently, by the address of their location. The cache avoids the
+    /// recorder's lock.
     static CACHE: [Cell<(usize, u32)>; CACHED] = const { [const { Cell::new((0, 0)) }; CACHED] };
 }
 
-/// The recorder's number of the site at `location`.
+/// The number that the recorder has for the site at `location`.
 pub(crate) fn site(table: &Table, location: &'static Location<'static>) -> u32 {
     let name = core::ptr::from_ref(location) as usize;
     let intern = || {

@@ -5,7 +5,7 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use anyhow::Context;
-use workspan_trace::bundle::MOST_TRACES;
+use workspan_trace::bundle::MAX_TRACES;
 
 use super::Recorded;
 use crate::trace_file::finalize::{Finalized, private};
@@ -18,7 +18,7 @@ pub(super) fn of_run(recorded: Vec<Recorded>) -> (Vec<Recorded>, Vec<Recorded>) 
     let has_rank = |trace: &Finalized| trace.rank.is_some();
     let (ranks, parallel) = (is_any(has_rank), is_any(is_parallel));
     let starters: BTreeSet<u32> = recorded.iter().map(|one| one.trace.process.1).collect();
-    let mut left = MOST_TRACES;
+    let mut left = MAX_TRACES;
     recorded.into_iter().partition(|one| {
         let trace = &one.trace;
         let is_kept = left > 0
