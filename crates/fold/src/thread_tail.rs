@@ -4,7 +4,6 @@
 //! process ends leaves up to two chunks of records unfolded, which would be most of a small trace.
 //! The [`Fold`] does not know what is open where such a chunk begins, so tasks that began before it
 //! stay as they are.
-//! began before it stay as they are.
 
 use std::collections::BTreeMap;
 

@@ -4,6 +4,7 @@
 //! handles only `fork`: `_Fork` and direct system calls run no handlers. So the kernel is asked
 //! (`MADV_WIPEONFORK`, Linux 4.14) to give every child zeros in place of everything that leads to a
 //! chunk:
+//!
 //! * the word that says whether this process records ([`State`]), whose 0 is *off*: a child makes
 //!   no handle and interns nothing;
 //! * the threads' handles with everything that the recorder keeps for them ([`piece`]). A handle of

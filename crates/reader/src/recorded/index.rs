@@ -127,7 +127,6 @@ fn told(chunks: &TraceChunks<'_>, beside: &SidecarIndex) -> Option<Shortened> {
 ///
 /// # Errors
 /// The file system's errors.
-/// Those of the file system.
 pub(super) fn write(beside: &SidecarIndex, trace: &[u8], short: &Short) -> io::Result<()> {
     let path = &beside.path;
     let mut name = std::ffi::OsString::from(".");

@@ -8,7 +8,6 @@
 //! share of both in proportion to its length in that stretch, as intervals at its end. Sums over a
 //! chunk are thus as accurate as the kernel's, but which strand of the chunk was off the CPU is not
 //! known.
-//! kernel's; which strand of the chunk was off the CPU is not known.
 
 use std::collections::BTreeMap;
 

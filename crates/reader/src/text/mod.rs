@@ -3,6 +3,7 @@
 //! [`read`] checks everything that the format requires, and its errors name line, task and what was
 //! expected. [`write()`] writes a trace that reads back to the same [`Dag`]. To preserve all data
 //! of a recorded trace, the exporter uses additional keys, which other readers ignore:
+//!
 //! * header: `cpus`, `recorded`, `facts` (a list of `{"key":…,"value":…}`), `warnings` (a list of
 //!   texts), and `places` if labels alone do not distinguish positions: a list of `{"label":…}`
 //!   with `file`, `line`, `function`, `primitive`, `source`, `told_by` where known, the root's
@@ -19,7 +20,6 @@
 //!   `{"site":…,"count":…,"work":…,"span":…, "critical_work":…,"lengths":[…]}`; `blocks`, a list of
 //!   `[from, to, work]`, each position a label, an index into the header's `places` (0 is always
 //!   the root), or null if unknown.
-//!   the root), or null when unknown.
 
 mod events;
 mod finish;
@@ -73,7 +73,6 @@ pub fn read_str(text: &str) -> Result<Dag, Error> {
 ///
 /// # Errors
 /// The same as for [`read`]; with `allow_truncated` only a bad header or a trace without any task.
-/// As [`read`]; with `allow_truncated` only a bad header or a trace without any task.
 pub fn read_with(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let mut lines = bytes.split(|&b| b == b'\n').zip(1..);

@@ -24,7 +24,6 @@ use crate::say;
 ///
 /// # Errors
 /// The command cannot be started.
-/// It can't be started.
 pub fn run(
     command: &mut Command,
     windows: &Arc<Windows>,

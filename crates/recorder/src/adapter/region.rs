@@ -38,8 +38,7 @@ impl LiveHandle {
     }
 
     /// This thread begins the task with this index in a phase of a team ([`Kind::Member`]), at time
-    /// `now`.
-    /// [`LiveHandle::task_end`] ends it.
+    /// `now`. [`LiveHandle::task_end`] ends it.
     ///
     /// `now` may be earlier than the present, but not than the thread's last record: a thread that
     /// leaves a barrier does not know yet whether its region goes on.
