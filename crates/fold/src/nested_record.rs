@@ -19,7 +19,7 @@ pub(crate) enum Inner {
     Nothing,
     /// This folded record. The record that gives its number of tasks and scopes, which the numbers
     /// of later ones need, has not come yet.
-    Told(Box<FoldedRecord>),
+    Unnumbered(Box<FoldedRecord>),
     /// This folded record, with its number of tasks and scopes known.
     Whole(Box<FoldedRecord>),
 }
@@ -32,7 +32,7 @@ impl Fold {
             return;
         }
         match FoldedRecord::decode(bytes).filter(is_sound) {
-            Some(record) => self.inner = Inner::Told(Box::new(record)),
+            Some(record) => self.inner = Inner::Unnumbered(Box::new(record)),
             None => self.give_up(),
         }
     }
@@ -41,7 +41,7 @@ impl Fold {
     /// the folded record before it.
     pub(crate) fn skip(&mut self, tasks: u64, scopes: u64) {
         match std::mem::take(&mut self.inner) {
-            Inner::Told(record) if record.tasks == tasks && scopes <= MAX_COUNT => {
+            Inner::Unnumbered(record) if record.tasks == tasks && scopes <= MAX_COUNT => {
                 if let Some(section) = self.sections.last_mut() {
                     section.sum.scopes += scopes;
                     self.inner = Inner::Whole(record);

@@ -4,9 +4,9 @@
 //! record each. They are the general path of `calls`, without the search for the thread's handle,
 //! and the records that only adapters write: teams, dependences, lock waits, skipped subtrees.
 //!
-//! A thread that runs no task and is no worker gets a root task where a record needs a current task
-//! ([`LiveHandle::ensure_root`]). Methods whose names end in `_at` do not check that, and take the
-//! time from the caller: several records of one event share one reading of the clock.
+//! A thread that runs no task and is not a worker gets a root task where a record needs a current
+//! task ([`LiveHandle::ensure_root`]). Methods whose names end in `_at` do not check that, and take
+//! the time from the caller: several records of one event share one reading of the clock.
 
 mod live_handle;
 mod operands;

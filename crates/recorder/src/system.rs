@@ -156,8 +156,8 @@ pub(crate) fn thread_cpu_ns(tid: u32) -> Option<u64> {
 }
 
 /// The CPU time that all threads of this process have used, in nanoseconds, with a resolution of a
-/// microsecond. `clock_gettime` is not used, because for other clocks it is no system call and is
-/// therefore missing from the lists of some sandboxes.
+/// microsecond. `clock_gettime` is not used, because for other clocks it is not a system call and
+/// is therefore missing from the lists of some sandboxes.
 pub(crate) fn process_cpu_ns() -> u64 {
     const SELF: c_int = 0;
     let mut usage = ResourceUsage {

@@ -228,7 +228,7 @@ impl Body {
         if self.length + 9 > Body::ROOM {
             return;
         }
-        // SAFETY: 9 bytes are there.
+        // SAFETY: 9 bytes are available.
         unsafe {
             let at = self.bytes.as_mut_ptr().add(self.length);
             self.length += put_varint(at, number) as usize - at as usize;
@@ -263,7 +263,7 @@ fn append(body: &Body, most_tries: u32) -> bool {
 impl State {
     fn append(&mut self, recording: &Recording, body: &Body) -> bool {
         let mut head = [0u8; 16];
-        // SAFETY: more than 9 bytes are there.
+        // SAFETY: more than 9 bytes are available.
         let length = unsafe {
             let at = head.as_mut_ptr();
             put_varint(at, body.length as u64) as usize - at as usize

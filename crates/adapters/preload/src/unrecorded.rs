@@ -54,7 +54,7 @@ enum At {
     /// It is in the runtime, which waits for tasks or looks for one to run.
     Wait,
     /// It is in the runtime, and a record says so.
-    ToldWait,
+    RecordedWait,
 }
 
 /// A skipped subtree, on its thread's stack.
@@ -161,7 +161,7 @@ impl Subtree {
         self.count();
         let at = self.at.replace(At::Work);
         in_work(at == At::Work);
-        if at == At::ToldWait {
+        if at == At::RecordedWait {
             self.resume();
         }
     }
@@ -237,7 +237,7 @@ impl Subtree {
     #[cold]
     #[inline(never)]
     fn tell(&self, since: Option<u64>) {
-        self.at.set(At::ToldWait);
+        self.at.set(At::RecordedWait);
         recorded(|h| {
             let since = since.unwrap_or_else(|| h.now());
             h.inside(self.tasks.take());

@@ -217,7 +217,7 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
                         Kind::Folded => vec![0],
                         Kind::Inside => vec![numbers.next(1000)],
                         Kind::Unrecorded | Kind::Sampled => {
-                            // Of joins, or of tasks.
+                            // A class of joins, or of tasks.
                             vec![numbers.next(3), numbers.next(4) | numbers.next(2) << 33]
                         }
                         Kind::Part => {

@@ -31,7 +31,7 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
     let Some(recording) = process::recording() else {
         return;
     };
-    // SAFETY: the value is the calling thread's owner; after the last round nobody uses it.
+    // SAFETY: the value is the calling thread's owner; after the last round no code uses it.
     unsafe {
         if (*owner).rounds < LATE_ROUNDS {
             (*owner).rounds += 1;

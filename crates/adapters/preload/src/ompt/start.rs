@@ -147,7 +147,7 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_
         }
     }
     if never.contains(&event::DISPATCH) {
-        worksharing::CHUNKS_TOLD.store(false, Ordering::Relaxed);
+        worksharing::REPORTS_CHUNKS.store(false, Ordering::Relaxed);
         note(
             "warning",
             "This version of LLVM OpenMP does not tell of loop chunks: a thread's share of a loop shows as one",

@@ -11,7 +11,7 @@ use super::task_word::{self, IMPLICIT, ON_STACK};
 use super::thread_state::{self, ThreadState};
 
 /// Whether the runtime reports chunks (before LLVM 15 it does not).
-pub(super) static CHUNKS_TOLD: AtomicBool = AtomicBool::new(true);
+pub(super) static REPORTS_CHUNKS: AtomicBool = AtomicBool::new(true);
 
 /// One thread's share of a loop: chunks are inline tasks of the loop's site, in one group scope. In
 /// OpenMP, tasks that a chunk creates are children of the implicit task; the trace's reader makes
@@ -113,7 +113,7 @@ fn share(thread: &mut ThreadState, begins: bool, kind: c_int, count: u64, return
             work::SECTIONS | work::LOOP | work::LOOP_STATIC => member.size == 1,
             _ => false,
         };
-        if count > 0 && (untold || !CHUNKS_TOLD.load(Ordering::Relaxed)) {
+        if count > 0 && (untold || !REPORTS_CHUNKS.load(Ordering::Relaxed)) {
             member.shared.next_chunk(thread.h);
             member.shared.ahead = true;
         }
