@@ -1,9 +1,9 @@
 //! Builds the library that `workspan record` preloads and embeds it, so that one installed file is
 //! the whole tool.
 //!
-//! Nested cargo would need a workspace around the sources, which a packaged crate has not; the
-//! sources of trace, fold, recorder and preload need `std` alone, so plain rustc does it. Their
-//! folders are known from the `links` metadata of the crates.
+//! A nested cargo would need a workspace around the sources, which a packaged crate does not have.
+//! The sources of trace, fold, recorder and preload need only `std`, so they are compiled with
+//! plain rustc. Their folders come from the `links` metadata of the crates.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -50,8 +50,8 @@ fn build() -> Result<(), String> {
 
     let bytes = std::fs::read(&library).map_err(|e| format!("{}: {e}", library.display()))?;
     let mut hash = fingerprint(&bytes, 0xcbf2_9ce4_8422_2325);
-    // In the workspace, a changed wrapper must not find what the one before it built; a package's
-    // version says it.
+    // In the workspace, a changed wrapper must not find what the previous one built. For a package,
+    // the version is enough.
     let wrapper = Path::new(&variable("CARGO_MANIFEST_DIR")?).join("../adapters/rayon/src");
     if let Ok(entries) = std::fs::read_dir(&wrapper) {
         println!("cargo:rerun-if-changed={}", wrapper.display());
@@ -74,7 +74,7 @@ fn variable(name: &str) -> Result<String, String> {
     std::env::var(name).map_err(|e| format!("{name}: {e}"))
 }
 
-/// The folder of a crate that says so in its build script.
+/// The source folder of a crate, as its build script announces it.
 fn sources(name: &str) -> Result<PathBuf, String> {
     let folder = PathBuf::from(variable(&format!("DEP_WORKSPAN_{name}_SOURCE"))?);
     println!("cargo:rerun-if-changed={}", folder.join("src").display());
@@ -128,7 +128,8 @@ fn compile(
     for external in externs {
         rustc.args(["--extern", external]);
     }
-    // What the outer build asks of rustc (a wrapper's bookkeeping, say) is not meant for these.
+    // Flags that the outer build passes to rustc (for a wrapper's bookkeeping, say) are not meant
+    // for these.
     rustc
         .env_remove("RUSTC_WRAPPER")
         .env_remove("RUSTC_WORKSPACE_WRAPPER");
@@ -143,7 +144,7 @@ fn compile(
     ))
 }
 
-/// FNV-1a, 64 bits: tells versions of our own files apart, nothing more.
+/// FNV-1a, 64 bits: only tells versions of our own files apart.
 fn fingerprint(bytes: &[u8], start: u64) -> u64 {
     bytes.iter().fold(start, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)

@@ -26,7 +26,7 @@ fn serve(jobs: &Mutex<Receiver<Job>>) {
             workspan_api::counter(&ITEMS, upto);
             (0..upto).fold(0u64, |a, b| std::hint::black_box(a ^ b))
         };
-        // The task has ended. Whoever waits for it goes on when the result arrives.
+        // The task has ended. A task that waits for it goes on when the result arrives.
         let _ = result.send(sum);
     }
 }

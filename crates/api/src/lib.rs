@@ -13,9 +13,9 @@
 //! }
 //! ```
 //!
-//! Nothing has to be set up and nothing is linked: a program run by `workspan record` finds the
-//! recorder in the process. In any other run a call is one branch that the CPU predicts. With the
-//! feature `off` it is nothing at all.
+//! No setup and no linking are needed: a program run by `workspan record` finds the recorder in the
+//! process. In any other run a call is one branch that the CPU predicts. With the feature `off` it
+//! compiles to nothing.
 //!
 //! Programs that use Rayon are recorded without any of this; regions and parts give names to pieces
 //! of them. [`Task`], [`Scope`] and [`Pool`] are for runtimes that workspan does not know. Each
@@ -38,7 +38,7 @@ pub use task::{Running, Stopped, Task, leave, wait_children, wait_tasks, yield_w
 
 #[cfg(test)]
 mod tests {
-    /// The crate's sources but this file, which has no items of its own.
+    /// The crate's sources, except for this file, which has no items of its own.
     const SOURCES: [(&str, &str); 6] = [
         ("mark.rs", include_str!("mark.rs")),
         ("pool.rs", include_str!("pool.rs")),

@@ -78,8 +78,8 @@ mod sealed {
     }
 }
 
-/// Has the last of the run kept as a trace, where it is recorded by
-/// `workspan record --ring 5s --on-call`. Otherwise nothing happens.
+/// Keeps the last seconds of the run as a trace, if it is recorded by `workspan record --ring 5s
+/// --on-call`. Otherwise does nothing.
 ///
 /// ```
 /// let request_took = std::time::Duration::from_millis(3);
@@ -120,8 +120,8 @@ pub struct Part {
     _of_this_thread: PhantomData<*const ()>,
 }
 
-/// Calls `begin` with a label's number, and keeps that number + 1 for the guard; 0 if nobody
-/// records.
+/// Calls `begin` with a label's number, and returns that number + 1 for the guard; 0 if the process
+/// is not recorded.
 #[inline]
 fn number(label: impl Text, begin: impl FnOnce(&'static Table, u32)) -> Number {
     match table() {

@@ -7,15 +7,15 @@ use crate::table::Table;
 
 /// The trace's code for "a call of this library".
 const PRIMITIVE: u8 = 6;
-const CACHED: usize = 64;
+const SLOTS: usize = 64;
 
 std::thread_local! {
-    /// Sites that this thread used recently, by the address of their location: the recorder takes a
-    /// lock.
-    static CACHE: [Cell<(usize, u32)>; CACHED] = const { [const { Cell::new((0, 0)) }; CACHED] };
+    /// Sites that this thread used recently, by the address of their location. The cache avoids the
+    /// recorder's lock.
+    static CACHE: [Cell<(usize, u32)>; SLOTS] = const { [const { Cell::new((0, 0)) }; SLOTS] };
 }
 
-/// The recorder's number of the site at `location`.
+/// The number that the recorder has for the site at `location`.
 pub(crate) fn site(table: &Table, location: &'static Location<'static>) -> u32 {
     let name = core::ptr::from_ref(location) as usize;
     let intern = || {
@@ -30,7 +30,7 @@ pub(crate) fn site(table: &Table, location: &'static Location<'static>) -> u32 {
     };
     CACHE
         .try_with(|cells| {
-            let cell = &cells[(name >> 3 ^ name >> 9) % CACHED];
+            let cell = &cells[(name >> 3 ^ name >> 9) % SLOTS];
             let (known, number) = cell.get();
             if known == name {
                 return number;

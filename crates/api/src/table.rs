@@ -40,13 +40,13 @@ pub(crate) struct Table {
     pub(crate) pool_end: extern "C" fn(u32),
     pub(crate) worker_begin: extern "C" fn(u32, u32),
     pub(crate) worker_end: extern "C" fn(),
-    // Of later recorders.
+    // Functions of later recorders.
     _budget_long_strand_starts_workers: [usize; 3],
     keep: extern "C" fn(),
 }
 
 impl Table {
-    /// Has the last of the run kept, where the recorder knows how.
+    /// Keeps the last seconds of the run as a trace, if the recorder supports it.
     #[inline]
     pub(crate) fn keep(&self) {
         if self.size as usize >= size_of::<Table>() {
@@ -55,7 +55,7 @@ impl Table {
     }
 }
 
-/// A number that the recorder gave; 0 if there is none. Takes no memory with the feature `off`.
+/// A number that the recorder assigned; 0 if there is none. Takes no memory with the feature `off`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg(not(feature = "off"))]
 pub(crate) struct Number(u64);
@@ -72,7 +72,7 @@ impl Number {
     }
 }
 
-/// A number that the recorder would give: with the feature `off` there is no recorder.
+/// A number that the recorder would assign: with the feature `off` there is no recorder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg(feature = "off")]
 pub(crate) struct Number(());
@@ -121,9 +121,9 @@ mod found {
 
     const SYMBOL: &CStr = c"workspan_table_v1";
 
-    /// Its address stands for: nobody has asked yet.
+    /// A marker whose address means that the recorder has not been looked up yet.
     static NOT_ASKED: MaybeUninit<Table> = MaybeUninit::uninit();
-    /// The table; null if nobody records.
+    /// The table; null if the process is not recorded.
     static TABLE: AtomicPtr<Table> =
         AtomicPtr::new((&raw const NOT_ASKED).cast::<Table>().cast_mut());
 
@@ -151,7 +151,7 @@ mod found {
         unsafe { table.as_ref() }
     }
 
-    /// The size of a table without what later recorders have.
+    /// The size of a table without the functions of later recorders.
     #[cfg(unix)]
     const FIRST_SIZE: usize = core::mem::offset_of!(Table, _budget_long_strand_starts_workers);
 

@@ -52,7 +52,7 @@ impl Task {
         create(INLINE, 0, Location::caller())
     }
 
-    /// The current task creates a task that nobody waits for.
+    /// The current task creates a task that no task waits for.
     ///
     /// ```
     /// let task = workspan_api::Task::create_detached();

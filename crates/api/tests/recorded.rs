@@ -46,7 +46,7 @@ fn hand_made_tasks_are_told_as_they_were() {
         .unwrap()
         .path();
     let dag: Dag = workspan_reader::open(&file, &OpenOptions::default()).unwrap();
-    // It is a spool file.
+    // The recording is a spool file.
     let mut warnings = dag.meta.warnings.iter();
     let unresolved = "Sites are not resolved to source lines";
     assert!(
@@ -60,7 +60,7 @@ fn hand_made_tasks_are_told_as_they_were() {
             count(TaskKind::Root),
             count(TaskKind::Deferred),
             count(TaskKind::Inline),
-            // Two workers, which are tasks until they say what they are, and one more thread.
+            // Two workers, which are tasks until they register as workers, and one more thread.
             count(TaskKind::Detached)
         ),
         (1, 51, 1, 3)
@@ -78,7 +78,7 @@ fn hand_made_tasks_are_told_as_they_were() {
         (dag.counters[0].name.as_str(), items),
         ("items", (0..50).map(|i| 1000 * i).sum())
     );
-    // Sites are calls of the library. All 50 tasks have that of the create in the loop.
+    // Sites are calls of the library. All 50 tasks have the site of the create in the loop.
     let mut kinds = dag.tasks.kind.iter();
     let first = kinds.position(|&kind| kind == TaskKind::Deferred).unwrap();
     let place = &dag.places[dag.tasks.site[first] as usize];

@@ -10,10 +10,10 @@ use workspan_trace::wire::Kind;
 /// A section must save this many bytes to be folded while the task below it may still fold as a
 /// whole. Most smaller records would be replaced again by the record of the task below.
 const MIN_SAVED_BYTES: u64 = 384;
-/// And this many where the task below created others that have not begun: with those, what it does
-/// may well become longer than the grain, and its children stay as they are by then.
+/// The same threshold where the task below has created other tasks that have not begun. Such a task
+/// may well become longer than the grain, and then its children are left as they are.
 const MIN_SAVED_BYTES_AMONG_OTHERS: u64 = 128;
-/// What a task counts, beside its records, where the number of tasks matters
+/// Bytes that each task counts for, in addition to its records, where the number of tasks matters
 /// ([`Fold::save_tasks`]).
 const BYTES_PER_SAVED_TASK: u64 = 32;
 
@@ -41,7 +41,8 @@ impl Fold {
         let from = section.mark;
         let to = opened.map_or(self.out.mark(), |o| o.0);
         let bytes = to.at - from.at;
-        // The longer it is, the less likely there is time left for what is around it.
+        // The longer the section, the less likely it is that the section around it stays below the
+        // grain.
         let (tasks, most) = (section.sum.tasks, self.options.max_tasks);
         let last = if ends {
             lives == 1 || length >= grain / 4 || tasks >= most / 4
@@ -85,8 +86,9 @@ impl Fold {
                 && self.others_wait()
     }
 
-    /// Whether the task below has created other tasks that have not begun. A thread runs them last
-    /// one first, or first one first, so the two ends of the list tell.
+    /// Whether the task below has created other tasks that have not begun. A thread runs its tasks
+    /// in order of creation or in the reverse order, so it is enough to look at the two ends of the
+    /// list.
     fn others_wait(&self) -> bool {
         let (Some(below), Some(top)) = (self.sections.below(), self.sections.last()) else {
             return false;
@@ -127,7 +129,7 @@ impl Fold {
             .envelope
             .extend_from_slice(section.envelope.corners());
         let sums = self.sites.get(section.sites as usize..).unwrap_or(&[]);
-        // Their lists are used again.
+        // Reuse their lists.
         record.sites.resize_with(sums.len(), FoldedSite::default);
         for (row, sum) in record.sites.iter_mut().zip(sums) {
             (row.site, row.work, row.span) = (sum.site, sum.work, sum.span);
@@ -149,7 +151,7 @@ impl Fold {
         self.tally.sum(section.tally);
         self.tally
             .tell(section.tally, &mut record.sites, &mut record.blocks);
-        // In order they take fewer bytes.
+        // Sorted sites take fewer bytes.
         record.sites.sort_unstable_by_key(|site| site.site);
         record.blocks.sort_unstable();
         let scopes = section.sum.scopes.saturating_sub(opened);

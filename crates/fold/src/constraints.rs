@@ -1,33 +1,34 @@
-//! What a reader knows of a run beforehand, and folding has to respect.
+//! Facts about a run that a reader knows in advance and that folding must respect.
 
 use crate::Fold;
 
-/// What to do at a moment.
+/// A change of the conditions for folding at a given time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// So many workers are idle from then on: what is as long as `short` (in ticks) is only folded
-    /// where as many tasks as these stand ready outside of it, which its thread created before.
+    /// From this time on, `workers` workers are idle. A section longer than `short` is folded only
+    /// where the thread has created at least `workers` tasks outside of it that are ready
+    /// meanwhile.
     Idle {
-        /// How many.
+        /// The number of idle workers.
         workers: u32,
-        /// See there.
+        /// The longest section that is folded regardless of idle workers, in ticks.
         short: u64,
     },
-    /// The thread goes off the CPU: nothing that began before is folded, nor is what begins until
-    /// it comes back.
+    /// The thread goes off the CPU: nothing that began before this time is folded, nor anything
+    /// that begins before the thread comes back.
     Leave,
-    /// It comes back.
+    /// The thread is back on a CPU.
     Return,
 }
 
-/// The moments still to come.
+/// The cuts that are still to come.
 #[derive(Debug)]
 pub(crate) struct Cuts {
-    /// When the next one is.
+    /// The time of the next cut.
     pub next: u64,
-    /// Times off the CPU that are not over.
+    /// The number of off-CPU times that have not ended.
     pub off: u32,
-    /// In reverse.
+    /// The remaining cuts, latest first.
     rest: Vec<(u64, Cut)>,
 }
 
@@ -38,7 +39,7 @@ impl Default for Cuts {
 }
 
 impl Cuts {
-    /// In the order of time.
+    /// Takes cuts in order of time.
     pub(crate) fn new(mut cuts: Vec<(u64, Cut)>) -> Cuts {
         cuts.reverse();
         Cuts {
@@ -50,7 +51,7 @@ impl Cuts {
 }
 
 impl Fold {
-    /// The record to come is at `t`.
+    /// Applies all cuts before the record at `t`.
     #[cold]
     pub(crate) fn cut(&mut self, t: u64) {
         while let Some((_, cut)) = self.cuts.rest.pop_if(|cut| cut.0 <= t) {

@@ -1,29 +1,29 @@
 //! The upper envelope of (path weight, burdened edges) over the paths through a part of the DAG.
 //!
-//! At burden b a path of weight w with e burdened edges costs w + e·b, so the heaviest path for
-//! every b ≥ 0 is told by the corners of an upper hull. Parts in series add up (Minkowski sum),
-//! parts in parallel are the larger at each b: both are exact. An envelope of more corners than a
+//! At burden b a path of weight w with e burdened edges costs w + e·b, so the corners of an upper
+//! hull give the heaviest path for every b ≥ 0. Parts in series add up (Minkowski sum); of parts in
+//! parallel, the larger counts at each b. Both are exact. An envelope with more corners than a
 //! record may hold is given up, never rounded.
 
-/// Most corners.
-pub(crate) const MOST: usize = 8;
+/// The largest number of corners of an envelope.
+pub(crate) const MAX_CORNERS: usize = 8;
 
-/// Corners by falling weight, and so rising edges; never empty.
+/// Corners by falling weight, and therefore rising number of edges; never empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Envelope {
     length: u8,
-    corners: [(u64, u32); MOST],
+    corners: [(u64, u32); MAX_CORNERS],
 }
 
 impl Envelope {
-    /// One path.
+    /// The envelope of a single path.
     pub(crate) const fn path(weight: u64, edges: u32) -> Envelope {
-        let mut corners = [(0, 0); MOST];
+        let mut corners = [(0, 0); MAX_CORNERS];
         corners[0] = (weight, edges);
         Envelope { length: 1, corners }
     }
 
-    /// That of all these paths; `None` for none, and for too many corners.
+    /// The envelope of all these paths; `None` if there are no paths or too many corners.
     pub(crate) fn of(paths: &[(u64, u32)]) -> Option<Envelope> {
         let (&(weight, edges), rest) = paths.split_first()?;
         let mut envelope = Envelope::path(weight, edges);
@@ -38,7 +38,7 @@ impl Envelope {
         self.corners.get(..usize::from(self.length)).unwrap_or(&[])
     }
 
-    /// All paths become so much heavier.
+    /// Makes all paths heavier by this weight and this number of edges.
     #[inline]
     pub(crate) fn add(&mut self, weight: u64, edges: u32) {
         let add = |corner: &mut (u64, u32)| {
@@ -52,13 +52,13 @@ impl Envelope {
         }
     }
 
-    /// Becomes one path.
+    /// Replaces the envelope by that of a single path.
     pub(crate) fn set(&mut self, weight: u64, edges: u32) {
         self.length = 1;
         self.corners[0] = (weight, edges);
     }
 
-    /// Becomes another; only its corners are copied.
+    /// Copies another envelope; only the corners in use are copied.
     #[inline]
     pub(crate) fn copy(&mut self, other: &Envelope) {
         self.length = other.length;
@@ -68,7 +68,7 @@ impl Envelope {
         }
     }
 
-    /// Another part comes after; `None` for too many corners.
+    /// Appends a part in series; `None` if that makes too many corners.
     #[inline]
     pub(crate) fn then(&mut self, next: &Envelope) -> Option<()> {
         if next.length == 1 {
@@ -90,7 +90,8 @@ impl Envelope {
         let mut sum = Corners::default();
         sum.push((a[0].0.saturating_add(b[0].0), a[0].1.saturating_add(b[0].1)))?;
         while i + 1 < a.len() || j + 1 < b.len() {
-            // The side whose next corner takes over at the smaller burden; both when at the same.
+            // Advance the side whose next corner takes over at the smaller burden, or both if they
+            // tie.
             let order = match (a.get(i + 1), b.get(j + 1)) {
                 (Some(&x), Some(&y)) => {
                     let (dx, dy) = (step(a[i], x), step(b[j], y));
@@ -107,8 +108,8 @@ impl Envelope {
         Some(())
     }
 
-    /// Another part is beside it, and the heavier one counts at each burden; `None` for too many
-    /// corners.
+    /// Adds a part in parallel, of which the heavier path counts at each burden; `None` if that
+    /// makes too many corners.
     #[inline]
     pub(crate) fn or(&mut self, other: &Envelope) -> Option<()> {
         if (self.length, other.length) == (1, 1) {
@@ -120,7 +121,7 @@ impl Envelope {
                 self.corners[0] = (v, f);
                 return Some(());
             }
-            // Each is heavier at some burden.
+            // Each of the two is heavier at some burden.
             self.length = 2;
             if w > v {
                 self.corners[1] = (v, f);
@@ -129,7 +130,7 @@ impl Envelope {
             }
             return Some(());
         }
-        // Mostly one side has nothing that the other has not got already.
+        // Usually one side already covers the other.
         if self.holds_all_of(other) {
             return Some(());
         }
@@ -140,7 +141,7 @@ impl Envelope {
         self.or_many(other)
     }
 
-    /// True when each of the other's paths is no heavier, at any burden, than one of these.
+    /// Whether no path of `other`, at any burden, is heavier than all of these.
     #[inline]
     fn holds_all_of(&self, other: &Envelope) -> bool {
         let holds = |path: &(u64, u32)| {
@@ -152,7 +153,7 @@ impl Envelope {
 
     fn or_many(&mut self, other: &Envelope) -> Option<()> {
         let (mut a, mut b) = (self.corners(), other.corners());
-        let mut all = [(0, 0); 2 * MOST];
+        let mut all = [(0, 0); 2 * MAX_CORNERS];
         let mut length = 0;
         loop {
             let corner = match (a.first(), b.first()) {
@@ -161,7 +162,7 @@ impl Envelope {
                 (Some(&x), None) => take(&mut a, x),
                 (None, None) => break,
             };
-            // Lighter, and no more edges.
+            // Drop a lighter corner that does not have more edges.
             if length > 0 && corner.1 <= all[length - 1].1 {
                 continue;
             }
@@ -171,25 +172,27 @@ impl Envelope {
             all[length] = corner;
             length += 1;
         }
-        let found = all.get(..length).filter(|found| found.len() <= MOST)?;
+        let found = all
+            .get(..length)
+            .filter(|found| found.len() <= MAX_CORNERS)?;
         self.corners.get_mut(..length)?.copy_from_slice(found);
         self.length = length as u8;
         Some(())
     }
 }
 
-/// The first one is taken off the list.
+/// Removes the first corner from the list.
 fn take(list: &mut &[(u64, u32)], first: (u64, u32)) -> (u64, u32) {
     *list = list.get(1..).unwrap_or(&[]);
     first
 }
 
-/// Weight lost and edges gained from one corner to the next.
+/// The weight lost and the edges gained from one corner to the next.
 fn step(from: (u64, u32), to: (u64, u32)) -> (u128, u128) {
     (u128::from(from.0 - to.0), u128::from(to.1 - from.1))
 }
 
-/// True when the middle one is above the line between the others.
+/// Whether the middle corner is above the line between the others.
 fn bends(a: (u64, u32), b: (u64, u32), c: (u64, u32)) -> bool {
     let (first, second) = (step(a, b), step(b, c));
     first.0 * second.1 < second.0 * first.1
@@ -198,7 +201,7 @@ fn bends(a: (u64, u32), b: (u64, u32), c: (u64, u32)) -> bool {
 #[derive(Default)]
 struct Corners {
     length: usize,
-    corners: [(u64, u32); MOST],
+    corners: [(u64, u32); MAX_CORNERS],
 }
 
 impl Corners {
@@ -225,7 +228,7 @@ mod tests {
         envelope.corners().iter().map(cost).max().unwrap_or(0)
     }
 
-    /// Small numbers that look random.
+    /// Pseudo-random numbers below `below`.
     fn dice(seed: &mut u64, below: u64) -> u64 {
         *seed = seed
             .wrapping_mul(6_364_136_223_846_793_005)

@@ -1,12 +1,12 @@
-//! What simply adds up over a subtree: work per block, and task lengths per site. Kept as lists of
-//! entries, of which each section owns a tail, and summed only when the section is folded.
+//! Sums over a subtree: work per block, and task lengths per site. They are kept as lists of
+//! entries. Each section owns a tail of each list, which is summed only when the section is folded.
 
 use workspan_trace::folded::FoldedSite;
 
-/// More entries than this are sorted to be summed.
-const MANY: usize = 256;
+/// A list with more entries than this is sorted before it is summed.
+const MIN_ENTRIES_TO_SORT: usize = 256;
 
-/// Where a section's own entries start.
+/// The positions in the lists at which a section's own entries start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Since {
     blocks: u32,
@@ -16,16 +16,16 @@ pub(crate) struct Since {
 /// The lists.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    /// From and to, each site + 1 or 0, as one key; and ticks.
+    /// A key of two places (each site + 1, or 0) for the block's start and end; and ticks.
     blocks: Vec<(u64, u64)>,
-    /// Site and the logarithm of a length, as one key; and tasks.
+    /// A key of the site and the logarithm of the length; and the number of tasks.
     lengths: Vec<(u64, u64)>,
-    /// The block of the strand that ended last.
+    /// The index of the block of the strand that ended last.
     last: Option<usize>,
 }
 
 impl Tally {
-    /// What comes from now on.
+    /// The position from which on new entries are added.
     #[inline]
     pub(crate) fn since(&self) -> Since {
         Since {
@@ -34,15 +34,15 @@ impl Tally {
         }
     }
 
-    /// A strand of this weight.
+    /// Adds a strand of this weight.
     #[inline]
     pub(crate) fn strand(&mut self, from: u32, to: u32, weight: u64) {
         self.last = Some(self.blocks.len());
         self.blocks.push((key(from, to), weight));
     }
 
-    /// The strand that ended last, at a create, goes on to its end in no time: it ends where that
-    /// is.
+    /// Moves the end of the last strand, which ended at a create: its task continues in no time and
+    /// ends at `place`.
     pub(crate) fn ends_at(&mut self, place: u32) {
         let last = self.last.and_then(|last| self.blocks.get_mut(last));
         if let Some((block, _)) = last {
@@ -50,34 +50,34 @@ impl Tally {
         }
     }
 
-    /// A task of this site ended, whose own strands weigh this.
+    /// Adds a task of this site whose own strands weigh `weight`. The task has ended.
     #[inline]
     pub(crate) fn task(&mut self, site: u32, weight: u64) {
         let length = 63 - (weight | 1).leading_zeros();
         self.lengths.push((key(site, length), 1));
     }
 
-    /// A block of a folded strand: no strand ends there that others may go on.
+    /// Adds a block of a folded strand. No later strand continues such a block.
     pub(crate) fn block(&mut self, from: u32, to: u32, weight: u64) {
         self.last = None;
         self.blocks.push((key(from, to), weight));
     }
 
-    /// So many tasks of this site, by the logarithm of what their own strands weigh.
+    /// Adds tasks of this site, counted by the logarithm of the weight of their own strands.
     pub(crate) fn tasks(&mut self, site: u32, lengths: &[u64]) {
         let some = lengths.iter().enumerate().filter(|n| *n.1 > 0);
         let entry = |(length, &n): (usize, &u64)| (key(site, length as u32), n);
         self.lengths.extend(some.map(entry));
     }
 
-    /// Sums all entries since then: at most one of a key is left.
+    /// Sums all entries since then, so that each key has one entry.
     pub(crate) fn sum(&mut self, since: Since) {
         self.last = None;
         sum(&mut self.blocks, since.blocks as usize);
         sum(&mut self.lengths, since.lengths as usize);
     }
 
-    /// Tells what was summed: lengths into `sites`, of which each has its row, and blocks.
+    /// Writes the sums: lengths into `sites`, which have a row for each site, and blocks.
     pub(crate) fn tell(
         &self,
         since: Since,
@@ -102,20 +102,20 @@ impl Tally {
         }
     }
 
-    /// Forgets all.
+    /// Removes all entries.
     pub(crate) fn clear(&mut self) {
         self.blocks.clear();
         self.lengths.clear();
         self.last = None;
     }
 
-    /// Bytes of memory.
+    /// Memory used, in bytes.
     pub(crate) fn memory(&self) -> usize {
         (self.blocks.len() + self.lengths.len()) * size_of::<(u64, u64)>()
     }
 }
 
-/// Two numbers as one, by which they are as well ordered.
+/// Packs two numbers into one key, which sorts in the order of the pair.
 #[inline]
 fn key(a: u32, b: u32) -> u64 {
     u64::from(a) << 32 | u64::from(b)
@@ -126,16 +126,16 @@ fn parts(key: u64) -> (u32, u32) {
     ((key >> 32) as u32, key as u32)
 }
 
-/// Sums the entries from `from` on by their keys, in the order in which these are met first unless
-/// there are many.
+/// Sums the entries from `from` on by key. The keys stay in the order of their first entries,
+/// unless there are many.
 fn sum(entries: &mut Vec<(u64, u64)>, from: usize) {
     let from = from.min(entries.len());
-    let many = entries.len() - from > MANY;
+    let many = entries.len() - from > MIN_ENTRIES_TO_SORT;
     if many {
         entries[from..].sort_unstable_by_key(|e| e.0);
     }
     let mut end = from;
-    // A subtree has few blocks and lengths, so that looking through them is quicker than sorting.
+    // A subtree has few blocks and lengths, so a linear search is faster than sorting.
     for at in from..entries.len() {
         let (key, n) = entries[at];
         let first = if many {

@@ -1,9 +1,9 @@
-//! Children of joins with next to nothing in them, looked at as a whole.
+//! Children of joins that do next to nothing, taken in as a whole.
 //!
-//! Of a recursion's tasks half and more end with their first strand, and half of the rest do
-//! nothing but join two such. These need no place on the stack and no section of their own: a
-//! join's child is remembered until the records after its beginning are looked at, and where they
-//! are those of such a task, it goes into the section of the task that joins at once.
+//! More than half of a recursion's tasks end with their first strand, and half of the rest only
+//! join two such tasks. These need no place on the stack and no section of their own. A join's
+//! child is remembered until the records after its beginning are read. If they are those of such a
+//! task, it is added to the section of the joining task at once.
 
 use crate::envelope::Envelope;
 use crate::path::End;
@@ -11,17 +11,17 @@ use crate::section::{Frame, Heaviest, Section, SiteSum, Sum, Via};
 use crate::{Fold, Thieves};
 use workspan_trace::event::{Event, Events};
 
-/// A join's child that has begun, and of which no other record was looked at.
+/// A join's child that has begun, before any other record of it was read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fresh {
-    /// Its create count.
+    /// The task's create count.
     pub seq: u64,
     pub site: u32,
     pub deferred: bool,
     pub start: u64,
 }
 
-/// What such a child did from its beginning to its end.
+/// What such a child did from beginning to end.
 struct Small {
     sum: Sum,
     /// Work of its own strands.
@@ -31,7 +31,7 @@ struct Small {
     envelope: Envelope,
 }
 
-/// Times of the records of a child that joins two, each of which ends with its first strand.
+/// Times of the records of a child that joins two tasks, each of which ends with its first strand.
 struct Twig {
     site: u32,
     joins: u64,
@@ -41,7 +41,7 @@ struct Twig {
 }
 
 impl Fold {
-    /// It goes on the stack, as any task.
+    /// Puts the child on the stack like any other task.
     pub(crate) fn push_fresh(&mut self, fresh: Fresh) {
         let frame = Frame {
             site: Some(fresh.site),
@@ -55,9 +55,9 @@ impl Fold {
         self.push(frame, base);
     }
 
-    /// Takes the records up to the child's end, where there is next to nothing in it and nothing
-    /// else happens meanwhile: the time of the last one. `(at, before)` are offset and time of the
-    /// record before, `fed` what was fed before the piece.
+    /// Takes the records up to the child's end, if the child does next to nothing and nothing else
+    /// happens meanwhile. Returns the time of the last record. `(at, before)` are the offset and
+    /// the time of the record before; `fed` is the number of bytes fed before this piece.
     #[inline]
     pub(crate) fn small(
         &mut self,
@@ -84,7 +84,7 @@ impl Fold {
             return None;
         }
         let small = match twig {
-            // One that is long may become a record of its own.
+            // A long one may become a record of its own.
             Some(_) if t.saturating_sub(fresh.start) >= self.options.grain / 8 => return None,
             Some(twig) if self.is_kept(self.site(twig.site)) => return None,
             Some(twig) => self.twig(&fresh, &twig)?,
@@ -102,7 +102,7 @@ impl Fold {
         Some(t)
     }
 
-    /// True when no section is as long as the grain at `t`, and nothing pauses or cuts until then.
+    /// Whether no section reaches the grain before `t`, and no pause or cut comes before `t`.
     #[inline]
     pub(crate) fn nothing_happens(&self, t: u64) -> bool {
         let young = |oldest: &Section| oldest.length(t) < self.grain_of(oldest);
@@ -113,7 +113,7 @@ impl Fold {
             && self.sections.first().is_some_and(young)
     }
 
-    /// Weight and probes of a strand.
+    /// The weight of a strand, and the probe time taken out of it.
     #[inline]
     pub(crate) fn weigh(&self, from: u64, to: u64) -> (u64, u64) {
         let length = to.saturating_sub(from);
@@ -121,7 +121,7 @@ impl Fold {
         (length - probes, probes)
     }
 
-    /// It did nothing but end at `t`.
+    /// Handles a child that only ran and ended at `t`.
     #[inline]
     fn leaf(&mut self, fresh: &Fresh, t: u64) -> Option<Small> {
         let (weight, probes) = self.weigh(fresh.start, t);
@@ -143,7 +143,7 @@ impl Fold {
         })
     }
 
-    /// It joined two that did nothing.
+    /// Handles a child that joined two tasks that only ran.
     fn twig(&mut self, fresh: &Fresh, twig: &Twig) -> Option<Small> {
         let site = self.site(twig.site);
         let outer = self.sections.last()?;
@@ -204,7 +204,8 @@ impl Fold {
         })
     }
 
-    /// It has ended at `t` and becomes part of the section on top. `None` where that can't be.
+    /// The child ended at `t` and becomes part of the section on top. Returns `None` if that is not
+    /// possible.
     #[inline]
     fn ended(&mut self, fresh: &Fresh, mut small: Small, t: u64) -> Option<()> {
         let &Fresh { seq, site, .. } = fresh;
@@ -241,7 +242,8 @@ impl Fold {
 }
 
 impl Twig {
-    /// The rest of its records, after the one at which it joins; and the last of them.
+    /// Reads the rest of the child's records after its join. Returns their times and the last
+    /// record.
     #[inline]
     fn read<'a>(site: u32, joins: u64, ahead: &mut Events<'a>) -> Option<(Twig, Event<'a>)> {
         let (first_ends, Event::End) = ahead.next_of_join()? else {

@@ -1,6 +1,6 @@
-//! Tasks that end with their first strand, as half of a recursion's do: they need no place on the
-//! stack and no section of their own. Where the end is the next record, such a task goes from its
-//! creation into the section of the task below at once.
+//! Tasks that end with their first strand, as half of a recursion's tasks do. They need no place on
+//! the stack and no section of their own: if the end is the next record, such a task is added to
+//! the section of the task below at once.
 
 use crate::Fold;
 use crate::nested_record::Inner;
@@ -10,9 +10,9 @@ use workspan_trace::event::{Event, Events};
 use workspan_trace::wire::TaskRef;
 
 impl Fold {
-    /// The task named begins, by a record that starts at offset `at` and that was not put out yet:
-    /// takes that record and the task's end, where that is the next one and nothing happens in
-    /// between. Returns when it ends; else all is as it was.
+    /// The named task begins with a record at offset `at` that has not been written yet. Takes that
+    /// record and the task's end, if the end is the next record and nothing happens in between, and
+    /// returns the time of the end. Otherwise changes nothing.
     #[inline]
     pub(crate) fn whole_leaf(
         &mut self,
@@ -44,8 +44,8 @@ impl Fold {
         Some(t)
     }
 
-    /// This child of the section on top did nothing but run, and becomes part of it. `None` where
-    /// that can't be.
+    /// Adds this child of the section on top, which only ran, to the section. Returns `None` if
+    /// that is not possible.
     #[inline]
     fn leaf_ended(&mut self, child: u32, began: u64, t: u64) -> Option<()> {
         let (weight, probes) = self.weigh(began, t);

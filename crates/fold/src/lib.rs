@@ -1,22 +1,22 @@
-//! Folding (MODEL.md §7): from the records of one thread, those in which subtrees that ran on it
-//! alone are one record.
+//! Folding (MODEL.md §7): turns the records of one thread into records in which a subtree that ran
+//! on that thread alone is a single record.
 //!
-//! What comes out is at every moment a trace of the same run. A *section* is a stretch of a task
-//! from the start of one of its strands on, with all the tasks that it created since. Where a
-//! strand ends and all of these have been joined, the section has one entry and one exit, and its
-//! records may be replaced by a folded one: then it is that strand. Sections of the tasks on the
-//! stack lie in each other, and an inner one that is folded goes into the outer one, of whose
-//! records it is a part, once more. A section is given up when it is as long as the grain, and when
-//! one of §7's conditions does not hold: then so are those around it, and what is inside of it
-//! stays as it is.
+//! The output is at every moment a trace of the same run. A *section* is a stretch of a task from
+//! the start of one of its strands on, with all the tasks that the task has created since. Where a
+//! strand ends and all of these tasks have been joined, the section has one entry and one exit. Its
+//! records may then be replaced by one folded record, which makes it a single strand. The sections
+//! of the tasks on the stack are nested, and an inner section that was folded is part of the outer
+//! section's records, so it can be folded again with them. A section is given up when it is as long
+//! as the grain, or when one of the conditions of §7 does not hold. All sections around it are
+//! given up too; what is inside of it stays as it is.
 //!
-//! A task of a scope that creates others into that same scope and ends before them, as those of
-//! Rayon do, has one exit all the same, where its thread runs them next: they end where it does, at
-//! the scope's wait. It is folded with them (`outward`).
+//! A task may create others into the scope that it is a member of and end before them, as tasks of
+//! Rayon's scopes do. It still has one exit if its thread runs them next, because they all end at
+//! the scope's wait. It is folded with them (`tail_spawns`).
 //!
-//! Beyond §7, these are never folded: detached tasks, tasks that did not wait for all of their
-//! children, dependences, yields, what a loop's chunks create, records of counters, and sections
-//! whose envelope has more than eight corners.
+//! Beyond the conditions of §7, these are never folded: detached tasks, tasks that did not wait for
+//! all of their children, dependences, yields, tasks that a loop's chunks create, records of
+//! counters, and sections whose envelope has more than eight corners.
 
 mod close;
 mod constraints;
@@ -58,21 +58,21 @@ use crate::section::{Child, Frame, Group, Section, SiteSum};
 use crate::tail_spawns::Members;
 pub use crate::thread_tail::Tails;
 
-/// Folds a thread's records as they come. Time O(1) a record, but for the sites and blocks of a
-/// subtree; memory in proportion to the stack and to the records of one grain.
+/// Folds a thread's records as they come. Takes O(1) time per record, except for the sites and
+/// blocks of a subtree. Memory is proportional to the stack and to the records of one grain.
 #[derive(Debug)]
 pub struct Fold {
     thread: u32,
     options: FoldOptions,
-    /// Counts of creates and of scopes.
+    /// The number of creates and of scopes so far.
     tasks: u64,
     scopes: u64,
-    /// Time of the last record.
+    /// The time of the last record.
     now: u64,
     frames: Vec<Frame>,
-    /// A join's child that is not on the stack yet; only until the next record is looked at.
+    /// A join's child that is not on the stack yet; set only until the next record is read.
     fresh: Option<Fresh>,
-    /// Those of the topmost tasks, which may still be folded.
+    /// The sections of the topmost tasks, which may still be folded.
     sections: Slots<Section>,
     inner: Inner,
     children: Slots<Child>,
@@ -84,36 +84,36 @@ pub struct Fold {
     paths: Paths,
     out: Output,
     folded: u64,
-    /// A pause that was not taken out yet, for how much of it the thread was off the CPU, and how
-    /// many more records it may lie before.
+    /// A pause that has not been taken out yet, how much of it the thread was off the CPU, and the
+    /// number of further records that it may lie before.
     pause: u64,
     pause_off: u64,
     pause_records: u8,
     off_gaps: OffGaps,
-    /// Nothing is folded any more.
+    /// Folding has ended: nothing is folded any more.
     over: bool,
-    /// Taken out of each strand, in ticks.
+    /// The time taken out of each strand for its probes, in ticks.
     probes: u64,
-    /// Which site each counts as; empty: itself.
+    /// The site that each site counts as. If empty, each counts as itself.
     sites_as: Vec<u32>,
     cuts: Cuts,
     bad: bool,
-    /// Bytes fed, up to and with the record that is looked at.
+    /// Bytes fed, including the current record.
     fed: u64,
     says_sources: bool,
     saves_tasks: bool,
-    /// Kept for their memory.
+    /// Scratch space, kept for its memory.
     record: FoldedRecord,
     encoded: Vec<u8>,
     instead: Vec<u8>,
 }
 
-/// Memory is looked at every so many records.
-const LOOK: u32 = 1024;
+/// The number of records between two checks of the memory in use.
+const RECORDS_PER_MEMORY_CHECK: u32 = 1024;
 
 impl Fold {
-    /// For the thread of this number, which has counted so many creates and scopes before its first
-    /// record here.
+    /// Creates a folder for the thread with this number, which had made this many creates and
+    /// scopes before its first record here.
     pub fn new(thread: u32, (tasks, scopes): (u64, u64), options: FoldOptions) -> Fold {
         Fold {
             thread,
@@ -152,54 +152,56 @@ impl Fold {
         }
     }
 
-    /// For a thread that has this open at `t`, before its first record here: tasks that are on its
-    /// stack stay as they are.
+    /// Creates a folder for a thread that has these tasks open at `t`, before its first record
+    /// here. Tasks on its stack stay as they are.
     pub fn going_on(thread: u32, open: &ThreadState, t: u64, options: FoldOptions) -> Fold {
         let mut fold = Fold::new(thread, (open.tasks, open.scopes), options);
         fold.restart(open.stack.iter().map(|task| task.state), t);
         fold
     }
 
-    /// From now on. Larger is always possible; smaller gives up what is longer.
+    /// Sets the grain, in ticks, from now on. A larger grain is always possible; a smaller one
+    /// gives up longer sections.
     pub fn set_grain(&mut self, grain: u64) {
         self.options.grain = grain;
     }
 
-    /// From now on; ascending.
+    /// Sets the sites whose tasks are not folded from now on, in ascending order.
     pub fn set_kept(&mut self, kept: Vec<u32>) {
         self.options.kept = kept;
     }
 
-    /// Weights are without the probes: each strand has one at its start and one at its end, which
-    /// cost so many ticks each (MODEL.md §2). To be told before the first record.
+    /// Takes the probes out of all weights: each strand has one at its start and one at its end,
+    /// each of `ticks` ticks (MODEL.md §2). Call it before the first record.
     pub fn take_out_probes(&mut self, ticks: u64) {
         self.probes = ticks.saturating_mul(2);
     }
 
-    /// Site `i` counts as site `sites[i]`, where several are one place to people: instances of one
-    /// inside another's are not outermost then. To be told before the first record.
+    /// Makes site `i` count as site `sites[i]`, where several sites are one place to the user. An
+    /// instance of one inside another's is then not outermost. Call it before the first record.
     pub fn count_sites_as(&mut self, sites: Vec<u32>) {
         self.sites_as = sites;
     }
 
-    /// Folded records say which bytes they were folded from ([`FoldedRecord::source`]).
+    /// Makes folded records name the bytes that they were folded from ([`FoldedRecord::source`]).
     pub fn say_sources(&mut self) {
         self.says_sources = true;
     }
 
-    /// What stays is read into a graph, in which a task takes more room than its records: small
-    /// subtrees are folded too, beside which others wait to run, as what is around all of them may
-    /// become too long.
+    /// Folds small subtrees even while sibling tasks are ready to run, because the tasks around
+    /// them may become too long to fold. For callers that build a graph, in which a task takes more
+    /// room than its records.
     pub fn save_tasks(&mut self) {
         self.saves_tasks = true;
     }
 
-    /// What to do when, beside folding: in the order of time, all of it later than what was fed.
+    /// Sets what to do at certain times besides folding. The cuts are in order of time, and all are
+    /// later than the records fed so far.
     pub fn plan(&mut self, cuts: Vec<(u64, Cut)>) {
         self.cuts = Cuts::new(cuts);
     }
 
-    /// Takes whole records, the first of which counts its ticks from `base`.
+    /// Takes whole records. The first record's ticks count from `base`.
     pub fn feed(&mut self, records: &[u8], base: u64) {
         self.out.start(base);
         self.out.feed(records);
@@ -240,7 +242,7 @@ impl Fold {
             self.record(before, t, event, at..end);
             (at, before, self.now) = (end, t, t);
             look += 1;
-            if look % LOOK == 0 && self.memory() > self.options.memory {
+            if look % RECORDS_PER_MEMORY_CHECK == 0 && self.memory() > self.options.memory {
                 self.give_up();
             }
         }
@@ -253,60 +255,61 @@ impl Fold {
         }
     }
 
-    /// After the records fed so far the thread did something else for so many ticks, as folding
-    /// them: they are no work, and don't make what is folded any longer. A strand that is not
-    /// folded keeps them. For `off` of them it was off the CPU.
+    /// After the records fed so far, the thread did something else for `ticks` ticks, such as
+    /// folding them. This time is not work and does not lengthen sections; a strand that is not
+    /// folded keeps it. The thread was off the CPU for `off` of these ticks.
     pub fn paused(&mut self, ticks: u64, off: u64) {
         (self.pause, self.pause_off) = (ticks, off.min(ticks));
-        // The records that are written next may have been on their way before the pause.
+        // The next records may have been written before the pause.
         self.pause_records = 8;
     }
 
-    /// Nothing that was fed may be folded any more.
+    /// Ends folding: no record that was fed may be folded any more.
     pub fn finish(&mut self) {
         self.give_up();
     }
 
-    /// Gives up sections, the outermost first, until the records of the rest take at most `bytes`.
+    /// Gives up sections, the outermost first, until the records that may still be folded take at
+    /// most `bytes`.
     pub fn keep_pending_below(&mut self, bytes: usize) {
         while !self.sections.is_empty() && self.pending().0.len() > bytes {
             self.give_up_oldest();
         }
     }
 
-    /// True when it was fed bytes that are no record.
+    /// Whether it was fed bytes that are not a record.
     pub fn is_bad(&self) -> bool {
         self.bad
     }
 
-    /// The records that stay as they are, and what the first one's ticks count from.
+    /// The records that stay as they are, and the time from which the first one's ticks count.
     pub fn firm(&self) -> (&[u8], u64) {
         self.out.before(self.boundary())
     }
 
-    /// The records that may still be folded, and what the first one's ticks count from.
+    /// The records that may still be folded, and the time from which the first one's ticks count.
     pub fn pending(&self) -> (&[u8], u64) {
         let boundary = self.boundary();
         (self.out.after(boundary), boundary.last)
     }
 
-    /// Time of the last record that came out.
+    /// The time of the last record written.
     pub fn last(&self) -> u64 {
         self.out.mark().last
     }
 
-    /// Forgets the firm records.
+    /// Removes the firm records.
     pub fn take_firm(&mut self) {
         let boundary = self.boundary();
         self.out.take(boundary);
     }
 
-    /// Folded records written so far, those folded into others later included.
+    /// The number of folded records written so far, including those folded into others later.
     pub fn folded(&self) -> u64 {
         self.folded
     }
 
-    /// The site that this one counts as.
+    /// The site that `site` counts as.
     #[inline]
     fn site(&self, site: u32) -> u32 {
         self.sites_as.get(site as usize).copied().unwrap_or(site)
@@ -316,7 +319,7 @@ impl Fold {
         self.sections.first().map_or(self.out.mark(), |s| s.mark)
     }
 
-    /// Bytes of memory, about.
+    /// Memory used, in bytes (approximate).
     pub fn memory(&self) -> usize {
         self.frames.len() * size_of::<Frame>()
             + self.sections.memory()

@@ -1,47 +1,47 @@
-//! A strand that stands for a subtree folded before, as while the program was recorded: it goes
-//! into its section with all that its record says, so that a reader folds on where a recorder, with
-//! its smaller grain, had to stop.
+//! A folded strand inside a section, for example one folded while the program was recorded. It goes
+//! into its section with everything that its record says. A reader can thus go on folding where a
+//! recorder had to stop because of its smaller grain.
 
 use crate::Fold;
 use crate::envelope::Envelope;
 use crate::section::SiteSum;
 use workspan_trace::folded::FoldedRecord;
 
-/// Counts and levels beyond these are damage, and sums of them can still be counted on from.
-const MOST: u64 = 1 << 32;
-const DEEPEST: u32 = 1 << 24;
+/// Larger counts and levels are damage. Sums of smaller ones do not overflow.
+const MAX_COUNT: u64 = 1 << 32;
+const MAX_LEVELS: u32 = 1 << 24;
 
 /// What the open strand of the task on top stands for.
 #[derive(Debug, Default)]
 pub(crate) enum Inner {
-    /// Itself.
+    /// Only itself.
     #[default]
     Nothing,
-    /// This record; how many tasks and scopes that are, to number what comes after it, is still to
-    /// be told.
-    Told(Box<FoldedRecord>),
-    /// This record.
+    /// This folded record. The record that gives its number of tasks and scopes, which the numbers
+    /// of later ones need, has not come yet.
+    Unnumbered(Box<FoldedRecord>),
+    /// This folded record, with its number of tasks and scopes known.
     Whole(Box<FoldedRecord>),
 }
 
 impl Fold {
-    /// [`workspan_trace::wire::Kind::Folded`]: nothing is folded around one that contradicts
-    /// itself, or whose weights were corrected already.
+    /// Handles [`workspan_trace::wire::Kind::Folded`]. Nothing is folded around a record that
+    /// contradicts itself or whose weights were corrected already.
     pub(crate) fn stands_for(&mut self, bytes: &[u8]) {
         if self.sections.is_empty() {
             return;
         }
         match FoldedRecord::decode(bytes).filter(is_sound) {
-            Some(record) => self.inner = Inner::Told(Box::new(record)),
+            Some(record) => self.inner = Inner::Unnumbered(Box::new(record)),
             None => self.give_up(),
         }
     }
 
-    /// [`workspan_trace::wire::Kind::Skip`], which says of how many tasks and scopes the folded
-    /// record before it is.
+    /// Handles [`workspan_trace::wire::Kind::Skip`], which gives the number of tasks and scopes of
+    /// the folded record before it.
     pub(crate) fn skip(&mut self, tasks: u64, scopes: u64) {
         match std::mem::take(&mut self.inner) {
-            Inner::Told(record) if record.tasks == tasks && scopes <= MOST => {
+            Inner::Unnumbered(record) if record.tasks == tasks && scopes <= MAX_COUNT => {
                 if let Some(section) = self.sections.last_mut() {
                     section.sum.scopes += scopes;
                     self.inner = Inner::Whole(record);
@@ -51,8 +51,8 @@ impl Fold {
         }
     }
 
-    /// The open strand, which has just ended after so many ticks, goes into its section as what it
-    /// stands for. `None` where it can't.
+    /// Adds the open strand, which has just ended after `length` ticks, to its section as the
+    /// record it stands for. Returns `None` if that is not possible.
     pub(crate) fn goes_on_folded(&mut self, inner: Inner, length: u64) -> Option<()> {
         let top = self.frames.last()?;
         let depth = self.frames.len() as u32 - 1;
@@ -60,7 +60,7 @@ impl Fold {
         let Inner::Whole(mut record) = inner else {
             return None;
         };
-        // What is neither is the time in which the thread folded.
+        // The remaining time is the time in which the thread folded.
         let folding = length
             .checked_sub(record.work)?
             .checked_sub(record.between)?
@@ -81,7 +81,7 @@ impl Fold {
         let sum = &mut section.sum;
         sum.work = sum.work.saturating_add(record.work);
         if self.probes > 0 {
-            // Time off the CPU, too, was neither in its tasks nor in the runtime between them.
+            // Off-CPU time, too, belongs neither to its tasks nor to the runtime between them.
             let recording = taken_out.saturating_add(folding);
             let recording = recording.saturating_add(record.off_cpu);
             sum.probes = sum.probes.saturating_add(recording);
@@ -92,8 +92,8 @@ impl Fold {
         sum.strands += record.strands;
         sum.levels = sum.levels.max(record.levels);
         sum.ready = sum.ready.saturating_add(record.ready_integral);
-        // Of sites inside of each other the outermost work has both: what is left is the least of
-        // the task's own.
+        // Nested sites are counted in the outermost work of both, so the difference is a lower
+        // bound of the task's own work.
         let others = record.sites.iter().map(|site| site.work);
         let others = others.fold(0, u64::saturating_add);
         section.own = section
@@ -132,8 +132,8 @@ impl Fold {
         Some(())
     }
 
-    /// Takes the probes' time out of a record's weights, all in proportion (MODEL.md §7). Returns
-    /// how much that was.
+    /// Takes the probes' time out of a record's weights, in proportion (MODEL.md §7). Returns the
+    /// time taken out.
     fn leave_out_probes(&self, record: &mut FoldedRecord) -> u64 {
         let work = record.work;
         let probes = self.probes.saturating_mul(record.strands.max(1)).min(work);
@@ -161,7 +161,7 @@ impl Fold {
     }
 }
 
-/// True for what a recorder may have written: then sums of such records stay within bounds.
+/// Whether a recorder may have written this record, so that sums of such records do not overflow.
 fn is_sound(record: &FoldedRecord) -> bool {
     let counts = [record.tasks, record.spawns, record.syncs, record.strands];
     let site = |site: &workspan_trace::folded::FoldedSite| {
@@ -176,9 +176,9 @@ fn is_sound(record: &FoldedRecord) -> bool {
             && site.work <= record.work
             && site.critical_work <= record.span
     };
-    (1..=MOST).contains(&record.tasks)
-        && counts.iter().all(|&count| count <= MOST)
-        && record.levels <= DEEPEST
+    (1..=MAX_COUNT).contains(&record.tasks)
+        && counts.iter().all(|&count| count <= MAX_COUNT)
+        && record.levels <= MAX_LEVELS
         && record.probes == 0
         && record.source.is_none()
         && record.span <= record.work

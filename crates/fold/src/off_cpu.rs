@@ -1,35 +1,35 @@
 //! Time off the CPU in the records that are fed.
 //!
 //! A thread's CPU clock tells how long it did not run between two moments, but not when. Most
-//! strands and the gaps between them take far less time than a preemption, so the interval is taken
-//! to be a part of the shortest time between two records that can hold it.
+//! strands, and the gaps between them, are far shorter than a preemption, so the off-CPU time is
+//! placed in the shortest time between two records that can hold it.
 
 use crate::Fold;
 use crate::section::Waits;
 use workspan_trace::event::Events;
 
-/// The thread was off the CPU for so many ticks between two moments.
+/// An interval in which the thread was off the CPU for some time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OffWindow {
-    /// When it was not off yet, in ticks.
+    /// A time at which the thread was not yet off the CPU, in ticks.
     pub from: u64,
-    /// When it was no longer.
+    /// A time at which it was back on the CPU, in ticks.
     pub to: u64,
-    /// For how long in between, in ticks.
+    /// How long it was off the CPU in between, in ticks.
     pub ticks: u64,
 }
 
-/// A time between two records.
+/// The time between two records.
 #[derive(Debug, Clone, Copy)]
 struct Gap {
     from: u64,
     to: u64,
-    /// Ticks of it in which the thread was off the CPU.
+    /// Ticks in which the thread was off the CPU.
     off: u64,
 }
 
 impl Gap {
-    /// How much of a window it can hold. A strand that took time still takes some.
+    /// How much of a window the gap can hold. A strand that took time keeps some of it.
     fn room(&self, window: &OffWindow) -> u64 {
         let both = self.to.min(window.to);
         let length = both.saturating_sub(self.from.max(window.from));
@@ -38,12 +38,13 @@ impl Gap {
     }
 }
 
-/// Where the thread was off the CPU in the piece that is fed.
+/// Where the thread was off the CPU in the current piece.
 #[derive(Debug, Default)]
 pub(crate) struct OffGaps {
-    /// Told, and not yet looked for.
+    /// Windows that have not been placed yet.
     windows: Vec<OffWindow>,
-    /// The time of the record that ends the next such gap, and the ticks in it; the last one first.
+    /// Gaps with off-CPU time: the time of the record that ends the gap, and the ticks off the CPU.
+    /// The last gap comes first.
     gaps: Vec<(u64, u64)>,
 }
 
@@ -54,14 +55,15 @@ impl OffGaps {
         self.gaps.last().map_or(u64::MAX, |gap| gap.0)
     }
 
-    /// Looks for what was told in these records, the first of which counts its ticks from `base`.
+    /// Places the windows in the gaps between these records. The first record's ticks count from
+    /// `base`.
     pub(crate) fn find(&mut self, records: &[u8], base: u64) {
         self.gaps.clear();
         let Some(least) = self.windows.iter().map(|w| w.ticks).min() else {
             return;
         };
-        // A gap that is much shorter is none that a window is divided over.
-        let least = (least / NEGLIGIBLE).max(1);
+        // Much shorter gaps get no share of a window.
+        let least = (least / WINDOW_PER_NEGLIGIBLE_REST).max(1);
         let mut gaps = Vec::new();
         let mut before = base;
         for (t, _) in Events::new(records, base) {
@@ -82,15 +84,15 @@ impl OffGaps {
     }
 }
 
-/// Puts a window's time into the shortest gap that can hold all of it, or as much as can be into
-/// the longest one, and the rest likewise.
+/// Puts a window's time into the shortest gap that can hold all of it. If there is none, puts as
+/// much as possible into the longest gap and goes on with the rest.
 fn divide(window: &OffWindow, gaps: &mut [Gap]) {
     let from = gaps.partition_point(|gap| gap.to <= window.from);
     let to = gaps.partition_point(|gap| gap.from < window.to).max(from);
     let near = gaps.get_mut(from..to).unwrap_or(&mut []);
     let mut rest = window.ticks;
-    // An interval that was too long for one gap was several.
-    for _ in 0..near.len().min(MOST_INTERVALS) {
+    // A time that is too long for one gap was several off-CPU intervals.
+    for _ in 0..near.len().min(MAX_INTERVALS_PER_WINDOW) {
         let rooms = near
             .iter()
             .enumerate()
@@ -104,26 +106,26 @@ fn divide(window: &OffWindow, gaps: &mut [Gap]) {
             gap.off += part;
         }
         rest -= part;
-        if rest <= window.ticks / NEGLIGIBLE {
+        if rest <= window.ticks / WINDOW_PER_NEGLIGIBLE_REST {
             return;
         }
     }
 }
 
-/// Intervals that a window is divided into at most.
-const MOST_INTERVALS: usize = 64;
-/// What is left of a window is not looked for any more when it is this part of it.
-const NEGLIGIBLE: u64 = 256;
+/// The largest number of gaps that a window is divided over.
+const MAX_INTERVALS_PER_WINDOW: usize = 64;
+/// A rest smaller than the window's ticks divided by this is dropped.
+const WINDOW_PER_NEGLIGIBLE_REST: u64 = 256;
 
 impl Fold {
-    /// In the records fed next the thread was off the CPU for so long. That is no work and does not
-    /// make what is folded any longer; a folded record says how much of it is inside. Strands that
-    /// are not folded keep it.
+    /// In the records fed next, the thread was off the CPU in this window. The time off the CPU is
+    /// not work and does not lengthen sections; a folded record says how much of it is inside.
+    /// Strands that are not folded keep it.
     pub fn off_cpu(&mut self, window: OffWindow) {
         self.off_gaps.windows.push(window);
     }
 
-    /// The record to come, at `t`, ends a gap in which the thread was off the CPU.
+    /// The next record, at `t`, ends a gap in which the thread was off the CPU.
     #[cold]
     pub(crate) fn take_off(&mut self, t: u64) {
         let mut off = 0u64;
@@ -160,9 +162,9 @@ mod tests {
         assert_eq!(divided((0, 7_000, 1_000), &gaps), [0, 0, 1_000, 0]);
         // Only a part of the first gap is in the window.
         assert_eq!(divided((4_500, 7_000, 400), &gaps), [400, 0, 0, 0]);
-        // None holds all of it: there were two.
+        // No gap holds all of it, so there were two.
         assert_eq!(divided((0, 7_000, 5_899), &gaps), [4_999, 0, 900, 0]);
-        // What there is no gap for stays out.
+        // Time that no gap can hold is dropped.
         assert_eq!(divided((6_020, 7_000, 900), &gaps), [0, 0, 0, 9]);
         assert_eq!(divided((7_000, 8_000, 900), &gaps), [0; 4]);
     }

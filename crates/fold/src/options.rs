@@ -1,4 +1,4 @@
-//! What a caller chooses about folding.
+//! Options of folding.
 
 /// Which edges carry a burden (MODEL.md §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -10,17 +10,18 @@ pub enum Thieves {
     TakeContinuations,
 }
 
-/// How to fold.
+/// Options of folding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoldOptions {
-    /// Only what is shorter is folded, in ticks.
+    /// Only shorter sections are folded, in ticks.
     pub grain: u64,
-    /// The largest number of tasks in what is folded.
+    /// The largest number of tasks in a folded record.
     pub max_tasks: u64,
-    /// Who carries the burden.
+    /// Which edges carry a burden.
     pub thieves: Thieves,
-    /// Tasks of these sites stay tasks, ascending.
+    /// Sites whose tasks are never folded, in ascending order.
     pub kept: Vec<u32>,
-    /// Bytes of memory for what may still be folded. Beyond, it no longer may.
+    /// The memory for records that may still be folded, in bytes. Beyond it, the outermost sections
+    /// are given up.
     pub memory: usize,
 }

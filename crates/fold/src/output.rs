@@ -1,5 +1,4 @@
-//! The records that come out: appended, and taken back from a mark on when what stands there is
-//! folded.
+//! The output records. They are appended, and removed again from a mark on when they are folded.
 
 use std::ops::Range;
 
@@ -9,37 +8,37 @@ use workspan_trace::wire::{Kind, RECORDER};
 /// A place between two records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// Bytes put out before it.
+    /// The number of bytes written before it.
     pub at: u64,
-    /// Time of the record before it.
+    /// The time of the record before it.
     pub last: u64,
 }
 
-/// Records put out and not yet taken away. Those that go out as they came are copied many at a
-/// time: they wait in the piece that was fed.
+/// Records that were written and not yet taken away. Records that are copied unchanged wait in the
+/// piece that was fed, so that many can be copied at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     bytes: Vec<u8>,
-    /// The piece, and which part of it comes after `bytes`.
+    /// The piece, and the part of it that comes after `bytes`.
     piece: Vec<u8>,
     waiting: Range<usize>,
-    /// Bytes taken away before these.
+    /// The number of bytes taken away before these.
     gone: u64,
-    /// What the first record's ticks count from.
+    /// The time from which the first record's ticks count.
     pub base: u64,
     last: u64,
     started: bool,
 }
 
 impl Output {
-    /// The first record's ticks count from here.
+    /// Sets the time from which the first record's ticks count.
     pub(crate) fn start(&mut self, base: u64) {
         if !self.started {
             (self.started, self.base, self.last) = (true, base, base);
         }
     }
 
-    /// The records that are looked at next are these.
+    /// Sets the piece whose records are read next.
     pub(crate) fn feed(&mut self, piece: &[u8]) {
         self.flush();
         self.piece.clear();
@@ -47,7 +46,7 @@ impl Output {
         self.waiting = 0..0;
     }
 
-    /// Nothing waits.
+    /// Copies the records that wait.
     pub(crate) fn flush(&mut self) {
         let some = self.piece.get(self.waiting.clone()).unwrap_or(&[]);
         self.bytes.extend_from_slice(some);
@@ -63,13 +62,13 @@ impl Output {
         }
     }
 
-    /// Where a mark is in the bytes that are there.
+    /// The position of a mark in the bytes that are there.
     fn index(&self, mark: Mark) -> usize {
         (mark.at.saturating_sub(self.gone) as usize).min(self.bytes.len())
     }
 
-    /// Appends the record in this part of the piece as it came: `before` is the time its ticks
-    /// counted from, `t` its own.
+    /// Appends the record in this part of the piece unchanged. `before` is the time from which its
+    /// ticks counted; `t` is its own time.
     #[inline]
     pub(crate) fn copy(&mut self, before: u64, t: u64, record: Range<usize>) {
         if self.last != before {
@@ -83,7 +82,7 @@ impl Output {
         self.last = t;
     }
 
-    /// Appends it with its ticks counted from another time.
+    /// Appends the record with its ticks counted from another time.
     #[cold]
     fn copy_later(&mut self, t: u64, record: Range<usize>) {
         self.flush();
@@ -95,7 +94,7 @@ impl Output {
         }
     }
 
-    /// Appends a record that is nothing but a head.
+    /// Appends a record that consists of a head only.
     pub(crate) fn put(&mut self, kind: Kind, t: u64) {
         self.flush();
         head(&mut self.bytes, kind as u8, t.saturating_sub(self.last));
@@ -109,14 +108,14 @@ impl Output {
         push_varint(&mut self.bytes, ticks);
     }
 
-    /// Appends bytes that are no record.
+    /// Appends bytes that are not a record.
     pub(crate) fn copy_bad(&mut self, bytes: &[u8]) {
         self.flush();
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Puts `records`, at the time of the record before `to`, in place of what stands between the
-    /// marks. Returns where they end.
+    /// Replaces the bytes between the marks by `records`, at the time of the record before `to`.
+    /// Returns the mark after them.
     pub(crate) fn replace(&mut self, from: Mark, to: Mark, records: &[u8]) -> Mark {
         self.flush();
         let (start, end) = (self.index(from), self.index(to));
@@ -132,17 +131,17 @@ impl Output {
         }
     }
 
-    /// What stands before the mark, and what its ticks count from.
+    /// The records before the mark, and the time from which their ticks count.
     pub(crate) fn before(&self, mark: Mark) -> (&[u8], u64) {
         (self.bytes.get(..self.index(mark)).unwrap_or(&[]), self.base)
     }
 
-    /// What stands after it; its ticks count from the mark's time.
+    /// The records after the mark; their ticks count from the mark's time.
     pub(crate) fn after(&self, mark: Mark) -> &[u8] {
         self.bytes.get(self.index(mark)..).unwrap_or(&[])
     }
 
-    /// Takes away what stands before the mark.
+    /// Removes the records before the mark.
     pub(crate) fn take(&mut self, mark: Mark) {
         let end = self.index(mark);
         self.bytes.drain(..end);
@@ -150,13 +149,13 @@ impl Output {
         self.base = mark.last;
     }
 
-    /// Bytes of memory.
+    /// Memory used, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.bytes.len() + self.waiting.len()
     }
 }
 
-/// Appends a record's head; `code` is its kind in the head's low 5 bits.
+/// Appends a record's head; `code` is the record's kind in the head's low 5 bits.
 pub(crate) fn head(out: &mut Vec<u8>, code: u8, delta: u64) {
     let delta = delta.min((1 << 56) - 1);
     let n = (71 - delta.leading_zeros() as usize) / 8;

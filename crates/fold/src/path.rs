@@ -1,6 +1,6 @@
-//! Heaviest paths as lists that share their beginnings, so that a fork copies nothing.
+//! Heaviest paths as lists with shared prefixes, so that a fork copies nothing.
 
-/// No node: the beginning.
+/// The beginning of every path: no node.
 pub(crate) const START: u32 = u32::MAX;
 
 /// A piece of a path: strands of one task, one after the other.
@@ -8,12 +8,12 @@ pub(crate) const START: u32 = u32::MAX;
 struct Node {
     before: u32,
     site: u32,
-    /// The task's place on the stack.
+    /// The task's position on the stack.
     depth: u32,
     weight: u64,
 }
 
-/// The end of a path: a node, and what was run since by the task that is there.
+/// The end of a path: a node, and the weight that the current task has run since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct End {
     pub node: u32,
@@ -24,12 +24,12 @@ pub(crate) struct End {
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
     nodes: Vec<Node>,
-    /// Kept for its memory.
+    /// Scratch space, kept for its memory.
     sums: Vec<Node>,
 }
 
 impl Paths {
-    /// Nodes so far.
+    /// The number of nodes.
     pub(crate) fn length(&self) -> u32 {
         self.nodes.len() as u32
     }
@@ -50,9 +50,9 @@ impl Paths {
         }
     }
 
-    /// Sums the path from node `from` on, by site and by whether it is of the task at `depth`; only
-    /// these sums are left of all nodes from there on. Calls
-    /// `f(site, true for that task's own, weight)`.
+    /// Sums the path from node `from` on, by site and by whether the node belongs to the task at
+    /// `depth`. Replaces all nodes from there on by these sums. Calls `f(site, true for that task's
+    /// own, weight)`.
     pub(crate) fn sum(
         &mut self,
         from: u32,
@@ -87,12 +87,12 @@ impl Paths {
         self.sums = sums;
     }
 
-    /// Forgets all.
+    /// Removes all nodes.
     pub(crate) fn clear(&mut self) {
         self.nodes.clear();
     }
 
-    /// Bytes of memory.
+    /// Memory used, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.nodes.len() * size_of::<Node>()
     }

@@ -1,38 +1,39 @@
-//! Tasks that stand ready outside of a section.
+//! Tasks outside of a section that are ready to run.
 //!
-//! While workers are idle the tasks that stand ready count, but no more of them than there are idle
-//! workers (MODEL.md §5). A task that its thread created before the section and begins after it
-//! stands ready all the time in between, so where there is one for each idle worker, whatever
-//! stands ready inside of the section changes nothing.
+//! While workers are idle, ready tasks count as delay, but no more of them than there are idle
+//! workers (MODEL.md §5). A task that its thread created before the section and begins after it is
+//! ready all the time in between. If there is such a task for each idle worker, ready tasks inside
+//! of the section change nothing.
 
 use crate::Fold;
 use crate::section::Section;
 
-/// What is known of the thread's tasks and of the other workers.
+/// The thread's tasks that have not begun, and the idle workers.
 #[derive(Debug, Default)]
 pub(crate) struct Outside {
-    /// Tasks created here that have not begun, but for those that another thread will run.
+    /// The number of tasks created here that have not begun and that no other thread will run.
     waiting: u64,
-    /// Counts of creates that other threads run, descending.
+    /// Create counts of the tasks that other threads run, in descending order.
     taken: Vec<u64>,
-    /// Workers that are idle, and in ticks what may be folded without a look at them.
+    /// The number of idle workers, and the length in ticks below which a section may be folded
+    /// regardless of them.
     idle: (u32, u64),
 }
 
 impl Fold {
-    /// The thread's creates of these counts, ascending, are run by other threads. To be told before
-    /// the first record.
+    /// Names the thread's tasks that other threads run, by create count in ascending order. Call it
+    /// before the first record.
     pub fn others_take(&mut self, mut taken: Vec<u64>) {
         taken.reverse();
         self.outside.taken = taken;
     }
 
-    /// So many workers are idle from now on.
+    /// Sets the number of idle workers from now on.
     pub(crate) fn set_idle(&mut self, workers: u32, short: u64) {
         self.outside.idle = (workers, short);
     }
 
-    /// The thread's create of this count stands ready, or will.
+    /// The task with this create count is ready, or will be.
     #[inline]
     pub(crate) fn waits_outside(&mut self, seq: u64) {
         let taken = &mut self.outside.taken;
@@ -42,20 +43,20 @@ impl Fold {
         }
     }
 
-    /// One of them begins here.
+    /// One of the ready tasks begins on this thread.
     #[inline]
     pub(crate) fn waits_no_more(&mut self) {
         self.outside.waiting = self.outside.waiting.saturating_sub(1);
     }
 
-    /// How many stand ready.
+    /// The number of ready tasks.
     #[inline]
     pub(crate) fn waiting(&self) -> u64 {
         self.outside.waiting
     }
 
-    /// Below how many ticks a section may be folded. No section may be longer than one inside of
-    /// it: that has as many tasks outside, or more.
+    /// The length, in ticks, below which a section may be folded. An inner section's limit is never
+    /// below that of an outer one, because it has at least as many ready tasks outside of it.
     #[inline]
     pub(crate) fn grain_of(&self, section: &Section) -> u64 {
         let (workers, short) = self.outside.idle;

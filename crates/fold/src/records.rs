@@ -1,4 +1,4 @@
-//! One record after the other.
+//! Handles one record after the other.
 
 use std::ops::Range;
 
@@ -8,11 +8,12 @@ use workspan_trace::event::Event;
 use workspan_trace::thread_state::TaskState;
 use workspan_trace::wire::Kind;
 
-/// Counts beyond this are damage, and one can still count on from here.
-const MOST: u64 = u64::MAX >> 1;
+/// Larger counts are damage; the rest of the range keeps additions from overflowing.
+const MAX_COUNT: u64 = u64::MAX >> 1;
 
 impl Fold {
-    /// A record, which is this part of the piece that is fed and whose ticks counted from `before`.
+    /// Handles a record, which is this part of the current piece and whose ticks count from
+    /// `before`.
     pub(crate) fn record(&mut self, before: u64, t: u64, event: Event<'_>, bytes: Range<usize>) {
         if self.members.lingering > 0 && !matches!(event, Event::Begin(_)) {
             self.not_next(t, &event);
@@ -34,7 +35,7 @@ impl Fold {
                 self.out.copy(before, t, bytes);
                 self.next(before);
             }
-            // What goes on is below those that linger: their ends come between.
+            // The task that goes on is below those that linger: their ends come between.
             Event::EndResume if self.members.lingering > 0 => {
                 self.ends(t, false);
                 self.out.put(Kind::End, t);
@@ -78,7 +79,7 @@ impl Fold {
                 self.out.copy(before, t, bytes);
                 self.wait(what);
             }
-            // Only says how late it is.
+            // The record only says how late it is.
             Event::Readings(list) if list.is_empty() && t == self.out.mark().last => {}
             Event::Root => {
                 self.give_up();
@@ -87,7 +88,7 @@ impl Fold {
                 if self.frames.is_empty() {
                     self.push(Frame::new(self.tasks - 1, t), None);
                 } else {
-                    // At the bottom, below what runs.
+                    // It goes to the bottom, below the running task.
                     let mut frame = Frame::new(self.tasks - 1, t);
                     frame.waits = Waits::Interrupted;
                     self.frames.insert(0, frame);
@@ -125,8 +126,8 @@ impl Fold {
                 }
                 self.strand_begins(t);
             }
-            // Others are estimated from it: it is needed as it is, and so is what comes after of
-            // its kind.
+            // Others are estimated from this task, so it must stay as it is, and so must the
+            // records of its kind that follow.
             Event::Sampled { .. } => {
                 self.give_up();
                 self.over = true;
@@ -154,8 +155,8 @@ impl Fold {
             }
             Event::Skip { tasks, scopes } => {
                 self.skip(tasks, scopes);
-                self.tasks = self.tasks.saturating_add(tasks).min(MOST);
-                self.scopes = self.scopes.saturating_add(scopes).min(MOST);
+                self.tasks = self.tasks.saturating_add(tasks).min(MAX_COUNT);
+                self.scopes = self.scopes.saturating_add(scopes).min(MAX_COUNT);
                 self.out.copy(before, t, bytes);
             }
             Event::Restart {
@@ -167,7 +168,7 @@ impl Fold {
                 self.give_up();
                 self.out.copy(before, t, bytes);
                 if self.frames.is_empty() && (self.tasks, self.scopes) == (0, 0) {
-                    (self.tasks, self.scopes) = (tasks.min(MOST), scopes.min(MOST));
+                    (self.tasks, self.scopes) = (tasks.min(MAX_COUNT), scopes.min(MAX_COUNT));
                     self.restart(stack.iter().map(|(_, code)| TaskState::from_code(code)), t);
                 }
             }
@@ -195,7 +196,7 @@ impl Fold {
         }
     }
 
-    /// Tasks of which the beginning is not known: none of them is folded.
+    /// Restarts with tasks whose beginning is not known. None of them is folded.
     pub(crate) fn restart(&mut self, stack: impl Iterator<Item = TaskState>, t: u64) {
         for place in stack {
             let mut frame = Frame::new(0, t);
@@ -210,7 +211,8 @@ impl Fold {
         self.give_up();
     }
 
-    /// The task on top ends, by a record not yet put out. `lingers`: nothing goes on by that.
+    /// The task on top ends, by a record that has not been written yet. If `lingers`, no task goes
+    /// on by that.
     fn ends(&mut self, t: u64, lingers: bool) {
         self.strand_ends(t, 0);
         self.close_section(t, true);
@@ -219,7 +221,7 @@ impl Fold {
         }
     }
 
-    /// Another task begins on top of one that runs.
+    /// Another task begins on top of a running one.
     pub(crate) fn interrupt(&mut self, t: u64) {
         if self.frames.last().is_some_and(|top| top.waits == Waits::No) {
             self.strand_ends(t, 0);
@@ -229,7 +231,7 @@ impl Fold {
         }
     }
 
-    /// The task on top stops, for nothing that is followed.
+    /// The task on top stops for something that is not followed.
     fn stops(&mut self, before: u64, t: u64, site: Option<u32>, bytes: Range<usize>) {
         self.give_up();
         self.strand_ends(t, site.map_or(0, |s| s.saturating_add(1)));

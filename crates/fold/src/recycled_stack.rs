@@ -1,8 +1,8 @@
-//! A stack whose places are used again as they are: pushing and popping large values copies none.
+//! A stack that reuses its slots, so that pushing and popping large values copies nothing.
 
-/// What can be made as good as new.
+/// A value that can be reset to its initial state.
 pub(crate) trait Slot: Default {
-    /// Forgets what it was.
+    /// Resets the value.
     fn reset(&mut self);
 }
 
@@ -10,7 +10,7 @@ pub(crate) trait Slot: Default {
 #[derive(Debug)]
 pub(crate) struct Slots<T> {
     slots: Vec<T>,
-    /// Items of the lowest that are given up.
+    /// The number of lowest items that are given up.
     from: usize,
     length: usize,
 }
@@ -26,19 +26,19 @@ impl<T> Default for Slots<T> {
 }
 
 impl<T: Slot> Slots<T> {
-    /// Items that are there.
+    /// The number of items, without those given up.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.length - self.from
     }
 
-    /// True for none.
+    /// Whether there are no items.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.length == self.from
     }
 
-    /// A new item on top, as good as new.
+    /// Pushes an item in its initial state.
     #[inline]
     pub(crate) fn push(&mut self) -> Option<&mut T> {
         if self.is_empty() {
@@ -53,7 +53,7 @@ impl<T: Slot> Slots<T> {
         Some(slot)
     }
 
-    /// The top one is popped; it stays readable by [`Slots::popped`] until the next push.
+    /// Pops the top item, which stays readable by [`Slots::popped`] until the next push.
     #[inline]
     pub(crate) fn pop(&mut self) -> bool {
         let any = !self.is_empty();
@@ -61,13 +61,13 @@ impl<T: Slot> Slots<T> {
         any
     }
 
-    /// The lowest one is given up.
+    /// Gives up the lowest item.
     #[inline]
     pub(crate) fn give_up_lowest(&mut self) {
         self.from += usize::from(!self.is_empty());
     }
 
-    /// The one just popped, and the one on top now.
+    /// The item just popped, and the item that is now on top.
     #[inline]
     pub(crate) fn popped(&mut self) -> Option<(&mut T, Option<&mut T>)> {
         let (below, above) = self.slots.split_at_mut_checked(self.length)?;
@@ -75,7 +75,7 @@ impl<T: Slot> Slots<T> {
         Some((above.first_mut()?, top))
     }
 
-    /// The top one.
+    /// The top item.
     #[inline]
     pub(crate) fn last(&self) -> Option<&T> {
         if self.is_empty() {
@@ -84,7 +84,7 @@ impl<T: Slot> Slots<T> {
         self.slots.get(self.length - 1)
     }
 
-    /// The top one.
+    /// The top item.
     #[inline]
     pub(crate) fn last_mut(&mut self) -> Option<&mut T> {
         if self.is_empty() {
@@ -93,7 +93,7 @@ impl<T: Slot> Slots<T> {
         self.slots.get_mut(self.length - 1)
     }
 
-    /// The lowest one.
+    /// The lowest item.
     #[inline]
     pub(crate) fn first(&self) -> Option<&T> {
         if self.is_empty() {
@@ -102,50 +102,50 @@ impl<T: Slot> Slots<T> {
         self.slots.get(self.from)
     }
 
-    /// The one below the top one.
+    /// The item below the top one.
     #[inline]
     pub(crate) fn below(&self) -> Option<&T> {
         let at = self.length.checked_sub(2)?;
         self.slots.get(at).filter(|_| at >= self.from)
     }
 
-    /// Item `i`, counted from the bottom with those given up.
+    /// Item `i`, counted from the bottom and including those given up.
     #[inline]
     pub(crate) fn get_mut(&mut self, i: usize) -> Option<&mut T> {
         self.slots.get_mut(..self.length)?.get_mut(i)
     }
 
-    /// All from item `i` on.
+    /// All items from item `i` on.
     #[inline]
     pub(crate) fn since(&self, i: usize) -> &[T] {
         self.slots.get(i..self.length).unwrap_or(&[])
     }
 
-    /// All from item `i` on.
+    /// All items from item `i` on.
     #[inline]
     pub(crate) fn since_mut(&mut self, i: usize) -> &mut [T] {
         self.slots.get_mut(i..self.length).unwrap_or(&mut [])
     }
 
-    /// Only the lowest `length`, counted with those given up, stay.
+    /// Keeps only the lowest `length` items, counting those given up.
     #[inline]
     pub(crate) fn truncate(&mut self, length: usize) {
         self.length = self.length.min(length.max(self.from));
     }
 
-    /// How many there are, counted with those given up.
+    /// The number of items, including those given up.
     #[inline]
     pub(crate) fn end(&self) -> usize {
         self.length
     }
 
-    /// None stays.
+    /// Removes all items.
     #[inline]
     pub(crate) fn clear(&mut self) {
         (self.from, self.length) = (0, 0);
     }
 
-    /// Bytes of memory.
+    /// Memory used, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.slots.len() * size_of::<T>()
     }

@@ -1,4 +1,4 @@
-//! What is known of the tasks on the stack, and of the sections of them that may still be folded.
+//! The state of the tasks on the stack and of their sections that may still be folded.
 
 use crate::envelope::Envelope;
 use crate::histogram::Since;
@@ -6,65 +6,65 @@ use crate::output::Mark;
 use crate::path::End;
 use crate::recycled_stack::Slot;
 
-/// What a stopped task waits for.
+/// What a task on the stack waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waits {
-    /// It runs.
+    /// Nothing: it runs.
     No,
-    /// All children not yet joined.
+    /// All children that have not been joined yet.
     Children,
     /// The members of this group.
     Group(u32),
     /// It stopped because its child began on top of it.
     Interrupted,
-    /// It has ended, and waits here for those that it created into its own scope to run next.
+    /// The task has ended, and lingers until those that it created into its own scope have run.
     Lingers,
     /// Something that is not followed, or nothing.
     Other,
 }
 
-/// How a task on the stack is known to the one below it.
+/// How the task below on the stack knows this task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Via {
-    /// It is not.
+    /// The task below does not know it.
     Foreign,
     /// A child of the join that the task below waits for.
     Join { deferred: bool },
-    /// This entry of the list of children.
+    /// A task at this index of the list of children.
     Child(u32),
 }
 
 /// A task on the stack.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame {
-    /// Its create count, where this thread created it.
+    /// The task's create count, if this thread created it.
     pub seq: u64,
-    /// Its site, where known.
+    /// The task's site, if known.
     pub site: Option<u32>,
-    /// Start of its open strand.
+    /// The start of its open strand.
     pub start: u64,
-    /// Where that starts: site + 1, 0 unknown.
+    /// The place at which the open strand starts: site + 1, or 0 if unknown.
     pub from: u32,
     pub waits: Waits,
-    /// Its open strand began at a create, so that it is no strand of its own unless time passes.
+    /// The open strand began at a create. It is not a strand of its own unless time passes.
     pub mergeable: bool,
-    /// Its open strand goes on after a signal, whose probe is the one of the strand before.
+    /// The open strand continues after a signal; its first probe is that of the strand before.
     pub signalled: bool,
-    /// The deferred child of the join that it waits for, and its site.
+    /// The deferred child of the join that the task waits for, and that child's site.
     pub next: Option<(u64, u32)>,
     pub via: Via,
-    /// A chunk of a loop: what it creates, the task below waits for as well.
+    /// The task is a chunk of a loop. The task below also waits for all that the chunk creates.
     pub chunk: bool,
     /// None of its sections may be folded.
     pub barred: bool,
-    /// It has children that it has not waited for, and that are not in its section.
+    /// The task has children that it has not waited for and that are not in its section.
     pub dirty: bool,
-    /// The scope that it was created into, where known: thread and count.
+    /// The scope that the task was created into, if known: thread and count.
     pub member_of: Option<(u32, u64)>,
 }
 
 impl Frame {
-    /// A task that runs from `start` on.
+    /// Creates a task that runs from `start` on.
     pub(crate) fn new(seq: u64, start: u64) -> Frame {
         Frame {
             seq,
@@ -84,29 +84,33 @@ impl Frame {
     }
 }
 
-/// Tasks that a section created, and their results once they have ended, by what joins them.
+/// Tasks that a section created and that are joined together, with their results once they have
+/// ended.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
-    /// The scope they were created into, by this thread's count.
+    /// The scope that they were created into, by this thread's count.
     pub scope: Option<u64>,
     pub tree: bool,
-    /// The children of a join.
+    /// They are the children of a join.
     pub join: bool,
-    /// The children of a join, or the tasks a wait names: no other wait joins them.
+    /// They are the children of a join, or the tasks that a wait names: no other wait joins them.
     pub apart: bool,
-    /// Members of the scope that the section's own task is one of: they end where it does.
+    /// They are members of the scope that the section's own task is a member of: they end where it
+    /// does.
     pub outward: bool,
-    /// The only task of it: one that nobody may take, and that a wait names once it has ended.
+    /// The only task of the group, which no other thread may take and which a wait names once it
+    /// has ended.
     pub alone: Option<u64>,
-    /// Its wait is over.
+    /// The group's wait is over.
     pub closed: bool,
-    /// Tasks that have not ended.
+    /// The number of tasks that have not ended.
     pub open: u32,
-    /// The heaviest path to the end of one that has.
+    /// The heaviest path to the end of a task that has ended.
     pub heaviest: Option<Heaviest>,
-    /// All paths to those ends, counted from the section's start (a join's: from the join).
+    /// All paths to those ends, counted from the section's start (for a join's children, from the
+    /// join).
     pub envelope: Envelope,
-    /// When the last one ended.
+    /// The time at which the last task ended.
     pub last_end: u64,
 }
 
@@ -115,7 +119,7 @@ pub(crate) struct Group {
 pub(crate) struct Heaviest {
     pub weight: u64,
     pub end: End,
-    /// The task's create count, site, and place on the stack.
+    /// The task's create count, site, and position on the stack.
     pub seq: u64,
     pub site: u32,
     pub depth: u32,
@@ -150,8 +154,8 @@ impl Slot for Group {
 }
 
 impl Group {
-    /// One of its tasks has ended at `t`, with this heaviest path, and all of these. `None` for too
-    /// many corners, and where none was left.
+    /// A task of the group has ended at `t`, with this heaviest path and all paths of the envelope.
+    /// Returns `None` if there are too many corners or no open task is left.
     #[inline]
     pub(crate) fn ended(&mut self, path: Heaviest, all: &Envelope, t: u64) -> Option<()> {
         let heavier = match self.heaviest {
@@ -172,7 +176,7 @@ impl Group {
         Some(())
     }
 
-    /// True when a later wait has nothing to do with it.
+    /// Whether no later wait concerns the group.
     pub(crate) fn is_over(&self) -> bool {
         self.open == 0 && self.heaviest.is_none() && (self.scope.is_none() || self.closed)
     }
@@ -191,7 +195,7 @@ pub(crate) struct Child {
     /// The heaviest path to its creation.
     pub through: u64,
     pub end: End,
-    /// All paths to its creation, from the section's start, and with the create edge.
+    /// All paths from the section's start to the task's creation, including the create edge.
     pub envelope: Envelope,
     pub begun: bool,
     pub ended: bool,
@@ -217,29 +221,30 @@ impl Default for Child {
 }
 
 impl Slot for Child {
-    /// The rest is said by who makes it.
+    /// The other fields are set by the code that pushes the child.
     fn reset(&mut self) {
         (self.begun, self.ended) = (false, false);
     }
 }
 
-/// A stretch of a task that could become one strand: from the start of a strand of it, with all
-/// that it created since.
+/// A stretch of a task that could become one strand: from the start of one of its strands, with all
+/// that the task has created since.
 #[derive(Debug, Clone)]
 pub(crate) struct Section {
-    /// When it starts, and which records it has.
+    /// The time at which it starts, and the first of its records.
     pub since: u64,
-    /// Ticks since that in which its thread did not work ([`crate::Fold::paused`]).
+    /// Ticks since then in which its thread did not work ([`crate::Fold::paused`]).
     pub paused: u64,
-    /// Of these, those in which it was off the CPU: while it did not fold, and while it did.
+    /// Those of `paused` in which the thread was off the CPU: while it did not fold, and while it
+    /// did.
     pub off: u64,
     pub pause_off: u64,
     pub mark: Mark,
-    /// Bytes fed and tasks created before.
+    /// Bytes fed and tasks created before the section.
     pub source: (u64, u64),
-    /// It starts with the task.
+    /// The section starts with the task.
     pub whole: bool,
-    /// Tasks that stand ready outside of it (`ready_outside`).
+    /// The number of ready tasks outside of it (`ready_outside`).
     pub outside: u64,
     /// Where its own part of each list starts.
     pub children: u32,
@@ -247,7 +252,7 @@ pub(crate) struct Section {
     pub sites: u32,
     pub tally: Since,
     pub nodes: u32,
-    /// The heaviest path to its start and to where the task is now.
+    /// The heaviest path to its start, and to where the task is now.
     pub entry: u64,
     pub through: u64,
     pub end: End,
@@ -255,20 +260,20 @@ pub(crate) struct Section {
     pub envelope: Envelope,
     /// Work of the task's own strands.
     pub own: u64,
-    /// What adds up.
+    /// The sums over its tasks.
     pub sum: Sum,
-    /// Scopes opened in the strand that is open, when all before was joined; and what stands before
-    /// their records.
+    /// Scopes opened in the open strand when everything before was joined: the mark before their
+    /// records, and their number.
     pub opened: Option<(Mark, u64)>,
-    /// Records of fewer bytes are not worth trying again.
+    /// Folding fewer bytes than this is not worth another try.
     pub retry: u64,
 }
 
-/// What simply adds up over the tasks of a section.
+/// Sums over the tasks of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Sum {
     pub work: u64,
-    /// What was taken out of it for probes.
+    /// The time taken out for probes.
     pub probes: u64,
     pub tasks: u64,
     pub spawns: u64,
@@ -276,13 +281,13 @@ pub(crate) struct Sum {
     pub strands: u64,
     pub scopes: u64,
     pub levels: u32,
-    /// Integral of the number of ready tasks over time.
+    /// The integral of the number of ready tasks over time.
     pub ready: u64,
 }
 
 impl Sum {
-    /// A task that was created here has ended: `inner` is of it with all inside, and it was ready
-    /// for so long before it began.
+    /// A task that was created here has ended. `inner` has the sums of that task with everything
+    /// inside; the task was ready for `ready` ticks before it began.
     #[inline]
     pub(crate) fn add_task(&mut self, inner: &Sum, deferred: bool, ready: u64) {
         self.work = self.work.saturating_add(inner.work);
@@ -334,7 +339,7 @@ impl Default for Section {
 }
 
 impl Slot for Section {
-    /// What is counted; the rest is said by who makes it.
+    /// Clears the counters; the other fields are set by the code that pushes the section.
     fn reset(&mut self) {
         (self.own, self.sum) = (0, Sum::default());
         (self.opened, self.retry, self.paused) = (None, 0, 0);
@@ -344,7 +349,7 @@ impl Slot for Section {
 }
 
 impl Section {
-    /// How long it is at `t`, without pauses.
+    /// The length at `t`, without pauses.
     #[inline]
     pub(crate) fn length(&self, t: u64) -> u64 {
         t.saturating_sub(self.since).saturating_sub(self.paused)

@@ -1,4 +1,5 @@
-//! The stack of tasks: begins, strands, ends, and which sections live.
+//! The stack of tasks: their beginnings, strands and ends, and the sections that may still be
+//! folded.
 
 use std::ops::Range;
 
@@ -51,7 +52,7 @@ impl Fold {
         }
     }
 
-    /// The lists of sections that are no more.
+    /// Clears the lists of sections that were given up.
     fn forget(&mut self) {
         self.children.clear();
         self.groups.clear();
@@ -60,7 +61,7 @@ impl Fold {
         self.paths.clear();
     }
 
-    /// A strand of the task on top has begun, after the record put out last: a section may start
+    /// A strand of the task on top has begun, after the last record written: a section may start
     /// there.
     pub(crate) fn strand_begins(&mut self, t: u64) {
         if let Some(top) = self.frames.last()
@@ -93,7 +94,7 @@ impl Fold {
         section.end = End { node, weight: 0 };
     }
 
-    /// The open strand of the task on top ends at `t`, at a place (site + 1, 0 unknown).
+    /// The open strand of the task on top ends at `t`, at a place (site + 1, or 0 if unknown).
     pub(crate) fn strand_ends(&mut self, t: u64, at: u32) {
         if self.frames.last().is_some_and(|top| top.waits != Waits::No) {
             self.goes_on_unsaid(t);
@@ -133,7 +134,8 @@ impl Fold {
         (top.start, top.mergeable) = (t, false);
     }
 
-    /// The task on top has a strand that ends, and did not say that it went on.
+    /// Opens a strand for the task on top, which has a strand that ends without a record that it
+    /// began.
     #[cold]
     fn goes_on_unsaid(&mut self, t: u64) {
         if let Some(top) = self.frames.last_mut() {
@@ -142,7 +144,7 @@ impl Fold {
         self.give_up();
     }
 
-    /// The same of one that stands for a folded subtree, after so many ticks.
+    /// Ends a strand that stands for a folded subtree, after `length` ticks.
     #[cold]
     fn folded_strand_ends(&mut self, t: u64, length: u64, at: u32) {
         let inner = std::mem::take(&mut self.inner);
@@ -155,7 +157,7 @@ impl Fold {
         }
     }
 
-    /// Takes the pause out of what is open, when it may lie between the record before and the one
+    /// Takes the pause out of the open sections if it may lie between the record before and the one
     /// at `t`.
     #[cold]
     pub(crate) fn take_pause(&mut self, before: u64, t: u64) {
@@ -172,15 +174,15 @@ impl Fold {
             section.paused = section.paused.saturating_add(pause);
             section.pause_off = section.pause_off.saturating_add(self.pause_off);
         }
-        // What waits adds nothing to the work anyhow.
+        // A waiting task adds nothing to the work anyway.
         if let Some(top) = self.frames.last_mut().filter(|top| top.waits == Waits::No) {
             top.start = top.start.saturating_add(pause);
-            // Where the strand stays as it is, a reader takes the pause out of it.
+            // If the strand stays as it is, a reader takes the pause out of it.
             self.out.put_recorder(before, pause);
         }
     }
 
-    /// A task begins on top, after its record was put out.
+    /// A task begins on top, after its record was written.
     pub(crate) fn push(&mut self, frame: Frame, base: Option<(u64, u32)>) {
         let t = frame.start;
         self.frames.push(frame);
@@ -193,7 +195,7 @@ impl Fold {
         }
     }
 
-    /// The task named begins on top.
+    /// The named task begins on top.
     pub(crate) fn begin(&mut self, (thread, seq): (u32, u64), t: u64) {
         let own = thread == self.thread;
         if own {
@@ -226,9 +228,9 @@ impl Fold {
         }
     }
 
-    /// The entry of a task that the section on top created and that has not begun. Tasks are begun
-    /// in the order of their creation, or in the opposite one; of others only the last few are
-    /// looked at.
+    /// Finds the entry of a task that the section on top created and that has not begun. Tasks
+    /// begin in order of creation or in the reverse order; of all others, only the last few are
+    /// searched.
     pub(crate) fn find_child(&self, seq: u64) -> Option<u32> {
         const NEAR: usize = 32;
         let from = self.sections.last()?.children as usize;
@@ -242,8 +244,8 @@ impl Fold {
         Some((from + at) as u32)
     }
 
-    /// The task on top has ended and its record was put out: it is popped, unless it waits for
-    /// those that it created to run next.
+    /// The task on top has ended and its record was written. The task is popped, unless it waits
+    /// for those that it created to run next.
     pub(crate) fn pop(&mut self, t: u64) {
         if !self.lingers_on_top() {
             self.leave(t);
@@ -251,8 +253,8 @@ impl Fold {
         }
     }
 
-    /// The task on top is popped, and if it is all folded or can be, it goes into the section
-    /// below.
+    /// Pops the task on top. If it is folded or can be folded as a whole, it becomes part of the
+    /// section below.
     pub(crate) fn leave(&mut self, t: u64) {
         let depth = self.frames.len().saturating_sub(1) as u32;
         let Some(&frame) = self.frames.last() else {
@@ -274,8 +276,8 @@ impl Fold {
         }
     }
 
-    /// The task just popped, with all inside, becomes part of the section below. `None` where that
-    /// can't be.
+    /// The task just popped, with everything inside, becomes part of the section below. Returns
+    /// `None` if that is not possible.
     fn goes_into(&mut self, frame: &Frame, depth: u32, t: u64) -> Option<()> {
         let site = frame.site?;
         let (inner, outer) = self.sections.popped()?;
@@ -288,7 +290,7 @@ impl Fold {
         let (at, created, deferred) = match frame.via {
             Via::Foreign => return None,
             Via::Join { deferred } => {
-                // The inline child is created by the continuation of the other's creation.
+                // The inline child is created by the continuation after the other child's creation.
                 let children = self.options.thieves == crate::Thieves::TakeChildren;
                 if deferred == children {
                     inner.envelope.add(0, 1);
@@ -329,8 +331,7 @@ impl Fold {
         Some(())
     }
 
-    /// Of the children from this one on, those at the end of the list that have ended are
-    /// forgotten.
+    /// Forgets the ended children at the end of the list, down to this index.
     #[inline]
     pub(crate) fn forget_ended(&mut self, own: usize) {
         while self.children.end() > own && self.children.last().is_some_and(|c| c.ended) {
@@ -338,8 +339,8 @@ impl Fold {
         }
     }
 
-    /// The sites of a task's inside, from `inner` on in the list, go into those of the section
-    /// below, from `outer` on. Instances of the task's own site in it are no longer outermost.
+    /// Adds the sites inside a task, from `inner` on in the list, to those of the section below,
+    /// from `outer` on. Instances of the task's own site among them are no longer outermost.
     fn sum_sites(&mut self, outer: usize, inner: usize, task: SiteSum) {
         let mut end = inner;
         for at in inner..self.sites.len() {
@@ -353,7 +354,8 @@ impl Fold {
         self.sites.truncate(end);
     }
 
-    /// Adds to these of the list, or puts it at `end`. Returns where the list ends then.
+    /// Adds `sum` to its site in the `known` range, or appends it at `end`. Returns the new end of
+    /// the list.
     #[inline]
     pub(crate) fn add_site(&mut self, known: Range<usize>, end: usize, sum: SiteSum) -> usize {
         let known = self.sites.get_mut(known).unwrap_or(&mut []);
@@ -370,9 +372,9 @@ impl Fold {
     }
 }
 
-/// Where a block starts that comes after one that ended at `at` (site + 1, 0 unknown), of a task of
-/// this site. A block that starts at its task's own site is one at the task's start. What a
-/// recursion goes on with after its join is another, though the two are one line.
+/// The place at which a block starts after one that ended at `at` (site + 1, or 0 if unknown), in a
+/// task of this site. A block that starts at its task's own site is the one at the task's start.
+/// The code after a recursion's join is another block, even if both are on one line.
 #[inline]
 pub(crate) fn goes_on_at(site: u32, at: u32) -> u32 {
     if site.saturating_add(1) == at { 0 } else { at }

@@ -1,10 +1,9 @@
-//! What threads that fold did last: the records that stood in their last chunks when the process
-//! ended, folded after it.
+//! Folds the records that were in the threads' last chunks when the process ended.
 //!
-//! A recorder folds a chunk when it is full, or when its thread ends. A thread that lives when the
-//! process does leaves up to two chunks' worth of records as they are, which would be most of a
-//! small trace. What is open where such a chunk begins is not known to the [`Fold`], so tasks that
-//! began before it stay as they are.
+//! A recorder folds a chunk when it is full, or when its thread ends. A thread that lives until the
+//! process ends leaves up to two chunks of records unfolded, which would be most of a small trace.
+//! The [`Fold`] does not know what is open where such a chunk begins, so tasks that began before it
+//! stay as they are.
 
 use std::collections::BTreeMap;
 
@@ -14,19 +13,20 @@ use workspan_trace::event::{Event, Events};
 use workspan_trace::reader::{Chunk, Tolerance, Trace};
 use workspan_trace::thread_state::ThreadState;
 
-/// Of a thread with more bytes of records the last ones are no matter.
-const MOST: usize = 4 << 20;
+/// If a thread has more bytes of records than this, its last chunks hardly matter and stay as they
+/// are.
+const MAX_TAIL_BYTES: usize = 4 << 20;
 
-/// The last chunks of threads that folded, as they are with what is short in them folded too.
+/// The last chunks of threads that fold, with their short subtrees folded too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tails {
-    /// Thread → which of its chunks, and the records that come in place of its own.
+    /// By thread: the index of its chunk, and the records that replace the chunk's own.
     chunks: BTreeMap<u32, (u32, Vec<u8>)>,
 }
 
 impl Tails {
-    /// Of a trace, as the recorder that left it would have gone on with these options. Damaged
-    /// chunks are none.
+    /// Folds the last chunks of a trace as its recorder would have done with these options. Damaged
+    /// chunks are skipped.
     pub fn of(trace: &Trace<'_>, options: &FoldOptions) -> Tails {
         let mut threads: BTreeMap<u32, BTreeMap<u32, Chunk<'_>>> = BTreeMap::new();
         for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
@@ -47,25 +47,25 @@ impl Tails {
         }
     }
 
-    /// The records that come in place of this chunk's.
+    /// The records that replace this chunk's.
     pub fn instead_of(&self, chunk: &Chunk<'_>) -> Option<&[u8]> {
         let (number, records) = self.chunks.get(&chunk.thread)?;
         (chunk.kind == ChunkKind::Events && chunk.seq == *number).then_some(records)
     }
 }
 
-/// The records of a thread's last chunk, folded; `None` where it folded nothing, or is not to be
-/// looked at.
+/// The records of a thread's last chunk, folded. `None` if nothing was folded, or the thread is
+/// skipped.
 fn tail(thread: u32, chunks: &[&Chunk<'_>], options: &FoldOptions) -> Option<Vec<u8>> {
     let (last, before) = chunks.split_last()?;
     let bytes: usize = chunks.iter().map(|chunk| chunk.payload.len()).sum();
-    if last.sealed || bytes > MOST {
+    if last.sealed || bytes > MAX_TAIL_BYTES {
         return None;
     }
     let mut open = ThreadState::default();
     let mut folds = false;
     for (at, chunk) in before.iter().enumerate() {
-        // Without one of them nothing is known of those after it.
+        // If a chunk is missing, nothing is known of those after it.
         if chunk.seq as usize != at {
             return None;
         }

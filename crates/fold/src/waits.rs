@@ -1,4 +1,4 @@
-//! Creates, scopes, waits, and the going on after them.
+//! Creates, scopes, waits, and the continuations after them.
 
 use crate::leaf_join::Fresh;
 use crate::section::{Group, Heaviest, Waits};
@@ -6,8 +6,8 @@ use crate::{Fold, Thieves};
 use workspan_trace::event::WaitFor;
 use workspan_trace::wire::create;
 
-/// Tasks a wait may name.
-const NAMED: u64 = 16;
+/// The largest number of tasks that a wait may name.
+const MAX_NAMED_TASKS: u64 = 16;
 
 impl Fold {
     #[inline]
@@ -15,8 +15,8 @@ impl Fold {
         self.options.kept.binary_search(&site).is_ok()
     }
 
-    /// All that the section on top created has been joined, and it has no scope open. (Groups that
-    /// are over are forgotten.)
+    /// Whether everything that the section on top created has been joined and no scope is open.
+    /// Forgets groups that are over.
     pub(crate) fn all_joined(&mut self) -> bool {
         let Some(section) = self.sections.last() else {
             return false;
@@ -29,7 +29,7 @@ impl Fold {
         over && self.children.end() == children
     }
 
-    /// All is joined but for scopes that were opened in the open strand.
+    /// Whether everything is joined except scopes that were opened in the open strand.
     pub(crate) fn all_joined_before(&self) -> bool {
         let Some(section) = self.sections.last() else {
             return false;
@@ -44,7 +44,8 @@ impl Fold {
             && mine.iter().all(fresh)
     }
 
-    /// The task on top makes its end so far a node, so that others can go on from it.
+    /// Makes the heaviest path of the task on top, up to now, a node from which others can
+    /// continue.
     fn fork(&mut self) {
         let depth = self.frames.len().saturating_sub(1) as u32;
         if let (Some(top), Some(section)) = (self.frames.last(), self.sections.last_mut()) {
@@ -53,7 +54,7 @@ impl Fold {
         }
     }
 
-    /// [`workspan_trace::wire::Kind::Join`], of which the record was put out.
+    /// Handles [`workspan_trace::wire::Kind::Join`], whose record has been written.
     pub(crate) fn join(&mut self, site: u32, t: u64) {
         let seq = self.tasks;
         self.tasks += 2;
@@ -81,7 +82,7 @@ impl Fold {
         });
     }
 
-    /// [`workspan_trace::wire::Kind::Next`].
+    /// Handles [`workspan_trace::wire::Kind::Next`].
     pub(crate) fn next(&mut self, t: u64) {
         match self.frames.last_mut().and_then(|top| top.next.take()) {
             Some((seq, site)) => {
@@ -97,7 +98,7 @@ impl Fold {
         }
     }
 
-    /// [`workspan_trace::wire::Kind::Create`], of which the record was put out.
+    /// Handles [`workspan_trace::wire::Kind::Create`], whose record has been written.
     pub(crate) fn create(&mut self, kind: u64, site: u32, scope: Option<(u32, u64)>, t: u64) {
         let seq = self.tasks;
         self.tasks += 1;
@@ -138,8 +139,8 @@ impl Fold {
         if let Some(group) = self.groups.get_mut(group as usize) {
             group.open += 1;
         }
-        // A child has room for eight corners, and hardly ever more than one: what is not needed of
-        // it is not written.
+        // A child has room for eight corners, but hardly ever has more than one. Only the corners
+        // in use are written.
         let Some(child) = self.children.push() else {
             return;
         };
@@ -154,7 +155,7 @@ impl Fold {
         }
     }
 
-    /// The task on top created one that no section can hold.
+    /// The task on top created a task that no section can hold.
     fn outside(&mut self, detached: bool) {
         self.give_up();
         if let Some(top) = self.frames.last_mut() {
@@ -162,7 +163,7 @@ impl Fold {
         }
     }
 
-    /// The section's group of a scope of this thread.
+    /// The section's group for a scope of this thread.
     fn scoped(&self, count: u64) -> Option<u32> {
         let from = self.sections.last()?.groups as usize;
         let mine = self.groups.since(from);
@@ -172,8 +173,7 @@ impl Fold {
         Some((from + at) as u32)
     }
 
-    /// The section's group of tasks created into no scope that is named: the innermost tree, or
-    /// none.
+    /// The section's group for tasks created into no named scope: the innermost tree, or none.
     fn unscoped(&mut self) -> Option<u32> {
         let from = self.sections.last()?.groups as usize;
         let mine = self.groups.since(from);
@@ -186,8 +186,8 @@ impl Fold {
         Some(self.groups.end() as u32 - 1)
     }
 
-    /// A group for this task, which nobody may take: a wait names it when it has ended. In a tree
-    /// it is one of its members.
+    /// A group for this task alone, which no other thread may take: a wait names it after its end.
+    /// In a tree, the task is also a member of the tree.
     fn alone(&mut self, seq: u64) -> Option<u32> {
         let from = self.sections.last()?.groups as usize;
         if self.groups.since(from).iter().any(|g| g.tree && !g.closed) {
@@ -198,7 +198,7 @@ impl Fold {
         Some(self.groups.end() as u32 - 1)
     }
 
-    /// [`workspan_trace::wire::Kind::Scope`], of which the record was not yet put out.
+    /// Handles [`workspan_trace::wire::Kind::Scope`], whose record has not been written yet.
     pub(crate) fn scope(&mut self, tree: bool) {
         let count = self.scopes;
         self.scopes += 1;
@@ -218,7 +218,7 @@ impl Fold {
         }
     }
 
-    /// [`workspan_trace::wire::Kind::Wait`], of which the strand before has ended.
+    /// Handles [`workspan_trace::wire::Kind::Wait`]. The strand before has ended.
     pub(crate) fn wait(&mut self, what: WaitFor<'_>) {
         let dirty = self.frames.last().is_some_and(|top| top.dirty);
         self.members.waited(&what);
@@ -234,7 +234,7 @@ impl Fold {
                 let group = self.scoped(count).filter(|_| own);
                 group.map_or(Waits::Other, Waits::Group)
             }
-            WaitFor::Tasks(list) if list.len() <= NAMED => {
+            WaitFor::Tasks(list) if list.len() <= MAX_NAMED_TASKS => {
                 let to = self.groups.end() as u32;
                 if let Some(group) = self.groups.push() {
                     group.apart = true;
@@ -252,14 +252,14 @@ impl Fold {
         }
     }
 
-    /// A wait names a task: it moves to that wait's group.
+    /// A wait names a task, which moves to the wait's group.
     fn name(&mut self, (thread, seq): (u32, u64), to: u32) -> Option<()> {
         if thread != self.thread {
             return None;
         }
         let from = self.sections.last()?.children as usize;
         let mine = self.children.since_mut(from);
-        let near = mine.iter_mut().rev().take(NAMED as usize);
+        let near = mine.iter_mut().rev().take(MAX_NAMED_TASKS as usize);
         let Some(child) = near.into_iter().find(|c| c.seq == seq && !c.ended) else {
             return self.name_ended(seq, to);
         };
@@ -270,11 +270,11 @@ impl Fold {
         Some(())
     }
 
-    /// The same of one that has ended, and was alone in its group.
+    /// A wait names a task that has ended and was alone in its group.
     fn name_ended(&mut self, seq: u64, to: u32) -> Option<()> {
         let from = self.sections.last()?.groups as usize;
         let mine = self.groups.since_mut(from).iter_mut();
-        let mut near = mine.rev().take(NAMED as usize);
+        let mut near = mine.rev().take(MAX_NAMED_TASKS as usize);
         let group = near.find(|g| g.alone == Some(seq) && g.open == 0)?;
         let (path, last_end) = (group.heaviest.take()?, group.last_end);
         let envelope = group.envelope;
@@ -283,7 +283,7 @@ impl Fold {
         to.ended(path, &envelope, last_end)
     }
 
-    /// The task on top goes on, and the record that says so was put out.
+    /// The task on top continues, and the record of that has been written.
     pub(crate) fn resume(&mut self, t: u64) {
         let Some(top) = self.frames.last_mut() else {
             return self.give_up();
@@ -310,7 +310,7 @@ impl Fold {
         self.strand_begins(t);
     }
 
-    /// The wait for these groups is over. `closes`: no other will wait for them.
+    /// The wait for these groups is over. If `closes`, no other wait covers them.
     fn joined(
         &mut self,
         groups: std::ops::Range<usize>,
@@ -325,8 +325,8 @@ impl Fold {
         Some(())
     }
 
-    /// The paths through the tasks of these groups, which have all ended, are now some of the
-    /// section's. Returns when the last one ended, or `stopped`.
+    /// Adds the paths through the tasks of these groups, which have all ended, to the section's.
+    /// Returns the time of the last end, or `stopped` if that is later.
     pub(crate) fn goes_through(
         &mut self,
         groups: std::ops::Range<usize>,
@@ -353,7 +353,7 @@ impl Fold {
                 if path.weight > through || path.weight == through && earlier {
                     (through, chosen) = (path.weight, Some(path));
                 }
-                // A join's paths count from the join, which the task has not left.
+                // The paths of a join's children count from the join, where the task still is.
                 if group.join {
                     section.envelope.then(&group.envelope)?;
                 } else {

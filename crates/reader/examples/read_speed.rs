@@ -1,5 +1,4 @@
-//! How fast a recorded trace is read, by stages: processor time and, in brackets, time on the
-//! clock.
+//! The speed of reading a recorded trace, by stages: processor time and, in brackets, elapsed time.
 //!
 //!     cargo run --release -p workspan-reader --example read_speed FILE
 
@@ -17,7 +16,7 @@ use workspan_trace::{ChunkKind, Tolerance, Trace};
 #[global_allocator]
 static MEMORY: ColumnMemory = ColumnMemory;
 
-/// Seconds of processor time and of the clock.
+/// Processor time and elapsed time, in seconds.
 struct Took {
     processor: f64,
     clock: f64,
@@ -29,7 +28,7 @@ impl fmt::Display for Took {
     }
 }
 
-/// utime and stime of proc(5) stat, in hundredths; 0 where there is no such file.
+/// utime and stime of proc(5) stat, in hundredths of a second; 0 if there is no such file.
 fn processor_time() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default();
@@ -47,7 +46,7 @@ fn timed<T>(stage: impl FnOnce() -> T) -> (T, Took) {
     (result, took)
 }
 
-/// Decodes all records, on this thread alone, and does nothing with them; their number.
+/// Decodes all records on a single thread, without using them. Returns their number.
 fn decode(bytes: &[u8]) -> Result<u64, Box<dyn std::error::Error>> {
     let mut events = 0;
     for chunk in Trace::open(bytes)?.chunks(Tolerance::Tolerant) {

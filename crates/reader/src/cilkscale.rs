@@ -1,12 +1,12 @@
-//! Reads Cilkscale's CSV: work, span and burdened span of each tag, and the times that its
-//! benchmarking script measured.
+//! Reads Cilkscale's CSV: work, span and burdened span of each tag, and the times measured by its
+//! benchmarking script.
 
 use workspan_dag::Error;
 
 use crate::csv::rows;
 use crate::formats::{Format, Reading, Table};
 
-/// The row of the table of formats.
+/// The format's entry in the table of formats.
 pub(crate) const FORMAT: Format = Format {
     name: "Cilkscale's CSV",
     begins,
@@ -19,25 +19,25 @@ pub(crate) const FORMAT: Format = Format {
 
 const HEAD: &str =
     "tag,work (seconds),span (seconds),parallelism,burdened_span (seconds),burdened_parallelism";
-/// Columns before those of times.
+/// The number of columns before the columns of times.
 const COLUMNS: usize = 6;
-/// The head of a column of times: this after a number of cores.
+/// The end of a time column's heading, after the number of cores.
 const TIME_COLUMN: &str = "c time (seconds)";
-/// More workers than any machine has.
+/// A limit above the number of workers of any machine.
 const MAX_WORKERS: u32 = 1 << 20;
 
-/// What was measured of a tag, in seconds.
+/// The measurements of a tag, in seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tag {
-    /// Its name; empty for the whole program.
+    /// The tag's name; empty for the whole program.
     pub tag: String,
-    /// T1.
+    /// The work, T1.
     pub work: f64,
-    /// T∞.
+    /// The span, T∞.
     pub span: f64,
-    /// Burdened span.
+    /// The burdened span.
     pub burdened_span: f64,
-    /// Time by number of workers, ascending.
+    /// The elapsed time by number of workers, ascending.
     pub times: Vec<(u32, f64)>,
 }
 
@@ -45,10 +45,10 @@ fn begins(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().starts_with(HEAD.as_bytes())
 }
 
-/// Reads it.
+/// Reads the table.
 ///
 /// # Errors
-/// [`Error::Text`] with the line of what is no number, or of a column that Cilkscale does not
+/// [`Error::Text`] with the line of an invalid number, or of a column that Cilkscale does not
 /// write.
 pub fn read(bytes: &[u8]) -> Result<Vec<Tag>, Error> {
     let text = String::from_utf8_lossy(bytes);

@@ -1,8 +1,8 @@
-//! Lines of comma-separated values (RFC 4180, without line ends inside of a cell).
+//! Lines of comma-separated values (RFC 4180, without line breaks inside of cells).
 
 use workspan_dag::Error;
 
-/// Longest cell: they are names and numbers.
+/// The largest length of a cell, in bytes. Cells are names and numbers.
 const MAX_CELL_BYTES: usize = 4096;
 
 /// A line with its number, from 1.
@@ -13,7 +13,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// An error of this line.
+    /// Returns an error of this line.
     pub(crate) fn fail<T>(&self, what: impl std::fmt::Display) -> Result<T, Error> {
         Err(Error::Text {
             line: self.line,
@@ -21,12 +21,12 @@ impl Row {
         })
     }
 
-    /// The text of a cell; empty where there is none.
+    /// The text of a cell; empty if there is no such cell.
     pub(crate) fn text(&self, cell: usize) -> &str {
         self.cells.get(cell).map_or("", |cell| cell.trim())
     }
 
-    /// A number that is not negative. Infinite ones are not read, as nothing can be drawn of them.
+    /// A number that is not negative. Infinite numbers are rejected, because they cannot be drawn.
     pub(crate) fn number(&self, cell: usize, what: &str) -> Result<f64, Error> {
         match self.text(cell).parse::<f64>() {
             Ok(n) if n.is_finite() && n >= 0.0 => Ok(n),

@@ -2,8 +2,8 @@
 //!
 //! The file is a tree (MODEL.md §1): a *task* holds sections, intervals and its end; a *section*
 //! holds nested sections, creates and the wait that joins them. Intervals are the leaves, and
-//! become strands. A task or a section without children was folded by DAG Recorder: it becomes one
-//! folded strand (MODEL.md §7), of which work, span and counts are known.
+//! become strands. A task or a section without children was folded by DAG Recorder. It becomes one
+//! folded strand (MODEL.md §7), whose work, span and counts are known.
 //!
 //! Edges follow from the tree, as they do in DAG Recorder itself. The file's own list of them is
 //! only checked.
@@ -20,7 +20,7 @@ use workspan_dag::{Dag, Error};
 use crate::formats::{Format, Reading};
 use crate::open::OpenOptions;
 
-/// The row of the table of formats.
+/// The format's entry in the table of formats.
 pub(crate) const FORMAT: Format = Format {
     name: "DAG Recorder's .dag",
     begins: layout::begins,
@@ -34,15 +34,15 @@ pub(crate) const FORMAT: Format = Format {
     ],
 };
 
-/// Ticks a second are not in the file.
+/// The file does not have the number of ticks per second.
 const ASSUMED_TICKS_PER_SECOND: u64 = 1_000_000_000;
 
 /// Reads the file.
 ///
 /// # Errors
 /// [`Error::Recorded`] with the byte of the damage: another version, fewer bytes than the header
-/// says, a node that is of no kind or stands where none of its kind can. With
-/// [`OpenOptions::allow_truncated`] names of source files may be missing.
+/// says, a node of an unknown kind or in a wrong place. With [`OpenOptions::allow_truncated`],
+/// names of source files may be missing.
 pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
     let file = layout::File::open(bytes, options.allow_truncated)?;
     let mut raw = RawTrace {

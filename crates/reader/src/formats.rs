@@ -1,8 +1,8 @@
-//! The formats of other tools that are read, one row each.
+//! The supported formats of other tools, one entry each.
 //!
-//! To add one: a module that fills a [`workspan_dag::raw::RawTrace`], or a table of results, and a
-//! row here. `workspan info` says what a row's format cannot tell; fuzzers and tests go through
-//! the table.
+//! To add one, write a module that fills a [`workspan_dag::raw::RawTrace`] or a table of results,
+//! and add an entry here. `workspan info` prints what an entry's format lacks; fuzzers and tests go
+//! through the table.
 
 use std::io::Read;
 use std::path::Path;
@@ -14,43 +14,43 @@ use crate::{cilkscale, dag_recorder, otf2_print, taskprof, woolplot};
 
 /// The key of the fact that names the format a trace came from.
 pub const FORMAT_KEY: &str = "format";
-/// The key of the fact with what that format cannot tell.
+/// The key of the fact with the information that the format lacks.
 pub const CANNOT_TELL_KEY: &str = "not told by the format";
 
-/// True for a run that came from a file of another tool, by whatever way.
+/// Whether a run comes from a file of another tool, directly or converted.
 pub fn is_imported(meta: &Meta) -> bool {
     meta.facts.iter().any(|fact| fact.0 == FORMAT_KEY)
 }
 
-/// Enough of a file to recognise its format.
+/// The number of bytes of a file that are enough to recognise its format.
 const MAX_HEAD_BYTES: usize = 4096;
 
-/// What a format holds, with its reader.
+/// The contents of a format, with its reader.
 pub enum Reading {
     /// A run.
     Trace(fn(&[u8], &OpenOptions) -> Result<Dag, Error>),
-    /// A table of results, of which no run can be made.
+    /// A table of results, from which no run can be built.
     Table(fn(&[u8]) -> Result<Table, Error>),
 }
 
-/// The results that another tool worked out.
+/// Results that another tool computed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Table {
-    /// Work and span by tag.
+    /// Work and span per tag.
     Cilkscale(Vec<cilkscale::Tag>),
-    /// Measures by spawn site.
+    /// Measures per spawn site.
     TaskProf(taskprof::Profile),
 }
 
-/// A format that another tool writes.
+/// The format of another tool.
 pub struct Format {
-    /// As people call it.
+    /// The format's usual name.
     pub name: &'static str,
-    /// True for the beginning of such a file.
+    /// Whether the bytes begin like a file of this format.
     pub begins: fn(&[u8]) -> bool,
-    /// Reads such a file.
+    /// Reads a file of this format.
     pub reading: Reading,
-    /// What no file of this format tells, a phrase each.
+    /// The information that no file of this format has, a phrase each.
     pub cannot_tell: &'static [&'static str],
 }
 
@@ -68,7 +68,7 @@ impl PartialEq for Format {
 
 impl Eq for Format {}
 
-/// All of them.
+/// All supported formats.
 pub static FORMATS: [Format; 5] = [
     dag_recorder::FORMAT,
     woolplot::FORMAT,
@@ -77,13 +77,13 @@ pub static FORMATS: [Format; 5] = [
     taskprof::FORMAT,
 ];
 
-/// The table of results in the file at `path` and what its format cannot tell; `None` for a trace,
-/// and for what can't be opened as a file.
+/// The table of results in the file at `path`, and its format; `None` for a trace, and for a path
+/// that cannot be opened as a file.
 ///
 /// # Errors
 /// The file is damaged.
 pub fn table(path: &Path) -> Result<Option<(Table, &'static Format)>, Error> {
-    // A pipe can be read once: it is left to those who read traces.
+    // A pipe can be read only once, so it is left to the readers of traces.
     if !std::fs::metadata(path).is_ok_and(|about| about.is_file()) {
         return Ok(None);
     }
@@ -103,15 +103,16 @@ pub fn table(path: &Path) -> Result<Option<(Table, &'static Format)>, Error> {
 }
 
 impl Format {
-    /// The format of a file that begins so.
+    /// The format of a file with these first bytes.
     pub fn of(bytes: &[u8]) -> Option<&'static Format> {
         FORMATS.iter().find(|format| (format.begins)(bytes))
     }
 
-    /// Reads a file of this format; its facts say what the format is and cannot tell.
+    /// Reads a file of this format. The facts of the run name the format and the information that
+    /// it lacks.
     ///
     /// # Errors
-    /// Those of the format's reader.
+    /// The errors of the format's reader.
     pub(crate) fn open(&self, bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
         let Reading::Trace(read) = &self.reading else {
             return Err(Error::Trace(format!(

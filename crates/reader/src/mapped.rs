@@ -1,18 +1,18 @@
-//! A trace's file in memory, whatever other processes do to it meanwhile.
+//! A trace's file in memory, safe against other processes that change it meanwhile.
 //!
-//! `cp new.wspan run.wspan`, `rsync --inplace` and network file systems make files shorter that
-//! somebody reads. A mapped page that the file no longer has can't be read: the kernel sends
-//! SIGBUS, which ends the process without a word.
+//! `cp new.wspan run.wspan`, `rsync --inplace` and network file systems may truncate files that are
+//! being read. A mapped page that the file no longer has cannot be read: the kernel sends SIGBUS,
+//! which ends the process without a message.
 //!
-//! * A small file is copied, so nothing that happens to it later matters.
-//! * A large one is mapped, as many gigabytes need not fit into memory. Its range of addresses is
-//!   in a list. A handler of SIGBUS looks the address up there, puts zeros in place of the pages
-//!   that are gone, and notes that the file shrank; the reader goes on, finds damage or nothing
-//!   wrong, and is then asked whether what it read was the file ([`Mapped::shrunk`]). systemd's
-//!   journal is read in the same way. Reading by `pread` instead would need every pass over the
-//!   records to hold buffers and carry errors.
+//! * A small file is copied, so later changes do not matter.
+//! * A large file is mapped, because many gigabytes may not fit into memory. Its range of addresses
+//!   is in a list. A handler of SIGBUS looks the address up there, puts zeros in place of the
+//!   missing pages, and notes that the file shrank. The reader continues, may or may not find
+//!   damage, and then asks whether the file shrank ([`Mapped::shrunk`]). systemd's journal is read
+//!   in the same way. Reading by `pread` instead would need every pass over the records to hold
+//!   buffers and handle errors.
 //!
-//! Signals that are about nothing in the list go to the handler that was there before.
+//! Signals that concern no range of the list go to the previous handler.
 
 use std::cell::UnsafeCell;
 use std::fs::File;
@@ -25,15 +25,15 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, fence};
 use memmap2::{Mmap, UncheckedAdvice};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
-/// Files up to this size are copied.
+/// The largest size in bytes of a file that is copied.
 const MAX_COPIED_BYTES: u64 = 16 << 20;
 
-/// The content of a file: a copy, or its pages.
+/// The contents of a file: a copy, or its mapped pages.
 #[derive(Debug)]
 pub(crate) enum FileBytes {
     /// A copy.
     Copied(Vec<u8>),
-    /// The pages.
+    /// The mapped pages.
     Mapped(Mapped),
 }
 
@@ -41,7 +41,7 @@ impl FileBytes {
     /// The first `length` bytes of the file.
     ///
     /// # Errors
-    /// It can't be read.
+    /// The file cannot be read.
     pub(crate) fn read(file: File, length: u64) -> io::Result<FileBytes> {
         if length > MAX_COPIED_BYTES {
             return Mapped::of(file).map(FileBytes::Mapped);
@@ -51,7 +51,7 @@ impl FileBytes {
         Ok(FileBytes::Copied(bytes))
     }
 
-    /// True when the file became shorter since, so that zeros may have been read in its place.
+    /// Whether the file has become shorter since, so that zeros may have been read instead of it.
     pub(crate) fn shrunk(&self) -> bool {
         match self {
             FileBytes::Copied(_) => false,
@@ -59,12 +59,11 @@ impl FileBytes {
         }
     }
 
-    /// The bytes are hardly needed any more: those of a mapped file take no memory until they are
-    /// read again.
+    /// Releases the pages of a mapped file, which then take no memory until they are read again.
     pub(crate) fn release_pages(&self) {
         if let FileBytes::Mapped(map) = self {
-            // SAFETY: nothing is ever written to the map, so its pages come back as they were.
-            // Where the kernel refuses, they stay.
+            // SAFETY: nothing is ever written to the map, so its pages come back unchanged. If the
+            // kernel refuses, they stay.
             let _ = unsafe { map.map.unchecked_advise(UncheckedAdvice::DontNeed) };
         }
     }
@@ -81,7 +80,7 @@ impl Deref for FileBytes {
     }
 }
 
-/// The pages of a file.
+/// The mapped pages of a file.
 #[derive(Debug)]
 pub(crate) struct Mapped {
     map: Mmap,
@@ -94,14 +93,14 @@ impl Mapped {
         static HANDLER: Once = Once::new();
         HANDLER.call_once(install);
         // SAFETY: the map is only read. Bytes may change while they are read, which a parser of
-        // damaged files takes as damage; pages that go away are replaced by the handler.
+        // damaged files handles as damage; missing pages are replaced by the handler.
         let map = unsafe { Mmap::map(&file) }?;
         let range = Range::watch(map.as_ptr() as usize, map.len());
         Ok(Mapped { map, file, range })
     }
 
     fn shrunk(&self) -> bool {
-        // Behind the end of the last page that is left there are zeros without a signal.
+        // Beyond the file's end, the rest of the last page reads as zeros without a signal.
         let shorter = |about: std::fs::Metadata| about.len() < self.map.len() as u64;
         self.range.shrunk.load(Ordering::SeqCst) || self.file.metadata().is_ok_and(shorter)
     }
@@ -109,16 +108,16 @@ impl Mapped {
 
 impl Drop for Mapped {
     fn drop(&mut self) {
-        // Before the addresses are anything else's.
+        // This must happen before the addresses are reused.
         self.range.release();
     }
 }
 
-/// A mapped file's addresses. Ranges are never freed but used again, so that a handler can walk
-/// them at any time.
+/// A mapped file's addresses. Ranges are never freed but reused, so that a handler can walk them at
+/// any time.
 #[derive(Debug)]
 struct Range {
-    /// 0 while it is nobody's.
+    /// 0 while the range is unused.
     start: AtomicUsize,
     length: AtomicUsize,
     shrunk: AtomicBool,
@@ -126,9 +125,9 @@ struct Range {
     next: *const Range,
 }
 
-// SAFETY: `next` is written before the range is shared, and what it points to is never freed.
+// SAFETY: `next` is written before the range is shared, and points to a range that is never freed.
 unsafe impl Sync for Range {}
-// SAFETY: as above.
+// SAFETY: `next` is written before the range is shared, and points to a range that is never freed.
 unsafe impl Send for Range {}
 
 static RANGES: AtomicPtr<Range> = AtomicPtr::new(std::ptr::null_mut());
@@ -160,11 +159,11 @@ impl Range {
         }));
         let at: *mut Range = range;
         let link = |first: *mut Range| {
-            // SAFETY: nobody else knows the range until the exchange succeeds.
+            // SAFETY: no other thread knows the range until the exchange succeeds.
             unsafe { (*at).next = first };
             Some(at)
         };
-        // The closure never refuses.
+        // The closure never returns `None`.
         let _ = RANGES.fetch_update(Ordering::AcqRel, Ordering::Acquire, link);
         // SAFETY: leaked above.
         unsafe { &*at }
@@ -175,12 +174,12 @@ impl Range {
         self.taken.store(false, Ordering::Release);
     }
 
-    /// The addresses from the page of `address` to the end, when that lies in this range.
+    /// The addresses from the page of `address` to the end, if that is in this range.
     fn rest(&self, address: usize) -> Option<(usize, usize)> {
         let start = self.start.load(Ordering::Acquire);
         let length = self.length.load(Ordering::Acquire);
         fence(Ordering::SeqCst);
-        // A range that is being given to another map has no length yet.
+        // A range that is just being reused has no length yet.
         if start == 0 || self.start.load(Ordering::Acquire) != start {
             return None;
         }
@@ -191,38 +190,38 @@ impl Range {
     }
 }
 
-/// The handler that was there before.
+/// The previous handler.
 struct Before(UnsafeCell<MaybeUninit<libc::sigaction>>);
 // SAFETY: written once, by the call that installs the handler that reads it.
 unsafe impl Sync for Before {}
 static BEFORE: Before = Before(UnsafeCell::new(MaybeUninit::zeroed()));
 
-/// Bytes of a page.
+/// The size of a page in bytes.
 static PAGE: AtomicUsize = AtomicUsize::new(4096);
 
 fn install() {
-    // SAFETY: it only asks.
+    // SAFETY: it only queries a value.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     if let Ok(page) = usize::try_from(page) {
         PAGE.store(page, Ordering::Relaxed);
     }
     let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = on_bus;
-    // SAFETY: an empty sigaction is all zeros, and its mask is made below.
+    // SAFETY: an empty sigaction is all zeros, and its mask is set below.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as usize;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    // SAFETY: `action` is whole, `BEFORE` has room for the old one, and the handler calls nothing
-    // that a handler may not.
+    // SAFETY: `action` is complete, `BEFORE` has room for the old one, and the handler only makes
+    // calls that a handler may make.
     unsafe {
         libc::sigemptyset(&mut action.sa_mask);
         libc::sigaction(libc::SIGBUS, &action, BEFORE.0.get().cast());
     }
 }
 
-/// Async-signal-safe: atomics and system calls alone.
+/// Async-signal-safe: uses only atomics and system calls.
 extern "C" fn on_bus(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    // SAFETY: the kernel gives a handler with SA_SIGINFO a valid one; the address is that of a
-    // fault where the code says it is one.
+    // SAFETY: the kernel passes a valid structure to a handler with SA_SIGINFO; the address is that
+    // of a fault if the code says so.
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
     if code > 0 {
         for range in Range::all() {
@@ -231,8 +230,8 @@ extern "C" fn on_bus(signal: libc::c_int, info: *mut libc::siginfo_t, context: *
             };
             range.shrunk.store(true, Ordering::SeqCst);
             let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
-            // SAFETY: the addresses are those of a map that is only read and whose reader this
-            // thread is, so it lives.
+            // SAFETY: the addresses are those of a map that is only read and that this thread is
+            // reading, so it exists.
             let zeros = unsafe { mmap_anonymous(from as *mut _, length, ProtFlags::READ, flags) };
             if zeros.is_ok() {
                 return;
@@ -246,7 +245,7 @@ extern "C" fn on_bus(signal: libc::c_int, info: *mut libc::siginfo_t, context: *
         match before.sa_sigaction {
             libc::SIG_DFL | libc::SIG_IGN => {
                 libc::sigaction(libc::SIGBUS, before, std::ptr::null_mut());
-                // A fault comes again; a signal that was sent does not.
+                // A fault occurs again after the return; a signal that was sent does not.
                 if code <= 0 {
                     libc::raise(signal);
                 }
@@ -270,7 +269,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// A file of one byte more than is copied, all of it 7.
+    /// A file that is one byte longer than the limit of copied files, all bytes 7.
     fn large() -> (tempfile::NamedTempFile, FileBytes) {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         let length = MAX_COPIED_BYTES as usize + 1;
@@ -283,14 +282,14 @@ mod tests {
     #[test]
     fn a_large_file_that_shrinks_reads_as_zeros_and_says_so() {
         let (file, bytes) = large();
-        // Another one, which stays, and one that is gone: ranges are told apart.
+        // Another file that stays, and one that is gone: their ranges must not be confused.
         let (_other, stays) = large();
         drop(large());
         assert!(bytes.iter().all(|&byte| byte == 7) && !bytes.shrunk());
         bytes.release_pages();
         file.as_file().set_len(10_000).unwrap();
         assert_eq!(bytes[9_999], 7);
-        // From the page that is left to the end, on several threads at once.
+        // From the last remaining page to the end, on several threads at once.
         std::thread::scope(|scope| {
             for from in [12_288, 1 << 20, 15 << 20] {
                 let bytes = &bytes;
@@ -298,7 +297,7 @@ mod tests {
             }
         });
         assert!(bytes.shrunk());
-        // As `cp` does: shorter, and then as long as before.
+        // As `cp` does: the file gets shorter, and then as long as before.
         file.as_file().set_len(MAX_COPIED_BYTES + 1).unwrap();
         assert!(bytes.shrunk());
         assert!(stays.iter().all(|&byte| byte == 7) && !stays.shrunk());

@@ -1,4 +1,4 @@
-//! Opens a trace of any kind, by content.
+//! Opens a trace of any kind, which is recognised by its contents.
 
 use std::borrow::Cow;
 use std::fs::{File, Metadata};
@@ -15,49 +15,50 @@ use crate::{packed, piped, processes, recorded, text};
 use workspan_dag::Dag;
 use workspan_dag::Error;
 
-/// How to read.
+/// Options of reading a trace.
 #[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
-    /// Read what is intact before the damage of a truncated or corrupted trace, instead of failing.
+    /// Reads the intact part before the damage of a truncated or corrupted trace, instead of
+    /// failing.
     pub allow_truncated: bool,
-    /// Which subtrees of a recorded trace are read as one (MODEL.md §7).
+    /// Which subtrees of a recorded trace are folded (MODEL.md §7).
     pub grain: Grain,
-    /// What is read as one keeps the probes' time in its weights, for measures that leave it in.
+    /// Whether folded records keep the probes' time in their weights, for measures that include it.
     pub raw: bool,
-    /// Whether a large trace that is read with [`Grain::Auto`] has an index beside it.
+    /// Whether a large trace that is read with [`Grain::Auto`] uses an index beside it.
     pub index: Index,
 }
 
-/// The index of a trace is the same trace with its short subtrees folded, in a file beside it
-/// (`run.wspan.index`), so that they need not be folded again. One that is stale or damaged is made
-/// anew; where none can be written, nothing is said and nothing is lost.
+/// The use of indexes. The index of a trace is the same trace with its short subtrees folded, in a
+/// file beside it (`run.wspan.index`), so that they need not be folded again. A stale or damaged
+/// index is rebuilt. If no index can be written, reading goes on without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Index {
-    /// None is read or written.
+    /// No index is read or written.
     #[default]
     None,
-    /// One that is there is read, and one is written after folding took longer than a second.
+    /// An existing index is read, and one is written if folding took longer than a second.
     Slow,
-    /// One that is there is read, and else one is written.
+    /// An existing index is read, otherwise one is written.
     Always,
 }
 
-/// Which subtrees become one strand each with a folded record ([`workspan_dag::Folded`]) while a
-/// recorded trace is read: those that ran on one thread, under the conditions of MODEL.md §7, in
-/// less time than this. All measures of §2 and §3 stay as they are, to the tick.
+/// Which subtrees become one strand each, with a folded record ([`workspan_dag::Folded`]), while a
+/// recorded trace is read. These are subtrees that ran on one thread, in less time than the grain,
+/// under the conditions of MODEL.md §7. All measures of §2 and §3 stay the same, to the tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Grain {
-    /// None: each task is read.
+    /// No folding: each task is read.
     #[default]
     None,
-    /// Of large traces those that leave some 10⁵ tasks, 10 µs to 1 ms; small traces are read task
-    /// by task.
+    /// For large traces, the grain that leaves about 10⁵ tasks, between 10 µs and 1 ms. Small
+    /// traces are read task by task.
     Auto,
-    /// Those shorter than this, of traces of any size.
+    /// Subtrees shorter than this are folded, in traces of any size.
     Nanoseconds(u64),
 }
 
-/// What a file's first bytes say it is.
+/// The kind of a file, recognised by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Recorded by workspan.
@@ -73,7 +74,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Recognises a trace; `None` for no kind.
+    /// The kind of a trace; `None` if it is unknown.
     pub fn of(bytes: &[u8]) -> Option<Kind> {
         let magic = &workspan_trace::header::MAGIC;
         if !bytes.is_empty() && magic.starts_with(&bytes[..bytes.len().min(magic.len())]) {
@@ -94,15 +95,15 @@ impl Kind {
     }
 }
 
-/// Reads the trace at `path`, of whichever kind its first bytes say it is.
+/// Reads the trace at `path`, whose kind is recognised by its first bytes.
 ///
 /// # Errors
-/// The file can't be read, is empty, is of no kind, or is damaged (see [`Error`]).
+/// The file cannot be read, is empty, is of an unknown kind, or is damaged (see [`Error`]).
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Dag, Error> {
     with_file(path, |content| {
         let (bytes, about) = (content.bytes, content.about);
         let place = place_of_index(path);
-        // A packed one is too small to need an index.
+        // A packed trace is too small to need an index.
         let wanted = options.index != Index::None
             && options.grain == Grain::Auto
             && !options.raw
@@ -115,19 +116,19 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Dag, Error> {
     })
 }
 
-/// What is in a file.
+/// The contents of a trace.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TraceBytes<'a> {
-    /// All of it.
+    /// The whole contents.
     pub bytes: &'a [u8],
-    /// What is known of a file that is none of a pipe's kind.
+    /// The file's metadata, if the contents come from a regular file.
     about: Option<&'a Metadata>,
-    /// Where the bytes are a file's.
+    /// The file, if the bytes belong to one.
     file: Option<&'a FileBytes>,
 }
 
 impl<'a> TraceBytes<'a> {
-    /// Bytes that are no file's pages.
+    /// Bytes that do not belong to a file.
     pub(crate) fn of(bytes: &'a [u8]) -> TraceBytes<'a> {
         TraceBytes {
             bytes,
@@ -135,7 +136,7 @@ impl<'a> TraceBytes<'a> {
         }
     }
 
-    /// Those of a file.
+    /// The bytes of a file.
     pub(crate) fn of_file(file: &'a FileBytes) -> TraceBytes<'a> {
         TraceBytes {
             bytes: file,
@@ -144,7 +145,7 @@ impl<'a> TraceBytes<'a> {
         }
     }
 
-    /// The bytes are hardly needed any more: they take no memory until they are read again.
+    /// Releases the pages of a mapped file, which then take no memory until they are read again.
     pub(crate) fn release_pages(&self) {
         if let Some(file) = self.file {
             file.release_pages();
@@ -152,20 +153,20 @@ impl<'a> TraceBytes<'a> {
     }
 }
 
-/// A trace that stays open: a file's bytes, or what was unpacked of them.
+/// A trace that stays open: a file's bytes, or the unpacked bytes.
 #[derive(Debug)]
 pub(crate) enum OwnedTrace {
-    /// The file's.
+    /// The bytes of the file.
     File(FileBytes),
-    /// The trace that was packed.
+    /// The unpacked bytes.
     Unpacked(Vec<u8>),
 }
 
 impl OwnedTrace {
-    /// Of the file at `path`.
+    /// Opens the file at `path`.
     ///
     /// # Errors
-    /// It can't be read, or is packed and can't be unpacked.
+    /// The file cannot be read, or is packed and cannot be unpacked.
     pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<OwnedTrace, Error> {
         let unreadable = |e| fail(path, &format!("can't be read ({e}); expected a trace file"));
         let file = File::open(path).map_err(unreadable)?;
@@ -191,18 +192,18 @@ impl OwnedTrace {
         }
     }
 
-    /// True when the file became shorter since: what was read of it may be nothing.
+    /// Whether the file has become shorter since, so that the data read from it may be wrong.
     pub(crate) fn shrunk(&self) -> bool {
         matches!(self, OwnedTrace::File(file) if file.shrunk())
     }
 }
 
-/// The note, key and value, by which an index says that it is of the trace at `path`: for who makes
-/// an index by other means, as the tests of what reads it do. `folded` is the grain in nanoseconds,
-/// and the tasks, records and bytes of the trace, and the folded records.
+/// The note, key and value, that ties an index to the trace at `path`. For tests that write an
+/// index themselves. `folded` is the grain in nanoseconds; the tasks, records and bytes of the
+/// trace; and the number of folded records.
 ///
 /// # Errors
-/// The file can't be read.
+/// The file cannot be read.
 pub fn index_note(path: &Path, folded: [u64; 5]) -> Result<(&'static str, String), Error> {
     with_file(path, |content| {
         let (bytes, about) = (content.bytes, content.about);
@@ -212,11 +213,11 @@ pub fn index_note(path: &Path, folded: [u64; 5]) -> Result<(&'static str, String
     })
 }
 
-/// What ran when in the recorded trace at `path`, long before [`open`] is through with it; `None`
+/// A preview of the recorded trace at `path`, available long before [`open`] has finished; `None`
 /// for a text trace.
 ///
 /// # Errors
-/// As [`open`].
+/// The same as for [`open`].
 pub fn preview(path: &Path, options: &OpenOptions) -> Result<Option<Preview>, Error> {
     with_bytes(path, |bytes| {
         let bytes = plain(bytes, options.allow_truncated)?;
@@ -227,12 +228,12 @@ pub fn preview(path: &Path, options: &OpenOptions) -> Result<Option<Preview>, Er
     })
 }
 
-/// Calls `f` with the content of the file at `path`.
+/// Calls `f` with the contents of the file at `path`.
 fn with_bytes<T>(path: &Path, f: impl FnOnce(&[u8]) -> Result<T, Error>) -> Result<T, Error> {
     with_file(path, |content| f(content.bytes))
 }
 
-/// Likewise, and with what it is.
+/// Like `with_bytes`, but also passes the file's metadata.
 fn with_file<T>(
     path: &Path,
     f: impl FnOnce(TraceBytes<'_>) -> Result<T, Error>,
@@ -258,7 +259,7 @@ fn with_file<T>(
         ));
     }
     if !metadata.is_file() {
-        // As of `export … | workspan report -`.
+        // For example in `export … | workspan report -`.
         let bytes = piped::read(path, &file, piped::limit())?;
         return f(TraceBytes::of(&bytes));
     }
@@ -267,7 +268,7 @@ fn with_file<T>(
         about: Some(&metadata),
         ..TraceBytes::of_file(&bytes)
     };
-    // What was found in one pass may be gone in the next.
+    // Data that one pass found may be missing in the next.
     let read = catch_unwind(AssertUnwindSafe(|| f(content)));
     if bytes.shrunk() {
         return Err(fail(
@@ -278,8 +279,9 @@ fn with_file<T>(
     read.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Where a trace is whose index would lie beside it. `/dev/stdin` and its kin are links to a file
-/// elsewhere, and `/dev` is no place for an index; `None` where the file has no name any more.
+/// The path of the trace beside which an index would be. `/dev/stdin` and similar files are links
+/// to a file elsewhere, and `/dev` is no place for an index. `None` if the file no longer has a
+/// name.
 fn place_of_index(path: &Path) -> Option<PathBuf> {
     let systems = ["/dev", "/proc"]
         .iter()
@@ -290,10 +292,10 @@ fn place_of_index(path: &Path) -> Option<PathBuf> {
         Some(path.to_owned())
     }
 }
-/// [`open`] for a file's content; `path` is what errors call it.
+/// Like [`open`], for a file's contents. `path` names the file in errors.
 ///
 /// # Errors
-/// As [`open`].
+/// The same as for [`open`].
 pub fn read(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
     read_with_index(path, TraceBytes::of(bytes), options, None)
 }
@@ -322,7 +324,7 @@ fn read_with_index(
     result.map_err(|error| named(path, error))
 }
 
-/// The bytes, unpacked where they are packed.
+/// The bytes, unpacked if they are packed.
 pub(crate) fn plain(bytes: &[u8], allow_truncated: bool) -> Result<Cow<'_, [u8]>, Error> {
     if packed::is_packed(bytes) {
         packed::unpack(bytes, allow_truncated).map(Cow::Owned)
@@ -340,12 +342,12 @@ pub(crate) fn named(path: &Path, error: Error) -> Error {
     }
 }
 
-/// What is damaged of the trace at `path`, as a sentence; `None` when nothing is, as far as its
-/// chunks tell, and for text traces and pipes, which are looked at when they are read. Takes a
-/// hundredth of the time of reading.
+/// The damage of the trace at `path`, as a sentence; `None` if its chunks show none, and for text
+/// traces and pipes, which are checked when they are read. Takes a hundredth of the time of
+/// reading.
 ///
 /// # Errors
-/// There is no such file, or it is none that [`open`] could read anything of.
+/// There is no such file, or [`open`] cannot read anything of it.
 pub fn damage(path: &Path) -> Result<Option<String>, Error> {
     if std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
         return Ok(None);

@@ -1,11 +1,10 @@
 //! Reads the text that `otf2-print -A` prints of an OTF2 archive (Score-P and others write them).
 //!
-//! The archive's events of threads and OpenMP tasks become tasks and strands; definitions, where
-//! they are printed too, give names, lines and the clock. `lines` reads the text, `definitions`
-//! keeps the names, `tasks` follows each location's task and the regions that this task is in: a
-//! region that creates a task ends a strand, a wait is one from where it is entered to where it is
-//! left, a switch begins or resumes a task. Functions, messages, counters and input and output are
-//! left out.
+//! The archive's events of threads and OpenMP tasks become tasks and strands. If definitions are
+//! printed too, they give names, lines and the clock. `lines` reads the text, `definitions` keeps
+//! the names, `tasks` tracks each location's task and the regions that this task is in. A region
+//! that creates a task ends a strand; a wait lasts from its region's enter to its leave; a switch
+//! begins or resumes a task. Functions, messages, counters, and input and output are ignored.
 
 mod definitions;
 mod lines;
@@ -17,7 +16,7 @@ use workspan_dag::{Dag, Error};
 use crate::formats::{Format, Reading};
 use crate::open::OpenOptions;
 
-/// The row of the table of formats.
+/// The format's entry in the table of formats.
 pub(crate) const FORMAT: Format = Format {
     name: "otf2-print's text of an OTF2 archive",
     begins: lines::begins,
@@ -32,8 +31,8 @@ pub(crate) const FORMAT: Format = Format {
 /// Reads the text.
 ///
 /// # Errors
-/// [`Error::Text`] with the line: what is no event, a time that goes back, a task that nobody
-/// created or that runs twice. With [`OpenOptions::allow_truncated`] the lines before it are read.
+/// [`Error::Text`] with the line of an invalid event, a time that goes back, or a task that was not
+/// created or that runs twice. With [`OpenOptions::allow_truncated`], the lines before it are read.
 pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
     let mut tasks = tasks::Tasks::default();
     let mut damage = None;

@@ -1,5 +1,5 @@
-//! Traces packed by gzip (RFC 1952), of either kind: text traces as `simulate` and people pack
-//! them, and recorded ones that hold folded subtrees, which `record` packs where they are small
+//! Traces packed by gzip (RFC 1952), of either kind: text traces packed by `simulate` or by users,
+//! and recorded traces with folded subtrees, which `record` packs if they are small
 //! (docs/format.md, Packed traces).
 
 use std::io::{self, Read, Write};
@@ -13,40 +13,40 @@ use crate::open::Kind;
 use crate::text;
 use workspan_dag::Error;
 
-/// What gzip's files start with.
+/// The first bytes of gzip's files.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// A text trace packs to a tenth or a thirtieth, a recorded one to a half; what unpacks to more
-/// than this many times its size is none.
+/// The largest ratio of unpacked to packed size. A text trace is packed to a tenth or a thirtieth,
+/// a recorded one to a half, so a file with a larger ratio is not a trace.
 const MAX_UNPACKED_RATIO: u64 = 100;
 
-/// Shorter ones are unpacked in any case.
+/// The unpacked size, in bytes, from which the ratio is checked.
 const MIN_RATIO_CHECKED_BYTES: u64 = 16 << 20;
 
-/// Unpacked at once.
+/// The number of bytes unpacked at a time.
 const BYTES_PER_READ: u64 = 1 << 20;
 
 /// Packs a trace.
 ///
 /// # Errors
-/// Those of `out`.
+/// The output's write errors.
 pub fn pack(trace: &[u8], out: impl Write) -> io::Result<()> {
     let mut encoder = GzEncoder::new(out, Compression::default());
     encoder.write_all(trace)?;
     encoder.finish()?.flush()
 }
 
-/// True for bytes that gzip wrote.
+/// Whether the bytes were packed by gzip.
 pub fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(&GZIP)
 }
 
-/// True for the beginning of a recorded trace, packed or not, however little of it is there; not
-/// for nothing.
+/// Whether the bytes begin like a recorded trace, packed or not. A truncated beginning counts too,
+/// but not an empty one.
 pub fn is_recorded(bytes: &[u8]) -> bool {
     let mut start = Vec::new();
     let start = if is_packed(bytes) {
-        // Cut short, it gives what came before the cut.
+        // A truncated input gives the bytes before the cut.
         let _ = MultiGzDecoder::new(bytes)
             .take(MAGIC.len() as u64)
             .read_to_end(&mut start);
@@ -57,8 +57,8 @@ pub fn is_recorded(bytes: &[u8]) -> bool {
     !start.is_empty() && MAGIC.starts_with(&start[..start.len().min(MAGIC.len())])
 }
 
-/// What was packed; with `allow_truncated` what comes before the damage, where there is some.
-/// Memory is in proportion to the packed bytes that were read so far.
+/// The unpacked bytes; with `allow_truncated`, those before any damage. Memory is proportional to
+/// the packed bytes read so far.
 pub(crate) fn unpack(bytes: &[u8], allow_truncated: bool) -> Result<Vec<u8>, Error> {
     let mut trace = Vec::new();
     let mut decoder = MultiGzDecoder::new(bytes);
@@ -91,7 +91,7 @@ pub(crate) fn unpack(bytes: &[u8], allow_truncated: bool) -> Result<Vec<u8>, Err
     }
 }
 
-/// The first bytes, and of a text trace the first line, tell whether it is one.
+/// Checks the first bytes, and for a text trace the first line.
 fn begin(trace: &[u8]) -> Result<(), Error> {
     match Kind::of(trace) {
         Some(Kind::Recorded | Kind::Imported(_) | Kind::Bundle) => Ok(()),
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_bomb_takes_no_memory() {
-        // One that begins as a trace does, and one that doesn't.
+        // One that begins like a trace, and one that does not.
         let header =
             b"{\"workspan_trace\":1,\"workers\":1,\"time_unit\":\"ns\",\"steals\":\"child\"}\n";
         for (begin, what) in [

@@ -1,5 +1,5 @@
-//! A trace that comes through a pipe or from a device: read whole, unless it turns out to be none,
-//! or has no end.
+//! A trace that comes through a pipe or from a device. It is read as a whole, unless it turns out
+//! not to be a trace, or has no end.
 
 use std::io::Read;
 use std::path::Path;
@@ -8,10 +8,10 @@ use crate::open::{Kind, fail, kind, named};
 use crate::text;
 use workspan_dag::Error;
 
-/// Read at once.
+/// The number of bytes read at a time.
 const BYTES_PER_READ: u64 = 1 << 20;
 
-/// The most bytes that are taken from a pipe: half of this machine's memory.
+/// The largest number of bytes taken from a pipe: half of this machine's memory.
 pub(crate) fn limit() -> u64 {
     let system = rustix::system::sysinfo();
     let unit = u64::from(system.mem_unit).max(1);
@@ -20,10 +20,10 @@ pub(crate) fn limit() -> u64 {
     (memory / 2).max(BYTES_PER_READ)
 }
 
-/// All that comes, at most `most` bytes. `path` is what errors call it.
+/// Reads all bytes, at most `most`. `path` names the pipe in errors.
 ///
 /// # Errors
-/// It can't be read, does not begin as a trace does, or is longer.
+/// The pipe cannot be read, does not begin like a trace, or is longer.
 pub(crate) fn read(path: &Path, mut pipe: impl Read, most: u64) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     let mut begun = false;
@@ -48,7 +48,7 @@ pub(crate) fn read(path: &Path, mut pipe: impl Read, most: u64) -> Result<Vec<u8
     }
 }
 
-/// The first bytes, and of a text trace the first line, tell.
+/// Checks the first bytes, and for a text trace the first line.
 fn begin(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     if kind(path, bytes)? == Kind::Text {
         text::begin(bytes).map_err(|error| named(path, error))?;
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use workspan_trace::header::MAGIC;
 
-    /// What is said of a pipe, and how much of it was read.
+    /// The error message of a pipe, and the number of bytes read from it.
     fn told(begin: &[u8], then: u8) -> (String, u64) {
         let mut endless = begin.chain(std::io::repeat(then)).take(1 << 40);
         let error = read(Path::new("pipe"), &mut endless, 8 << 20).unwrap_err();

@@ -1,8 +1,8 @@
 //! Reads the traces of several processes of one run as one run.
 //!
-//! `members` reads each trace, and puts all of them on one clock; `merge` gives tasks, places,
-//! stacks and threads numbers that hold for all; `late_ranks` finds who waited for whom in calls
-//! of MPI; `run` says what is known of the run as a whole.
+//! `members` reads each trace, and puts all of them on one clock. `merge` gives tasks, places,
+//! stacks and threads numbers that are unique in the run. `late_ranks` finds which rank waited for
+//! which in calls of MPI. `run` combines the facts about the run as a whole.
 
 mod late_ranks;
 mod members;
@@ -21,7 +21,8 @@ use crate::open::OpenOptions;
 /// The [`Dag`] of a bundle's processes.
 ///
 /// # Errors
-/// The bytes are no bundle, one of its traces can't be read, or the traces have different clocks.
+/// The bytes are not a bundle, one of its traces cannot be read, or the traces have different
+/// clocks.
 pub(crate) fn dag(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
     let traces = bundle::traces(bytes)?;
     let members = members::read(&traces, options)?;
@@ -33,7 +34,7 @@ pub(crate) fn dag(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
 /// Writes a bundle of these traces, each the whole of a recorded trace's file.
 ///
 /// # Errors
-/// Those of the writer.
+/// The writer's errors.
 pub fn write(traces: &[&[u8]], mut out: impl Write) -> io::Result<()> {
     let lengths: Vec<u64> = traces.iter().map(|trace| trace.len() as u64).collect();
     let (head, offsets) = bundle::head(&lengths);

@@ -1,13 +1,13 @@
 //! Reads a recorded trace (`.wspan`, or the spool file a process left behind).
 //!
-//! `chunks_by_thread` sorts the file's chunks by what they are and leaves of each thread's those
-//! records that count (`process_end`); `survey` walks all events once to learn how many tasks,
-//! scopes and yields each thread has and who was in which team (`teams`), what unrecorded subtrees
-//! hold (`skipped`), and numbers the tasks by creation; `replay` walks them again with each
-//! thread's stack of tasks and tells the run; `workers` gives threads their numbers, `places` sites
-//! their names, `clock` ticks their rate, `off_cpu_estimate` off-CPU times their strands, and
-//! `off_cpu` makes one of those told twice. `fold` makes large runs short before all that. What
-//! is inconsistent is repaired, counted and told in the warnings; times start at 0.
+//! `chunks_by_thread` sorts the file's chunks by kind and keeps the records of each thread that
+//! count (`process_end`). `survey` reads all events once to count the tasks, scopes and yields of
+//! each thread, to find the members of each team (`teams`) and the contents of skipped subtrees
+//! (`skipped`), and to number the tasks in order of creation. `replay` reads the events again with
+//! each thread's stack of tasks and builds the run. `workers` numbers the threads, `places` names
+//! the sites, `clock` finds the rate of the ticks, `off_cpu_estimate` assigns off-CPU times to
+//! strands, and `off_cpu` merges overlapping ones. Before all that, `fold` shortens large runs.
+//! Inconsistent records are repaired, counted and reported in the warnings. Times start at 0.
 
 mod chunks_by_thread;
 mod clock;
@@ -46,52 +46,52 @@ use workspan_dag::raw::RawTrace;
 use workspan_trace::FileHeader;
 use workspan_trace::entry::Note;
 
-/// Folding for longer than this is worth an index.
-const SLOW: Duration = Duration::from_secs(1);
+/// An index is written if folding took longer than this.
+const SLOW_FOLDING: Duration = Duration::from_secs(1);
 
 /// The extent of a trace.
 #[derive(Debug, Clone, Copy, Default)]
 struct Extent {
-    /// Records.
+    /// The number of records.
     events: u64,
     tasks: usize,
-    /// Chunks that hold bytes that are no record.
+    /// The number of chunks with bytes that are not a record.
     bad: u64,
-    /// Subtrees that were not recorded, and those that were drawn to estimate them.
+    /// The number of skipped subtrees, and of those that were sampled to estimate them.
     drawn: (u64, u64),
-    /// First and last moment of all events, in the file's ticks.
+    /// The first and last moment of all events, in the file's ticks.
     first: u64,
     last: u64,
 }
 
-/// Reads a recorded trace from the bytes of its file. Time is linear in the events (n log t with t
-/// threads).
+/// Reads a recorded trace from the bytes of its file. Time is linear in the number of events (n log
+/// t with t threads).
 ///
 /// # Errors
-/// It is none, of another version, damaged (unless `options.allow_truncated`), without any task, or
-/// with 2^32 tasks or strands.
+/// The bytes are not a recorded trace, have another version, are damaged (unless
+/// `options.allow_truncated`), have no task, or have 2^32 tasks or strands.
 pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<RawTrace, Error> {
     let chunks = chunks_by_thread::read(bytes, options)?;
     let places = places::places(&chunks);
     Ok(told(chunks, places, bytes.len())?.0)
 }
 
-/// A process's part of a run of several.
+/// One process's part of a run of several processes.
 pub(crate) struct Member {
-    /// What it did, in its own times and numbers.
+    /// The process's run, in its own times and numbers.
     pub raw: RawTrace,
     /// The tick that is 0 in it.
     pub first: u64,
     /// The file's header.
     pub header: FileHeader,
-    /// All that the process told as notes.
+    /// All notes of the process.
     pub notes: Vec<Note>,
 }
 
-/// Reads a process's part of a run of several; what is short is folded as in [`dag`].
+/// Reads one process's part of a run of several. Short subtrees are folded as in [`dag`].
 ///
 /// # Errors
-/// As of [`read`].
+/// The same as for [`read`].
 pub(crate) fn member(bytes: &[u8], options: &OpenOptions) -> Result<Member, Error> {
     let chunks = chunks_by_thread::read(bytes, options)?;
     let places = places::places(&chunks);
@@ -109,15 +109,16 @@ pub(crate) fn member(bytes: &[u8], options: &OpenOptions) -> Result<Member, Erro
     })
 }
 
-/// The [`Dag`] of a recorded trace: [`read`] and [`build`], of its folded records if it is large.
+/// The [`Dag`] of a recorded trace: [`read`] and [`build`], with folded records if the trace is
+/// large.
 ///
 /// # Errors
-/// Those of [`read`] and [`build`].
+/// The errors of [`read`] and [`build`].
 pub fn dag(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
     dag_with_index(TraceBytes::of(bytes), options, None)
 }
 
-/// [`dag`] of a trace that may have an index.
+/// [`dag`] for a trace that may have an index.
 pub(crate) fn dag_with_index(
     content: TraceBytes<'_>,
     options: &OpenOptions,
@@ -131,9 +132,9 @@ pub(crate) fn dag_with_index(
     let chunks = chunks_by_thread::read_content(content, options)?;
     let places = places::places(&chunks);
     if let Some(short) = fold::fold(&chunks, &places, options, content) {
-        let slow = options.index == Index::Always || started.elapsed() > SLOW;
+        let slow = options.index == Index::Always || started.elapsed() > SLOW_FOLDING;
         if let Some(beside) = beside.filter(|_| slow && index::may_have(&chunks)) {
-            // Where it can't be written, the next reader folds again.
+            // If it cannot be written, the next reader folds again.
             let _ = index::write(beside, bytes, &short);
         }
         content.release_pages();

@@ -1,23 +1,23 @@
-//! Bytes that are looked through from one end to the other.
+//! Bytes that are read once from beginning to end.
 
 use crate::open::TraceBytes;
 
-/// Bytes of a mapped file that are looked through before they are let go.
+/// The number of bytes of a mapped file that are read before their pages are released.
 const MAX_HELD_BYTES: usize = 8 << 20;
 
-/// How far somebody is through a content: of a mapped file hardly any pages stay.
+/// The progress of reading a file's contents. Hardly any pages of a mapped file stay in memory.
 pub(crate) struct ReleasingPass<'a> {
     content: TraceBytes<'a>,
     held: usize,
 }
 
 impl<'a> ReleasingPass<'a> {
-    /// Through a content of which nothing was looked at.
+    /// Starts at the beginning of these contents.
     pub(crate) fn through(content: TraceBytes<'a>) -> ReleasingPass<'a> {
         ReleasingPass { content, held: 0 }
     }
 
-    /// So many bytes more were looked through.
+    /// Advances by this many bytes.
     pub(crate) fn pass(&mut self, bytes: usize) {
         self.held += bytes;
         if self.held > MAX_HELD_BYTES {

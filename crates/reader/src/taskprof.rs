@@ -6,7 +6,7 @@ use workspan_dag::Error;
 use crate::csv::{Row, rows};
 use crate::formats::{Format, Reading, Table};
 
-/// The row of the table of formats.
+/// The format's entry in the table of formats.
 pub(crate) const FORMAT: Format = Format {
     name: "TaskProf's CSV",
     begins,
@@ -23,36 +23,36 @@ const PARALLELISM: &str = "Parallelism";
 const OVERHEAD: &str = "Tasking Overhead Percent";
 const REGIONS_HEAD: &str = "Start File,";
 
-/// A spawn site and what was measured of it.
+/// A spawn site and its measurements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Site {
-    /// `main` for the program.
+    /// The file; `main` for the program.
     pub file: String,
-    /// 0 for the program.
+    /// The line; 0 for the program.
     pub line: u32,
-    /// Parallelism, or per cent of tasking overhead.
+    /// Parallelism, or tasking overhead in percent.
     pub value: f64,
-    /// Share of the critical path, in per cent.
+    /// Share of the critical path, in percent.
     pub critical_percent: Option<f64>,
 }
 
 /// A range of source lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Region {
-    /// File and line of its beginning.
+    /// File and line of the region's beginning.
     pub start: (String, u32),
-    /// File and line of its end.
+    /// File and line of the region's end.
     pub end: (String, u32),
 }
 
 /// A profile.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Profile {
-    /// Parallelism and critical share by site, of the program or after a what-if.
+    /// Parallelism and critical share per site, of the program or after a what-if.
     Parallelism(Vec<Site>),
-    /// Tasking overhead by site.
+    /// Tasking overhead per site.
     Overhead(Vec<Site>),
-    /// Regions to make faster.
+    /// Regions worth making faster.
     Regions(Vec<Region>),
 }
 
@@ -63,10 +63,11 @@ fn begins(bytes: &[u8]) -> bool {
         .any(|head| start.starts_with(head.as_bytes()))
 }
 
-/// Reads it.
+/// Reads the profile.
 ///
 /// # Errors
-/// [`Error::Text`] with the line of what is no number, or of a head that TaskProf does not write.
+/// [`Error::Text`] with the line of an invalid number, or of a heading that TaskProf does not
+/// write.
 pub fn read(bytes: &[u8]) -> Result<Profile, Error> {
     let text = String::from_utf8_lossy(bytes);
     let rows = rows(&text)?;

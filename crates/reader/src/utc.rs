@@ -1,10 +1,10 @@
-//! Dates of the calendar.
+//! Calendar dates.
 
-/// Year, month, day, hour, minute and second, in UTC, so many seconds after the start of 1970.
+/// Year, month, day, hour, minute and second, in UTC, of a time in seconds since the start of 1970.
 pub fn date(seconds: u64) -> [u64; 6] {
     let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Years are counted from March, so that a leap day is the last of its year; 719468 days lie
-    // between 0000-03-01 and 1970, and 400 years are an era.
+    // Years are counted from March, so that a leap day is the last of its year. There are 719468
+    // days between 0000-03-01 and 1970, and an era has 400 years.
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;

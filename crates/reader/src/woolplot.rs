@@ -1,11 +1,11 @@
 //! Reads WoolPlot's log, the text that Wool's instrumented runtime prints.
 //!
-//! A log has no tasks, only what happened on each worker: spawns, syncs, steals. The events of all
-//! workers in the order of time tell which spawn each steal took (`deques`): a worker pushes a task
-//! at its end of its deque and pops the youngest, thieves take the oldest. So the stolen tasks are
-//! known, from the steal to their end, and become tasks. Where a task that nobody stole begins and
-//! ends is not logged: it ran inside of its spawner's strand, which is folded and counts it
-//! (MODEL.md §7).
+//! A log has no tasks, only the events of each worker: spawns, syncs, steals. The events of all
+//! workers in time order show which spawn each steal took (`deques`): a worker pushes a task at its
+//! end of its deque and pops the youngest one, and thieves take the oldest one. The stolen tasks
+//! are therefore known, from the steal to their end, and become tasks. The begin and end of a task
+//! that was not stolen are not logged. Such a task ran inside of its spawner's strand, which is
+//! folded and counts it (MODEL.md §7).
 //!
 //! Without events, only the main task is known to have run; steals and spawns are marks and counts.
 
@@ -22,7 +22,7 @@ use self::log::Log;
 use crate::formats::{Format, Reading};
 use crate::open::OpenOptions;
 
-/// The row of the table of formats.
+/// The format's entry in the table of formats.
 pub(crate) const FORMAT: Format = Format {
     name: "WoolPlot's log",
     begins: log::begins,
@@ -34,14 +34,14 @@ pub(crate) const FORMAT: Format = Format {
     ],
 };
 
-/// Most rows of Wool's own table that become facts.
+/// The largest number of rows of Wool's own table that become facts.
 const MAX_TABLE_ROWS: usize = 64;
 
 /// Reads a log.
 ///
 /// # Errors
-/// [`Error::Text`] with the line: a number, worker or kind of event that a log can't have. With
-/// [`OpenOptions::allow_truncated`] the lines before it are read.
+/// [`Error::Text`] with the line of an invalid number, worker or kind of event. With
+/// [`OpenOptions::allow_truncated`], the lines before it are read.
 pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
     let mut log = Log::parse(bytes, options.allow_truncated)?;
     log.align();
@@ -86,7 +86,7 @@ pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
     build(raw, Mode::Repair)
 }
 
-/// Wool's own table of events.
+/// Adds Wool's own table of events as facts.
 fn facts(log: &Log, raw: &mut RawTrace) {
     for row in log.table.iter().take(MAX_TABLE_ROWS) {
         let cells = log::COLUMNS.iter().zip(&row.counts);

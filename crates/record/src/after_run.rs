@@ -1,5 +1,5 @@
-//! After the run: the processes' traces finalised and named, the report of the one that matters, or
-//! why there is none.
+//! After the run: finalises and names the processes' traces, and prints the report of the main one,
+//! or the reason why there is none.
 
 pub(crate) mod missed_runtime;
 mod processes;
@@ -30,41 +30,41 @@ use crate::say;
 /// Prints the report of the trace at a path.
 pub type PrintReport = fn(&Path) -> anyhow::Result<()>;
 
-/// Prints a table of the traces at these paths, one each of a test or benchmark.
+/// Prints a table of the traces at these paths, each of one test or benchmark.
 pub type PrintTable = fn(&[PathBuf]) -> anyhow::Result<()>;
 
 /// A run that has ended.
 pub struct Outcome<'a> {
-    /// Where the processes left their spool files.
+    /// The folder in which the processes leave their spool files.
     pub spool: &'a Path,
-    /// What signals do meanwhile.
+    /// The handling of signals meanwhile.
     pub writing: &'a Writing,
-    /// Where traces go.
+    /// The folder for traces.
     pub folder: &'a Path,
-    /// Where the main one goes, when the user said.
+    /// The file for the main trace, if the user named one.
     pub output: Option<&'a Path>,
-    /// Whose code is the user's.
+    /// The workspace whose code is the user's.
     pub workspace: Workspace,
     /// Notes for every trace.
     pub facts: Vec<Note>,
-    /// Where the tool is unpacked.
+    /// The folder in which the tool is unpacked.
     pub tool: &'a Path,
     /// Prints the report of the main trace; `None` for no report.
     pub report: Option<PrintReport>,
-    /// Each test or benchmark was recorded by itself: prints their table, unless there is no
-    /// report.
+    /// Prints the table of all tests or benchmarks, if each was recorded in a process of its own;
+    /// `None` otherwise, and if there is no report.
     pub each: Option<PrintTable>,
-    /// What the program started was recorded too.
+    /// Whether processes that the program started were recorded too.
     pub follow: bool,
-    /// All processes become one trace.
+    /// Whether all processes become one trace.
     pub as_one: bool,
     /// Which parts of the run are kept.
     pub windows: &'a Windows,
-    /// As [`Settings::tail_grain`].
+    /// The same as [`Settings::tail_grain`].
     pub tail_grain: Option<u64>,
-    /// The limit that was asked for.
+    /// The requested limit.
     pub max_overhead: Option<MaxOverhead>,
-    /// Where the runs are added.
+    /// The lake that the runs are added to.
     pub lake: Option<&'a Lake>,
 }
 
@@ -75,26 +75,26 @@ struct Recorded {
     inside: Inside,
 }
 
-/// What is in a trace; measured when there are several to tell apart.
+/// The size of a trace; measured if there are several to choose from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Inside {
-    /// Ticks spent in tasks.
+    /// Ticks spent in tasks, without the roots.
     work: u128,
-    /// Tasks created in it, with those in folded strands. A process has more than the part of it
-    /// that is kept.
+    /// The number of tasks created, including those in folded strands. A process counts for more
+    /// than the part of it that is kept.
     tasks: u64,
 }
 
 impl Outcome<'_> {
-    /// Finalises, names, reports, and says what went wrong: the exit code is the program's,
-    /// whatever becomes of its trace. `nothing` says why no process, or none with a task, was
-    /// recorded, given what is known of those that were; `None` when that needs no word.
+    /// Finalises, names and reports the traces, and reports errors. The exit code is the program's,
+    /// whatever happens to its trace. `nothing` explains why no process, or no process with a task,
+    /// was recorded, given the recorded ones; it returns `None` if no explanation is needed.
     pub fn conclude(&self, nothing: impl Fn(&[&Finalized]) -> Option<String>) {
         let concluded = catch_unwind(AssertUnwindSafe(|| self.try_conclude(nothing)));
         match concluded {
             Ok(Ok(())) => {}
             Ok(Err(error)) => say!("workspan: {error:#}"),
-            // The panic has said where it was.
+            // The panic message has the location.
             Err(_) => say!(
                 "workspan: that is a defect of workspan, not of the program; what was recorded is in {}",
                 if self.spool.exists() {
@@ -108,8 +108,8 @@ impl Outcome<'_> {
     }
 
     /// # Errors
-    /// A trace could not be written. What was recorded stays in the spool directory and is said to
-    /// be there.
+    /// A trace could not be written. The recording stays in the spool directory, and the message
+    /// says so.
     fn try_conclude(
         &self,
         nothing: impl Fn(&[&Finalized]) -> Option<String>,
@@ -126,7 +126,7 @@ impl Outcome<'_> {
             }
         }
         drop(progress);
-        // The first of equals, in the order they were started.
+        // Among equals, the one that started first.
         recorded.sort_by_key(|one| one.trace.started);
         let main = (0..recorded.len())
             .rev()
@@ -151,7 +151,7 @@ impl Outcome<'_> {
         let place = where_it_is(&paths, &traces, &tasks, main);
         self.writing.written(Some(place.clone()));
         let parallel = traces.iter().any(|trace| trace.tasks > 0);
-        // Ranks that are serial programs are parallel together.
+        // Ranks that are serial programs still run in parallel with each other.
         let parallel = parallel || !of_one_run.is_empty();
         let mut why = nothing(&traces.iter().collect::<Vec<_>>()).filter(|_| !parallel);
         // There is a report about its threads.
@@ -162,13 +162,13 @@ impl Outcome<'_> {
         }
         match why {
             Some(why) => say!("workspan: {why}"),
-            // Whoever sent a signal does not wait for it.
+            // A user who sent a signal does not wait for it.
             None if self.writing.asked_to_end() => {}
             None if self.report.is_some() => match self.each.filter(|_| paths.len() > 1) {
                 Some(table) => print_table(table, &paths),
                 None => self.print_report(&relative(&paths[main])),
             },
-            // The report's title has them.
+            // The report's title names them.
             None if !traces[main].runtimes.is_empty() => {
                 say!("workspan: recorded {}", traces[main].runtimes.join(" + "));
             }
@@ -208,7 +208,7 @@ impl Outcome<'_> {
         Ok(())
     }
 
-    /// The processes of the run as one trace; `of_run` gets what is known of each.
+    /// Writes the processes of the run as one trace. `of_run` are the facts about each.
     fn bundle(
         &self,
         recorded: Vec<Recorded>,
@@ -216,7 +216,7 @@ impl Outcome<'_> {
     ) -> anyhow::Result<Vec<Recorded>> {
         let (kept, others) = processes::of_run(recorded);
         for one in others {
-            // A file that stays is one more trace, nothing worse.
+            // A file that cannot be removed is only an additional trace.
             let _ = std::fs::remove_file(&one.half);
         }
         if kept.len() < 2 {
@@ -232,14 +232,15 @@ impl Outcome<'_> {
         }])
     }
 
-    /// Lets go of what was recorded since the last part was kept.
+    /// Discards the recording since the last part that was kept.
     pub fn discard(&self, kept: usize) {
         let files = std::fs::read_dir(self.spool)
             .into_iter()
             .flatten()
             .flatten();
         for file in files {
-            // What stays is in the folder of spool files, which then stays too.
+            // A file that cannot be removed stays in the folder of spool files, which then stays
+            // too.
             let _ = std::fs::remove_file(file.path());
         }
         self.remove_spool();
@@ -273,8 +274,8 @@ impl Outcome<'_> {
         let mut recorded = Vec::new();
         let mut failed = None;
         for (number, spool) in spools.iter().enumerate() {
-            // In the spool directory, which is this run's alone and the only thing that can be left
-            // when this process is killed.
+            // In the spool directory, which belongs to this run only and is the only thing left
+            // behind if this process is killed.
             let half = self.spool.join(format!("trace-{number}"));
             let settings = Settings {
                 workspace: &self.workspace,
@@ -287,7 +288,7 @@ impl Outcome<'_> {
             };
             match finalize(spool, &half, &mut off_cpu, &settings) {
                 Ok(traces) => {
-                    // The report has them too.
+                    // The report shows them too.
                     let known = self.facts.iter().filter(|note| note.key == WARNING);
                     let known = known
                         .map(|note| &note.value)
@@ -300,7 +301,7 @@ impl Outcome<'_> {
                         }
                     }
                     match std::fs::remove_file(spool) {
-                        // Where there was no room for a copy it is the trace now.
+                        // There was no space for a copy, so the spool file is the trace now.
                         Err(error) if error.kind() != io::ErrorKind::NotFound => {
                             return Err(error).with_context(|| spool.display().to_string());
                         }
@@ -313,7 +314,7 @@ impl Outcome<'_> {
                     }));
                 }
                 Err(error) => {
-                    // Half a file is of no use; the spool file is what is whole.
+                    // Half a file is useless; the spool file is complete.
                     let _ = std::fs::remove_file(&half);
                     failed = failed.or(Some(error));
                 }
@@ -329,7 +330,7 @@ impl Outcome<'_> {
         }
     }
 
-    /// The spool directory stays when a recording or an unnamed trace is in it.
+    /// Removes the spool directory, unless a recording or an unnamed trace is in it.
     fn remove_spool(&self) {
         for file in [
             UNRECORDED,
@@ -366,8 +367,8 @@ fn print_table(table: PrintTable, traces: &[PathBuf]) {
     }
 }
 
-/// The warnings, with those about modules without line tables in one: a Python program has a dozen
-/// of them that nobody can compile anew. The report lists them all.
+/// The warnings, with those about modules without line tables combined into one: a Python program
+/// has a dozen such modules that the user cannot recompile. The report lists them all.
 fn without_line_tables<'a>(warnings: impl Iterator<Item = &'a String>) -> Vec<String> {
     let (bare, mut others): (Vec<&String>, Vec<&String>) =
         warnings.partition(|warning| warning.contains(": has no line tables"));
@@ -394,7 +395,7 @@ fn without_line_tables<'a>(warnings: impl Iterator<Item = &'a String>) -> Vec<St
     others.into_iter().cloned().chain([told]).collect()
 }
 
-/// A rename, across file systems too.
+/// Renames a file, also across file systems.
 fn moved(from: &Path, to: &Path) -> io::Result<()> {
     match std::fs::rename(from, to) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
@@ -412,7 +413,7 @@ fn moved(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// A copy under a name that nobody has: what somebody put there, a link to another file say, is not
+/// Copies a file to a new name. An existing file, for example a link to another file, is not
 /// written to.
 fn copied(from: &Path, to: &Path) -> io::Result<()> {
     let mut copy = private(to)?;
@@ -423,7 +424,7 @@ fn copied(from: &Path, to: &Path) -> io::Result<()> {
     done
 }
 
-/// What is in that trace, as far as it can be read, the roots aside.
+/// The size of that trace without the roots, as far as it can be read.
 fn inside(trace: &Path) -> Inside {
     let options = OpenOptions {
         allow_truncated: true,
@@ -447,7 +448,7 @@ fn below_roots(dag: &Dag) -> Inside {
     }
 }
 
-/// Where the traces are, for people.
+/// A sentence that says where the traces are.
 fn where_it_is(paths: &[PathBuf], traces: &[Finalized], tasks: &[u64], main: usize) -> String {
     let file = shown(&paths[main]);
     if paths.len() == 1 {
@@ -476,7 +477,7 @@ fn where_it_is(paths: &[PathBuf], traces: &[Finalized], tasks: &[u64], main: usi
     text
 }
 
-/// Relative to the working directory where it lies inside.
+/// The path relative to the working directory, if it is inside of it.
 fn relative(path: &Path) -> PathBuf {
     let here = std::env::current_dir().ok();
     let path = here
@@ -485,7 +486,8 @@ fn relative(path: &Path) -> PathBuf {
     path.strip_prefix(".").unwrap_or(path).to_owned()
 }
 
-/// Relative to the working directory where it lies inside, quoted when a shell would divide it.
+/// The path relative to the working directory, if it is inside of it, quoted if a shell would split
+/// it.
 pub fn shown(path: &Path) -> String {
     let inside = relative(path).display().to_string();
     if inside.contains([' ', '\'', '"', '$', '\\', '&', ';', '(', ')', '*', '?']) {

@@ -1,5 +1,5 @@
-//! Recording through cargo: the same command with the rustc wrapper, a build folder of its own, and
-//! our runner.
+//! Recording through cargo: runs the same command with the rustc wrapper, a separate build folder,
+//! and our runner.
 
 mod build_folder;
 pub mod command_line;
@@ -38,36 +38,36 @@ use crate::run_notes::facts;
 use crate::say;
 use crate::trace_file::run_folder;
 
-/// What to do.
+/// The request to record a cargo command.
 pub struct Request {
     /// cargo itself.
     pub cargo: OsString,
     /// Its arguments.
     pub line: CargoLine,
-    /// Where the main trace goes, when the user said.
+    /// The file for the main trace, if the user named one.
     pub output: Option<PathBuf>,
     /// Prints the report of the main trace; `None` for no report.
     pub report: Option<PrintReport>,
-    /// Leave the profile alone.
+    /// Whether to leave the profile unchanged.
     pub keep_profile: bool,
     /// Which parts of the run are kept.
     pub windows: Arc<Windows>,
-    /// Leave the kernel's watch out.
+    /// How the kernel watches the program.
     pub watch: Watch,
-    /// Each test or benchmark runs in a process of its own; prints the table of all.
+    /// Runs each test or benchmark in a process of its own, and prints the table of all.
     pub each: Option<PrintTable>,
-    /// Record what programs start too.
+    /// Whether to record processes that programs start, too.
     pub follow: bool,
 }
 
-/// Runs cargo so that what it starts is recorded, and reports.
+/// Runs cargo so that the programs it starts are recorded, and reports.
 ///
 /// # Errors
-/// What could not be asked of cargo, unpacked, or written.
+/// cargo could not be queried, or a file could not be unpacked or written.
 pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
     let given = request.line.clone();
     if given.subcommand_name().is_none() {
-        // `cargo --version` and the like.
+        // For `cargo --version` and similar commands.
         let status = Command::new(&request.cargo)
             .args(given.arguments())
             .status();
@@ -156,14 +156,13 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
             Some(no_tasks(&names, &told))
         }
     });
-    // Stays when a trace is in it.
+    // The folder stays if a trace is in it.
     let _ = std::fs::remove_dir(&run);
     Ok(child::end_like(status))
 }
 
-/// Makes the target folder where there is none yet, with the file that keeps it out of backups.
-/// cargo writes that file only when it makes the folder itself, so nobody else would; a folder that
-/// is there is the user's to tag.
+/// Creates a missing target folder, with the file that excludes it from backups. cargo writes that
+/// file only when it creates the folder itself. An existing folder is left for the user to tag.
 fn tag_new_target(target: &Path) {
     const TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n\
         # This file is a cache directory tag created by workspan.\n\
@@ -171,12 +170,12 @@ fn tag_new_target(target: &Path) {
     if target.exists() {
         return;
     }
-    // What can't be written is said where something has to be.
+    // A failure shows up later, when a file is written there.
     let made = std::fs::create_dir_all(target);
     let _ = made.and_then(|()| std::fs::write(target.join("CACHEDIR.TAG"), TAG));
 }
 
-/// The user's command with our wrapper, folder and runner in it.
+/// The user's command with our wrapper, folder and runner.
 fn prepare(
     request: &mut Request,
     tools: &Tools,
@@ -190,7 +189,7 @@ fn prepare(
     changed.set(&mut command, "RUSTC_WRAPPER", &tools.rustc);
     changed.set(&mut command, "CARGO_TARGET_DIR", &build.path);
     if user.has_build_dir {
-        // Intermediate files of wrapped and bare builds must not meet either.
+        // Intermediate files of wrapped and ordinary builds must not mix, either.
         changed.set(&mut command, "CARGO_BUILD_BUILD_DIR", &build.path);
     }
     changed.set(&mut command, wrapper::STAND_IN, &tools.stand_in);
@@ -231,7 +230,7 @@ fn prepare(
 /// The `--config` value that makes `runner` cargo's target runner.
 ///
 /// # Errors
-/// Its path can't be told to cargo.
+/// cargo cannot represent the runner's path.
 pub(crate) fn runner_config(user: &UserConfig, runner: &Path) -> anyhow::Result<OsString> {
     let runner = if user.runner_is_string {
         embedded::undivided(runner)?
@@ -280,7 +279,7 @@ fn not_run(line: &CargoLine, success: bool, unrecorded: &str, build: &Path) -> O
         );
     }
     if !success {
-        // cargo has said what is wrong.
+        // cargo has reported what is wrong.
         return None;
     }
     match line.subcommand_name()? {
@@ -298,12 +297,12 @@ fn not_run(line: &CargoLine, success: bool, unrecorded: &str, build: &Path) -> O
     }
 }
 
-/// Where in the build folder cargo puts programs.
+/// The folder inside the build folder in which cargo puts programs.
 fn programs_folder(line: &CargoLine) -> PathBuf {
     let release = line.has("--release") || line.has("-r");
     let profile = line.values("--profile").pop();
     let profile = match profile.as_ref().and_then(|name| name.to_str()) {
-        // Two profiles share the folder of the one they build on.
+        // These two profiles share the folder of their base profile.
         Some("dev" | "test") => "debug",
         Some("bench") => "release",
         Some(name) => name,
@@ -318,7 +317,7 @@ fn has_rayon(told: &[Told]) -> bool {
     told.iter().any(|note| note.key == notes::RECORDED)
 }
 
-/// What of this build is not recorded, or less than the rest, as warnings.
+/// Warnings for parts of the build that are not recorded, or only partly.
 fn gaps(told: &[Told]) -> impl Iterator<Item = String> {
     let beside = if has_rayon(told) {
         "Part of this build's Rayon is not recorded"
@@ -335,7 +334,7 @@ fn gaps(told: &[Told]) -> impl Iterator<Item = String> {
     })
 }
 
-/// Why what was recorded has no task.
+/// Why the recording has no task.
 fn no_tasks(names: &[String], told: &[Told]) -> String {
     let program = match names {
         [one] => format!("`{one}`"),
@@ -346,7 +345,7 @@ fn no_tasks(names: &[String], told: &[Told]) -> String {
         .filter(|note| note.key == notes::UNRECORDED)
         .map(|note| note.text.as_str())
         .collect();
-    // Of two, the program may use the one that is not recorded.
+    // If there are two, the program may use the one that is not recorded.
     match told
         .iter()
         .find(|note| note.key == notes::RECORDED || note.key == notes::UNRECORDED)

@@ -1,4 +1,4 @@
-//! Notes on what recording, skipping and stealing cost in a run, for the readers of its trace.
+//! Notes on the costs of recording, skipping and stealing in a run, for the readers of its trace.
 
 pub mod calibration;
 pub mod library_measurement;
@@ -15,7 +15,7 @@ use crate::kernel::clock::Clock;
 use crate::trace_file::process_facts::ProcessFacts;
 
 /// The costs of probes, skipped joins and tasks, recorded tasks and steals, in ticks, and the
-/// measurement that the cost of a steal comes from. `tool` is the folder that keeps this machine's
+/// measurement that the cost of a steal comes from. `tool` is the folder that has this machine's
 /// costs.
 pub(crate) fn costs(told: &ProcessFacts, clock: &Clock, tool: &Path) -> Vec<Note> {
     if told.tasks == 0 {
@@ -42,7 +42,7 @@ pub(crate) fn costs(told: &ProcessFacts, clock: &Clock, tool: &Path) -> Vec<Note
     }
     let join = calibration.left_out_join_ns.filter(|_| has_joins);
     let task = task_cost(&known, calibration.probe_ns);
-    // A probe of Rayon or of an API costs what was calibrated.
+    // A probe of Rayon or of an API has the calibrated cost.
     let skips_tasks = |r: &Runtime| matches!(r.budget, Budget::Tasks { .. });
     let alone = runtimes.iter().all(|r| r.is_some_and(skips_tasks));
     let all = [
@@ -66,8 +66,8 @@ pub(crate) fn costs(told: &ProcessFacts, clock: &Clock, tool: &Path) -> Vec<Note
     notes
 }
 
-/// What a task of these runtimes costs: the least of them, as a reader does not know which runtime
-/// a task is of.
+/// The cost of a task of these runtimes: the smallest one, because a reader does not know which
+/// runtime a task belongs to.
 fn task_cost(runtimes: &[&Runtime], probe_ns: f64) -> Option<TaskCost> {
     runtimes
         .iter()

@@ -1,6 +1,5 @@
-//! What the tool carries inside and needs as files: the preloaded library and the stand-in's
-//! sources, unpacked once into the user's cache; and the two links through which cargo calls this
-//! same program in another role.
+//! The files embedded in the tool: the preloaded library and the stand-in's sources, unpacked once
+//! into the user's cache, and the two links through which cargo calls this program in another role.
 
 use std::ffi::OsStr;
 use std::io;
@@ -22,9 +21,9 @@ pub const RUNNER_ROLE: &str = "workspan-runner";
 /// The unpacked files.
 #[derive(Debug, Clone)]
 pub struct Tools {
-    /// Where they are.
+    /// The folder of the unpacked files.
     pub folder: PathBuf,
-    /// The preloaded library; its path is free of what `LD_PRELOAD` takes for a separator.
+    /// The preloaded library; its path has no characters that separate entries of `LD_PRELOAD`.
     pub library: PathBuf,
     /// The stand-in's `lib.rs`.
     pub stand_in: PathBuf,
@@ -34,8 +33,8 @@ pub struct Tools {
     pub runner: PathBuf,
 }
 
-/// A number that changes with anything that decides what a recorded build looks like: library,
-/// stand-in, wrapper, version.
+/// A number that changes with everything that affects a recorded build: library, stand-in, wrapper,
+/// version.
 pub fn fingerprint() -> String {
     format!(
         "{}{:016x}",
@@ -44,11 +43,11 @@ pub fn fingerprint() -> String {
     )
 }
 
-/// Unpacks into `$XDG_CACHE_HOME` or `~/.cache`; where that can't be written, into `fallback`, then
-/// into the temporary directory.
+/// Unpacks into `$XDG_CACHE_HOME` or `~/.cache`. If that cannot be written, unpacks into
+/// `fallback`, then into the temporary directory.
 ///
 /// # Errors
-/// No place could be written; the message names the last.
+/// No folder could be written; the message names the last one.
 pub fn unpack(fallback: Option<&Path>) -> anyhow::Result<Tools> {
     let home = std::env::var_os("HOME")
         .filter(|h| !h.is_empty())
@@ -76,13 +75,13 @@ fn unpack_into(place: &Path) -> anyhow::Result<Tools> {
     let folder = place.join(fingerprint());
     make_private(&folder)?;
     let library = folder.join(LIBRARY_NAME);
-    // Compared whole: a file cut short by a full disk must not stay for good.
+    // The whole file is compared, so that a file truncated by a full disk is replaced.
     if !std::fs::read(&library).is_ok_and(|there| there == LIBRARY) {
         replace(&library, |half| std::fs::write(half, LIBRARY))?;
     }
     let stand_in = workspan_rayon::sources::unpack(&folder.join("stand-in"))?;
     let program = std::env::current_exe()?;
-    // Several installations may share the cache; each gets links of its own.
+    // Several installations may share the cache, so each gets links of its own.
     let links = folder.join(format!("{:016x}", hash(program.as_os_str())));
     make_private(&links)?;
     let role = |name: &str| -> anyhow::Result<PathBuf> {
@@ -101,16 +100,16 @@ fn unpack_into(place: &Path) -> anyhow::Result<Tools> {
     })
 }
 
-/// The preloaded library that was unpacked into this folder, by a path that `LD_PRELOAD` takes.
+/// The preloaded library that was unpacked into this folder, by a path that `LD_PRELOAD` accepts.
 ///
 /// # Errors
-/// As [`undivided`].
+/// The same as for [`undivided`].
 pub fn library_in(folder: &Path) -> anyhow::Result<PathBuf> {
     undivided(&folder.join(LIBRARY_NAME))
 }
 
-/// A path to the same file without spaces and colons, which `LD_PRELOAD` and a runner given as one
-/// string would be divided at: the path itself, or a link in the temporary directory.
+/// A path to the same file without spaces and colons, at which `LD_PRELOAD` and a runner given as
+/// one string would be split: the path itself, or a link in the temporary directory.
 ///
 /// # Errors
 /// The link could not be made.
@@ -140,8 +139,8 @@ pub fn undivided(path: &Path) -> anyhow::Result<PathBuf> {
     Ok(link)
 }
 
-/// This user's own folder in the temporary directory. One that another user put there first is not
-/// used.
+/// This user's own folder in the temporary directory. A folder that another user created first is
+/// not used.
 fn private_temporary() -> anyhow::Result<PathBuf> {
     let user = rustix::process::getuid().as_raw();
     for attempt in 0..16 {
@@ -179,7 +178,8 @@ fn make_private(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a file or link beside its place and renames it there, so that nobody ever sees half of it.
+/// Creates a file or link beside its destination and renames it, so that no reader ever sees half
+/// of it.
 fn replace(path: &Path, make: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
     let name = path
         .file_name()
@@ -195,7 +195,7 @@ fn replace(path: &Path, make: impl Fn(&Path) -> io::Result<()>) -> io::Result<()
     std::fs::rename(&half, path)
 }
 
-/// FNV-1a, 64 bits: names, nothing secret.
+/// FNV-1a, 64 bits: for names, not for security.
 pub fn hash(text: &OsStr) -> u64 {
     text.as_bytes()
         .iter()

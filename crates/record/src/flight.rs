@@ -1,10 +1,10 @@
-//! The flight recorder: parts of a run are kept as traces while the run goes on.
+//! The flight recorder: keeps parts of a run as traces while the run goes on.
 //!
-//! A thread looks for what triggers a part: a signal, a call, a standstill, a share of the worker
-//! time. It marks the moment where the recorded processes see it, which from then on let go of
-//! nothing ([`workspan_recorder::Parts`]). A second thread writes the trace, adds it to the lake,
-//! and takes the mark back. So a part is whole however long writing takes, and the file grows only
-//! for that long.
+//! One thread watches for triggers of a part: a signal, a call, a standstill, a share of the worker
+//! time. It marks the moment of the trigger in a file that the recorded processes read. From then
+//! on they discard no chunks ([`workspan_recorder::Parts`]). A second thread writes the trace, adds
+//! it to the lake, and removes the mark. So a part is complete however long writing takes, and the
+//! file grows only during that time.
 
 mod last_second;
 mod part_writer;
@@ -25,20 +25,20 @@ pub use part_writer::{KeptParts, PartWriter};
 
 use crate::say;
 
-/// How often triggers are looked for.
-const LOOK_EACH: Duration = Duration::from_millis(10);
-/// How often the last second is measured.
-const MEASURE_EACH: Duration = Duration::from_millis(500);
+/// The interval between two checks for triggers.
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
+/// The interval between two measurements of the last second.
+const MEASURE_INTERVAL: Duration = Duration::from_millis(500);
 
 /// What triggered a part, and when.
 pub(crate) struct Trigger {
-    /// In nanoseconds of `CLOCK_MONOTONIC_RAW`.
+    /// The time in nanoseconds of `CLOCK_MONOTONIC_RAW`.
     pub(crate) at: u64,
-    /// A clause for people: `SIGUSR2 came`.
+    /// A clause for the user: `SIGUSR2 came`.
     pub(crate) why: String,
 }
 
-/// Watches a program while it lives.
+/// Watches a program until it is dropped.
 pub(crate) struct FlightRecorder {
     done: Option<Sender<()>>,
     threads: Vec<JoinHandle<()>>,
@@ -48,7 +48,7 @@ impl FlightRecorder {
     /// Keeps parts of `program`, whose recordings come into `spool`.
     ///
     /// # Errors
-    /// The system refuses a thread.
+    /// The system cannot start a thread.
     pub(crate) fn new(
         program: Pid,
         windows: &Arc<Windows>,
@@ -78,17 +78,17 @@ impl FlightRecorder {
 }
 
 impl Drop for FlightRecorder {
-    /// Waits until what was triggered is written.
+    /// Waits until all triggered parts are written.
     fn drop(&mut self) {
         drop(self.done.take());
         for thread in self.threads.drain(..) {
-            // A panic has said where it was; the run's own end goes on.
+            // A panic has printed its location; the end of the run continues.
             let _ = thread.join();
         }
     }
 }
 
-/// Looks for triggers.
+/// The state of the thread that watches for triggers.
 struct Watch<'a> {
     program: Pid,
     windows: &'a Windows,
@@ -97,11 +97,11 @@ struct Watch<'a> {
     calls: PathBuf,
     calls_seen: u64,
     still: Option<Still>,
-    /// The program stands still, and that was a trigger.
+    /// Whether the program stands still and that was a trigger already.
     stands: bool,
     measured: Instant,
     parts: u32,
-    /// When the last part ended, in nanoseconds.
+    /// The end of the last part, in nanoseconds.
     last: Option<u64>,
 }
 
@@ -126,8 +126,8 @@ impl<'a> Watch<'a> {
     }
 
     fn run(mut self, ended: &Receiver<()>, to: &Sender<Trigger>) {
-        // Anything else than a timeout is the program's end.
-        while ended.recv_timeout(LOOK_EACH) == Err(RecvTimeoutError::Timeout) {
+        // Any result other than a timeout means that the program has ended.
+        while ended.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
             for trigger in self.look() {
                 if self.parts == self.triggers.most_parts() {
                     say!(
@@ -135,7 +135,7 @@ impl<'a> Watch<'a> {
                         self.parts,
                         trigger.why
                     );
-                    // It is said once.
+                    // The message is printed once.
                     return;
                 }
                 self.parts += 1;
@@ -148,8 +148,8 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// What has triggered a part since the last look. What the program itself does triggers none
-    /// that the part before would overlap.
+    /// The triggers since the last check. A standstill or a condition is ignored while its part would
+    /// overlap the part before.
     fn look(&mut self) -> Vec<Trigger> {
         let mut found = Vec::new();
         for at in self.windows.take_signals() {
@@ -187,7 +187,7 @@ impl<'a> Watch<'a> {
     }
 
     fn condition(&mut self) -> Option<String> {
-        if self.triggers.on.is_empty() || self.measured.elapsed() < MEASURE_EACH {
+        if self.triggers.on.is_empty() || self.measured.elapsed() < MEASURE_INTERVAL {
             return None;
         }
         self.measured = Instant::now();

@@ -1,5 +1,5 @@
-//! Counting instructions by emulation, where the CPU tells no counters: the program runs under
-//! valgrind with a tool that counts, which is compiled here against the valgrind that is there.
+//! Counts instructions by emulation if the CPU has no usable counters: the program runs under
+//! valgrind with a counting tool, which is compiled here for the installed valgrind.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ const NAME: &str = "instructions-amd64-linux";
 const CORE: &str = "libcoregrind-amd64-linux.a";
 const PRELOAD: &str = "vgpreload_core-amd64-linux.so";
 
-/// Where distributions and valgrind itself put headers, libraries, and what programs preload.
+/// Folders in which distributions and valgrind itself put headers, libraries, and preloaded files.
 const HEADERS: [&str; 2] = ["/usr/include/valgrind", "/usr/local/include/valgrind"];
 const LIBRARIES: [&str; 6] = [
     "/usr/lib/x86_64-linux-gnu/valgrind",
@@ -28,15 +28,15 @@ const LIBRARIES: [&str; 6] = [
     "/usr/local/libexec/valgrind",
 ];
 
-/// What `--count` takes.
+/// The values of `--count`.
 pub const COUNTED: [&str; 1] = ["instructions"];
 
-/// What the trace says of such a run.
+/// The trace's warning about such a run.
 pub const TIMES_ARE_NOT: &str = "Instructions were counted by an emulator, which runs one thread at a time and each some \
                                  ten to a hundred times as slow: times, delays and steals are not those of an ordinary run. \
                                  Reports with --metric instructions do not depend on them.";
 
-/// As the preloaded library takes it.
+/// The event, as the preloaded library expects it.
 pub fn event() -> CounterEvent {
     CounterEvent {
         name: "instructions".into(),
@@ -86,7 +86,7 @@ fn build() -> anyhow::Result<PathBuf> {
         .and_then(|()| link_files(&preloaded, &making))
         .and_then(|()| Ok(std::fs::rename(&making, &folder)?));
     if made.is_err() {
-        // What another process has made meanwhile is as good.
+        // If another process has created it meanwhile, that copy is used.
         let _ = std::fs::remove_dir_all(&making);
         if !folder.join(NAME).exists() {
             made.with_context(|| format!("the tool for {} could not be made", valgrind.display()))?;
@@ -109,7 +109,7 @@ fn compile(folder: &Path, headers: &Path, libraries: &Path) -> anyhow::Result<()
         ])
         .args(["-DVGA_amd64=1", "-DVGO_linux=1", "-DVGP_amd64_linux=1"])
         .args(["-DVGPV_amd64_linux_vanilla=1", "-u", "_start"])
-        // Where valgrind's own tools are: out of the way of the programs they run.
+        // The address of valgrind's own tools, which is out of the way of the programs they run.
         .args(["-Wl,-Ttext-segment=0x58000000", "-Wl,--build-id=none"])
         .arg("-I")
         .arg(headers)
@@ -119,7 +119,7 @@ fn compile(folder: &Path, headers: &Path, libraries: &Path) -> anyhow::Result<()
         .arg(libraries.join(CORE))
         .arg(libraries.join("libvex-amd64-linux.a"))
         .arg("-lgcc");
-    // Newer ones have what the compiler's library lacks in a library of their own.
+    // Newer compilers have some functions in an additional library.
     let more = libraries.join("libgcc-sup-amd64-linux.a");
     if more.exists() {
         compiler.arg(more);
@@ -135,7 +135,7 @@ fn compile(folder: &Path, headers: &Path, libraries: &Path) -> anyhow::Result<()
     Ok(())
 }
 
-/// Everything else that valgrind looks for beside a tool.
+/// Links the other files that valgrind needs beside a tool.
 fn link_files(from: &Path, folder: &Path) -> anyhow::Result<()> {
     for file in std::fs::read_dir(from)? {
         let file = file?;
@@ -144,13 +144,13 @@ fn link_files(from: &Path, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What stands before the program on the command line.
+/// The words before the program on the command line.
 pub fn words(folder: &Path) -> [OsString; 3] {
     let tool = folder.join(NAME).into_os_string();
     [tool, "-q".into(), "--tool=instructions".into()]
 }
 
-/// What the tool has to be told: where its files are, and what else started it.
+/// Sets the tool's environment: the folder of its files, and the launcher that valgrind expects.
 pub fn tell(command: &mut Command, folder: &Path) {
     command.env("VALGRIND_LIB", folder);
     command.env("VALGRIND_LAUNCHER", "/usr/bin/valgrind");

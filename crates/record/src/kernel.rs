@@ -1,5 +1,5 @@
-//! What the kernel observed of the program: off-CPU times, samples and CPU times, written into its
-//! trace.
+//! The kernel's observations of the program: off-CPU times, samples and CPU times, which are
+//! written into its trace.
 
 pub mod clock;
 pub mod cpu_clock;

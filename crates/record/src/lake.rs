@@ -1,5 +1,4 @@
-//! The lake of many runs, which is a program of its own: `workspan-lake`. It is large, so the tool
-//! finds it instead of containing it.
+//! The lake of many runs. It is a separate program, `workspan-lake`, because it is large.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -12,11 +11,11 @@ use crate::say;
 /// The program's name.
 pub const PROGRAM: &str = "workspan-lake";
 
-/// What to type where it is missing.
+/// The command to install it.
 pub const INSTALL: &str =
     "`cargo install workspan-lake` installs it (in a clone: `cargo install --path lake`)";
 
-/// Where runs go when they were recorded.
+/// The lake to which recorded runs are added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lake {
     program: PathBuf,
@@ -24,7 +23,7 @@ pub struct Lake {
     tags: Vec<String>,
 }
 
-/// The program: beside this one, else in PATH.
+/// The program's path: beside this one, otherwise in PATH.
 ///
 /// # Errors
 /// It is in neither place; the message says how to install it.
@@ -56,7 +55,7 @@ impl Lake {
         })
     }
 
-    /// Adds the runs of these traces. What goes wrong is said: the traces are there all the same.
+    /// Adds the runs of these traces. Errors are only reported, because the traces exist anyway.
     pub(crate) fn add(&self, traces: &[PathBuf]) {
         let mut command = Command::new(&self.program);
         command.arg("add").arg("--into").arg(&self.root);

@@ -1,5 +1,5 @@
-//! Starting the program: whether it can be recorded, its environment, the process that becomes it,
-//! and signals.
+//! Starts the program: checks whether it can be recorded, sets its environment, starts its process,
+//! and handles signals.
 
 pub mod child;
 pub mod each;

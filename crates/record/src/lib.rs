@@ -1,5 +1,5 @@
-//! The recording engine: builds where there is something to build, runs the program with the
-//! preloaded library, turns what it left behind into traces, and says where they are.
+//! The recording engine: builds the program if necessary, runs it with the preloaded library, turns
+//! the files it leaves behind into traces, and reports where they are.
 //!
 //! `workspan record` and `cargo workspan` are flags on top of [`program::record`] and
 //! [`cargo::record`]. The same executable also plays three roles for the engine, told apart by

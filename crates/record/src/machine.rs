@@ -1,5 +1,5 @@
-//! The CPUs that a recorded program may use: how many cores, kinds of cores and NUMA nodes they
-//! are, and what a control group leaves of them. Where that is nothing special, nothing is noted.
+//! The CPUs that a recorded program may use: the number of cores, kinds of cores and NUMA nodes,
+//! and the limit of a control group. Ordinary values are not noted.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,15 +12,15 @@ use workspan_trace::note_keys::{CPU_CORES, CPU_KINDS, CPU_QUOTA, NUMA_NODES};
 /// The CPUs that this process, and so the program, may use.
 ///
 /// # Errors
-/// The kernel does not say which there are.
+/// The kernel does not list them.
 pub fn usable_cpus() -> std::io::Result<Vec<usize>> {
     let allowed = sched_getaffinity(None)?;
     let cpus = 0..CpuSet::MAX_CPU;
     Ok(cpus.filter(|&cpu| allowed.is_set(cpu)).collect())
 }
 
-/// The core that a CPU is a hardware thread of, by package and number; where the kernel does not
-/// say, each CPU is a core.
+/// The core that a CPU is a hardware thread of, by package and number. If the kernel does not say,
+/// each CPU counts as a core.
 pub fn core_of(cpu: usize) -> (u64, u64) {
     core_below(cpu, Path::new("/sys"))
 }
@@ -34,7 +34,7 @@ fn core_below(cpu: usize, sys: &Path) -> (u64, u64) {
     (package, number("core_id").unwrap_or(cpu as u64))
 }
 
-/// What a file of the kernel's says of a CPU.
+/// The contents of a kernel file about a CPU.
 fn of_cpu(cpu: usize, file: &str, sys: &Path) -> Option<String> {
     let path = sys.join(format!("devices/system/cpu/cpu{cpu}/{file}"));
     let text = std::fs::read_to_string(path).ok()?;
@@ -59,7 +59,7 @@ fn notes_of(cpus: &[usize], own_group: &str, sys: &Path) -> Vec<Note> {
     if cores.len() < cpus.len() {
         notes.push(Note::new(CPU_CORES, cores.len().to_string()));
     }
-    // Kinds differ by their capacity (ARM), or by the lists of Intel's two kinds.
+    // Kinds of cores differ in their capacity (ARM), or are in the lists of Intel's two kinds.
     let capacities: BTreeSet<String> = cpus
         .iter()
         .filter_map(|&cpu| of_cpu(cpu, "cpu_capacity", sys))
@@ -93,7 +93,8 @@ fn notes_of(cpus: &[usize], own_group: &str, sys: &Path) -> Vec<Note> {
     notes
 }
 
-/// The least CPUs that the process's control group, or one above it, allows (version 2).
+/// The smallest number of CPUs that the process's control group, or one above it, allows (version
+/// 2).
 fn quota(own_group: &str, sys: &Path) -> Option<f64> {
     let own = own_group
         .lines()
@@ -163,7 +164,7 @@ mod tests {
             (CPU_QUOTA, "1.50"),
         ];
         assert_eq!(told(&notes), expected);
-        // One of each core, on one node.
+        // One CPU per core, on one node.
         assert_eq!(told(&notes_of(&[0], "0::/\n", sys.path())), []);
         assert_eq!(told(&notes_of(&[0, 1], "", &sys.path().join("none"))), []);
     }

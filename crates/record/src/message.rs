@@ -3,18 +3,18 @@
 use std::fmt;
 use std::io::{self, Write};
 
-/// Writes a line to stderr; use it through [`say!`](crate::say). A line that can't be written is
-/// dropped.
+/// Writes a line to stderr; use it through [`say!`](crate::say). If stderr cannot be written, the
+/// line is dropped.
 ///
 /// `eprintln!` panics when stderr is a closed pipe or a full disk. The panic would replace the exit
 /// code, which belongs to the recorded program.
 pub fn say(line: fmt::Arguments<'_>) {
-    // One write, so that the lines of several processes do not mix.
+    // A single write, so that the lines of several processes do not mix.
     let line = format!("{line}\n");
     let _ = io::stderr().write_all(line.as_bytes());
 }
 
-/// `eprintln!` that ignores a stderr that can't be written ([`message::say`](crate::message::say)).
+/// Like `eprintln!`, but ignores errors of stderr ([`message::say`](crate::message::say)).
 #[macro_export]
 macro_rules! say {
     ($($line:tt)*) => {
@@ -25,7 +25,7 @@ macro_rules! say {
 /// Writes `text` to stdout.
 ///
 /// # Errors
-/// Stdout can't be written.
+/// Stdout cannot be written.
 pub fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;

@@ -1,4 +1,4 @@
-//! What the user may ask of a recording, and how the processes below are told.
+//! The options of a recording, and how they are passed to the processes below.
 
 pub mod fold;
 pub mod keep_windows;

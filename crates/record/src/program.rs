@@ -1,4 +1,4 @@
-//! `workspan record -- PROGRAM`: a program that is built already, run with the library preloaded.
+//! `workspan record -- PROGRAM`: runs an existing program with the library preloaded.
 
 use std::ffi::OsString;
 use std::io;
@@ -31,28 +31,28 @@ use crate::run_notes::facts;
 use crate::say;
 use crate::trace_file::finalize::Finalized;
 
-/// What to do.
+/// The request to record a program.
 pub struct Request<'a> {
     /// The program and its arguments.
     pub command: &'a [OsString],
-    /// Where the main trace goes, when the user said.
+    /// The file for the main trace, if the user named one.
     pub output: Option<&'a Path>,
     /// Prints the report of the main trace; `None` for no report.
     pub report: Option<PrintReport>,
     /// Which parts of the run are kept.
     pub windows: Arc<Windows>,
-    /// How the kernel watches.
+    /// How the kernel watches the program.
     pub watch: Watch,
-    /// Whether what the program starts is recorded too, and how.
+    /// Whether and how processes that the program starts are recorded.
     pub followed: Followed,
-    /// Put LLVM's OpenMP runtime in place of GCC's.
+    /// Whether to replace GCC's OpenMP runtime by LLVM's.
     pub swap_runtime: bool,
 }
 
 /// Runs the command, records it, and reports.
 ///
 /// # Errors
-/// The program can't be recorded (said before it starts), or the trace can't be written.
+/// The program cannot be recorded (reported before it starts), or the trace cannot be written.
 pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
     let Some(name) = request.command.first() else {
         anyhow::bail!("no program given; for example: workspan record -- ./sort 1000000");
@@ -71,12 +71,12 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         Some(parent) => parent.to_owned(),
         None => PathBuf::from("."),
     };
-    // First, so that a failure leaves no folder behind.
+    // This comes first, so that a failure leaves no folder behind.
     let tools = embedded::unpack(None)?;
     let spool = spool_below(&folder)?;
 
-    // Through the runner, as the kernel's watcher has to be set up in the process that becomes the
-    // program.
+    // Uses the runner, because the kernel's watcher has to be set up in the process that becomes
+    // the program.
     let mut run = Command::new(&tools.runner);
     run.arg0(RUNNER_ROLE).args(request.command);
     environment::leave_outer(&mut run);
@@ -97,7 +97,8 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
     request.windows.tell(&mut run, &spool);
     let mut workspace = workspace_of(&path);
     if workspace.root.is_none() {
-        // Sources of a program that cargo did not build are shown relative to where one works.
+        // Sources of a program that cargo did not build are shown relative to the working
+        // directory.
         workspace.root = std::env::current_dir().ok();
     }
     let kept = KeptParts::default();
@@ -114,7 +115,7 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
     });
     let stall = request.watch.stall;
     let ran = child::run(&mut run, &request.windows, &spool, stall, parts).inspect_err(|_| {
-        // Nothing ran, so nothing is in there.
+        // Nothing ran, so the folder is empty.
         let _ = std::fs::remove_dir_all(&spool);
     });
     let (status, writing) =
@@ -161,18 +162,18 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
     Ok(child::end_like(status))
 }
 
-/// A new folder for spool files in that one.
+/// Creates a folder for spool files in `folder`.
 ///
 /// # Errors
-/// It can't be made.
+/// The folder cannot be created.
 pub(crate) fn spool_below(folder: &Path) -> anyhow::Result<PathBuf> {
     let folder = folder
         .canonicalize()
         .with_context(|| folder.display().to_string())?;
     let name = format!(".workspan-spool-{}", std::process::id());
     for number in 0.. {
-        // Containers that share the folder may have processes of the same number; and one may have
-        // been left there.
+        // Containers that share the folder may have processes with the same number, and a folder
+        // may have been left there.
         let spool = folder.join(match number {
             0 => name.clone(),
             number => format!("{name}-{number}"),
@@ -195,13 +196,13 @@ pub(crate) fn spool_below(folder: &Path) -> anyhow::Result<PathBuf> {
     )
 }
 
-/// The workspace whose target directory the program lies in, if it is there still.
+/// The workspace whose target directory contains the program, if it still exists.
 fn workspace_of(program: &Path) -> Workspace {
     let Ok(program) = program.canonicalize() else {
         return Workspace::default();
     };
-    // The target folder of a workspace has the tag when cargo made it; the build folder below
-    // `target/workspan` always has.
+    // The target folder of a workspace has the tag if cargo created it; the build folder below
+    // `target/workspan` always has it.
     let build = program
         .ancestors()
         .find(|folder| folder.join("CACHEDIR.TAG").is_file());

@@ -1,21 +1,21 @@
-//! A word about work that takes long, on a terminal only.
+//! A progress message for long operations, on a terminal only.
 
 use std::io::{IsTerminal, Write};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Shown after this.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// The delay before the message is shown.
+const DELAY: Duration = Duration::from_secs(1);
 
-/// While it lives, a line stands on stderr once the work has taken more than a second.
+/// Shows a line on stderr once the operation has taken more than a second, until dropped.
 pub struct Progress {
     done: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Progress {
-    /// Starts the wait.
+    /// Starts the delay.
     pub fn new(text: &'static str) -> Self {
         if !std::io::stderr().is_terminal() {
             return Self {
@@ -25,9 +25,9 @@ impl Progress {
         }
         let (done, wait) = channel();
         let thread = std::thread::spawn(move || {
-            if wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            if wait.recv_timeout(DELAY) == Err(RecvTimeoutError::Timeout) {
                 let mut stderr = std::io::stderr();
-                // A terminal that is gone needs no message.
+                // If the terminal is gone, the message is not needed.
                 let _ = write!(stderr, "{text}");
                 let _ = wait.recv();
                 let _ = write!(stderr, "\r\x1b[K");
@@ -44,7 +44,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         drop(self.done.take());
         if let Some(thread) = self.thread.take() {
-            // It can't panic, and there would be nothing to do about it.
+            // The thread cannot panic, and there would be nothing to do about it.
             let _ = thread.join();
         }
     }

@@ -1,5 +1,5 @@
-//! The roles that the `workspan` executable plays for its own engine, chosen by the name it was
-//! started under.
+//! The roles that the `workspan` executable plays for its own engine, chosen by the name under
+//! which it was started.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,13 +8,13 @@ use crate::costs::{library_measurement, steals};
 use crate::embedded::{RUNNER_ROLE, RUSTC_ROLE};
 use crate::launch::runner;
 
-/// Plays the role that `argv[0]` names and returns its exit code: the rustc wrapper, cargo's target
-/// runner, or the measurement of a runtime's library. `None` when this process is the tool itself.
-/// Must be called first in `main`.
+/// Plays the role that `argv[0]` names and returns its exit code. The roles are the rustc wrapper,
+/// cargo's target runner, and the measurement of a runtime's library. `None` if this process is the
+/// tool itself. Must be called first in `main`.
 pub fn dispatch_role() -> Option<ExitCode> {
     let name = std::env::args_os().next()?;
     let name = Path::new(&name).file_name()?;
-    // Where the path has a space, the role is started through a link whose name only ends with the
+    // If the path has a space, the role is started through a link whose name only ends with the
     // role.
     let is = |role: &str| {
         name == role

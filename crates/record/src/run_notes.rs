@@ -7,10 +7,10 @@ use crate::machine;
 use workspan_trace::entry::Note;
 use workspan_trace::note_keys::THREADS_SET_BY;
 
-/// The key of the note that says how the recorded process ended.
+/// The key of the note with the exit status of the recorded process.
 pub const EXIT_STATUS: &str = "exit status";
 
-/// How the process ended, who recorded it, and which variables set its number of threads.
+/// Notes on how the process ended, who recorded it, and which variables set its number of threads.
 pub fn facts(status: ExitStatus) -> Vec<Note> {
     let ended = match (status.code(), status.signal()) {
         (Some(code), _) => code.to_string(),

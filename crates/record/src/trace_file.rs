@@ -1,4 +1,4 @@
-//! From spool files to finished traces, and the names they get.
+//! Turns spool files into finished traces, and names them.
 
 pub mod destination;
 pub mod finalize;

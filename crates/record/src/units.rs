@@ -1,9 +1,8 @@
-//! Times, sizes and percentages as people write them on the command line: one parser for all
-//! commands.
+//! Times, sizes and percentages as written on the command line: one parser for all commands.
 
 use std::fmt;
 
-/// A text of the command line that could not be understood.
+/// A text of the command line that could not be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
     text: String,
@@ -12,7 +11,7 @@ pub struct ParseError {
 }
 
 impl ParseError {
-    /// `text` is not `what` (with its article); `expected` says what to give instead.
+    /// `text` is not `what` (with its article); `expected` says what to type instead.
     pub fn new(text: &str, what: &'static str, expected: impl Into<String>) -> Self {
         ParseError {
             text: text.to_owned(),
@@ -37,7 +36,7 @@ impl std::error::Error for ParseError {}
 
 const NS_PER_SECOND: f64 = 1e9;
 
-/// Units of time with their nanoseconds.
+/// Units of time, in nanoseconds.
 const TIMES: [(&str, f64); 8] = [
     ("ns", 1.0),
     ("us", 1e3),
@@ -49,7 +48,7 @@ const TIMES: [(&str, f64); 8] = [
     ("h", 3600.0 * NS_PER_SECOND),
 ];
 
-/// Units of size with their bytes; upper and lower case mean the same.
+/// Units of size, in bytes; upper and lower case mean the same.
 const SIZES: [(&str, f64); 11] = [
     ("", 1.0),
     ("b", 1.0),

@@ -1,10 +1,10 @@
-//! What recording costs: an unstolen join (four records, three clock reads), into fresh chunks of a
+//! The cost of recording an unstolen join (four records, three clock reads) into fresh chunks of a
 //! real file.
 //!
 //!     cargo run --release -p workspan-recorder --example cost [JOINS] [FOLDER]
 //!
-//! Prints ns a join beside ns of three clock reads (the least of several batches, and the mean),
-//! and bytes a task.
+//! Prints ns per join beside ns of three clock reads (the minimum of several batches, and the
+//! mean), and bytes per task.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -15,13 +15,13 @@ use workspan_recorder::wire::Kind;
 
 const BATCH: u32 = 1000;
 
-/// An unstolen join with nothing in it.
+/// An unstolen join of two empty tasks.
 ///
 /// # Safety
 /// `h` is the calling thread's handle.
 #[inline(never)]
 unsafe fn join(h: *mut Handle) {
-    // SAFETY: the caller's.
+    // SAFETY: `h` is the calling thread's handle, as the caller guarantees.
     unsafe {
         (*h).next_task += 2;
         Handle::event_with(h, Kind::Join, [1]);

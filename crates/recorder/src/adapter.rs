@@ -4,9 +4,9 @@
 //! record each. They are the general path of `calls`, without the search for the thread's handle,
 //! and the records that only adapters write: teams, dependences, lock waits, skipped subtrees.
 //!
-//! A thread that runs no task and is no worker gets a root task where a record needs a current task
-//! ([`LiveHandle::ensure_root`]). Methods whose names end in `_at` do not check that, and take the
-//! time from the caller: several records of one event share one reading of the clock.
+//! A thread that runs no task and is not a worker gets a root task where a record needs a current
+//! task ([`LiveHandle::ensure_root`]). Methods whose names end in `_at` do not check that, and take
+//! the time from the caller: several records of one event share one reading of the clock.
 
 mod live_handle;
 mod operands;
@@ -23,24 +23,25 @@ pub use crate::system::KeepErrno;
 use crate::thread;
 use workspan_trace::entry::SitePosition;
 
-/// Calls `call` on each recorded thread when it ends, after its handle was given up. May be called
-/// once.
+/// Registers a function that is called on each recorded thread when it ends, after its handle was
+/// given up. May be called once.
 pub fn at_thread_ends(call: fn()) {
     thread::at_ends(call);
 }
 
-/// The calling thread may have got another name.
+/// Call this when the calling thread may have a new name.
 pub fn note_thread_name() {
     thread::note_name();
 }
 
-/// Whether the program has a thread sanitizer. On a new thread nothing of ours may run before it.
+/// Whether the program has a thread sanitizer. On a new thread, the recorder must not run before
+/// the sanitizer does.
 pub fn has_thread_sanitizer() -> bool {
     crate::lock::has_sanitizer()
 }
 
-/// Whether the threads that the calling thread starts are a runtime's workers, by what a front end
-/// said ([`crate::front::Table::starts_workers`]).
+/// Whether the threads that the calling thread starts are a runtime's workers, as a front end
+/// announced ([`crate::front::Table::starts_workers`]).
 pub fn is_starting_workers() -> bool {
     thread::is_starting_workers()
 }

@@ -1,4 +1,4 @@
-//! The general path: what MODEL.md §1 says a runtime does, one record a call, on the calling
+//! The general path: the steps of a runtime (MODEL.md §1), with one record per call, on the calling
 //! thread's handle.
 
 use core::slice;
@@ -11,14 +11,14 @@ use crate::thread;
 use crate::wire::{Kind, create, wait};
 use workspan_trace::entry::push_varint;
 
-/// Runs `f` with the thread's handle, when it has one.
+/// Runs `f` with the thread's handle, if it has one.
 fn with<R: Default>(f: impl FnOnce(*mut Handle) -> R) -> R {
     let h = thread::handle();
     if h.is_null() { R::default() } else { f(h) }
 }
 
-/// Runs `f` with the thread's handle, where a current task is needed: a thread that is no worker
-/// and runs no task gets a root.
+/// Runs `f` with the thread's handle, for records that need a current task: a thread that is not a
+/// worker and runs no task gets a root.
 fn with_task<R: Default>(f: impl FnOnce(*mut Handle) -> R) -> R {
     with(|h| {
         // SAFETY: the handle is the calling thread's.
@@ -36,12 +36,12 @@ fn event<const N: usize>(h: *mut Handle, kind: Kind, operands: [u64; N]) {
     unsafe { Handle::event_with(h, kind, operands) };
 }
 
-/// A site as records that may not know theirs have it: 0 = unknown, else site + 1.
+/// Encodes a site that may be unknown: 0 = unknown, otherwise site + 1.
 fn optional(site: u32) -> u64 {
     if site == 0 { 0 } else { u64::from(site) + 1 }
 }
 
-/// Thread and count as operands; a number nobody gave names nothing.
+/// Splits a number into thread and count; `None` for a number that was never assigned.
 fn operands(number: u64) -> Option<[u64; 2]> {
     id::split(number).map(|(thread, count)| [u64::from(thread), count])
 }
@@ -88,7 +88,7 @@ pub(crate) extern "C" fn task_end() {
     with(|h| {
         // SAFETY: the handle is the calling thread's.
         unsafe {
-            // The root is not the caller's to end.
+            // The caller must not end the root.
             if thread::depth(h) > 0 {
                 thread::deepen(h, -1);
                 event(h, Kind::End, []);
@@ -120,7 +120,7 @@ pub(crate) extern "C" fn wait_scope(site: u32, scope: u64) {
     });
 }
 
-/// A wait for a list, of any length.
+/// Writes a wait for a list of any length.
 fn wait_list(site: u32, what: u64, numbers: impl Iterator<Item = u64> + Clone, per_item: u64) {
     with_task(|h| {
         let _errno = KeepErrno::new();
@@ -131,7 +131,7 @@ fn wait_list(site: u32, what: u64, numbers: impl Iterator<Item = u64> + Clone, p
         for number in numbers {
             push_varint(&mut bytes, number);
         }
-        // SAFETY: the handle is the calling thread's; the bytes are as many as said.
+        // SAFETY: the handle is the calling thread's; `bytes` has the given length.
         unsafe { thread::long_record(h, Kind::Wait, Handle::now(h), bytes.as_ptr(), bytes.len()) }
     });
 }
@@ -142,12 +142,12 @@ unsafe fn list<'a>(at: *const u64, count: usize) -> &'a [u64] {
     if at.is_null() || count == 0 {
         return &[];
     }
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees `count` numbers.
     unsafe { slice::from_raw_parts(at, count) }
 }
 
 pub(crate) unsafe extern "C" fn wait_tasks(site: u32, tasks: *const u64, count: usize) {
-    // SAFETY: front.rs asks for that many.
+    // SAFETY: front.rs requires that many tasks.
     let tasks = unsafe { list(tasks, count) };
     wait_list(
         site,
@@ -158,7 +158,7 @@ pub(crate) unsafe extern "C" fn wait_tasks(site: u32, tasks: *const u64, count: 
 }
 
 pub(crate) unsafe extern "C" fn wait_signals(site: u32, signals: *const u64, count: usize) {
-    // SAFETY: front.rs asks for that many.
+    // SAFETY: front.rs requires that many signals.
     let signals = unsafe { list(signals, count) };
     wait_list(
         site,
@@ -196,7 +196,7 @@ pub(crate) extern "C" fn leave_task(site: u32) -> u64 {
             if thread::depth(h) > 0 {
                 thread::deepen(h, -1);
             } else {
-                // The root itself left; another may begin here.
+                // The root itself left, so another one may begin here.
                 (*h).flags &= !HAS_ROOT;
             }
         }

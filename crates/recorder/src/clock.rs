@@ -1,4 +1,4 @@
-//! The clock: the CPU's time-stamp counter where it runs at one rate on all CPUs, else
+//! The clock: the CPU's time-stamp counter if it runs at one rate on all CPUs, otherwise
 //! `CLOCK_MONOTONIC_RAW`.
 
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -8,14 +8,14 @@ use crate::system::{self, Timespec};
 /// Set once, before the first thread records.
 static TSC: AtomicBool = AtomicBool::new(false);
 
-/// Ticks and nanoseconds at one moment.
+/// Ticks and nanoseconds at the same moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pair {
     pub(crate) ticks: u64,
     pub(crate) ns: u64,
 }
 
-/// Decides which clock it is.
+/// Chooses the clock.
 pub(crate) fn choose() {
     system::find_clock();
     TSC.store(
@@ -24,7 +24,7 @@ pub(crate) fn choose() {
     );
 }
 
-/// True when ticks are the time-stamp counter's.
+/// Whether ticks are those of the time-stamp counter.
 pub(crate) fn is_tsc() -> bool {
     TSC.load(Ordering::Relaxed)
 }
@@ -52,18 +52,18 @@ pub(crate) fn raw_ns(clock: core::ffi::c_int) -> u64 {
         .wrapping_add(t.nanoseconds as u64)
 }
 
-/// `CLOCK_MONOTONIC_RAW` now, in nanoseconds, as traces have it.
+/// `CLOCK_MONOTONIC_RAW` now, in nanoseconds, as in traces.
 pub fn monotonic_raw_ns() -> u64 {
     system::monotonic_raw_ns()
 }
 
-/// Ticks and nanoseconds at one moment: of a few tries, the one whose two readings of the ticks lie
-/// closest.
+/// Ticks and nanoseconds at the same moment: of `tries` attempts, the one whose two readings of the
+/// ticks are closest.
 pub(crate) fn pair(tries: u32) -> Pair {
     let mut best = (u64::MAX, Pair { ticks: 0, ns: 0 });
     for _ in 0..tries.max(1) {
         let before = now();
-        // What the program preloads may stand in front of the C library's clocks, and step them.
+        // A library that the program preloads may replace the C library's clocks.
         let ns = system::monotonic_raw_ns();
         let after = now();
         let width = after.saturating_sub(before);
@@ -96,7 +96,7 @@ fn invariant_tsc() -> bool {
     false
 }
 
-/// The kernel falls back to a slow clock when it finds the counters of the CPUs apart.
+/// Whether the kernel uses another clock. It falls back to a slow one if the CPUs' counters differ.
 fn kernel_distrusts_tsc() -> bool {
     let source = std::fs::read("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     source.is_ok_and(|s| {

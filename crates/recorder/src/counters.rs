@@ -1,11 +1,11 @@
 //! Performance counters of the recorded threads, read at every record, so that each strand knows
 //! its own increase.
 //!
-//! A thread opens the events for itself when it is first seen, in groups of up to four, so that
-//! those of a group are counted at the same time when there are more than the CPU has counters;
-//! what was counted part of the time is scaled up. They are read in user space (`rdpmc`) where the
-//! kernel allows it for all of a group, else with one system call a group. Where the kernel opens
-//! none, the thread is recorded without.
+//! A thread opens the events for itself when it is first seen, in groups of up to four. If there
+//! are more events than the CPU has counters, those of a group are counted at the same time, and
+//! values that were counted part of the time are scaled up. Events are read in user space (`rdpmc`)
+//! if the kernel allows it for a whole group, otherwise with one system call per group. If the
+//! kernel opens none, the thread is recorded without counters.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -18,29 +18,29 @@ use crate::system;
 /// An event to count, as the kernel numbers it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CounterEvent {
-    /// What the trace calls it.
+    /// The event's name in the trace.
     pub name: String,
     /// `perf_event_attr.type`.
     pub kind: u32,
     /// `perf_event_attr.config`.
     pub config: u64,
-    /// Count in the kernel too (where that is allowed).
+    /// Whether to count in the kernel too, if that is allowed.
     pub kernel: bool,
 }
 
-/// Most counters of a recording: their increases fit one record.
-pub const MOST_COUNTERS: usize = 8;
+/// The largest number of counters of a recording. Their increases fit in one record.
+pub const MAX_COUNTERS: usize = 8;
 const GROUP: usize = 4;
 
-/// A group's events were counted only part of the time.
+/// Whether a group's events were counted only part of the time.
 static SCALED: AtomicBool = AtomicBool::new(false);
 
-/// Whether some value is an estimate, as there were more events than counters.
+/// Whether some value is an estimate, because there were more events than counters.
 pub(crate) fn were_scaled() -> bool {
     SCALED.load(Ordering::Relaxed)
 }
 
-/// What the recording counts, with the labels it is written under.
+/// The events that the recording counts, with the labels under which they are written.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     events: Vec<(CounterEvent, u32)>,
@@ -51,25 +51,26 @@ impl Counters {
         Counters {
             events: events
                 .iter()
-                .take(MOST_COUNTERS)
+                .take(MAX_COUNTERS)
                 .map(|event| (event.clone(), 0))
                 .collect(),
         }
     }
 
-    /// None is to be read.
+    /// Whether there are no events.
     pub(crate) fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
-    /// Gives each its label; must come before any thread opens them.
+    /// Assigns a label to each event; must be called before any thread opens them.
     pub(crate) fn name(&mut self, label: impl Fn(&str) -> u32) {
         for (event, number) in &mut self.events {
             *number = label(&event.name);
         }
     }
 
-    /// Opens them for the calling thread; `None` when there are none, or the kernel opens none.
+    /// Opens the events for the calling thread; `None` if there are none, or if the kernel opens
+    /// none.
     pub(crate) fn open(&self, recording: &Recording) -> Option<Box<Open>> {
         let mut groups = Vec::new();
         let (emulated, counted): (Vec<_>, Vec<_>) = self
@@ -114,14 +115,14 @@ impl Counters {
 pub(crate) struct Open {
     groups: Vec<Group>,
     emulated: Option<Emulated>,
-    /// Time of the last record, which the next one's ticks count from.
+    /// Time of the last record, from which the next one's ticks count.
     pub(crate) written: u64,
     page: usize,
 }
 
 struct Group {
     events: Vec<Event>,
-    /// Values at the last reading.
+    /// The values of the last reading.
     last: [u64; GROUP],
 }
 
@@ -132,21 +133,21 @@ struct Event {
 }
 
 impl Open {
-    /// The recorder begins to write.
+    /// The recorder begins to write a record.
     pub(crate) fn enter(&mut self) {
         if let Some(emulated) = &mut self.emulated {
             emulated.enter();
         }
     }
 
-    /// It has written.
+    /// The recorder has written a record.
     pub(crate) fn leave(&mut self) {
         if let Some(emulated) = &mut self.emulated {
             emulated.leave();
         }
     }
 
-    /// Calls `f` with label and increase since the last reading of each that rose.
+    /// Calls `f` with the label and the increase since the last reading of each value that rose.
     pub(crate) fn increases(&mut self, mut f: impl FnMut(u32, u64)) {
         if let Some(emulated) = &mut self.emulated {
             let (label, increase) = emulated.increase();
@@ -157,7 +158,7 @@ impl Open {
         for group in &mut self.groups {
             let now = group.read();
             for ((event, &now), last) in group.events.iter().zip(&now).zip(&mut group.last) {
-                // Scaled values may fall back.
+                // Scaled values may decrease.
                 if now > *last {
                     f(event.label, now - *last);
                     *last = now;
@@ -170,7 +171,7 @@ impl Open {
 impl Drop for Open {
     fn drop(&mut self) {
         for event in self.groups.iter().flat_map(|group| &group.events) {
-            // SAFETY: our own mapping and descriptor, used no more.
+            // SAFETY: our own mapping and descriptor, which are not used afterwards.
             unsafe {
                 if !event.page.is_null() {
                     system::munmap(event.page.cast(), self.page);
@@ -187,7 +188,7 @@ impl Group {
         if self.read_here(&mut values) {
             return values;
         }
-        // Count, times enabled and running, values.
+        // Number of values, times enabled and running, values.
         let mut words = [0u64; 3 + GROUP];
         let Some(leader) = self.events.first() else {
             return values;
@@ -211,7 +212,7 @@ impl Group {
         values
     }
 
-    /// Reads all events in user space; false where one can't be.
+    /// Reads all events in user space; false if one of them cannot be read.
     fn read_here(&self, values: &mut [u64; GROUP]) -> bool {
         self.events
             .iter()
@@ -226,7 +227,7 @@ impl Group {
     }
 }
 
-/// `perf_event_attr`, as much of it as the kernel's first version had.
+/// `perf_event_attr`, with the fields of the kernel's first version.
 #[repr(C)]
 struct Attributes {
     kind: u32,
@@ -243,7 +244,7 @@ struct Attributes {
 
 const EXCLUDE_KERNEL: u64 = 1 << 5;
 const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
-/// Total times enabled and running, all of the group.
+/// Format flags: total times enabled and running, and all values of the group.
 const READ_FORMAT: u64 = 1 | 2 | 8;
 const CLOSE_ON_EXEC: u64 = 8;
 
@@ -263,8 +264,8 @@ fn open_event(event: &CounterEvent, leader: c_int) -> Option<c_int> {
     if !event.kernel {
         attributes.flags |= EXCLUDE_KERNEL;
     }
-    // SAFETY: the attributes are as large as they say and live through the call; 0 and -1: this
-    // thread, on any CPU.
+    // SAFETY: the attributes have the size that they state and live through the call; 0 and -1 mean
+    // this thread, on any CPU.
     let fd = unsafe {
         system::perf_event_open(
             (&raw const attributes).cast::<c_void>(),
@@ -291,7 +292,7 @@ struct Page {
     width: u16,
 }
 
-/// The event's control page; null where it can't be mapped.
+/// The event's control page; null if it cannot be mapped.
 fn map(fd: c_int, length: usize) -> *mut Page {
     // SAFETY: a new shared mapping of a descriptor we own, at an address the kernel picks.
     let page = unsafe {
@@ -314,8 +315,8 @@ fn map(fd: c_int, length: usize) -> *mut Page {
 /// Bit of the capabilities: the counter may be read in user space.
 const USER_READS: u64 = 1 << 2;
 
-/// A counter's value by `rdpmc`, as the comment at the page's declaration in the kernel's headers
-/// says it has to be read; `None` where it can't be, or was not counted all the time.
+/// A counter's value by `rdpmc`, read as described in the comment at the page's declaration in the
+/// kernel's headers; `None` if it cannot be read, or was not counted all the time.
 #[cfg(target_arch = "x86_64")]
 fn read_counter(page: *mut Page) -> Option<u64> {
     use core::sync::atomic::{AtomicU32, compiler_fence};
@@ -323,7 +324,7 @@ fn read_counter(page: *mut Page) -> Option<u64> {
         return None;
     }
     // SAFETY: the page is mapped while the event is open; its lock is a word that the kernel
-    // changes around what it writes.
+    // changes before and after its own writes.
     unsafe {
         let lock = AtomicU32::from_ptr(&raw mut (*page).lock);
         loop {
@@ -340,8 +341,7 @@ fn read_counter(page: *mut Page) -> Option<u64> {
             let (low, high): (u32, u32);
             core::arch::asm!("rdpmc", in("ecx") index - 1, out("eax") low, out("edx") high, options(nostack, nomem));
             let raw = (u64::from(high) << 32 | u64::from(low)) as i64;
-            // The counter has fewer bits than the register: its sign is put where the register's
-            // is.
+            // The counter has fewer bits than the register, so the value is sign-extended.
             let shift = 64 - u32::from(width);
             let count = raw.wrapping_shl(shift).wrapping_shr(shift);
             compiler_fence(Ordering::Acquire);

@@ -1,15 +1,15 @@
-//! The CPU clocks of the threads: what the kernel's context switches are held against.
+//! The CPU clocks of the threads, which are compared with the kernel's context switches.
 //!
-//! A thread that has not left its CPU may not have run all the same: the host of a virtual machine
-//! can have had the CPU, or the record of a switch is missing. The thread's CPU clock knows. It is
+//! A thread that has not left its CPU may still not have run: the host of a virtual machine can
+//! have had the CPU, or the record of a switch is missing. The thread's CPU clock shows this. It is
 //! read when the thread's handle is made, after each strand of more than
-//! [`crate::front::LONG_TICKS`], at the end of each chunk, when the thread ends, and for the thread
-//! that ends the process then. A reading is kept ([`CpuReading`]) where the thread ran for less
-//! than the time that passed. After the run, the times off the CPU by its switches are taken out of
-//! the difference.
+//! [`crate::front::LONG_TICKS`], at the end of each chunk, when the thread ends, and, for the
+//! thread that ends the process, at that time. A reading is kept ([`CpuReading`]) if the thread ran
+//! for less than the time that passed. After the run, the off-CPU times from its switches are
+//! subtracted from the difference.
 //!
 //! A reading is one system call. A program that enters a sandbox may forbid that call, so the
-//! readings end when it prepares to enter one ([`stop`]).
+//! readings end when the program prepares to enter one ([`stop`]).
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,20 +20,20 @@ use workspan_fold::OffWindow;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::CpuReading;
 
-/// A smaller difference can come from reading the two clocks one after the other.
+/// A smaller difference can result from reading the two clocks one after the other.
 const MIN_OFF_NS: u64 = 2_000;
-/// Smaller ones are not worth an entry each.
+/// Shorter losses are not worth an entry each.
 const MIN_LOST_NS: u64 = 20_000;
 
-/// The program may have forbidden itself to read such clocks.
+/// Whether the program may have forbidden itself to read such clocks.
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
-/// No CPU clock is read any more: the program is about to enter a sandbox.
+/// Stops all readings of CPU clocks: the program is about to enter a sandbox.
 pub fn stop() {
     STOPPED.store(true, Ordering::Relaxed);
 }
 
-/// Whether what the kernel counts of a thread may still be read.
+/// Whether the kernel's statistics of a thread may still be read.
 pub(crate) fn may_be_read() -> bool {
     !STOPPED.load(Ordering::Relaxed)
 }
@@ -45,22 +45,22 @@ pub(crate) struct Reading {
     ran_ns: u64,
 }
 
-/// The calling thread, in the kernel's numbering of CPU clocks.
+/// The id of the calling thread in the kernel's numbering of CPU clocks.
 const OWN: u32 = 0;
 
 impl Reading {
-    /// Of the calling thread; `None` where its clock is not to be read.
+    /// Reads the calling thread's clock; `None` if that is not allowed.
     pub(crate) fn now() -> Option<Reading> {
         if !may_be_read() {
             return None;
         }
-        // A thread that loses its CPU between the two has not run after the first.
+        // A thread that loses its CPU between the two readings has not run after the first one.
         let at = clock::pair(1);
         let ran_ns = system::thread_cpu_ns(OWN)?;
         Some(Reading { at, ran_ns })
     }
 
-    /// When, in ticks.
+    /// The time of the reading, in ticks.
     pub(crate) fn ticks(&self) -> u64 {
         self.at.ticks
     }
@@ -91,10 +91,10 @@ impl Reading {
     }
 }
 
-/// Reads the calling thread's clock again. The last reading is the thread's own: with more threads
-/// than CPUs, a lock around all of them would be held by a thread that lost its CPU. The next
-/// reading counts from this one also where this one is not kept. Returns how long the thread was
-/// off the CPU since the last one, if it was.
+/// Reads the calling thread's clock again. The last reading belongs to the thread alone: with more
+/// threads than CPUs, a thread that lost its CPU would hold a lock shared by all of them. The next
+/// reading counts from this one even if this one is not kept. Returns how long the thread was off
+/// the CPU since the last reading, if it was.
 pub(crate) fn read(
     recording: &Recording,
     thread: u32,
@@ -107,7 +107,7 @@ pub(crate) fn read(
     off
 }
 
-/// The same; the reading is still to be written.
+/// Like [`read`], but leaves the entry to be written by the caller.
 pub(crate) fn read_only(
     thread: u32,
     last: &mut Option<Reading>,
@@ -153,7 +153,7 @@ mod tests {
         let off = first.off_until(&reading(40, 2_000_000, 900_500));
         let (from, to, ticks) = (10, 40, 3);
         assert_eq!(off, Some(OffWindow { from, to, ticks }));
-        // The clocks are not read at one moment.
+        // The two clocks are not read at the same moment.
         assert_eq!(first.off_until(&reading(40, 2_000_000, 999_000)), None);
         assert_eq!(first.until(&reading(40, 2_000_000, 1_000_900), 7), None);
     }

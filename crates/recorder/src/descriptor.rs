@@ -1,10 +1,10 @@
-//! The descriptor of the spool file: out of the program's way, and never taken for one of the
-//! program's.
+//! The descriptor of the spool file. It stays out of the program's way, and is never confused with
+//! one of the program's.
 //!
-//! A program may count on the numbers it gets (the first file it opens is 3), on how many there
-//! are, and may close all it did not open itself, after which our number can be that of a file of
-//! its own. So the number lies beyond those the program can get, where the limits allow that, and
-//! each use first asks whether it is still our file.
+//! A program may rely on the numbers it gets (the first file it opens is 3) and on how many there
+//! are. It may also close all descriptors that it did not open itself, after which our number can
+//! belong to a file of its own. So the number is beyond those that the program can get, if the
+//! limits allow that, and each use first checks that it is still our file.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicI32, Ordering};
@@ -13,14 +13,14 @@ use std::sync::Mutex;
 
 use crate::system::{self, Limit};
 
-/// Soft limits up to this leave room for a number beyond them; the kernel's table of descriptors
-/// grows to the largest one.
-const BEYOND: u64 = 4096;
+/// Soft limits up to this number leave room for a descriptor beyond them. The kernel's table of
+/// descriptors grows to the largest one.
+const FIRST_HIGH_NUMBER: u64 = 4096;
 
 /// Device and inode.
 type Identity = (u64, u64);
 
-/// An open file of ours.
+/// An open file of the recorder.
 pub(crate) struct Descriptor {
     number: AtomicI32,
     path: CString,
@@ -29,8 +29,8 @@ pub(crate) struct Descriptor {
 }
 
 impl Descriptor {
-    /// Creates the file, which must not be there yet (0600; a link at its place is not followed).
-    /// The error is errno's.
+    /// Creates the file, which must not exist yet (0600; a link at its path is not followed). The
+    /// error is errno's value.
     pub(crate) fn create(path: CString) -> Result<Descriptor, c_int> {
         let flags = system::O_RDWR | system::O_CREAT | system::O_EXCL | system::O_CLOEXEC;
         // SAFETY: `path` is a C string.
@@ -52,15 +52,16 @@ impl Descriptor {
         })
     }
 
-    /// The number, which is that of our file now; `None` when the program closed it and it can't be
-    /// opened again.
+    /// The number, which is known to be our file's; `None` if the program closed it and it cannot
+    /// be opened again.
     pub(crate) fn number(&self) -> Option<c_int> {
         let number = self.number.load(Ordering::Acquire);
         if identity(number) == Some(self.identity) {
             return Some(number);
         }
         let _one = self.reopening.lock().ok()?;
-        // Another thread may have done it; nor is a number that is now the program's ours to close.
+        // Another thread may have reopened it. A number that now belongs to the program is not ours
+        // to close.
         let number = self.number.load(Ordering::Acquire);
         if identity(number) == Some(self.identity) {
             return Some(number);
@@ -80,7 +81,7 @@ impl Descriptor {
         Some(number)
     }
 
-    /// Closes and removes it: nothing was written.
+    /// Closes and removes the file, to which nothing was written.
     pub(crate) fn remove(self) {
         // SAFETY: `path` is a C string.
         unsafe { system::unlink(self.path.as_ptr()) };
@@ -91,11 +92,12 @@ impl Descriptor {
 }
 
 fn close(number: c_int) {
-    // SAFETY: a descriptor that was opened here and is known to nobody else.
+    // SAFETY: a descriptor that was opened here and that no other code knows.
     unsafe { system::close(number) };
 }
 
-/// The same file by a number the program won't come by; the one it has, where there is none.
+/// Duplicates the descriptor to a number that the program will not get. Returns the old number if
+/// that fails.
 fn aside(number: c_int) -> c_int {
     let mut limit = Limit {
         current: 0,
@@ -111,11 +113,10 @@ fn aside(number: c_int) -> c_int {
         let high = unsafe { system::fcntl(number, system::F_DUPFD_CLOEXEC, least) };
         (high >= 0).then_some(high)
     };
-    let high = if limit.current > BEYOND {
-        duplicate(BEYOND)
+    let high = if limit.current > FIRST_HIGH_NUMBER {
+        duplicate(FIRST_HIGH_NUMBER)
     } else {
-        // Beyond the limit as it is now, which is raised for the moment: a descriptor that is open
-        // stays usable.
+        // Beyond the current limit, which is raised for a moment: an open descriptor stays usable.
         let raised = Limit {
             current: limit.current + 16,
             maximum: limit.maximum.max(limit.current + 16),
@@ -142,8 +143,8 @@ fn aside(number: c_int) -> c_int {
 
 fn identity(number: c_int) -> Option<Identity> {
     let mut words = [0u64; 32];
-    // SAFETY: struct stat is 144 bytes on 64-bit Linux, less than `words`; device and inode are its
-    // first two words.
+    // SAFETY: struct stat takes 144 bytes on 64-bit Linux, less than `words`; device and inode are
+    // its first two words.
     let failed = unsafe { system::fstat(number, words.as_mut_ptr().cast()) } != 0;
     (!failed).then_some((words[0], words[1]))
 }

@@ -1,18 +1,18 @@
-//! A thread's chunks, folded.
+//! Folds a thread's chunks.
 //!
-//! Front ends write records as ever, into one of two chunks of the file that take turns. When one
-//! is full, its records go through [`Fold`]; what is still open to folding is put at the beginning
-//! of the other chunk, and what is not is put out in a chunk of its own once it is large enough. At
-//! every moment a reader finds each record exactly once, wherever the process is killed
-//! ([`workspan_trace::hand_off`]):
+//! Front ends write records as usual, into one of two chunks of the file that take turns. When one
+//! is full, its records go through [`Fold`]. Records that may still be folded are put at the
+//! beginning of the other chunk. All others are written out to a chunk of their own once there are
+//! enough of them. At every moment a reader finds each record exactly once, wherever the process is
+//! killed ([`workspan_trace::hand_off`]):
 //!
 //! * The other chunk does not count while records are put there.
-//! * While nothing is put out, the other chunk has the same number as the one that was full and a
-//!   *turn* one higher; of two chunks that are not sealed, of one number, the later turn counts.
-//! * When records are put out, first the other chunk gets the next number: it does not count, as
-//!   there is one before it that is not sealed. Then what is put out gets the number of the chunk
-//!   that was full: it is sealed, and a sealed one counts, so that with one store the full chunk
-//!   counts no longer and the other one does.
+//! * While nothing is written out, the other chunk has the same number as the full one and a *turn*
+//!   that is one higher. Of two unsealed chunks with the same number, the later turn counts.
+//! * When records are written out, the other chunk first gets the next number. It does not count,
+//!   because there is an unsealed one before it. Then the records are written to a sealed chunk
+//!   with the number of the full chunk. A sealed chunk counts, so that with one store the full
+//!   chunk no longer counts and the other one does.
 
 use crate::process::Recording;
 use crate::spool::{Mapped, Piece};
@@ -22,19 +22,19 @@ use workspan_trace::event::{Event, Events};
 use workspan_trace::hand_off;
 use workspan_trace::wire::{self, Kind};
 
-/// Size of the two chunks. What is in them when the process ends stays unfolded, and they should
-/// stay in the CPU's cache; a turn costs as much as some hundred records.
+/// The size of the two chunks. Records that are in them when the process ends stay unfolded, and
+/// they should stay in the CPU's cache. A turn costs as much as some hundred records.
 const SIZE: usize = 32 << 10;
-/// Less than this waits to be put out.
-const WORTHWHILE: usize = 4 << 10;
-/// What may still be folded is not kept back beyond this.
-const PENDING: usize = SIZE / 2 - WORTHWHILE;
-/// The longest record that is sure to fit what is left of a chunk.
-pub(crate) const LONGEST: usize = SIZE / 4;
-/// Sizes of the pieces of the file that are put out to.
+/// Fewer bytes than this wait to be written out.
+const MIN_WRITTEN_BYTES: usize = 4 << 10;
+/// The largest number of bytes of records that are kept because they may still be folded.
+const MAX_PENDING_BYTES: usize = SIZE / 2 - MIN_WRITTEN_BYTES;
+/// The length of the longest record that always fits in the rest of a chunk.
+pub(crate) const MAX_RECORD_BYTES: usize = SIZE / 4;
+/// Sizes of the pieces of the file that records are written out to: the first, and all others.
 const PIECES: [usize; 2] = [32 << 10, 256 << 10];
 
-/// What a thread has counted, and where its chunk's first record counts from.
+/// A thread's counts, and the time from which its chunk's first record counts.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ChunkStart {
     pub tasks: u64,
@@ -42,35 +42,34 @@ pub(crate) struct ChunkStart {
     pub base: u64,
 }
 
-/// A thread that folds.
+/// The state of a thread that folds.
 pub(crate) struct Folder {
     fold: Fold,
     kept: u64,
-    /// The chunk that is not written to.
+    /// The chunk that the thread does not write to.
     other: Option<Mapped>,
-    /// Bytes at the beginning of the one that is written to which were fed already, and the time
-    /// after them.
+    /// Bytes at the beginning of the thread's chunk that were fed already, and the time after them.
     prefix: usize,
     base: u64,
     piece: Option<Piece>,
     turn: u8,
-    /// Ticks that the last turn took, and in which of them the thread was off the CPU.
+    /// The ticks that the last turn took, and those in which the thread was off the CPU.
     took: u64,
     took_off: u64,
-    /// What the next chunk begins with; kept for its memory. A sample in the allocator may be taken
-    /// for one of the program's.
+    /// The beginning of the next chunk; kept for its memory. A sample in the allocator could be
+    /// mistaken for one of the program's.
     first: Vec<u8>,
 }
 
-/// Where a thread writes next.
+/// The place at which a thread continues to write.
 pub(crate) struct Next {
     pub chunk: Mapped,
-    /// Bytes that are in it already.
+    /// The number of bytes that are in it already.
     pub used: usize,
 }
 
 impl ChunkStart {
-    /// Counts on over a chunk's records.
+    /// Advances the counts over a chunk's records.
     pub(crate) fn walk(&mut self, records: &[u8]) {
         let mut at = 0;
         while let Some(&head) = records.get(at) {
@@ -103,7 +102,7 @@ impl ChunkStart {
 }
 
 const JOIN: u8 = Kind::Join as u8;
-/// Kinds of records that are nothing but a head.
+/// Kinds of records that consist of a head only.
 const BARE: [u8; 4] = [
     Kind::End as u8,
     Kind::Next as u8,
@@ -112,8 +111,8 @@ const BARE: [u8; 4] = [
 ];
 
 impl Folder {
-    /// Folds from the chunk on that is full and whose last record is of time `last`, or does not
-    /// where that is not wanted or there is no room.
+    /// Starts to fold with the full chunk whose last record is at time `last`. Does nothing if
+    /// folding is not wanted or there is no space.
     pub(crate) fn begin(
         recording: &Recording,
         thread: u32,
@@ -146,9 +145,9 @@ impl Folder {
         }))
     }
 
-    /// The thread's `full` chunk has these records, and the last one is of time `last`. Its number
-    /// is `number`, which grows by what is put out. `None`: there is no room, and the chunk stays
-    /// as it is.
+    /// Takes a turn: the thread's `full` chunk has these records, the last of which is at time
+    /// `last`. The chunk's number is `number`, which increases when records are written out. `None`
+    /// if there is no space; the chunk then stays as it is.
     pub(crate) fn turn(
         &mut self,
         recording: &Recording,
@@ -158,8 +157,8 @@ impl Folder {
         last: u64,
     ) -> Option<Next> {
         self.feed(recording, records);
-        self.fold.keep_pending_below(PENDING);
-        let puts_out = self.fold.firm().0.len() >= WORTHWHILE;
+        self.fold.keep_pending_below(MAX_PENDING_BYTES);
+        let puts_out = self.fold.firm().0.len() >= MIN_WRITTEN_BYTES;
         let mut first = std::mem::take(&mut self.first);
         first.clear();
         let mut base = self.fold.pending().1;
@@ -184,7 +183,7 @@ impl Folder {
             }
         };
         if !placed || puts_out && self.put_out(recording, (thread, *number)).is_none() {
-            // SAFETY: nobody writes to it, and it does not count.
+            // SAFETY: no thread writes to it, and it does not count.
             unsafe { recording.spool.drop(other) };
             return None;
         }
@@ -194,28 +193,28 @@ impl Folder {
         if full.capacity() == other.capacity() {
             self.other = Some(full);
         } else {
-            // SAFETY: nobody writes to it any more, and it counts no longer.
+            // SAFETY: no thread writes to it any more, and it no longer counts.
             unsafe { recording.spool.drop(full) };
         }
         Some(Next { chunk: other, used })
     }
 
-    /// The last turn took so many ticks, for `off` of which the thread was off the CPU. The chunk
-    /// that is written to says so in `length` bytes, which are not to be fed.
+    /// The last turn took `ticks`, for `off` of which the thread was off the CPU. The thread's
+    /// chunk has a record of that in `length` bytes, which are not fed.
     pub(crate) fn took(&mut self, ticks: u64, off: u64, length: usize) {
         (self.took, self.took_off) = (ticks, off);
         self.prefix += length;
     }
 
-    /// The thread was off the CPU while it made the records of its chunk.
+    /// Adds windows in which the thread was off the CPU while it made the records of its chunk.
     pub(crate) fn off_cpu(&mut self, windows: &[OffWindow]) {
         for &window in windows {
             self.fold.off_cpu(window);
         }
     }
 
-    /// The thread's chunk has its last records: all is put out. False: there is no room, and the
-    /// chunk stays as it is.
+    /// The thread's chunk has its last records: writes out everything. Returns false if there is no
+    /// space; the chunk then stays as it is.
     pub(crate) fn end(
         &mut self,
         recording: &Recording,
@@ -227,15 +226,15 @@ impl Folder {
         if self.put_out(recording, (thread, number)).is_none() {
             return false;
         }
-        // SAFETY: nobody writes to it any more, and it counts no longer.
+        // SAFETY: no thread writes to it any more, and it no longer counts.
         unsafe { recording.spool.drop(full) };
         true
     }
 
-    /// Gives back what the thread has no more use for. Its chunk stays.
+    /// Releases what the thread no longer needs. Its chunk stays.
     pub(crate) fn close(self: Box<Self>, recording: &Recording) {
         if let Some(other) = self.other {
-            // SAFETY: nobody writes to it, and it does not count.
+            // SAFETY: no thread writes to it, and it does not count.
             unsafe { recording.spool.drop(other) };
         }
         if let Some(piece) = self.piece {
@@ -243,7 +242,7 @@ impl Folder {
         }
     }
 
-    /// Writes what stays as it is as the thread's chunk of this number, sealed.
+    /// Writes the firm records as the thread's chunk with this number, sealed.
     fn put_out(&mut self, recording: &Recording, (thread, number): (u32, u32)) -> Option<()> {
         let (records, base) = self.fold.firm();
         let header = header(recording, thread, number, base);
@@ -307,10 +306,10 @@ fn strands(records: &[u8]) -> u64 {
     begins.count() as u64
 }
 
-/// A record that says nothing but that so many ticks went by.
+/// A record without effect, which only advances the time by `ticks`.
 fn moment(out: &mut Vec<u8>, ticks: u64) {
     let mut room = [0u8; wire::SLACK];
-    // SAFETY: a head and a varint are far shorter.
+    // SAFETY: a head and a varint are far shorter than the room.
     let length = unsafe {
         let p = wire::put_head(room.as_mut_ptr(), Kind::Readings, ticks);
         wire::put_varint(p, 0) as usize - room.as_ptr() as usize
@@ -325,7 +324,7 @@ mod tests {
     /// Appends a record of a kind with one operand.
     fn put(out: &mut Vec<u8>, kind: Kind, delta: u64, operand: Option<u64>) {
         let mut room = [0u8; wire::SLACK];
-        // SAFETY: a head and a varint are far shorter.
+        // SAFETY: a head and a varint are far shorter than the room.
         let length = unsafe {
             let mut p = wire::put_head(room.as_mut_ptr(), kind, delta);
             if let Some(operand) = operand {

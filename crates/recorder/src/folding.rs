@@ -1,4 +1,5 @@
-//! Whether and how a run is folded (MODEL.md §7), and the grain that keeps its file small.
+//! The policy of folding a run (MODEL.md §7): whether to fold, and the grain that keeps the file
+//! small.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::OnceLock;
@@ -12,79 +13,80 @@ use workspan_trace::note_keys;
 /// When subtrees are folded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
-    /// Never.
+    /// Never fold.
     Off,
-    /// Where tasks are short, and all once the file has an eighth of what there may be; the grain
-    /// grows with it.
+    /// Fold where tasks are short, and everything once the file has an eighth of the allowed bytes.
+    /// The grain grows with the file.
     Auto,
-    /// Always, those shorter than so many nanoseconds.
+    /// Always fold subtrees shorter than this many nanoseconds.
     Below(u64),
 }
 
-/// How many strands a file should have: the grain grows with their number. Those that cannot be
-/// folded count too, so a program that steals more has more.
+/// The number of strands that a file should have. The grain grows with their number. Strands that
+/// cannot be folded count too, so a program with more steals has more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MaxStrands {
-    /// The grain stays.
+    /// No limit: the grain stays constant.
     Unlimited,
-    /// So many for each thread that folds.
+    /// This many for each thread that folds.
     PerThread(u64),
-    /// So many in all.
+    /// This many in all.
     InAll(u64),
 }
 
-/// How a run is folded.
+/// The options of folding a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folding {
-    /// When.
+    /// When subtrees are folded.
     pub when: When,
-    /// Strands that the file should not grow beyond.
+    /// The number of strands that the file should not exceed.
     pub max_strands: MaxStrands,
-    /// Bytes that the file should not grow beyond; with [`When::Auto`] the grain is chosen so.
+    /// The number of bytes that the file should not exceed. With [`When::Auto`] the grain is chosen
+    /// accordingly.
     pub most_bytes: u64,
-    /// The largest number of tasks in a subtree that is folded.
+    /// The largest number of tasks in a folded subtree.
     pub max_tasks: u64,
-    /// Bytes of memory a thread for what may still be folded.
+    /// Memory per thread for records that may still be folded, in bytes.
     pub memory: usize,
-    /// Tasks of these sites stay tasks: `FILE:LINE` of a source position, or a site's text.
+    /// Sites whose tasks are not folded: `FILE:LINE` of a source position, or a site's text.
     pub keep: Vec<String>,
 }
 
-/// With [`When::Auto`] the grain at the start, in ns.
+/// The initial grain with [`When::Auto`], in ns.
 pub const GRAIN: u64 = 10_000;
-/// And at most.
-const MOST_GRAIN: u64 = 1_000_000;
+/// The largest grain with [`When::Auto`], in ns.
+const MAX_GRAIN: u64 = 1_000_000;
 /// The grain doubles with each of this many equal parts of [`MaxStrands`]. Once the file has all of
 /// them, subtrees of any length are folded.
 const STRAND_STEPS: u64 = 16;
-/// With [`When::Auto`] a thread folds from the first chunk on whose tasks take less than so many ns
-/// on average.
-const SHORT: u64 = 1_000;
+/// With [`When::Auto`], a thread starts to fold at the first chunk whose tasks take less than this
+/// many ns on average.
+const SHORT_TASK_NS: u64 = 1_000;
 
 static FOLDING: OnceLock<Folding> = OnceLock::new();
 
-/// Has the recording that starts next folded. Without it nothing is.
+/// Sets the folding of the next recording. Without it nothing is folded.
 pub fn fold(folding: Folding) {
     let _ = FOLDING.set(folding);
 }
 
-/// What a recording knows of it.
+/// The state of a recording's folding.
 #[derive(Debug)]
 pub(crate) struct Grain {
     folding: Folding,
-    /// Sites that are kept, ascending, and how many.
+    /// Sites that are never folded, in ascending order, and their number.
     kept: Lock<Vec<u32>>,
     kept_count: AtomicU64,
     /// The largest grain used, in ns.
     largest: AtomicU64,
-    /// Strands put out so far by threads that fold, where they are counted.
+    /// Strands written so far by threads that fold, if they are counted.
     strands: AtomicU64,
-    /// Threads that fold.
+    /// The number of threads that fold.
     threads: AtomicU64,
 }
 
 impl Grain {
-    /// As asked for; `None` for never.
+    /// The requested folding; `None` if nothing is folded.
     pub(crate) fn new() -> Option<Grain> {
         let folding = FOLDING.get().filter(|f| f.when != When::Off)?;
         Some(Grain {
@@ -97,15 +99,15 @@ impl Grain {
         })
     }
 
-    /// The grain in ns with `bytes` and the counted strands in the file. With [`When::Auto`] it
-    /// doubles seven times up to half of the bytes that there may be.
+    /// The grain in ns, given the bytes and the counted strands in the file. With [`When::Auto`] it
+    /// doubles seven times until the file has half of the allowed bytes.
     fn grain(&self, bytes: u64) -> u64 {
         let grain = match self.folding.when {
             When::Off => 0,
             When::Below(ns) => ns,
             When::Auto => {
                 let steps = bytes.saturating_mul(14) / self.folding.most_bytes.max(1);
-                (GRAIN << steps.min(7)).min(MOST_GRAIN)
+                (GRAIN << steps.min(7)).min(MAX_GRAIN)
             }
         };
         let threads = || self.threads.load(Ordering::Relaxed).max(1);
@@ -121,13 +123,14 @@ impl Grain {
         }
     }
 
-    /// Whether a thread folds that has not done so yet, and began so many tasks in so many ticks.
+    /// Whether a thread starts to fold that began `tasks` tasks in `ticks` ticks and has not folded
+    /// yet.
     pub(crate) fn wanted(&self, recording: &Recording, tasks: u64, ticks: u64) -> bool {
         match self.folding.when {
             When::Off => false,
             When::Below(_) => true,
             When::Auto => {
-                ticks < recording.ticks_of(SHORT).saturating_mul(tasks)
+                ticks < recording.ticks_of(SHORT_TASK_NS).saturating_mul(tasks)
                     || recording.spool.bytes() > self.folding.most_bytes / 8
             }
         }
@@ -140,20 +143,20 @@ impl Grain {
         recording.ticks_of(ns)
     }
 
-    /// For a thread that begins to fold.
+    /// The options for a thread that starts to fold.
     pub(crate) fn options(&self, recording: &Recording) -> FoldOptions {
         self.threads.fetch_add(1, Ordering::Relaxed);
         FoldOptions {
             grain: self.ticks(recording),
             max_tasks: self.folding.max_tasks,
-            // All runtimes with a front end steal children.
+            // In all runtimes with a front end, thieves take children.
             thieves: Thieves::TakeChildren,
             kept: self.kept(),
             memory: self.folding.memory,
         }
     }
 
-    /// Whether strands that are put out are counted.
+    /// Whether written strands are counted.
     pub(crate) fn counts_strands(&self) -> bool {
         self.folding.max_strands != MaxStrands::Unlimited
     }
@@ -163,17 +166,17 @@ impl Grain {
         self.strands.fetch_add(strands, Ordering::Relaxed);
     }
 
-    /// How many sites are kept: when it grows, there are more.
+    /// The number of sites that are never folded. It grows with the list.
     pub(crate) fn kept_count(&self) -> u64 {
         self.kept_count.load(Ordering::Acquire)
     }
 
-    /// The sites that are kept, ascending.
+    /// The sites that are never folded, in ascending order.
     pub(crate) fn kept(&self) -> Vec<u32> {
         self.kept.lock().map_or_else(|_| Vec::new(), |k| k.clone())
     }
 
-    /// A site has got its number.
+    /// Checks a new site against the list of sites that are never folded.
     pub(crate) fn site(&self, id: u32, position: &SitePosition) {
         let is = |keep: &String| match position {
             SitePosition::Location { file, line, .. } => is_position(keep, file, *line),
@@ -189,7 +192,7 @@ impl Grain {
         }
     }
 
-    /// What the trace says about it at the end.
+    /// The notes about folding at the end of the trace.
     pub(crate) fn notes(&self) -> Vec<(String, String)> {
         let mut notes = Vec::new();
         if self.threads.load(Ordering::Relaxed) > 0 {
@@ -212,7 +215,7 @@ impl Grain {
     }
 }
 
-/// `keep` is `FILE:LINE`, FILE being the end of the path.
+/// Whether `keep` is `FILE:LINE`, where FILE is the end of the path.
 fn is_position(keep: &str, file: &str, line: u32) -> bool {
     let Some((name, number)) = keep.rsplit_once(':') else {
         return false;

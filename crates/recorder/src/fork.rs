@@ -1,15 +1,15 @@
 //! Memory that is empty in a forked child, so that the child can't write into its parent's trace.
 //!
 //! A child has its parent's handles, and they point into chunks that both share. `pthread_atfork`
-//! tells of `fork` alone: `_Fork` and system calls made directly run no handlers. So the kernel is
-//! asked (`MADV_WIPEONFORK`, Linux 4.14) to give every child zeros in place of whatever leads to a
+//! handles only `fork`: `_Fork` and direct system calls run no handlers. So the kernel is asked
+//! (`MADV_WIPEONFORK`, Linux 4.14) to give every child zeros in place of everything that leads to a
 //! chunk:
 //!
 //! * the word that says whether this process records ([`State`]), whose 0 is *off*: a child makes
-//!   no handle and names nothing;
-//! * the threads' handles with all the recorder keeps for them ([`piece`]). A handle of zeros has
-//!   no room, so the first record of the child comes to [`refill`](crate::front::Table::refill),
-//!   which gives the handle scratch memory.
+//!   no handle and interns nothing;
+//! * the threads' handles with everything that the recorder keeps for them ([`piece`]). A handle of
+//!   zeros has no room, so the child's first record goes to
+//!   [`refill`](crate::front::Table::refill), which gives the handle scratch memory.
 
 use core::ffi::c_void;
 use core::ops::Deref;
@@ -19,10 +19,10 @@ use core::sync::atomic::{AtomicBool, AtomicU8};
 use crate::lock::Lock;
 use crate::system;
 
-/// Whether the kernel empties it: all that there was to ask for was granted so far.
+/// Whether the kernel empties the memory: it has granted all requests so far.
 static EMPTIED: AtomicBool = AtomicBool::new(false);
 
-/// Whether children are told apart by their memory alone, without a system call.
+/// Whether memory is known to be empty in children, so that no system call is needed to detect one.
 pub(crate) fn children_are_empty() -> bool {
     EMPTIED.load(core::sync::atomic::Ordering::Relaxed)
 }
@@ -43,7 +43,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// All zeros, so that it lies in memory of no file.
+    /// All zeros, so that the byte is in memory without a file behind it.
     pub(crate) const fn new() -> State {
         State {
             state: AtomicU8::new(0),
@@ -51,7 +51,7 @@ impl State {
         }
     }
 
-    /// From now on it is 0 in children. Called once, before the recording is on.
+    /// Makes the byte 0 in children from now on. Called once, before the recording is on.
     pub(crate) fn empty_in_children(&'static self) {
         let at = ptr::from_ref(self).cast_mut().cast::<c_void>();
         let emptied = empty_in_children(at, size_of::<State>());
@@ -68,20 +68,20 @@ impl Deref for State {
     }
 }
 
-/// False where the kernel does not do that.
+/// Makes memory empty in children. Returns false if the kernel cannot do that.
 fn empty_in_children(at: *mut c_void, size: usize) -> bool {
-    // SAFETY: whole pages of ours that no file is behind; their contents stay as they are.
+    // SAFETY: whole pages of ours without a file behind them; their contents stay as they are.
     !cfg!(miri) && unsafe { system::madvise(at, size, system::MADV_WIPEONFORK) } == 0
 }
 
-/// Memory for several handles is taken at a time.
+/// The size in bytes of a slab, which serves several handles.
 const SLAB: usize = 64 << 10;
 
-/// What is left of the last slab: its next free byte, and how many there are.
+/// The unused rest of the last slab: its next free byte, and its size.
 static LEFT: Lock<(usize, usize)> = Lock::new((0, 0));
 
-/// Zeroed memory for a `T`, which children find empty. It is never given back. `None` when there is
-/// none.
+/// Zeroed memory for a `T`, which is empty in children. It is never freed. `None` if there is no
+/// memory.
 pub(crate) fn piece<T>() -> Option<*mut T> {
     const { assert!(align_of::<T>() <= 64 && size_of::<T>() < SLAB) }
     let size = size_of::<T>().next_multiple_of(64);

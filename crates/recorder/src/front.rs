@@ -2,13 +2,13 @@
 //! stand-in, the Rust API, `workspan.h`): one versioned table of functions, and the per-thread
 //! [`Handle`] that front ends write through.
 //!
-//! This file is compiled into every front end as it stands; it uses `core` alone, `crate::wire` and
+//! This file is also compiled into every front end. It uses only `core`, `crate::wire` and
 //! `crate::budget`.
 //!
-//! A front end asks once for `workspan_table_v1` with `dlsym` on the global scope. Null, or no such
-//! symbol: nobody records. With the table it gets the calling thread's handle ([`Table::thread`]),
-//! keeps it in a thread-local of its own, and writes records with [`Handle::head`] and friends: a
-//! bounds test, a clock read, a few stores.
+//! A front end looks up `workspan_table_v1` once, with `dlsym` on the global scope. If the symbol
+//! is missing or returns null, the process is not recorded. With the table the front end gets the
+//! calling thread's handle ([`Table::thread`]), keeps it in a thread-local of its own, and writes
+//! records with [`Handle::head`] and related functions: a bounds test, a clock read, a few stores.
 
 use crate::budget::Settings;
 use crate::wire::{self, Kind};
@@ -17,8 +17,8 @@ use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 /// Name of the exported function `extern "C" fn() -> *const Table` of this version.
 pub const TABLE_SYMBOL: &core::ffi::CStr = c"workspan_table_v1";
 
-/// [`Handle::flags`]: times are the CPU's time-stamp counter, read in place; else [`Table::now`] is
-/// called.
+/// [`Handle::flags`]: times are those of the CPU's time-stamp counter, read in place; otherwise
+/// [`Table::now`] is called.
 pub const CLOCK_TSC: u32 = 1;
 /// [`Handle::flags`]: a root task has begun on this thread.
 pub const HAS_ROOT: u32 = 2;
@@ -29,108 +29,109 @@ pub const IS_WORKER: u32 = 4;
 /// root but the one that the thread was started for.
 pub const IS_THREAD_TASK: u32 = 8;
 
-/// What marks the last entry of a call stack ([`Table::site_stack`]) as the calling task's site: no
-/// code lies there.
+/// Marks the last entry of a call stack ([`Table::site_stack`]) as the calling task's site. No code
+/// has such an address.
 pub const INHERITED: usize = 0xffff_ffff_0000_0000_u64 as usize;
 
-/// After a strand of this many ticks the thread's CPU clock is read ([`Table::long_strand`]): about
-/// a third of a millisecond on CPUs of today, so that the reading is a thousandth of it.
+/// After a strand of this many ticks the thread's CPU clock is read ([`Table::long_strand`]). This
+/// is about a third of a millisecond on current CPUs, so that the reading takes a thousandth of it.
 pub const LONG_TICKS: u64 = 1 << 20;
 
 /// The table of this process's recorder, for handles that have none.
 static IN_USE: AtomicPtr<Table> = AtomicPtr::new(core::ptr::null_mut());
 
-/// Told once by a front end, before it has a handle: the table it found.
+/// Sets the table that a front end found. Called once, before the front end has a handle.
 pub fn use_table(table: *const Table) {
     IN_USE.store(table.cast_mut(), Ordering::Release);
 }
 
-/// A thread's place in its current chunk. Only its own thread touches it.
+/// A thread's position in its current chunk. Only its own thread accesses it.
 ///
-/// In a forked child all of it is zeros. Then there is no room, so the child's first record goes to
-/// [`Table::refill`] of the table in use ([`use_table`]), which makes the handle one that writes to
-/// scratch memory.
+/// In a forked child it is all zeros. Then there is no room, so the child's first record goes to
+/// [`Table::refill`] of the table in use ([`use_table`]), which makes the handle write to scratch
+/// memory.
 #[repr(C)]
 pub struct Handle {
-    /// Where the next record goes.
+    /// The address of the next record.
     pub cursor: *mut u8,
-    /// From here on, [`Table::refill`] first: at least [`wire::SLACK`] bytes are left after it.
+    /// From this address on, [`Table::refill`] is called first: at least [`wire::SLACK`] bytes are
+    /// left after it.
     pub limit: *mut u8,
     /// First byte of the chunk's payload.
     pub base: *mut u8,
-    /// In the chunk's header: bytes of whole records. A reader of a killed process's trace trusts
-    /// these.
+    /// The count of whole records' bytes in the chunk's header. It is what readers of a killed
+    /// process's trace rely on.
     pub committed: *const AtomicU64,
     /// Time of the last record, in ticks.
     pub last: u64,
-    /// Count of tasks this thread created: the next one's seq.
+    /// The number of tasks that this thread created, which is the next one's seq.
     pub next_task: u64,
-    /// Count of scopes it opened.
+    /// The number of scopes that it opened.
     pub next_scope: u64,
-    /// Count of its yields.
+    /// The number of its yields.
     pub next_yield: u64,
     /// Its number in the trace.
     pub thread: u32,
-    /// `CLOCK_TSC`, `HAS_ROOT`, `IS_WORKER`.
+    /// Flags: `CLOCK_TSC`, `HAS_ROOT`, `IS_WORKER`.
     pub flags: u32,
     /// The table, for refill and clock.
     pub table: *const Table,
-    /// The recorder's own.
+    /// The recorder's own data.
     pub owner: *mut core::ffi::c_void,
 }
 
-/// The recorder's functions, version 1. New ones are only ever appended; [`Table::size`] tells how
-/// far it goes. All may be called from any thread; none unwinds.
+/// The recorder's functions, version 1. New ones are only ever appended; [`Table::size`] tells
+/// which ones exist. All may be called from any thread; none unwinds.
 #[repr(C)]
 pub struct Table {
-    /// 1.
+    /// The version, which is 1.
     pub version: u32,
     /// Size of this struct in bytes as the recorder knows it.
     pub size: u32,
-    /// The calling thread's handle, made on first use; null when recording is off for this thread
+    /// The calling thread's handle, made on first use; null if recording is off for this thread
     /// (out of memory, a forked child, shutdown).
     pub thread: extern "C" fn() -> *mut Handle,
     /// Seals the handle's chunk and gives it a new one, whose base time is [`Handle::last`]. Never
-    /// fails: when there is no room left, the handle points to scratch memory, and what is written
-    /// there is counted as dropped.
+    /// fails: if there is no space left, the handle points to scratch memory, and bytes written
+    /// there are counted as dropped.
     pub refill: extern "C" fn(*mut Handle),
     /// The clock, in ticks.
     pub now: extern "C" fn() -> u64,
-    /// Interns a source position as a site: file (UTF-8, not ended by 0), its length, line, column,
-    /// primitive code.
+    /// Interns a source position as a site: file (UTF-8, not zero-terminated), its length, line,
+    /// column, primitive code.
     pub site_location: extern "C" fn(*const u8, usize, u32, u32, u8) -> u32,
     /// Interns a call stack as a site: return addresses, innermost first, their number, primitive
-    /// code, and the file, length and line of the library's own call, for when no frame is the
-    /// user's. A last address from [`INHERITED`] up is none: its low 32 bits are the site of the
-    /// task that made the call, to be used instead when no frame is the user's.
+    /// code, and the file, length and line of the library's own call, for stacks without a user's
+    /// frame. A last address from [`INHERITED`] up is not an address: its low 32 bits are the site
+    /// of the task that made the call, which is used instead if no frame is the user's.
     pub site_stack: extern "C" fn(*const usize, usize, u8, *const u8, usize, u32) -> u32,
     /// Interns a text (a region's name, a counter's, a site's label).
     pub label: extern "C" fn(*const u8, usize) -> u32,
-    /// A fact about the run: key and value (`runtime` = `Rayon 1.13.0`); the first one told of a
-    /// key stays.
+    /// Stores a fact about the run: key and value (`runtime` = `Rayon 1.13.0`). The first value of
+    /// a key is kept.
     pub note: extern "C" fn(*const u8, usize, *const u8, usize),
-    /// The number of a new pool.
+    /// Returns the number of a new pool.
     pub pool: extern "C" fn() -> u32,
     /// Interns a code address as a site: address, primitive code, 1 if it is a return address (0: a
     /// function's own).
     pub site_address: extern "C" fn(usize, u8, u8) -> u32,
     /// Interns a text as a site: UTF-8, its length, primitive code.
     pub site_label: extern "C" fn(*const u8, usize, u8) -> u32,
-    /// A record whose operands do not fit [`wire::SLACK`]: handle, kind, time, operands as varints,
-    /// their length.
+    /// Writes a record whose operands do not fit [`wire::SLACK`]: handle, kind, time, operands as
+    /// varints, their length.
     pub record: unsafe extern "C" fn(*mut Handle, u8, u64, *const u8, usize),
 
     // The general path, for front ends that are not on a runtime's hot path (the Rust API,
-    // `workspan.h`): each call finds the thread's handle by itself and writes one record. A task,
-    // scope or yield is named by a number that is never 0 ([`id`]); 0 is what nobody's calls
-    // return, and is ignored as an argument. Site 0 is unknown. A thread that is no worker gets a
-    // root task when one is needed.
+    // `workspan.h`). Each call finds the thread's handle by itself and writes one record. A task,
+    // scope or yield is named by a number that is never 0 ([`id`]). Calls return 0 if nothing is
+    // recorded, and ignore 0 as an argument. Site 0 is unknown. A thread that is not a worker gets
+    // a root task when it needs one.
     /// Begins the calling thread's root task, if it has none.
     pub root: extern "C" fn(),
-    /// The current task creates one: flags ([`wire::create`]; `SCOPED` is set by a scope), site,
-    /// scope or 0.
+    /// The current task creates a task: flags ([`wire::create`]; `SCOPED` is set if there is a
+    /// scope), site, scope or 0.
     pub task_create: extern "C" fn(u32, u32, u64) -> u64,
-    /// That task begins, on top of what this thread does.
+    /// The task begins, on top of what this thread does.
     pub task_begin: extern "C" fn(u64),
     /// The current task ends.
     pub task_end: extern "C" fn(),
@@ -138,80 +139,82 @@ pub struct Table {
     pub scope_open: extern "C" fn(u32) -> u64,
     /// The current task waits for its children: site. It goes on with `resume`.
     pub wait_children: extern "C" fn(u32),
-    /// It waits for a scope's members, and closes it: site, scope.
+    /// The current task waits for a scope's members, and closes the scope: site, scope.
     pub wait_scope: extern "C" fn(u32, u64),
-    /// It waits for tasks: site, tasks, their number.
+    /// The current task waits for tasks: site, tasks, their number.
     pub wait_tasks: unsafe extern "C" fn(u32, *const u64, usize),
-    /// It waits for signals: site, signals, their number.
+    /// The current task waits for signals: site, signals, their number.
     pub wait_signals: unsafe extern "C" fn(u32, *const u64, usize),
     /// The current task goes on after a wait or a yield.
     pub resume: extern "C" fn(),
-    /// The current task stops for nobody: site. It stays on this thread's stack; the number is for
-    /// `resume_yielded`.
+    /// The current task stops without waiting: site. It stays on this thread's stack. Returns a
+    /// number for `resume_yielded`.
     pub yield_task: extern "C" fn(u32) -> u64,
-    /// Likewise, but it leaves this thread.
+    /// The current task stops without waiting and leaves this thread: site. Returns a number for
+    /// `resume_yielded`.
     pub leave_task: extern "C" fn(u32) -> u64,
     /// The task of that yield goes on here, on top of what this thread does.
     pub resume_yielded: extern "C" fn(u64),
     /// The first task could not start before the second had ended.
     pub depend: extern "C" fn(u64, u64),
-    /// The number of a new signal.
+    /// Returns the number of a new signal.
     pub signal_new: extern "C" fn() -> u64,
-    /// The current task sets it: site, signal.
+    /// The current task sets a signal: site, signal.
     pub signal_set: extern "C" fn(u32, u64),
     /// The current task opens a region: label, 1 for a tree region.
     pub region_begin: extern "C" fn(u32, u32),
-    /// It closes the innermost one of that label.
+    /// The current task closes its innermost region with this label.
     pub region_end: extern "C" fn(u32),
-    /// It starts a part: label.
+    /// The current task starts a part: label.
     pub part_begin: extern "C" fn(u32),
-    /// It stops it.
+    /// The current task ends a part: label.
     pub part_end: extern "C" fn(u32),
-    /// A counter's increase in the current strand, told before the call that ends it: label,
+    /// Adds to a counter in the current strand, before the call that ends the strand: label,
     /// increase.
     pub counter: extern "C" fn(u32, u64),
-    /// This thread stole a task: victim's `thread_number` or 0, 1 if while waiting for a stolen
-    /// child, the task.
+    /// This thread stole a task: victim's `thread_number` or 0, 1 if the thief was waiting for a
+    /// stolen child, the task.
     pub steal: extern "C" fn(u32, u32, u64),
-    /// An attempt failed: victim's `thread_number` or 0.
+    /// A steal attempt failed: victim's `thread_number` or 0.
     pub steal_failed: extern "C" fn(u32),
-    /// The thread goes to sleep for want of work.
+    /// The thread goes to sleep because it has no work.
     pub sleep: extern "C" fn(),
-    /// It wakes.
+    /// The thread wakes up.
     pub wake: extern "C" fn(),
-    /// The calling thread's number + 1; 0 when it is not recorded.
+    /// The calling thread's number + 1; 0 if it is not recorded.
     pub thread_number: extern "C" fn() -> u32,
-    /// A pool of so many workers begins; its number.
+    /// Begins a pool with this many workers. Returns the pool's number.
     pub pool_begin: extern "C" fn(u32) -> u32,
-    /// It ends.
+    /// Ends a pool.
     pub pool_end: extern "C" fn(u32),
     /// The calling thread becomes a worker: pool, index in it.
     pub worker_begin: extern "C" fn(u32, u32),
-    /// It no longer is one.
+    /// The calling thread is no longer a worker.
     pub worker_end: extern "C" fn(),
-    /// What recording may cost ([`crate::budget`]), written to where the argument points.
+    /// Writes the budget's settings ([`crate::budget`]) to the argument's address.
     pub budget: unsafe extern "C" fn(*mut Settings),
-    /// More than [`LONG_TICKS`] have passed since the thread's last record.
+    /// Called if more than [`LONG_TICKS`] have passed since the thread's last record.
     pub long_strand: extern "C" fn(*mut Handle),
-    /// From now on (1) the threads that the calling thread starts are a runtime's workers and no
-    /// tasks of their own, or no longer (0). Calls nest.
+    /// With 1, the threads that the calling thread starts from now on are a runtime's workers and
+    /// not tasks of their own; with 0, no longer. Calls nest.
     pub starts_workers: extern "C" fn(u32),
-    /// The program wants the last of the run kept, where `workspan record --on-call` keeps parts.
+    /// Keeps the last seconds of the run, under `workspan record --on-call`.
     pub keep: extern "C" fn(),
 }
 
-/// How the general path numbers tasks, scopes and yields.
+/// The numbers of tasks, scopes and yields in the general path.
 pub mod id {
-    /// Bits of a number that hold the thread's running count; those above hold the thread + 1.
+    /// The low bits of a number, which hold the thread's running count; those above hold the thread
+    /// + 1.
     pub const COUNT_BITS: u32 = 40;
 
-    /// The number of this thread's `count`-th.
+    /// The number of the item with this count on this thread.
     #[inline]
     pub const fn new(thread: u32, count: u64) -> u64 {
         (thread as u64 + 1) << COUNT_BITS | count & ((1 << COUNT_BITS) - 1)
     }
 
-    /// Thread and count; `None` for 0.
+    /// The thread and the count of a number; `None` for 0.
     #[inline]
     pub const fn split(id: u64) -> Option<(u32, u64)> {
         match (id >> COUNT_BITS) as u32 {
@@ -225,11 +228,11 @@ impl Handle {
     /// The recorder's functions.
     ///
     /// # Safety
-    /// `h` must be the calling thread's handle, of a recorder that the front end [told
-    /// of](use_table).
+    /// `h` must be the calling thread's handle, of the recorder whose table was passed to
+    /// [`use_table`].
     #[inline]
     pub unsafe fn table(h: *const Handle) -> *const Table {
-        // SAFETY: the caller's.
+        // SAFETY: `h` is the calling thread's handle, as the caller guarantees.
         let table = unsafe { (*h).table };
         if table.is_null() {
             IN_USE.load(Ordering::Acquire)
@@ -254,7 +257,7 @@ impl Handle {
         }
     }
 
-    /// Starts a record at time `now` and returns where its operands go; finish it with
+    /// Starts a record at time `now` and returns the address of its operands. Finish it with
     /// [`Handle::commit`]. A clock that went backwards counts as standing still.
     ///
     /// # Safety
@@ -276,15 +279,16 @@ impl Handle {
         }
     }
 
-    /// What has to be done before a record where there is no room for it, or the time `since` the
-    /// last one was long. Returns the time that the record counts.
+    /// Prepares for a record if there is no room for it, or if the time `since` the last one was
+    /// long. Returns the number of ticks that the record counts.
     ///
     /// # Safety
-    /// As [`Handle::head`].
+    /// The same as for [`Handle::head`].
     #[cold]
     #[inline(never)]
     unsafe fn before_record(h: *mut Handle, since: u64) -> u64 {
-        // SAFETY: the caller's handle is live, and so is its table, which has what its size says.
+        // SAFETY: the caller's handle is live, and so is its table, which has the fields that its
+        // size covers.
         unsafe {
             let table = Self::table(h);
             let has_readings = (*table).size as usize > core::mem::offset_of!(Table, long_strand);
@@ -300,10 +304,10 @@ impl Handle {
         }
     }
 
-    /// Ends a record at `end`: from now on a reader sees it.
+    /// Ends a record at `end`. From now on a reader sees it.
     ///
     /// # Safety
-    /// `h` as in [`Handle::head`], `end` what the last put returned.
+    /// The same as for [`Handle::head`]; `end` is the address that the last put returned.
     #[inline(always)]
     pub unsafe fn commit(h: *mut Handle, end: *mut u8) {
         // SAFETY: `committed` points into the chunk's header for as long as the handle has the
@@ -315,13 +319,13 @@ impl Handle {
         }
     }
 
-    /// A record without operands, now; returns its time.
+    /// Writes a record without operands, now. Returns its time.
     ///
     /// # Safety
-    /// As [`Handle::head`].
+    /// The same as for [`Handle::head`].
     #[inline(always)]
     pub unsafe fn event(h: *mut Handle, kind: Kind) -> u64 {
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees what these functions require.
         unsafe {
             let now = Self::now(h);
             let p = Self::head(h, kind, now);
@@ -330,17 +334,17 @@ impl Handle {
         }
     }
 
-    /// A record with operands, now; returns its time.
+    /// Writes a record with operands, now. Returns its time.
     ///
     /// # Safety
-    /// As [`Handle::head`]; at most 5 operands below 2^56.
+    /// The same as for [`Handle::head`]; at most 5 operands below 2^56.
     #[inline(always)]
     pub unsafe fn event_with<const N: usize>(
         h: *mut Handle,
         kind: Kind,
         operands: [u64; N],
     ) -> u64 {
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees what these functions require.
         unsafe {
             let now = Self::now(h);
             let mut p = Self::head(h, kind, now);

@@ -1,24 +1,24 @@
-//! Instructions that an emulator counts, on machines whose CPU tells no counters.
+//! Instructions counted by an emulator, on machines whose CPU has no usable counters.
 //!
 //! `workspan record --count instructions` runs the program under valgrind with a tool of its own
-//! (`record/src/instructions/tool.c`), which counts the instructions of each thread, those of this
-//! library excepted. The program asks for its thread's number by a client request: a sequence of
-//! instructions without effect, which valgrind takes for a call of the tool.
+//! (`record/src/instructions/tool.c`), which counts the instructions of each thread, except those
+//! of this library. The program asks for its thread's number by a client request: a sequence of
+//! instructions without effect, which valgrind interprets as a call of the tool.
 
-/// [`crate::CounterEvent::kind`] of what is counted this way.
+/// The [`crate::CounterEvent::kind`] of events that are counted this way.
 pub const EMULATED: u32 = u32::MAX;
 
-/// The request of `tool.c`.
+/// The code of `tool.c`'s request.
 #[cfg(target_arch = "x86_64")]
 const INSTRUCTIONS_SO_FAR: u64 = 0x5753_0001;
 
-/// How many instructions the calling thread has run, plus one; 0 outside of the emulator.
+/// The number of instructions that the calling thread has run, plus one; 0 outside of the emulator.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn so_far() -> u64 {
     let request = [INSTRUCTIONS_SO_FAR, 0, 0, 0, 0, 0];
     let mut answer: u64 = 0;
-    // SAFETY: the rotations add up to whole turns and the exchange is with itself, so no register
-    // changes but the answer's; the request is read while it lives.
+    // SAFETY: the rotations add up to whole turns and the exchange is with itself, so that only the
+    // answer's register changes; the request is read while it lives.
     unsafe {
         core::arch::asm!(
             "rol rdi, 3",
@@ -34,24 +34,24 @@ pub(crate) fn so_far() -> u64 {
     answer
 }
 
-/// Nobody counts.
+/// Without the emulator there is no count.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn so_far() -> u64 {
     0
 }
 
-/// The instructions of one thread.
+/// The instruction count of one thread.
 pub(crate) struct Emulated {
-    /// What the trace calls them.
+    /// The count's label in the trace.
     label: u32,
-    /// Their number when the recorder last left the thread to the program.
+    /// The count when the recorder last returned to the program.
     last: u64,
-    /// Their number when it was last entered.
+    /// The count when the recorder was last entered.
     entered: u64,
 }
 
 impl Emulated {
-    /// Of the calling thread; `None` outside of the emulator.
+    /// For the calling thread; `None` outside of the emulator.
     pub(crate) fn new(label: u32) -> Option<Self> {
         let last = so_far();
         (last > 0).then_some(Emulated {
@@ -61,12 +61,13 @@ impl Emulated {
         })
     }
 
-    /// The recorder begins to write: what it calls in other libraries is not the program's.
+    /// The recorder begins to write. Instructions of other libraries that it calls do not count for
+    /// the program.
     pub(crate) fn enter(&mut self) {
         self.entered = so_far();
     }
 
-    /// It has written.
+    /// The recorder has written.
     pub(crate) fn leave(&mut self) {
         self.last = so_far();
     }

@@ -1,6 +1,6 @@
-//! What records name by number: sites and labels, each written to the file when it is first seen;
-//! and notes, mappings and all other entries. Under one lock, off the hot path: front ends keep the
-//! numbers.
+//! Entries that records refer to by number (sites and labels), each written to the file when it is
+//! first seen, and notes, mappings and all other entries. They are under one lock and off the hot
+//! path: front ends cache the numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,17 +16,17 @@ use workspan_trace::hand_off;
 use workspan_trace::note_keys;
 use workspan_trace::wire::primitive;
 
-/// Least size of a chunk of entries.
-const ENTRIES: usize = 16 << 10;
+/// The smallest size of a chunk of entries, in bytes.
+const MIN_CHUNK_SIZE: usize = 16 << 10;
 const KINDS: usize = ChunkKind::RankCalls as usize + 1;
-/// Keys of notes that a trace may have several of: a program may use more than one runtime.
-const REPEATED: [&str; 2] = [note_keys::RUNTIME, note_keys::WARNING];
+/// Keys of notes that a trace may have several of, because a program may use more than one runtime.
+const REPEATABLE_KEYS: [&str; 2] = [note_keys::RUNTIME, note_keys::WARNING];
 
-/// What was seen so far, and the chunks it is written to.
+/// The entries seen so far, and the chunks that they are written to.
 pub(crate) struct Interned {
     sites: BTreeMap<Vec<u8>, u32>,
     labels: BTreeMap<String, u32>,
-    /// Keys; key and value of those in [`REPEATED`].
+    /// Keys of notes, or key and value of those in [`REPEATABLE_KEYS`].
     notes: BTreeSet<String>,
     mapped: Segments,
     streams: [Stream; KINDS],
@@ -39,7 +39,7 @@ struct Stream {
     seq: u32,
 }
 
-// SAFETY: the chunks are written under the lock around `Interned` alone.
+// SAFETY: the chunks are written only under the lock around `Interned`.
 unsafe impl Send for Interned {}
 
 impl Interned {
@@ -53,15 +53,15 @@ impl Interned {
         }
     }
 
-    /// Appends entries to the stream of their kind; they are in the file when this returns. Where
-    /// there is no room, they are dropped.
+    /// Appends entries to the stream of their kind. They are in the file when this returns, or
+    /// dropped if there is no space.
     fn append(&mut self, recording: &Recording, kind: ChunkKind, bytes: &[u8]) {
         let stream = &mut self.streams[kind as usize];
         if let Some(chunk) = stream.chunk
             && stream.used + bytes.len() > chunk.capacity()
         {
             stream.chunk = None;
-            // SAFETY: only this stream uses the chunk, and lets go of it here.
+            // SAFETY: only this stream uses the chunk, and it stops using it here.
             unsafe { recording.spool.seal(chunk, true) };
         }
         let chunk = match stream.chunk {
@@ -76,7 +76,7 @@ impl Interned {
                         | ChunkKind::CpuReadings
                         | ChunkKind::ThreadNames
                 );
-                let least = if small { 4 << 10 } else { ENTRIES };
+                let least = if small { 4 << 10 } else { MIN_CHUNK_SIZE };
                 let size = (bytes.len() + 1024)
                     .max(least)
                     .next_multiple_of(recording.page);
@@ -126,7 +126,7 @@ impl Interned {
     }
 }
 
-/// Site 0, which is what everybody gets while nothing is recorded.
+/// Site 0, which every call gets while nothing is recorded.
 fn unknown() -> SitePosition {
     SitePosition::Label("?".into())
 }
@@ -144,8 +144,8 @@ pub(crate) fn append(recording: &Recording, kind: ChunkKind, bytes: &[u8]) {
     }
 }
 
-/// From here on addresses are front ends' marks of their own.
-const MARKS: u64 = 1 << 56;
+/// Addresses from here on are marks that front ends put among addresses.
+const FIRST_MARK: u64 = 1 << 56;
 
 fn addresses(position: &mut SitePosition) -> &mut [u64] {
     match position {
@@ -155,14 +155,14 @@ fn addresses(position: &mut SitePosition) -> &mut [u64] {
     }
 }
 
-/// The number of a site; 0 when nothing is recorded.
+/// The number of a site; 0 if nothing is recorded.
 pub(crate) fn site(primitive: u8, mut position: SitePosition) -> u32 {
     let _errno = KeepErrno::new();
     let Some(recording) = crate::process::recording() else {
         return 0;
     };
     let has_addresses = !addresses(&mut position).is_empty();
-    // Asked before the lock is taken, as asking takes one of the loader's.
+    // Asked before the lock is taken, because the question takes the loader's lock.
     let unloads = if has_addresses {
         crate::objects::unloads()
     } else {
@@ -176,7 +176,7 @@ pub(crate) fn site(primitive: u8, mut position: SitePosition) -> u32 {
             || interned.mapped.unloads == unloads
                 && addresses(position)
                     .iter()
-                    .all(|&a| a >= MARKS || interned.mapped.told(a).is_some())
+                    .all(|&a| a >= FIRST_MARK || interned.mapped.told(a).is_some())
     };
     if !is_current(&interned, &mut position) && !reserve::is_touched() {
         drop(interned);
@@ -187,7 +187,7 @@ pub(crate) fn site(primitive: u8, mut position: SitePosition) -> u32 {
         interned = again;
     }
     for address in addresses(&mut position) {
-        if *address < MARKS {
+        if *address < FIRST_MARK {
             *address = interned.mapped.told(*address).unwrap_or(*address);
         }
     }
@@ -231,8 +231,8 @@ pub(crate) fn label_of(recording: &Recording, text: String) -> u32 {
     id
 }
 
-/// Stores a fact, unless one of this key is there; of those in [`REPEATED`] unless it is there with
-/// this value.
+/// Stores a fact, unless there is one with this key. Facts with a key in [`REPEATABLE_KEYS`] are
+/// stored unless there is one with this key and value.
 pub(crate) fn note(key: String, value: String) {
     let _errno = KeepErrno::new();
     if let Some(recording) = crate::process::recording() {
@@ -246,7 +246,7 @@ pub(crate) fn note_all(recording: &Recording, notes: &[(String, String)]) {
         return;
     };
     for (key, value) in notes {
-        let known = if REPEATED.contains(&key.as_str()) {
+        let known = if REPEATABLE_KEYS.contains(&key.as_str()) {
             format!("{key}={value}")
         } else {
             key.clone()
@@ -259,15 +259,13 @@ pub(crate) fn note_all(recording: &Recording, notes: &[(String, String)]) {
     }
 }
 
-/// Stores the executable mappings that were not there before. The loader is asked without holding
-/// the lock.
+/// Stores the executable mappings that are new. The loader is called without holding the lock.
 pub(crate) fn note_mappings(recording: &Recording) {
     if reserve::is_touched() {
         return;
     }
     let unloads = crate::objects::unloads();
-    // Asking the files for more takes system calls, which a program's sandbox may not allow any
-    // more.
+    // More about the files takes system calls, which a sandbox of the program may no longer allow.
     let known = recording.interned.lock().map_or_else(
         |_| Vec::new(),
         |interned| match interned.mapped.unloads == unloads {

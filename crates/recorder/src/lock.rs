@@ -1,9 +1,10 @@
-//! A lock that a program's thread sanitizer knows of.
+//! A lock that a program's thread sanitizer knows about.
 //!
-//! The sanitizer sees the program's and the C library's memory accesses, ours among them where we
-//! call `memcmp`, `malloc` or `free`, but not the atomics of a lock that was compiled without it:
-//! what the lock orders it would report as a race in the program. So taking and letting go are told
-//! to it where it is there (`__tsan_acquire`, `__tsan_release` of its public interface).
+//! The sanitizer sees the memory accesses of the program and of the C library, including ours where
+//! we call `memcmp`, `malloc` or `free`. It does not see the atomics of a lock that was compiled
+//! without it, so it would report accesses that the lock orders as races in the program. Taking and
+//! releasing the lock is therefore reported to the sanitizer, if there is one (`__tsan_acquire`,
+//! `__tsan_release` of its public interface).
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ops::{Deref, DerefMut};
@@ -15,13 +16,14 @@ unsafe extern "C" {
     fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
 }
 
-/// `RTLD_DEFAULT`: whoever of the process has it.
+/// `RTLD_DEFAULT`: any library of the process.
 const DEFAULT: *mut c_void = ptr::null_mut();
 
 static ACQUIRE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 static RELEASE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Looks for the sanitizer. Not done when a lock is taken, as the loader may call us then.
+/// Looks up the sanitizer's functions. Not done when a lock is taken, because the loader may call
+/// us then.
 pub(crate) fn find_sanitizer() {
     let find = |name: &CStr| {
         // SAFETY: a name that ends in a zero; the handle is one that is always valid.
@@ -31,7 +33,7 @@ pub(crate) fn find_sanitizer() {
     ACQUIRE.store(find(c"__tsan_acquire"), Ordering::Relaxed);
 }
 
-/// Whether the program has a thread sanitizer, as far as [`find_sanitizer`] found.
+/// Whether the program has a thread sanitizer, as found by [`find_sanitizer`].
 pub(crate) fn has_sanitizer() -> bool {
     !ACQUIRE.load(Ordering::Relaxed).is_null()
 }
@@ -39,7 +41,7 @@ pub(crate) fn has_sanitizer() -> bool {
 fn tell(function: &AtomicPtr<c_void>, at: *const c_void) {
     let function = function.load(Ordering::Relaxed);
     if !function.is_null() {
-        // SAFETY: the sanitizer's own functions take an address, of which they read nothing, and
+        // SAFETY: the sanitizer's functions take an address, from which they read nothing, and
         // return nothing.
         unsafe {
             let function: unsafe extern "C" fn(*const c_void) = core::mem::transmute(function);
@@ -52,13 +54,13 @@ fn tell(function: &AtomicPtr<c_void>, at: *const c_void) {
 #[derive(Debug, Default)]
 pub(crate) struct Lock<T>(Mutex<T>);
 
-/// The value while it is ours.
+/// The value while the lock is held.
 pub(crate) struct Guard<'a, T> {
     value: MutexGuard<'a, T>,
     at: *const c_void,
 }
 
-/// A thread panicked while it had the value.
+/// A thread panicked while it held the lock.
 #[derive(Debug)]
 pub(crate) struct Poisoned;
 
@@ -67,7 +69,7 @@ impl<T> Lock<T> {
         Lock(Mutex::new(value))
     }
 
-    /// Waits until nobody else has the value.
+    /// Waits for the lock and takes it.
     pub(crate) fn lock(&self) -> Result<Guard<'_, T>, Poisoned> {
         let value = self.0.lock().map_err(|_| Poisoned)?;
         let at = ptr::from_ref(self).cast();

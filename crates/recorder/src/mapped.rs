@@ -1,36 +1,36 @@
 //! Which file each executable part of memory belonged to. A file may be unloaded and another one
-//! loaded where it was: then one address names two places of two files. So a file that lies where
-//! another one did has addresses of its own in the trace, which no memory has; whoever reads the
-//! trace need not know.
+//! loaded in its place: then one address refers to places in two files. A file that is loaded where
+//! another one was therefore gets synthetic addresses in the trace, which no memory has. Readers of
+//! the trace need not know.
 
 use std::collections::BTreeMap;
 
 use workspan_trace::entry::Mapping;
 
-/// Where addresses of that kind begin: above all of memory, and below the marks that front ends put
-/// beside addresses.
-const MADE_UP: u64 = 1 << 55;
+/// The first synthetic address: above all memory, and below the marks that front ends put among
+/// addresses.
+const FIRST_SYNTHETIC: u64 = 1 << 55;
 
-/// Segments that were told, and those that are there.
+/// Segments that were written to the trace, and those that are loaded now.
 #[derive(Debug, Default)]
 pub(crate) struct Segments {
     all: Vec<Segment>,
-    /// Of made up addresses.
+    /// The size of the synthetic addresses in use.
     used: u64,
-    /// Files unloaded when the list was made.
+    /// The loader's count of unloaded files when the list was made.
     pub(crate) unloads: u64,
 }
 
 #[derive(Debug)]
 struct Segment {
     mapping: Mapping,
-    /// From an address to that which is told.
+    /// The difference between an address and the one written to the trace.
     shift: u64,
     is_there: bool,
 }
 
 impl Segments {
-    /// Takes what is loaded now; gives what is to be told of it.
+    /// Takes the segments that are loaded now; returns those to write to the trace.
     pub(crate) fn update(&mut self, now: Vec<Mapping>) -> Vec<Mapping> {
         for segment in &mut self.all {
             segment.is_there = false;
@@ -57,8 +57,8 @@ impl Segments {
             }
             let overlaps = |other: &Mapping| mapping.start < other.end && other.start < mapping.end;
             let shift = if self.all.iter().any(|segment| overlaps(&segment.mapping)) {
-                let start = MADE_UP + self.used;
-                // Another file's begin on other pages.
+                let start = FIRST_SYNTHETIC + self.used;
+                // Another file's addresses begin on other pages.
                 self.used += (mapping.end - mapping.start).next_multiple_of(1 << 16);
                 start - mapping.start
             } else {
@@ -79,7 +79,7 @@ impl Segments {
         fresh
     }
 
-    /// Where there is code now, from start to end.
+    /// The current code segments, from start to end.
     pub(crate) fn there(&self) -> Vec<(u64, u64)> {
         let there = self.all.iter().filter(|segment| segment.is_there);
         there
@@ -87,12 +87,12 @@ impl Segments {
             .collect()
     }
 
-    /// What is told for an address; `None` when it lies in nothing that is known.
+    /// The address to write for `address`; `None` if it is in no known segment.
     pub(crate) fn told(&self, address: u64) -> Option<u64> {
         let holds =
             |segment: &&Segment| (segment.mapping.start..segment.mapping.end).contains(&address);
         let there = self.all.iter().filter(|segment| segment.is_there);
-        // A file that is gone may still be spoken of.
+        // A site may still refer to a file that was unloaded.
         let found = there.clone().find(holds);
         let found = found.or_else(|| self.all.iter().rev().find(holds));
         found.map(|segment| address + segment.shift)
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(told[0].path, beta.path);
         let of_beta = segments.told(0x8010).expect("it is mapped");
         assert!((told[0].start..told[0].end).contains(&of_beta));
-        // The same place in the file.
+        // The same position in the file.
         assert_eq!(of_beta - told[0].bias, 0x8010 - beta.bias);
         assert_eq!(segments.told(0x1010), Some(0x1010));
 

@@ -12,25 +12,25 @@ pub(crate) fn executable_mappings() -> Vec<Mapping> {
         mappings: Vec::new(),
         any: false,
     };
-    // SAFETY: the visitor gets what it expects, and is called before this returns.
+    // SAFETY: the visitor gets the data it expects, and is called before this returns.
     unsafe { system::dl_iterate_phdr(visit, (&raw mut visited).cast()) };
     visited.mappings
 }
 
 struct Visited {
     mappings: Vec<Mapping>,
-    /// An object was visited: the first one is the program.
+    /// Whether an object was visited. The first one is the program.
     any: bool,
 }
 
-/// The addresses of an executable segment.
+/// The address range of an executable segment.
 fn code(bias: usize, header: &ProgramHeader) -> Option<(u64, u64)> {
     let start = (bias as u64).wrapping_add(header.address);
     (header.kind == PT_LOAD && header.flags & PF_X != 0)
         .then(|| (start, start.wrapping_add(header.memory_size)))
 }
 
-/// How many files were unloaded since the process began.
+/// The number of files unloaded since the process began.
 pub(crate) fn unloads() -> u64 {
     unsafe extern "C" fn first(
         object: *mut LoadedObject,
@@ -48,7 +48,7 @@ pub(crate) fn unloads() -> u64 {
 }
 
 unsafe extern "C" fn visit(object: *mut LoadedObject, _size: usize, data: *mut c_void) -> c_int {
-    // SAFETY: the loader's object is valid during the call; `data` is what was given to it.
+    // SAFETY: the loader's object is valid during the call; `data` is the caller's.
     unsafe {
         let visited = &mut *data.cast::<Visited>();
         let first = !core::mem::replace(&mut visited.any, true);
@@ -66,15 +66,15 @@ unsafe extern "C" fn visit(object: *mut LoadedObject, _size: usize, data: *mut c
             if !first {
                 return 0;
             }
-            // The program itself has no name here.
+            // The loader has no name for the program itself.
             std::fs::read_link("/proc/self/exe")
                 .map(|p| p.to_string_lossy().into_owned())
                 .unwrap_or_default()
         } else if name.starts_with(b"/") {
             String::from_utf8_lossy(name).into_owned()
         } else {
-            // Loaded by a path relative to where the process was then; the kernel knows the whole
-            // one.
+            // The path may be relative to the working directory at the time of loading; the kernel
+            // knows the absolute path.
             let code = headers.iter().find(|h| h.kind == PT_LOAD);
             code.and_then(|h| file_at((object.bias as u64).wrapping_add(h.address)))
                 .unwrap_or_else(|| String::from_utf8_lossy(name).into_owned())
@@ -100,12 +100,12 @@ unsafe extern "C" fn visit(object: *mut LoadedObject, _size: usize, data: *mut c
     0
 }
 
-/// Whether `know` is true of all executable segments of all files. Nothing else is asked of the
-/// files, and no system call is made.
+/// Whether `know` is true for all executable segments of all files. Reads nothing else of the
+/// files, and makes no system call.
 pub(crate) fn all_code(know: &mut dyn FnMut((u64, u64)) -> bool) -> bool {
     unsafe extern "C" fn each(object: *mut LoadedObject, _: usize, data: *mut c_void) -> c_int {
-        // SAFETY: the loader's object and its headers are valid during the call; `data` is what was
-        // given to it.
+        // SAFETY: the loader's object and its headers are valid during the call; `data` is the
+        // caller's.
         unsafe {
             let (object, know) = (
                 &*object,
@@ -121,18 +121,18 @@ pub(crate) fn all_code(know: &mut dyn FnMut((u64, u64)) -> bool) -> bool {
         }
     }
     let mut know = know;
-    // SAFETY: the visitor gets what it expects, and is called before this returns.
+    // SAFETY: the visitor gets the data it expects, and is called before this returns.
     unsafe { system::dl_iterate_phdr(each, (&raw mut know).cast()) == 0 }
 }
 
-/// The executable segment that holds an address: nothing else is asked of the files, and no system
-/// call is made.
+/// The executable segment that contains an address. Reads nothing else of the files, and makes no
+/// system call.
 pub(crate) fn code_around(address: u64) -> Option<(u64, u64)> {
     let mut around = Around {
         address,
         code: None,
     };
-    // SAFETY: the visitor gets what it expects, and is called before this returns.
+    // SAFETY: the visitor gets the data it expects, and is called before this returns.
     unsafe { system::dl_iterate_phdr(look_around, (&raw mut around).cast()) };
     around.code
 }
@@ -147,8 +147,8 @@ unsafe extern "C" fn look_around(
     _size: usize,
     data: *mut c_void,
 ) -> c_int {
-    // SAFETY: the loader's object and its headers are valid during the call; `data` is what was
-    // given to it.
+    // SAFETY: the loader's object and its headers are valid during the call; `data` is the
+    // caller's.
     unsafe {
         let (object, around) = (&*object, &mut *data.cast::<Around>());
         if object.headers.is_null() {
@@ -163,7 +163,7 @@ unsafe extern "C" fn look_around(
     }
 }
 
-/// The path of the file that is mapped at an address, as the kernel has it.
+/// The path of the file that is mapped at an address, according to the kernel.
 fn file_at(address: u64) -> Option<String> {
     let maps = std::fs::read("/proc/self/maps").ok()?;
     let maps = String::from_utf8_lossy(&maps);

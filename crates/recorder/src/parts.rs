@@ -1,8 +1,8 @@
-//! Which parts of a run are kept: after a delay, for a while, the last of it, or from signal to
-//! signal.
+//! Which parts of a run are kept: those after a delay, for a while, the last of it, or from signal
+//! to signal.
 //!
-//! `workspan record` asks which parts a trace is to be made of when the run is over; the recorder
-//! asks, while it runs, what need not stay in the file ([`crate::ring`]). Both ask here.
+//! `workspan record` uses this after the run, to choose the parts that a trace is made of. The
+//! recorder uses it during the run, to find what need not stay in the file ([`crate::ring`]).
 
 use core::fmt;
 use core::str::FromStr;
@@ -14,43 +14,44 @@ use std::sync::OnceLock;
 
 use crate::system;
 
-/// In the spool folder: when the user signalled, for recorded processes to see. A count of 64 bits,
-/// then so many times, in nanoseconds of `CLOCK_MONOTONIC_RAW`.
+/// The file in the spool folder with the times of the user's signals, for recorded processes to
+/// read. It has a 64-bit count, followed by the times, in nanoseconds of `CLOCK_MONOTONIC_RAW`.
 pub const SIGNALS: &str = "signals";
-/// Its size.
+/// The size of that file, in bytes.
 pub const SIGNALS_SIZE: usize = 4096;
-/// In the spool folder: a byte for each call by which the program had a part kept.
+/// The file in the spool folder with a byte for each call by which the program kept a part.
 pub const CALLS: &str = "calls";
-/// So many signals fit.
-pub const MOST_SIGNALS: usize = SIGNALS_SIZE / 8 - 1;
+/// The largest number of signals in the file.
+pub const MAX_SIGNALS: usize = SIGNALS_SIZE / 8 - 1;
 
-/// Which parts were asked for, in nanoseconds after the start of the process. As text: delay,
-/// duration, ring and 1 for triggered with commas between, empty for what was not asked for.
+/// The requested parts, in nanoseconds after the start of the process. As text: delay, duration,
+/// ring and 1 for triggered, separated by commas, with an empty field for each that was not
+/// requested.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Parts {
-    /// What happens from here on.
+    /// Keep everything from this time on.
     pub delay: Option<u64>,
-    /// So much from there on, or from the signal on.
+    /// Keep this much from there on, or from the signal on.
     pub duration: Option<u64>,
-    /// The last so much, before the end or before the first signal.
+    /// Keep the last part of this length, before the end or before the first signal.
     pub ring: Option<u64>,
-    /// A signal ends nothing: while there is one, the last so much before it is being written, and
-    /// nothing serves again.
+    /// A signal does not end recording. Once there is one, the last part before it is being
+    /// written, and no chunk is reused.
     pub triggered: bool,
 }
 
 impl Parts {
-    /// True when nothing was asked for: all is kept, but for what signals leave out.
+    /// Whether nothing was requested. Then everything is kept, except what signals exclude.
     pub fn is_all(&self) -> bool {
         *self == Parts::default()
     }
 
-    /// The parts of a process that began at `start` and ended at `end`, or has come there, with
-    /// these signals before, all in nanoseconds of one clock; ascending. `None` when all of it is
-    /// kept.
+    /// The parts of a process that began at `start` and ended at `end`, or is now there, with these
+    /// signals before. All are in nanoseconds of one clock, in ascending order. `None` if
+    /// everything is kept.
     pub fn kept(&self, start: u64, signals: &[u64], end: u64) -> Option<Vec<(u64, u64)>> {
         if let Some(ring) = self.ring {
-            // A signal ends what is kept there.
+            // A signal ends the part that is kept.
             let signals = if self.triggered { &[] } else { signals };
             let end = signals.first().copied().unwrap_or(end).clamp(start, end);
             return Some(vec![(end.saturating_sub(ring).max(start), end)]);
@@ -74,7 +75,7 @@ impl Parts {
                 parts.push((from, closes(from)));
                 open = None;
                 if at < end {
-                    // It had stopped by itself: the signal starts anew.
+                    // The part had ended by itself, so the signal starts a new one.
                     open = Some(at);
                 }
             } else if let Some(from) = open.take() {
@@ -125,17 +126,17 @@ impl FromStr for Parts {
 /// The file of the signals, mapped.
 pub(crate) struct Signals(*const AtomicU64);
 
-// SAFETY: the mapping stays, and is only loaded from, by atomics.
+// SAFETY: the mapping is permanent, and is only read, with atomic loads.
 unsafe impl Send for Signals {}
-// SAFETY: as above.
+// SAFETY: the mapping is permanent, and is only read, with atomic loads.
 unsafe impl Sync for Signals {}
 
 impl Signals {
-    /// Of the spool folder; `None` when it has no such file.
+    /// Maps the spool folder's file; `None` if there is none.
     pub(crate) fn of(folder: &Path) -> Option<Signals> {
         let path = CString::new(folder.join(SIGNALS).as_os_str().as_bytes()).ok()?;
         let flags = system::O_RDONLY | system::O_CLOEXEC | system::O_NOFOLLOW;
-        // SAFETY: `path` is a C string; the descriptor is used here alone; the kernel picks the
+        // SAFETY: `path` is a C string; the descriptor is used only here; the kernel picks the
         // mapping's address.
         let at = unsafe {
             let fd = system::open(path.as_ptr(), flags, 0);
@@ -156,11 +157,11 @@ impl Signals {
         (at as isize != -1).then(|| Signals(at.cast()))
     }
 
-    /// Those until now.
+    /// The times of the signals until now.
     pub(crate) fn until_now(&self) -> Vec<u64> {
-        // SAFETY: the file has this size, is mapped for good, and its folder belongs to the run
+        // SAFETY: the file has this size, is mapped permanently, and its folder belongs to the run
         // alone.
-        let words = unsafe { core::slice::from_raw_parts(self.0, MOST_SIGNALS + 1) };
+        let words = unsafe { core::slice::from_raw_parts(self.0, MAX_SIGNALS + 1) };
         let (count, times) = (&words[0], &words[1..]);
         let count = usize::try_from(count.load(Ordering::Acquire)).unwrap_or(usize::MAX);
         let times = times.iter().take(count);
@@ -168,25 +169,26 @@ impl Signals {
     }
 }
 
-/// Where calls of [`keep`] are told, while parts are kept.
+/// The file to which calls of [`keep`] are written, while parts are kept.
 static CALLED: OnceLock<CString> = OnceLock::new();
 
-/// Calls are told in this folder of spool files from now on.
+/// Sets the folder of spool files in which calls are noted from now on.
 pub(crate) fn tell_calls(folder: &Path) {
     if let Ok(path) = CString::new(folder.join(CALLS).as_os_str().as_bytes()) {
-        // One recording is started in a process.
+        // Only one recording is started in a process.
         let _ = CALLED.set(path);
     }
 }
 
-/// The program wants the last of the run kept: adds a byte to the file of calls, if there is one.
+/// Keeps the last part of the run, on the program's request: adds a byte to the file of calls, if
+/// there is one.
 pub(crate) extern "C" fn keep() {
     let Some(path) = CALLED.get().filter(|_| crate::process::is_on()) else {
         return;
     };
     let _errno = system::KeepErrno::new();
     let flags = system::O_WRONLY | system::O_APPEND | system::O_CLOEXEC | system::O_NOFOLLOW;
-    // SAFETY: `path` is a C string; the descriptor is used here alone, and one byte is read.
+    // SAFETY: `path` is a C string; the descriptor is used only here, and one byte is read.
     unsafe {
         let fd = system::open(path.as_ptr(), flags, 0);
         if fd >= 0 {
@@ -321,7 +323,7 @@ mod tests {
         file.write_at(&1u64.to_le_bytes(), 0).expect("a count");
         assert_eq!(signals.until_now(), [7]);
         file.write_at(&u64::MAX.to_le_bytes(), 0).expect("a count");
-        assert_eq!(signals.until_now().len(), MOST_SIGNALS);
+        assert_eq!(signals.until_now().len(), MAX_SIGNALS);
         std::fs::remove_dir_all(&folder).expect("the folder");
     }
 }

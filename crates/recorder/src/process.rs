@@ -26,7 +26,7 @@ use workspan_trace::header::Lack;
 use workspan_trace::note_keys;
 use workspan_trace::{ClockKind, FileHeader};
 
-/// What one process needs for recording; made once and never freed.
+/// The state that a process needs for recording; made once and never freed.
 pub(crate) struct Recording {
     pub(crate) spool: Spool,
     pub(crate) page: usize,
@@ -34,55 +34,58 @@ pub(crate) struct Recording {
     pub(crate) pid: i32,
     pub(crate) threads: AtomicU32,
     pub(crate) pools: AtomicU32,
-    /// Threads that ended; their memory serves new ones.
+    /// The memory of threads that ended, for new ones.
     pub(crate) ended: Lock<Vec<Ended>>,
     pub(crate) interned: Lock<Interned>,
-    /// When nobody watches the threads from outside.
+    /// Set if the recorder reads the threads' scheduling statistics.
     pub(crate) readings: Option<Readings>,
-    /// When the kernel tells of their context switches.
+    /// Whether the threads' CPU clocks are read, to compare them with the kernel's context
+    /// switches.
     pub(crate) cpu_clocks: bool,
     pub(crate) counters: Counters,
-    /// When only parts of the run are kept.
+    /// Set if only parts of the run are kept.
     pub(crate) ring: Option<Ring>,
-    /// When the run is folded.
+    /// Set if the run is folded.
     pub(crate) grain: Option<Grain>,
     start: clock::Pair,
-    /// What the process had used of the CPUs before, in ns.
+    /// The CPU time that the process had used before, in ns.
     used: u64,
-    /// Set aside at the start, so that a full disk does not hide an orderly end.
+    /// The chunk of the end record, allocated at the start so that a full disk does not hide an
+    /// orderly end.
     finished: Option<Mapped>,
 }
 
-/// Who sees to the threads' off-CPU times (MODEL.md §2).
+/// The source of the threads' off-CPU times (MODEL.md §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OffCpuTimes {
-    /// The kernel is asked from outside, or nobody wants to know.
+    /// `record` asks the kernel, or off-CPU times are not wanted.
     Elsewhere,
     /// The recorder reads the threads' scheduling statistics at the ends of their chunks.
     FromSchedstat,
 }
 
-/// An ended thread's memory.
+/// The memory of a thread that ended.
 pub(crate) struct Ended(pub(crate) *mut Owner);
 
-// SAFETY: the owner in it belongs to no thread any more.
+// SAFETY: no thread uses the owner in it any more.
 unsafe impl Send for Ended {}
 // SAFETY: all parts are atomics, mutexes, or constant after the start.
 unsafe impl Sync for Recording {}
-// SAFETY: as above.
+// SAFETY: all parts are atomics, mutexes, or constant after the start.
 unsafe impl Send for Recording {}
 
 const OFF: u8 = 0;
 const ON: u8 = 1;
 const OVER: u8 = 2;
 
-/// Millionths of the time that recording may add; 0: no limit.
-static MOST: AtomicU32 = AtomicU32::new(0);
-/// Tasks that a thread records before there is one.
-static HOLD: AtomicU32 = AtomicU32::new(0);
-/// [`OFF`] in children as well, whatever made them.
+/// The share of time that recording may add, in millionths; 0: no limit.
+static MAX_PER_MILLION: AtomicU32 = AtomicU32::new(0);
+/// The number of tasks that a thread records before the limit applies.
+static HELD_TASKS: AtomicU32 = AtomicU32::new(0);
+/// The state of recording, which is [`OFF`] in children, however they were made.
 static STATE: State = State::new();
-/// Children forked by this process. Whether one went on by exec can't be seen from here.
+/// The number of children forked by this process. Whether one went on by exec cannot be seen from
+/// here.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 static RECORDING: AtomicPtr<Recording> = AtomicPtr::new(core::ptr::null_mut());
 
@@ -96,20 +99,20 @@ pub(crate) fn recording() -> Option<&'static Recording> {
     }
 }
 
-/// The recording, also when it is over (not in a forked child, which must not touch it).
+/// The recording, including after its end (not in a forked child, which must not access it).
 pub(crate) fn any_recording() -> Option<&'static Recording> {
     // SAFETY: set once to a leaked box.
     unsafe { RECORDING.load(Ordering::Acquire).as_ref() }
 }
 
-/// True while this process records.
+/// Whether this process records.
 #[inline]
 pub fn is_on() -> bool {
     STATE.load(Ordering::Acquire) == ON
 }
 
 impl Recording {
-    /// Ticks to nanoseconds near now, as a pair for a time just past.
+    /// Converts ticks to nanoseconds, for a time just past.
     pub(crate) fn ns_at(&self, ticks: u64) -> u64 {
         let now = clock::pair(1);
         let (run, ns) = (
@@ -135,18 +138,18 @@ impl Recording {
     }
 }
 
-/// Recording may add at most so many millionths to the program's time; 0: no limit. Each thread
-/// records `hold` tasks in full before it leaves any out, so that small runs are whole. Before
-/// [`start`].
+/// Limits the time that recording may add to the program, in millionths of its time; 0: no limit.
+/// Each thread records `hold` tasks in full before it skips any, so that small runs are complete.
+/// Call it before [`start`].
 pub fn use_at_most(per_million: u32, hold: u32) {
-    MOST.store(per_million, Ordering::Relaxed);
-    HOLD.store(hold, Ordering::Relaxed);
+    MAX_PER_MILLION.store(per_million, Ordering::Relaxed);
+    HELD_TASKS.store(hold, Ordering::Relaxed);
 }
 
-/// Records of a join.
+/// The number of records of a join.
 const RECORDS_A_JOIN: u64 = 4;
 
-/// What recording may cost.
+/// The settings of the overhead budget.
 pub(crate) fn settings() -> Settings {
     let Some(recording) = recording() else {
         return Settings::default();
@@ -156,26 +159,26 @@ pub(crate) fn settings() -> Settings {
     let ticks = now.ticks.saturating_sub(recording.start.ticks);
     let millisecond = u128::from(ticks) * 1_000_000 / u128::from(ns);
     Settings {
-        // Readings of counters are what is asked for then, at whatever cost.
+        // With counters, their readings are the purpose of the recording, whatever they cost.
         per_million: if recording.counters.is_empty() {
-            MOST.load(Ordering::Relaxed)
+            MAX_PER_MILLION.load(Ordering::Relaxed)
         } else {
             0
         },
-        hold: HOLD.load(Ordering::Relaxed),
-        // A probe's cost to the strand beside it is half of what it takes, and in a program whose
-        // caches it shares a quarter more at the least.
+        hold: HELD_TASKS.load(Ordering::Relaxed),
+        // A probe adds half of its own time to the strand beside it. In a program whose caches it
+        // shares, it adds at least a quarter more.
         join_ticks: (thread::probe_cost() * RECORDS_A_JOIN * 5 / 2).max(1),
         millisecond: (millisecond as u64).max(1),
         seed: recording.start.ticks,
     }
 }
 
-/// Starts recording this process into a new spool file in `folder`; the calling thread becomes
-/// thread 0 with the main root task. `notes` are facts to store. Where the kernel keeps the
-/// statistics for [`OffCpuTimes::FromSchedstat`], the note `off-CPU times` says that they are used.
-/// `counters` are read at every record. Returns false when the file can't be made or recording is
-/// on or over already.
+/// Starts recording this process into a new spool file in `folder`. The calling thread becomes
+/// thread 0 with the main root task. `notes` are facts to store. If the kernel keeps the statistics
+/// for [`OffCpuTimes::FromSchedstat`], the note `off-CPU times` says that they are used. `counters`
+/// are read at every record. Returns false if the file cannot be made, or if recording is already
+/// on or over.
 pub fn start(
     folder: &Path,
     name: &str,
@@ -235,7 +238,7 @@ pub fn start(
         ended: Lock::new(Vec::new()),
         interned: Lock::new(Interned::new()),
         readings: reads.then(Readings::default),
-        // Of a run without end they would grow without end.
+        // In a run without end, these entries would take unlimited space.
         cpu_clocks: !reads && ring.is_none(),
         counters: Counters::default(),
         ring,
@@ -268,7 +271,8 @@ pub fn start(
                 thread::probe_cost().to_string(),
             )],
         );
-        // The second pair gives the clock's rate, roughly, should the process be killed soon.
+        // The second pair gives an approximate rate of the clock in case the process is killed
+        // soon.
         recording.write_clock(clock::pair(8));
     }
     // SAFETY: the calling thread's own handle.
@@ -291,12 +295,13 @@ pub(crate) fn entry_chunk(kind: ChunkKind, seq: u32) -> ChunkHeader {
     }
 }
 
-/// Ends recording: writes the last clock pair and the statistics. What other threads still write is
-/// read as far as their chunks say. Tasks still open, the main root among them, end at this moment.
+/// Ends recording: writes the last clock pair and the statistics. Records that other threads still
+/// write are read as far as their chunks' counts say. Tasks still open, including the main root,
+/// end at this moment.
 pub fn finish() {
     let _errno = system::KeepErrno::new();
     let Some(recording) = recording() else { return };
-    // A child whose memory is as the parent's, as no handler of ours ran in it.
+    // A child that has a copy of the parent's memory, because none of our handlers ran in it.
     // SAFETY: getpid has no preconditions.
     if !fork::children_are_empty() && recording.pid != unsafe { system::getpid() } {
         return;
@@ -325,7 +330,7 @@ pub fn finish() {
             &[(note_keys::PROCESS_CPU_NS.into(), used.to_string())],
         );
     }
-    // Libraries that were loaded meanwhile: a runtime among them may have been silent.
+    // Libraries loaded meanwhile may include a runtime that was silent.
     crate::intern::note_mappings(recording);
     let forks = FORKS.load(Ordering::Relaxed);
     if forks > 0 {
@@ -354,7 +359,7 @@ pub fn finish() {
     };
     finished.encode(&mut bytes);
     hand_off::append(&chunk, 0, &bytes);
-    // The mapping goes with the process; a sandbox may not let it be taken away.
+    // The mapping ends with the process; a sandbox may not allow unmapping it.
     hand_off::seal(&chunk);
 }
 
@@ -370,8 +375,7 @@ impl Recording {
     }
 }
 
-/// The process called a function that forks without telling `pthread_atfork`'s handlers: what it
-/// returned.
+/// Handles the return value of a function that forks without running `pthread_atfork`'s handlers.
 pub fn has_forked(child: i32) {
     match child {
         0 => become_child(),
@@ -384,9 +388,9 @@ fn count_child() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// In a forked child nothing is recorded: the file is the parent's. The one thread there is stops
-/// writing to its chunk, which it shares with the parent; where the kernel [emptied](fork) its
-/// handle, it does so anyway.
+/// Ends recording in a forked child, because the file is the parent's. Its only thread stops
+/// writing to its chunk, which it shares with the parent. If the kernel [emptied](fork) its handle,
+/// that is already the case.
 fn become_child() {
     STATE.store(OVER, Ordering::Release);
     thread::abandon();

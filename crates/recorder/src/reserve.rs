@@ -1,9 +1,9 @@
-//! Memory for when there is none: the recorder must not end a program that goes on without.
+//! Emergency memory: the recorder must not end a program that could continue without memory.
 //!
 //! Rust's standard library ends the process when an allocation fails. The preloaded library's
-//! allocator falls back to memory set aside for that; from then on nothing more is set aside in the
-//! file, no thread begins to record and nothing new is interned, so that what is there suffices for
-//! what is under way.
+//! allocator falls back to memory reserved for that. From then on the recorder extends the file no
+//! further, records no new threads and interns nothing new, so that the reserve is enough for
+//! operations in progress.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
@@ -16,19 +16,19 @@ const SIZE: usize = 512 << 10;
 #[repr(align(64))]
 struct Arena(UnsafeCell<[u8; SIZE]>);
 
-// SAFETY: pieces of it are handed out once each, by an atomic count.
+// SAFETY: an atomic count hands out each piece of it once.
 unsafe impl Sync for Arena {}
 
 static ARENA: Arena = Arena(UnsafeCell::new([0; SIZE]));
 static USED: AtomicUsize = AtomicUsize::new(0);
 static TOUCHED: AtomicBool = AtomicBool::new(false);
 
-/// True once an allocation failed.
+/// Whether an allocation has failed.
 pub(crate) fn is_touched() -> bool {
     TOUCHED.load(Ordering::Relaxed)
 }
 
-/// The allocator: the system's, and the reserve when that has nothing left.
+/// The allocator: the system's, or the reserve if the system has no memory left.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reserved;
 
@@ -37,14 +37,14 @@ fn in_reserve(at: *mut u8) -> bool {
     (start..start + SIZE).contains(&(at as usize))
 }
 
-/// Frees a piece if it is the last one, as what is needed for the length of a call mostly is.
+/// Frees a piece if it is the last one, as temporary memory of a call usually is.
 fn give_back(at: *mut u8, layout: Layout) {
     let from = at as usize - ARENA.0.get() as usize;
     let end = from + layout.size();
     let _ = USED.compare_exchange(end, from, Ordering::AcqRel, Ordering::Relaxed);
 }
 
-/// A piece of the reserve; null when that is used up too.
+/// A piece of the reserve; null if the reserve is used up, too.
 fn piece(layout: Layout) -> *mut u8 {
     TOUCHED.store(true, Ordering::Relaxed);
     let (size, align) = (layout.size(), layout.align());
@@ -63,8 +63,8 @@ fn piece(layout: Layout) -> *mut u8 {
     }
 }
 
-// SAFETY: each piece is the system's or one of the arena handed out to nobody else, and as large
-// and aligned as asked for.
+// SAFETY: each piece is the system's or a piece of the arena that was handed out only once, with
+// the requested size and alignment.
 unsafe impl GlobalAlloc for Reserved {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's layout.
@@ -104,7 +104,7 @@ unsafe impl GlobalAlloc for Reserved {
                 return grown;
             }
         }
-        // SAFETY: the caller grants a valid layout of that size; both pieces hold the bytes copied.
+        // SAFETY: the caller passes a valid layout of that size; both pieces hold the bytes copied.
         unsafe {
             let new = piece(Layout::from_size_align_unchecked(new_size, layout.align()));
             if !new.is_null() {
@@ -123,11 +123,12 @@ mod tests {
     #[test]
     fn what_the_system_has_not_comes_from_the_reserve() {
         let huge = Layout::from_size_align(usize::MAX / 4, 8).expect("a layout");
-        // SAFETY: layouts are those of the pieces.
+        // SAFETY: the layouts are those of the pieces.
         unsafe {
-            // miri ends where an allocation fails.
+            // miri stops if an allocation fails.
             if !cfg!(miri) {
-                // An allocation that nobody looks at may be optimised away, and then it succeeds.
+                // An allocation whose result is not used may be optimised away, and would then
+                // succeed.
                 let none = std::hint::black_box(Reserved.alloc(std::hint::black_box(huge)));
                 assert!(none.is_null(), "more than there is");
                 assert!(is_touched());

@@ -1,10 +1,11 @@
-//! Keeping parts of a run only: chunks of events that are in none of them serve again, so that the
-//! file grows no further.
+//! Keeps only parts of a run: chunks of events that belong to none of them are reused, so that the
+//! file stops growing.
 //!
-//! All chunks of events have one size then. A full chunk goes to the end of the queue; a thread
-//! that needs one takes the first of the queue when nobody wants that, else a new piece of the
-//! file. So of each thread there are stretches of chunks without a gap, and each chunk begins with
-//! what the thread had open ([`workspan_trace::thread_state`]): reading can begin there.
+//! All chunks of events have the same size then. A full chunk goes to the end of the queue. A
+//! thread that needs a chunk takes the first one of the queue if it is not needed, otherwise a new
+//! piece of the file. The file therefore has runs of consecutive chunks of each thread. Each chunk
+//! begins with the state that the thread had open ([`workspan_trace::thread_state`]), so reading
+//! can begin there.
 
 use core::sync::atomic::Ordering;
 use std::collections::VecDeque;
@@ -18,34 +19,34 @@ use crate::wire::{self, Kind};
 use workspan_trace::event::Events;
 use workspan_trace::thread_state::ThreadState;
 
-/// Size of all chunks of events.
+/// The size of all chunks of events, in bytes.
 pub(crate) const SIZE: usize = 64 << 10;
 
-/// So long a signal may take from the user to here, in nanoseconds.
-const ON_ITS_WAY: u64 = 10_000_000;
+/// The longest time that a signal may take from the user to the recorder, in nanoseconds.
+const SIGNAL_DELAY_NS: u64 = 10_000_000;
 
-/// So far what is known here of a time may be from what the trace says in the end, in nanoseconds.
-const NEAR: u64 = 1_000_000;
+/// The largest error of a time known here, compared with the finished trace, in nanoseconds.
+const TIME_TOLERANCE_NS: u64 = 1_000_000;
 
 static ASKED: Lock<Option<Parts>> = Lock::new(None);
 
-/// Has the recording that starts next keep these parts of the run.
+/// Sets the parts of the run that the next recording keeps.
 pub fn keep(parts: Parts) {
     if let Ok(mut asked) = ASKED.lock() {
         *asked = Some(parts).filter(|parts| !parts.is_all());
     }
 }
 
-/// A chunk that is full.
+/// A full chunk.
 #[derive(Debug, Clone, Copy)]
 struct Full {
-    /// The time it was filled in, in nanoseconds.
+    /// The interval in which it was filled, in nanoseconds.
     from: u64,
     to: u64,
     place: Place,
 }
 
-/// The chunks that are full.
+/// The queue of full chunks.
 pub(crate) struct Ring {
     parts: Parts,
     start: u64,
@@ -54,8 +55,8 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// When parts were asked for, of a process that began at `start`, by what lies in the folder of
-    /// its spool file.
+    /// The ring, if parts were requested, for a process that began at `start`. `folder` is the
+    /// folder of its spool file.
     pub(crate) fn asked(folder: &Path, start: u64) -> Option<Ring> {
         let parts = ASKED.lock().ok()?.take()?;
         if parts.triggered {
@@ -69,14 +70,14 @@ impl Ring {
         })
     }
 
-    /// A chunk was filled between these moments; nobody writes to it any more.
+    /// Adds a chunk that was filled between these moments and is no longer written to.
     pub(crate) fn put(&self, from: u64, to: u64, place: Place) {
         if let Ok(mut full) = self.full.lock() {
             full.push_back(Full { from, to, place });
         }
     }
 
-    /// The place of a chunk that nobody wants at this moment.
+    /// The place of a chunk that is not needed at this moment.
     pub(crate) fn take(&self, now: u64) -> Option<Place> {
         let signals = self.signals.as_ref().map(Signals::until_now);
         let signals = signals.unwrap_or_default();
@@ -84,15 +85,16 @@ impl Ring {
             return None;
         }
         let kept = self.parts.kept(self.start, &signals, now)?;
-        // What is kept for now may be let go of later.
+        // Chunks that are kept for now may be released later.
         let moves = self.parts.ring.is_some() && signals.is_empty();
         let mut full = self.full.lock().ok()?;
         while let Some(first) = full.front().copied() {
-            if first.to.saturating_add(ON_ITS_WAY) >= now {
+            if first.to.saturating_add(SIGNAL_DELAY_NS) >= now {
                 return None;
             }
             let wanted = |&(from, to): &(u64, u64)| {
-                first.from <= to.saturating_add(NEAR) && from <= first.to.saturating_add(NEAR)
+                first.from <= to.saturating_add(TIME_TOLERANCE_NS)
+                    && from <= first.to.saturating_add(TIME_TOLERANCE_NS)
             };
             let wanted = kept.iter().any(wanted);
             if wanted && moves {
@@ -107,7 +109,7 @@ impl Ring {
     }
 }
 
-/// Goes past what stands in a thread's chunk.
+/// Applies the records in a thread's chunk to its state.
 pub(crate) fn pass(open: &mut ThreadState, chunk: &Mapped, base_ticks: u64) {
     let committed = chunk.committed().load(Ordering::Relaxed) as usize;
     let length = committed.min(chunk.capacity());
@@ -119,14 +121,14 @@ pub(crate) fn pass(open: &mut ThreadState, chunk: &Mapped, base_ticks: u64) {
     }
 }
 
-/// Writes what the thread has open at the head of its new chunk.
+/// Writes the thread's state at the head of its new chunk.
 ///
 /// # Safety
 /// The handle is the calling thread's and has an empty chunk of [`SIZE`].
 pub(crate) unsafe fn restart(handle: *mut Handle, open: &ThreadState) {
     let mut operands = Vec::new();
     open.operands(&mut operands);
-    // A stack so deep is about to overflow.
+    // A stack this deep is about to overflow.
     if operands.len() > SIZE / 2 {
         return;
     }
@@ -184,7 +186,7 @@ mod tests {
         ring.put(98 * MS, 101 * MS, place(3));
         ring.put(120 * MS, 150 * MS, place(4));
         ring.put(152 * MS, 160 * MS, place(5));
-        // A signal may be on its way that wants it.
+        // A signal that needs the chunk may be on its way.
         assert_eq!(ring.take(50 * MS), None);
         assert_eq!(ring.take(51 * MS), Some(place(1)));
         assert_eq!(ring.take(160 * MS), Some(place(2)));

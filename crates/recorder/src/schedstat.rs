@@ -1,18 +1,19 @@
-//! How long each thread was off the CPU, by the kernel's statistics of it, for runs that nobody
-//! watches from outside.
+//! How long each thread was off the CPU, from the kernel's statistics. Used in runs whose context
+//! switches are not traced.
 //!
 //! A thread's statistics are read when its handle is made, at the end of each of its chunks and
-//! when it ends, and those of all threads once more when the process ends. What it lost since the
-//! reading before is one entry ([`OffCpu`]): time in a run queue (`/proc/self/task/TID/schedstat`,
-//! second number) and elapsed time less that less time run. Time run is the thread's CPU clock: the
-//! first number of `schedstat` lags behind by up to a scheduler tick.
+//! when it ends. Those of all threads are read once more when the process ends. The time lost since
+//! the previous reading is one entry ([`OffCpu`]): the time in a run queue
+//! (`/proc/self/task/TID/schedstat`, second number), and the elapsed time minus that and minus the
+//! time run. The time run comes from the thread's CPU clock, because the first number of
+//! `schedstat` lags behind by up to a scheduler tick.
 //!
-//! Of a new thread, the time in a run queue is read in any run: it had waited for a CPU that long
+//! The run-queue time of a new thread is read in every run: it had waited for a CPU that long
 //! before it began ([`waited_at_birth`]).
 //!
-//! The file is opened for each reading, some 5 us every 256 KiB of records: a descriptor kept open
-//! for every thread could run the program out of them, and may be anybody's after the program has
-//! closed all it knows.
+//! The file is opened for each reading, which takes about 5 µs per 256 KiB of records. A descriptor
+//! kept open for every thread could use up the program's descriptors, and could refer to another
+//! file after the program has closed all descriptors it knows.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -25,13 +26,14 @@ use crate::system;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::OffCpu;
 
-/// The threads' last readings, by their numbers in the trace.
+/// The threads' last readings, by thread number in the trace.
 #[derive(Default)]
 pub(crate) struct Readings {
     threads: Lock<BTreeMap<u32, (u32, Reading)>>,
 }
 
-/// A thread's statistics at a moment; all but the ticks in ns and since the thread's start.
+/// A thread's statistics at a moment. All fields except the ticks are in ns since the thread's
+/// start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reading {
     at: clock::Pair,
@@ -39,7 +41,7 @@ struct Reading {
     queued: u64,
 }
 
-/// True when the kernel keeps such statistics.
+/// Whether the kernel keeps such statistics.
 pub(crate) fn is_there() -> bool {
     Reading::now(system::thread_id()).is_some()
 }
@@ -68,7 +70,7 @@ impl Readings {
     pub(crate) fn end(&self, recording: &Recording, thread: u32) {
         if let Ok(mut threads) = self.threads.lock()
             && let Some((tid, mut last)) = threads.remove(&thread)
-            && clock::pair(1).ns.saturating_sub(last.at.ns) >= SHORT_NS
+            && clock::pair(1).ns.saturating_sub(last.at.ns) >= MIN_LIFE_NS
         {
             advance(recording, thread, tid, &mut last);
         }
@@ -95,15 +97,15 @@ fn advance(recording: &Recording, thread: u32, tid: u32, last: &mut Reading) {
     }
 }
 
-/// Threads that live for less are not asked for what they lost: with very many of them, opening
-/// their files would cost more than they do.
-const SHORT_NS: u64 = 1_000_000;
+/// Threads that live for less time are not asked for their losses. With very many of them, opening
+/// their files would cost more than the threads themselves.
+const MIN_LIFE_NS: u64 = 1_000_000;
 
 impl Reading {
-    /// Of a thread that has run for a moment only: what it waited before its first record counts as
-    /// waited after it.
+    /// The first reading of a thread that has run for a moment only. Its waiting time before the
+    /// first record counts as waiting after it.
     fn at_birth(tid: u32) -> Option<Reading> {
-        let run = system::thread_cpu_ns(tid).filter(|&run| run < SHORT_NS)?;
+        let run = system::thread_cpu_ns(tid).filter(|&run| run < MIN_LIFE_NS)?;
         let at = clock::pair(1);
         Some(Reading { at, run, queued: 0 })
     }
@@ -115,7 +117,7 @@ impl Reading {
         Some(Reading { at, run, queued })
     }
 
-    /// What the thread lost from here to `now`. It can't have lost more than the time that went by.
+    /// The time that the thread lost from here to `now`, which is at most the time passed.
     fn lost_until(&self, now: &Reading) -> OffCpu {
         let elapsed = now.at.ns.saturating_sub(self.at.ns);
         let off = elapsed.saturating_sub(now.run.saturating_sub(self.run));
@@ -130,12 +132,12 @@ impl Reading {
     }
 }
 
-/// For how long the calling thread has waited for a CPU, in nanoseconds, if it has run for a moment
-/// only: then that was before it began.
+/// How long the calling thread has waited for a CPU, in nanoseconds, if it has run for a moment
+/// only. Then it waited before it began.
 pub(crate) fn waited_at_birth() -> Option<u64> {
     const OWN: u32 = 0;
     let is_new =
-        cpu_clock::may_be_read() && system::thread_cpu_ns(OWN).is_some_and(|run| run < SHORT_NS);
+        cpu_clock::may_be_read() && system::thread_cpu_ns(OWN).is_some_and(|run| run < MIN_LIFE_NS);
     is_new.then(|| queued_of(system::thread_id())).flatten()
 }
 
@@ -169,7 +171,7 @@ mod tests {
             (lost.from, lost.to, lost.preempted_ns, lost.blocked_ns),
             (10, 40, 200, 400)
         );
-        // The clocks are not read at one moment.
+        // The two clocks are not read at the same moment.
         let lost = reading(10, 1_000, 500, 40).lost_until(&reading(40, 2_000, 1_501, 60));
         assert_eq!((lost.preempted_ns, lost.blocked_ns), (0, 0));
         let lost = reading(10, 1_000, 500, 40).lost_until(&reading(40, 2_000, 1_490, 60));
@@ -186,7 +188,7 @@ mod tests {
     fn a_sleeping_thread_is_blocked_and_a_spinning_one_is_not() {
         let tid = system::thread_id();
         let Some(before) = Reading::now(tid) else {
-            // Past the test harness, which keeps what passing tests print to itself.
+            // Bypasses the test harness, which hides the output of passing tests.
             let line = b"skipped: schedstat: this kernel keeps no scheduling statistics\n";
             let _ = std::io::Write::write_all(&mut std::io::stdout(), line);
             return;

@@ -1,9 +1,9 @@
-//! The file a recorded process writes to: pieces of it are set aside on the disk, then mapped.
+//! The file that a recorded process writes to. Pieces of it are allocated on the disk, then mapped.
 //!
 //! A piece is allocated on the disk (`fallocate`) before it is mapped, so that a full disk is an
-//! error here and not a SIGBUS in the program. What is stored in a shared mapping survives the
-//! process, however it ends. Mapping pages of a file anew costs several times as much as writing to
-//! them, so a thread that records much keeps its piece ([`Spool::move_out`]).
+//! error here and not a SIGBUS in the program. Bytes stored in a shared mapping survive the
+//! process, however it ends. Mapping new pages of a file costs several times as much as writing to
+//! them, so a thread with many records keeps its piece ([`Spool::move_out`]).
 
 mod moving;
 
@@ -23,32 +23,33 @@ use workspan_trace::chunk::{BASE_NS_AT, CHUNK_HEADER_SIZE, COMMITTED_AT, ChunkHe
 use workspan_trace::hand_off::{self, Memory, Word};
 use workspan_trace::header::{HEADER_SIZE, Lack};
 
-/// Pieces from this size on are made writable at once (Linux 5.14): `MAP_POPULATE` maps a shared
-/// page for reading only, so that the first record in each would fault. Smaller ones, which may
-/// stay empty for the most part, are left clean.
-const MADE_WRITABLE: usize = 256 << 10;
+/// Pieces of this size and larger are made writable at once (Linux 5.14): `MAP_POPULATE` maps a
+/// shared page for reading only, so that the first record in each page would fault. Smaller pieces,
+/// which may stay mostly empty, are left clean.
+const MIN_WRITABLE_PIECE: usize = 256 << 10;
 
-/// The least rest of a chunk that another one may begin in.
-const LEAST_REST: usize = 2048;
+/// The smallest rest of a chunk, in bytes, that another chunk may begin in.
+const MIN_REST_BYTES: usize = 2048;
 
 /// An open spool file.
 pub(crate) struct Spool {
     file: Descriptor,
     next: AtomicU64,
-    /// No room was left once: nothing more is set aside, so that no thread records on while others
-    /// do not.
+    /// Whether there was no space left once. Nothing more is allocated then, so that all threads
+    /// stop recording at about the same time.
     full: AtomicBool,
-    /// See [`MADE_WRITABLE`]; false once the kernel refused.
+    /// See [`MIN_WRITABLE_PIECE`]; false once the kernel has refused.
     makes_writable: AtomicBool,
-    /// Some thread's records are just being [moved](Spool::move_out).
+    /// Whether some thread is just [moving](Spool::move_out) its records.
     moving: AtomicBool,
     header: *mut u8,
 }
 
-// SAFETY: the header page is mapped for the process's life and written through atomics or before it
-// is shared.
+// SAFETY: the header page is mapped for the process's life and written through atomics, or before
+// it is shared.
 unsafe impl Sync for Spool {}
-// SAFETY: as above.
+// SAFETY: the header page is mapped for the process's life and written through atomics, or before
+// it is shared.
 unsafe impl Send for Spool {}
 
 /// A chunk in memory: header and payload, mapped from the file.
@@ -57,11 +58,11 @@ pub(crate) struct Mapped {
     at: *mut u8,
     size: usize,
     offset: u64,
-    /// Where the mapping begins that it is the rest of.
+    /// The beginning of the mapping, of which the chunk is the rest.
     mapping: *mut u8,
 }
 
-/// Where a chunk is in the file.
+/// The position of a chunk in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) offset: u64,
@@ -69,9 +70,8 @@ pub(crate) struct Place {
 }
 
 impl Spool {
-    /// Creates `<folder>/<name>.<pid>.<n>.spool` with the first n that is free. `page` is the
-    /// machine's page size: pieces are whole pages, and readers skip the zeros behind a header that
-    /// is smaller.
+    /// Creates `<folder>/<name>.<pid>.<n>.spool` with the first free n. `page` is the machine's
+    /// page size. Pieces are whole pages, and readers skip the zeros behind a smaller header.
     pub(crate) fn create(folder: &Path, name: &str, page: usize) -> Option<Spool> {
         // SAFETY: getpid has no preconditions.
         let pid = unsafe { system::getpid() };
@@ -97,7 +97,7 @@ impl Spool {
                     Some(spool)
                 }
                 None => {
-                    // No room for so much as the header: an empty file would only raise questions.
+                    // There is no space even for the header, and an empty file would be confusing.
                     spool.file.remove();
                     None
                 }
@@ -106,10 +106,12 @@ impl Spool {
         None
     }
 
-    /// The header page, to be filled once.
+    /// Writes the header page, once.
     pub(crate) fn write_header(&self, page: &[u8; HEADER_SIZE]) {
-        // The magic comes last: a process killed in between leaves a file that is visibly none.
-        // SAFETY: the header page is mapped, HEADER_SIZE long, and nobody else writes to it yet.
+        // The magic comes last: a process killed in between leaves a file that is clearly not a
+        // trace.
+        // SAFETY: the header page is mapped, HEADER_SIZE long, and no other thread writes to it
+        // yet.
         unsafe {
             ptr::copy_nonoverlapping(page.as_ptr().add(8), self.header.add(8), HEADER_SIZE - 8);
             self.header.cast::<[u8; 8]>().write_volatile([
@@ -130,24 +132,24 @@ impl Spool {
         }
     }
 
-    /// True once there was no room.
+    /// Whether there was no space left once.
     pub(crate) fn is_full(&self) -> bool {
         self.full.load(Ordering::Relaxed)
     }
 
-    /// Bytes set aside so far.
+    /// The number of bytes allocated so far.
     pub(crate) fn bytes(&self) -> u64 {
         self.next.load(Ordering::Relaxed)
     }
 
-    /// Sets `size` bytes (a multiple of the page size) aside and maps them; `None` when there is no
-    /// room.
+    /// Allocates `size` bytes (a multiple of the page size) and maps them; `None` if there is no
+    /// space.
     pub(crate) fn map(&self, size: usize) -> Option<Mapped> {
         if self.is_full() {
             return None;
         }
         let offset = self.next.fetch_add(size as u64, Ordering::Relaxed);
-        let to_write = size >= MADE_WRITABLE && self.makes_writable.load(Ordering::Relaxed);
+        let to_write = size >= MIN_WRITABLE_PIECE && self.makes_writable.load(Ordering::Relaxed);
         match self.map_at(offset, size, to_write) {
             Ok(mapped) => Some(mapped),
             Err(lack) => {
@@ -166,7 +168,7 @@ impl Spool {
         self.map_place(offset, size, to_write)
     }
 
-    /// Maps what is on the disk already.
+    /// Maps a part of the file that is already on the disk.
     fn map_place(&self, offset: u64, size: usize, to_write: bool) -> Result<Mapped, Lack> {
         let fd = self.file.number().ok_or(Lack::File)?;
         let populate = if to_write { 0 } else { system::MAP_POPULATE };
@@ -184,7 +186,7 @@ impl Spool {
         if at as isize == -1 {
             return Err(Lack::Memory);
         }
-        // SAFETY: the mapping is ours alone; its contents stay as they are.
+        // SAFETY: no other code uses the mapping; its contents stay as they are.
         let made =
             !to_write || unsafe { system::madvise(at, size, system::MADV_POPULATE_WRITE) } == 0;
         if !made {
@@ -198,7 +200,7 @@ impl Spool {
         })
     }
 
-    /// Nothing more is set aside, for this reason.
+    /// Stops allocating, for this reason.
     fn fill_up(&self, lack: Lack) {
         if !self.full.swap(true, Ordering::Relaxed) && !self.header.is_null() {
             // SAFETY: within the header page, which is mapped for the process's life; written once.
@@ -238,7 +240,7 @@ impl Spool {
         }
     }
 
-    /// For file systems without `fallocate`.
+    /// The fallback for file systems without `fallocate`.
     fn write_zeros(&self, fd: c_int, offset: u64, size: usize) -> Result<(), Lack> {
         static ZEROS: [u8; 4096] = [0; 4096];
         let mut done = 0;
@@ -258,17 +260,18 @@ impl Spool {
         Ok(())
     }
 
-    /// A new chunk of `size` bytes in all (a multiple of the page size). Its magic is stored last.
+    /// Creates a chunk of `size` bytes in all (a multiple of the page size). Its magic is stored
+    /// last.
     pub(crate) fn chunk(&self, size: usize, header: ChunkHeader) -> Option<Mapped> {
         self.map(size).map(|mapped| Self::begin(mapped, header))
     }
 
-    /// A new chunk in the rest of one that was [trimmed](Spool::trim).
+    /// Creates a chunk in the rest of one that was [trimmed](Spool::trim).
     pub(crate) fn chunk_in(&self, rest: Mapped, header: ChunkHeader) -> Option<Mapped> {
         (!self.is_full()).then(|| Self::begin(rest, header))
     }
 
-    /// A new chunk in the place of one that nobody needs any more.
+    /// Creates a chunk in the place of one that is no longer needed.
     pub(crate) fn chunk_at(&self, place: Place, header: ChunkHeader) -> Option<Mapped> {
         if self.is_full() {
             return None;
@@ -280,11 +283,11 @@ impl Spool {
                 return None;
             }
         };
-        // SAFETY: the mapping is fresh, ours alone, and larger than a header.
+        // SAFETY: the mapping is fresh, used by no other code, and larger than a header.
         unsafe {
             mapped.at.cast::<[u8; 4]>().write_volatile([0; 4]);
             core::sync::atomic::fence(Ordering::Release);
-            // What a chunk begins in is all zeros, as far as its header goes.
+            // A chunk must begin in zeros, as far as its header goes.
             ptr::write_bytes(mapped.at, 0, CHUNK_HEADER_SIZE);
         }
         Some(Self::begin(mapped, header))
@@ -295,14 +298,14 @@ impl Spool {
         mapped
     }
 
-    /// Seals the chunk, made as small as what is in it, and gives the rest for another one: threads
-    /// that live for a few records share a page. `None` when what is left is not worth it.
+    /// Seals the chunk, shrunk to its contents, and returns the rest for another one. Threads that
+    /// live for a few records thus share a page. `None` if the rest is too small.
     ///
     /// # Safety
-    /// As [`Spool::seal`].
+    /// The same as for [`Spool::seal`].
     pub(crate) unsafe fn trim(&self, chunk: Mapped) -> Option<Mapped> {
-        let Some(used) = hand_off::seal_short(&chunk, LEAST_REST) else {
-            // SAFETY: the caller's.
+        let Some(used) = hand_off::seal_short(&chunk, MIN_REST_BYTES) else {
+            // SAFETY: the caller guarantees what `seal` requires.
             unsafe { self.seal(chunk, true) };
             return None;
         };
@@ -315,27 +318,26 @@ impl Spool {
         })
     }
 
-    /// The chunk does not count any more; its room is given back to the disk.
+    /// Discards the chunk: it no longer counts, and its space is given back to the disk.
     ///
     /// # Safety
-    /// The chunk must not be used by anyone from now on.
+    /// No code may use the chunk from now on.
     pub(crate) unsafe fn drop(&self, chunk: Mapped) {
         hand_off::invalidate(&chunk);
-        // SAFETY: the caller's; it is not used below.
+        // SAFETY: the caller no longer uses the chunk; it is not used below.
         unsafe { chunk.unmap() };
         let (start, end) = (chunk.offset, chunk.offset + chunk.size as u64);
         self.give_back(start + CHUNK_HEADER_SIZE as u64..end);
     }
 
-    /// Frees this part of the file, as far as it is whole pages: it reads as zeros.
+    /// Frees the whole pages of this part of the file, which then reads as zeros.
     fn give_back(&self, part: core::ops::Range<u64>) {
         let start = part.start.next_multiple_of(4096);
         if start < part.end
             && let Some(fd) = self.file.number()
         {
             let mode = system::FALLOC_FL_PUNCH_HOLE | system::FALLOC_FL_KEEP_SIZE;
-            // SAFETY: plain system call on our own file; where it is not possible nothing is lost
-            // but room.
+            // SAFETY: plain system call on our own file; if it fails, only space is lost.
             unsafe { system::fallocate(fd, mode, start as i64, (part.end - start) as i64) };
         }
     }
@@ -344,10 +346,10 @@ impl Spool {
     /// disk.
     ///
     /// # Safety
-    /// The chunk must not be written to or used by anyone from now on.
+    /// No code may write to the chunk or use it from now on.
     pub(crate) unsafe fn seal(&self, chunk: Mapped, release: bool) {
         let committed = hand_off::seal(&chunk);
-        // SAFETY: the caller's; it is not used below.
+        // SAFETY: the caller no longer uses the chunk; it is not used below.
         unsafe { chunk.unmap() };
         if release {
             let used = chunk.offset + (CHUNK_HEADER_SIZE + committed) as u64;
@@ -358,10 +360,10 @@ impl Spool {
 
 impl Mapped {
     /// # Safety
-    /// Nobody uses the chunk, nor those in whose rest it is.
+    /// No code uses the chunk, nor the chunks in whose rest it lies.
     unsafe fn unmap(&self) {
         let before = self.at as usize - self.mapping as usize;
-        // SAFETY: from the mapping's beginning to its end, which is the chunk's.
+        // SAFETY: from the mapping's beginning to its end, which is the chunk's end.
         unsafe { system::munmap(self.mapping.cast(), before + self.size) };
     }
 
@@ -370,24 +372,23 @@ impl Mapped {
         // SAFETY: every chunk is larger than its header.
         unsafe { self.at.add(CHUNK_HEADER_SIZE) }
     }
-    /// Where it is in the file.
+    /// The chunk's position in the file.
     pub(crate) fn place(&self) -> Place {
         Place {
             offset: self.offset,
             size: self.size,
         }
     }
-    /// When it began, in nanoseconds, as its header says.
+    /// The time at which the chunk began, in nanoseconds, from its header.
     pub(crate) fn base_ns(&self) -> u64 {
-        // SAFETY: within the mapped header, which its one writer wrote before and which is
-        // 8-aligned.
+        // SAFETY: within the mapped header, 8-aligned, and written before by its only writer.
         u64::from_le(unsafe { self.at.add(BASE_NS_AT).cast::<u64>().read() })
     }
     /// Size of the payload.
     pub(crate) fn capacity(&self) -> usize {
         self.size - CHUNK_HEADER_SIZE
     }
-    /// Bytes from the one at `at`, as far as the chunk goes.
+    /// The address of the byte at `at`, and `length` limited to the chunk's end.
     fn within(&self, at: usize, length: usize) -> (*mut u8, usize) {
         let at = at.min(self.size);
         // SAFETY: at most the chunk's end.
@@ -397,7 +398,7 @@ impl Mapped {
     /// The count of committed bytes.
     pub(crate) fn committed(&self) -> &AtomicU64 {
         // SAFETY: in the mapped header, 8-aligned; live as long as the chunk is mapped, which its
-        // owner sees to.
+        // owner ensures.
         unsafe { &*self.at.add(COMMITTED_AT).cast::<AtomicU64>() }
     }
 }
@@ -413,18 +414,18 @@ impl Memory for Mapped {
     }
     fn write(&self, at: usize, bytes: &[u8]) {
         let (to, length) = self.within(at, bytes.len());
-        // SAFETY: within the mapped chunk, whose one writer this is; readers look there once a word
-        // says so.
+        // SAFETY: within the mapped chunk, whose only writer this is; readers look there once a
+        // word says so.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, length) };
     }
     fn read<R>(&self, at: usize, length: usize, f: impl FnOnce(&[u8]) -> R) -> R {
         let (from, length) = self.within(at, length);
-        // SAFETY: within the mapped chunk, which the calling thread alone writes to.
+        // SAFETY: within the mapped chunk, which only the calling thread writes to.
         f(unsafe { core::slice::from_raw_parts(from, length) })
     }
     fn store(&self, word: Word, value: u32, order: Ordering) {
-        // SAFETY: both words are in the mapped header, aligned as chunks are by 8, and stored by
-        // these atomics alone.
+        // SAFETY: both words are in the mapped header, aligned because chunks are 8-aligned, and
+        // only stored by these atomics.
         unsafe {
             match word {
                 Word::Magic => (*self.at.cast::<AtomicU32>()).store(value.to_le(), order),

@@ -1,4 +1,4 @@
-//! The C library's calls that the recorder needs, declared by hand (Linux, 64-bit).
+//! The C library's functions that the recorder needs, declared by hand (Linux, 64-bit).
 
 use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
 use core::ptr;
@@ -54,7 +54,7 @@ pub(crate) struct Limit {
     pub(crate) maximum: u64,
 }
 
-/// `struct rusage`: user and system time as seconds and microseconds, then what is not used here.
+/// `struct rusage`: user and system time as seconds and microseconds, followed by unused fields.
 #[repr(C)]
 struct ResourceUsage {
     times: [i64; 4],
@@ -81,7 +81,7 @@ pub(crate) struct LoadedObject {
     pub(crate) name: *const c_char,
     pub(crate) headers: *const ProgramHeader,
     pub(crate) header_count: u16,
-    /// Files loaded, and unloaded, since the process began.
+    /// The number of files loaded, and of files unloaded, since the process began.
     pub(crate) loads: u64,
     pub(crate) unloads: u64,
 }
@@ -130,7 +130,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// The kernel's number of the calling thread. (C libraries have a function for it only since glibc
+/// The kernel's id of the calling thread. (C libraries have a function for it only since glibc
 /// 2.30.)
 pub(crate) fn thread_id() -> u32 {
     #[cfg(target_arch = "x86_64")]
@@ -141,7 +141,7 @@ pub(crate) fn thread_id() -> u32 {
     unsafe { syscall(GETTID) as u32 }
 }
 
-/// Nanoseconds a thread of this process has run; `None` when it is gone.
+/// The CPU time of a thread of this process, in nanoseconds; `None` if the thread has ended.
 pub(crate) fn thread_cpu_ns(tid: u32) -> Option<u64> {
     // The kernel's number for the CPU clock of a thread: its id inverted, then 4 (of a thread) and
     // 2 (as scheduled).
@@ -155,9 +155,9 @@ pub(crate) fn thread_cpu_ns(tid: u32) -> Option<u64> {
     (!failed).then(|| t.seconds as u64 * 1_000_000_000 + t.nanoseconds as u64)
 }
 
-/// CPU time that all threads of this process have used, in nanoseconds, to the microsecond. Not by
-/// `clock_gettime`, which is no system call for other clocks and so is missing from the lists of
-/// some sandboxes.
+/// The CPU time that all threads of this process have used, in nanoseconds, with a resolution of a
+/// microsecond. `clock_gettime` is not used, because for other clocks it is not a system call and
+/// is therefore missing from the lists of some sandboxes.
 pub(crate) fn process_cpu_ns() -> u64 {
     const SELF: c_int = 0;
     let mut usage = ResourceUsage {
@@ -173,9 +173,9 @@ pub(crate) fn process_cpu_ns() -> u64 {
     u64::try_from(us).unwrap_or(0) * 1000
 }
 
-/// Reads the beginning of a file, as much as one call gives; the number of bytes.
+/// Reads the beginning of a file with one call. Returns the number of bytes.
 pub(crate) fn read_file(path: &core::ffi::CStr, to: &mut [u8]) -> Option<usize> {
-    // SAFETY: `path` is a C string; the descriptor is used here alone and closed; `to` may be
+    // SAFETY: `path` is a C string; the descriptor is used only here and closed; `to` may be
     // written to its end.
     let length = unsafe {
         let fd = open(path.as_ptr(), O_RDONLY | O_CLOEXEC, 0);
@@ -189,7 +189,7 @@ pub(crate) fn read_file(path: &core::ffi::CStr, to: &mut [u8]) -> Option<usize> 
     usize::try_from(length).ok()
 }
 
-/// `fstat` (no function of older C libraries).
+/// Calls `fstat`, which older C libraries do not have as a function.
 ///
 /// # Safety
 /// `to` has room for a struct stat.
@@ -198,21 +198,21 @@ pub(crate) unsafe fn fstat(fd: c_int, to: *mut c_void) -> c_long {
     const NUMBER: c_long = 5;
     #[cfg(not(target_arch = "x86_64"))]
     const NUMBER: c_long = 80;
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees room for a struct stat.
     unsafe { syscall(NUMBER, fd, to) }
 }
 
 type ClockGettime = unsafe extern "C" fn(c_int, *mut Timespec) -> c_int;
 
-/// The C library's own `clock_gettime`, which mostly needs no system call; null: none that tells
-/// the kernel's time.
+/// The C library's own `clock_gettime`, which usually needs no system call; null if there is none
+/// that returns the kernel's time.
 static OWN_CLOCK: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Looks for the C library's clock, past whatever stands in front of it. Called at the start.
+/// Looks up the C library's clock, bypassing any replacement. Called at the start.
 pub(crate) fn find_clock() {
     const RTLD_LAZY: c_int = 1;
     const RTLD_NOLOAD: c_int = 4;
-    // SAFETY: both names are C strings; the library is loaded already, and nothing of it runs.
+    // SAFETY: both names are C strings; the library is loaded already, and none of its code runs.
     let found = unsafe {
         let library = dlopen(c"libc.so.6".as_ptr(), RTLD_LAZY | RTLD_NOLOAD);
         if library.is_null() {
@@ -231,7 +231,7 @@ pub(crate) fn find_clock() {
     }
 }
 
-/// `CLOCK_MONOTONIC_RAW` as this function tells it.
+/// `CLOCK_MONOTONIC_RAW` as read by this function, in nanoseconds.
 fn clock_ns(function: ClockGettime) -> u64 {
     let mut t = Timespec {
         seconds: 0,
@@ -244,7 +244,7 @@ fn clock_ns(function: ClockGettime) -> u64 {
         .wrapping_add(t.nanoseconds as u64)
 }
 
-/// `CLOCK_MONOTONIC_RAW` in nanoseconds: a library that fakes the program's clocks is not heard.
+/// `CLOCK_MONOTONIC_RAW` in nanoseconds, unaffected by a library that fakes the program's clocks.
 pub(crate) fn monotonic_raw_ns() -> u64 {
     let own = OWN_CLOCK.load(Ordering::Relaxed);
     if own.is_null() {
@@ -254,7 +254,7 @@ pub(crate) fn monotonic_raw_ns() -> u64 {
     clock_ns(unsafe { core::mem::transmute::<*mut c_void, ClockGettime>(own) })
 }
 
-/// A kernel clock in nanoseconds, asked of the kernel itself.
+/// A kernel clock in nanoseconds, read by a system call.
 pub(crate) fn kernel_clock_ns(clock: c_int) -> u64 {
     #[cfg(target_arch = "x86_64")]
     const NUMBER: c_long = 228;
@@ -286,11 +286,11 @@ pub(crate) unsafe fn perf_event_open(
     const NUMBER: c_long = 298;
     #[cfg(not(target_arch = "x86_64"))]
     const NUMBER: c_long = 241;
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees the attributes.
     unsafe { syscall(NUMBER, attributes, process, cpu, leader, flags) }
 }
 
-/// Reads words from a descriptor; how many it gave.
+/// Reads words from a descriptor. Returns their number.
 pub(crate) fn read_words(fd: c_int, to: &mut [u64]) -> usize {
     // SAFETY: `to` may be written to its end.
     let bytes = unsafe { read(fd, to.as_mut_ptr().cast::<c_void>(), size_of_val(to)) };
@@ -303,12 +303,12 @@ pub(crate) fn errno() -> c_int {
     unsafe { *__errno_location() }
 }
 
-/// Puts errno back when dropped: what the recorder does must not be seen by the program around it.
+/// Restores errno when dropped: the program must not notice what the recorder does.
 #[derive(Debug)]
 pub struct KeepErrno(c_int);
 
 impl KeepErrno {
-    /// Notes errno.
+    /// Saves errno.
     #[allow(
         clippy::new_without_default,
         reason = "it is what errno is now, not a default"

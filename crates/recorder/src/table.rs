@@ -14,7 +14,7 @@ use crate::wire::Kind;
 use core::sync::atomic::Ordering;
 use workspan_trace::entry::SitePosition;
 
-/// The table of version 1.
+/// The table, version 1.
 pub static TABLE: Table = Table {
     version: 1,
     size: size_of::<Table>() as u32,
@@ -65,7 +65,7 @@ pub static TABLE: Table = Table {
     keep: crate::parts::keep,
 };
 
-/// Names are interned while the process records, as long as there is memory.
+/// Whether names are interned, which is the case while the process records and has memory.
 fn names_are_kept() -> bool {
     process::is_on() && !reserve::is_touched()
 }
@@ -82,7 +82,7 @@ unsafe fn text(at: *const u8, length: usize) -> String {
     if at.is_null() || length > 1 << 16 {
         return String::new();
     }
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees that many bytes.
     String::from_utf8_lossy(unsafe { slice::from_raw_parts(at, length) }).into_owned()
 }
 
@@ -96,7 +96,7 @@ extern "C" fn site_location(
     if !names_are_kept() {
         return 0;
     }
-    // SAFETY: front.rs asks for a text of that length.
+    // SAFETY: front.rs requires a text of that length.
     let file = unsafe { text(file, length) };
     intern::site(primitive, SitePosition::Location { file, line, column })
 }
@@ -120,13 +120,13 @@ extern "C" fn site_stack(
     let addresses = if count == 0 {
         Vec::new()
     } else {
-        // SAFETY: front.rs asks for that many addresses.
+        // SAFETY: front.rs requires that many addresses.
         unsafe { slice::from_raw_parts(addresses, count) }
             .iter()
             .map(|&a| a as u64)
             .collect()
     };
-    // SAFETY: front.rs asks for a text of that length.
+    // SAFETY: front.rs requires a text of that length.
     let file = unsafe { text(file, length) };
     intern::site(
         primitive,
@@ -155,7 +155,7 @@ extern "C" fn site_label(at: *const u8, length: usize, primitive: u8) -> u32 {
     if !names_are_kept() {
         return 0;
     }
-    // SAFETY: front.rs asks for a text of that length.
+    // SAFETY: front.rs requires a text of that length.
     intern::site(primitive, SitePosition::Label(unsafe { text(at, length) }))
 }
 
@@ -163,13 +163,13 @@ extern "C" fn label(at: *const u8, length: usize) -> u32 {
     if !names_are_kept() {
         return 0;
     }
-    // SAFETY: front.rs asks for a text of that length.
+    // SAFETY: front.rs requires a text of that length.
     intern::label(unsafe { text(at, length) })
 }
 
 extern "C" fn note(key: *const u8, key_length: usize, value: *const u8, value_length: usize) {
     if names_are_kept() {
-        // SAFETY: front.rs asks for texts of those lengths.
+        // SAFETY: front.rs requires texts of those lengths.
         unsafe { intern::note(text(key, key_length), text(value, value_length)) }
     }
 }
@@ -180,7 +180,7 @@ extern "C" fn pool() -> u32 {
 
 unsafe extern "C" fn budget(settings: *mut Settings) {
     if !settings.is_null() {
-        // SAFETY: front.rs asks for a place to write to.
+        // SAFETY: front.rs requires a place to write to.
         unsafe { settings.write(process::settings()) }
     }
 }
@@ -196,7 +196,7 @@ unsafe extern "C" fn record(
         return;
     };
     if !handle.is_null() {
-        // SAFETY: front.rs asks for the calling thread's handle and operands of that length.
+        // SAFETY: front.rs requires the calling thread's handle and operands of that length.
         unsafe { thread::long_record(handle, kind, now, operands, length) }
     }
 }

@@ -1,9 +1,9 @@
 //! A thread's handle and its chunks.
 //!
-//! A thread gets its handle on first use and keeps it until it ends; front ends write through it
-//! without further ado and call [`refill`] when the chunk is full. When there is no room on the
-//! disk, or recording is over, the handle points to scratch memory of its own: front ends need not
-//! know, and what they write is counted as dropped.
+//! A thread gets its handle on first use and keeps it until it ends. Front ends write directly
+//! through it and call [`refill`] when the chunk is full. If there is no space on the disk, or
+//! recording is over, the handle points to scratch memory of its own. Front ends need not know, and
+//! the records they write there are counted as dropped.
 
 mod chunks;
 mod end;
@@ -42,44 +42,44 @@ pub(crate) use readings::last_counts;
 
 const SCRATCH: usize = 1024;
 
-/// A handle and what the recorder keeps for it.
+/// A handle and the recorder's data for it.
 #[repr(C)]
 pub(crate) struct Owner {
     handle: Handle,
     chunk: Option<Mapped>,
-    /// Of the first chunk of a thread that ended: the next thread begins there.
+    /// The rest of the first chunk of a thread that ended; the next thread begins there.
     rest: Option<Mapped>,
-    /// When parts are kept only.
+    /// Set if only parts of the run are kept.
     at_base: Option<kept_chunks::AtBase>,
-    /// The last place a record may begin at. With counters the handle's is null, so that every
-    /// record comes by [`refill`].
+    /// The last address at which a record may begin. With counters, the handle's own limit is null,
+    /// so that every record goes through [`refill`].
     limit: *mut u8,
     counters: Option<Box<Open>>,
-    /// The last reading of the thread's CPU clock, where that is read.
+    /// The last reading of the thread's CPU clock, if it is read.
     cpu: Option<cpu_clock::Reading>,
-    /// One that is still to be written, as that takes time.
+    /// A reading that is not written yet, because writing takes time.
     unwritten: Option<CpuReading>,
-    /// When the run is folded: times off the CPU while the records in its chunk were made.
+    /// If the run is folded: off-CPU times while the records in its chunk were made.
     off_cpu: Vec<OffWindow>,
     chunks: u32,
-    /// When the run is folded: what was before the chunk, and what folds.
+    /// If the run is folded: the counts before the chunk, and the state of folding.
     before: ChunkStart,
     folder: Option<Box<Folder>>,
-    /// It can't be folded any more.
+    /// Whether the thread can no longer be folded.
     unfolded: bool,
     rounds: u8,
-    /// The thread's name as the trace has it.
+    /// The thread's name in the trace.
     name: name::Name,
-    /// Tasks on top of the root that the general path began (front ends that write themselves are
-    /// not counted).
+    /// The number of tasks on top of the root that the general path began. Those of front ends that
+    /// write records themselves are not counted.
     depth: u32,
     scratch_committed: AtomicU64,
     scratch: [u8; SCRATCH],
 }
 
 impl Owner {
-    /// The owner of a handle that has nothing to write to yet; its first record counts from `now`,
-    /// in ticks.
+    /// The owner of a handle that has no memory to write to yet; its first record counts from
+    /// `now`, in ticks.
     fn new(thread: u32, now: u64) -> Owner {
         Owner {
             handle: Handle {
@@ -118,26 +118,26 @@ impl Owner {
 }
 
 crate::thread_word!(Own: Handle, "workspan_thread_handle");
-// Not null once the thread gave its handle back.
+// Not null once the thread has given its handle back.
 crate::thread_word!(Gone: u8, "workspan_thread_gone");
-// How many callers of `starts_workers` have not taken it back, as an address.
+// The number of unfinished calls of `starts_workers`, as an address.
 crate::thread_word!(StartsWorkers: u8, "workspan_starts_workers");
 
-/// The owner of a handle, whose first field that is. ([`Handle::owner`] is null in a child that
-/// found it emptied.)
+/// The owner of a handle, which is its first field. ([`Handle::owner`] is null in a child that
+/// found the handle emptied.)
 #[inline(always)]
 fn owner_of(handle: *mut Handle) -> *mut Owner {
     handle.cast()
 }
 
-/// Makes a handle that a forked child found emptied one that writes to scratch memory.
+/// Makes a handle that was emptied in a forked child write to scratch memory.
 ///
 /// # Safety
 /// The handle is the calling thread's, and the first field of its owner.
 #[cold]
 unsafe fn revive(handle: *mut Handle) {
     let owner = owner_of(handle);
-    // SAFETY: the caller's; what the owner had is the parent's.
+    // SAFETY: the caller guarantees the handle; the owner's old contents belong to the parent.
     unsafe {
         owner.write(Owner::new(0, clock::now()));
         (*owner).handle.owner = owner.cast();
@@ -150,7 +150,7 @@ pub(crate) extern "C" fn handle() -> *mut Handle {
     of_thread()
 }
 
-/// The calling thread's handle, made on first use; null when nothing is recorded.
+/// The calling thread's handle, made on first use; null if nothing is recorded.
 #[inline]
 pub(crate) fn of_thread() -> *mut Handle {
     if !process::is_on() {
@@ -169,7 +169,7 @@ fn new_handle() -> *mut Handle {
     let Some(recording) = process::recording().filter(|_| !reserve::is_touched()) else {
         return ptr::null_mut();
     };
-    // Nobody would give back another handle of a thread that is about to be gone.
+    // A thread that is about to end has no later chance to give back another handle.
     if !Gone::get().is_null() {
         return ptr::null_mut();
     }
@@ -192,7 +192,7 @@ fn new_handle() -> *mut Handle {
     }
     let owner = match reused {
         Some(Ended(owner)) => {
-            // SAFETY: an ended thread's owner is nobody's; nothing in it but the rest needs to be
+            // SAFETY: no thread uses an ended thread's owner; only the rest in it needs to be
             // dropped.
             unsafe {
                 fresh.rest = (*owner).rest.take();
@@ -204,7 +204,7 @@ fn new_handle() -> *mut Handle {
             let Some(owner) = fork::piece::<Owner>() else {
                 return ptr::null_mut();
             };
-            // SAFETY: memory for an owner that is nobody's.
+            // SAFETY: memory for an owner that no thread uses.
             unsafe { owner.write(fresh) };
             owner
         }
@@ -244,18 +244,18 @@ fn new_handle() -> *mut Handle {
 
 /// [`crate::front::Table::long_strand`].
 pub(crate) extern "C" fn long_strand(handle: *mut Handle) {
-    // SAFETY: the handle is null or the calling thread's own, in a child perhaps emptied.
+    // SAFETY: the handle is null or the calling thread's own, possibly emptied in a child.
     let is_live = unsafe { handle.as_ref() }.is_some_and(|handle| !handle.table.is_null());
     let Some(recording) = process::recording().filter(|_| is_live) else {
         return;
     };
     let _errno = KeepErrno::new();
-    // SAFETY: as above; the handle is the first field of its owner.
+    // SAFETY: the handle is the calling thread's own, and the first field of its owner.
     let owner = unsafe { &mut *owner_of(handle) };
     read_cpu_clock(recording, owner);
 }
 
-/// Reads the calling thread's CPU clock, and remembers how long it was off the CPU where its
+/// Reads the calling thread's CPU clock. Remembers how long the thread was off the CPU if its
 /// records may be folded.
 fn read_cpu_clock(recording: &Recording, owner: &mut Owner) {
     let off = cpu_clock::read(recording, owner.handle.thread, &mut owner.cpu);
@@ -267,7 +267,7 @@ fn read_cpu_clock(recording: &Recording, owner: &mut Owner) {
     }
 }
 
-/// Reads the calling thread's CPU clock, as the process ends.
+/// Reads the calling thread's CPU clock when the process ends.
 pub(crate) fn last_cpu_reading() {
     long_strand(Own::get());
 }
@@ -301,8 +301,8 @@ pub(crate) unsafe fn begin_thread_task(handle: *mut Handle, task: u64) {
     }
 }
 
-/// Ends the task that the calling thread was started for, as the thread turns out to be a runtime's
-/// worker: what it runs from now on are that runtime's tasks.
+/// Ends the task that the calling thread was started for, because the thread turned out to be a
+/// runtime's worker. From now on it runs that runtime's tasks.
 ///
 /// # Safety
 /// `handle` is the calling thread's.
@@ -331,21 +331,21 @@ pub(crate) fn is_starting_workers() -> bool {
     !StartsWorkers::get().is_null()
 }
 
-/// How many tasks the general path began on this thread that have not ended.
+/// The number of tasks that the general path began on this thread and that have not ended.
 ///
 /// # Safety
 /// `handle` is the calling thread's.
 pub(crate) unsafe fn depth(handle: *mut Handle) -> u32 {
-    // SAFETY: the handle's owner lives as long as it, emptied or not.
+    // SAFETY: the handle's owner lives as long as the handle, emptied or not.
     unsafe { (*owner_of(handle)).depth }
 }
 
-/// One more, or one less.
+/// Adds to that number.
 ///
 /// # Safety
 /// `handle` is the calling thread's.
 pub(crate) unsafe fn deepen(handle: *mut Handle, by: i32) {
-    // SAFETY: the handle's owner lives as long as it, emptied or not.
+    // SAFETY: the handle's owner lives as long as the handle, emptied or not.
     unsafe {
         let depth = &raw mut (*owner_of(handle)).depth;
         *depth = (*depth).saturating_add_signed(by);

@@ -1,12 +1,14 @@
-//! One word for each thread that is read with two moves.
+//! A word of thread-local storage that is read with two moves.
 //!
-//! A preloaded library's thread-local storage is set aside at the start of the program, at a
+//! A preloaded library's thread-local storage is allocated at the start of the program, at a
 //! distance from the thread pointer that the loader fills in (the initial-exec model). The
-//! compiler, which can't know that the library is preloaded, would call `__tls_get_addr` each time.
+//! compiler, which cannot know that the library is preloaded, would call `__tls_get_addr` each
+//! time.
 
-/// Declares a type whose `get` and `set` read and write the calling thread's pointer, null at
-/// first: visibility, name, what it points to, and a symbol that nothing else in the process has.
-/// Each `get` reads anew: code may go on on another thread after a call.
+/// Declares a type whose `get` and `set` read and write the calling thread's pointer, which is null
+/// at first. The arguments are its visibility, its name, the type it points to, and a symbol that
+/// is unique in the process. Each `get` reads the word again, because code may continue on another
+/// thread after a call.
 #[macro_export]
 macro_rules! thread_word {
     ($visibility:vis $name:ident: $to:ty, $symbol:literal) => {
@@ -63,13 +65,13 @@ macro_rules! thread_word {
         #[cfg(not(all(target_arch = "x86_64", not(miri))))]
         const _: () = {
             ::std::thread_local! {
-                /// No destructor, so that it can be used to the very end of a thread.
+                /// Has no destructor, so that it can be used to the very end of a thread.
                 static WORD: ::core::cell::Cell<*mut $to> =
                     const { ::core::cell::Cell::new(::core::ptr::null_mut()) };
             }
 
             impl $name {
-                // The barrier keeps the compiler from taking one thread's word for another's.
+                // The barrier keeps the compiler from using one thread's word for another thread.
                 #[inline(never)]
                 $visibility fn get() -> *mut $to {
                     ::core::hint::black_box(WORD.with(::core::cell::Cell::get))

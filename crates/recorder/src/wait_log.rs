@@ -1,9 +1,9 @@
 //! The log of the process's waits: which thread waited where, for what, and which thread ended the
 //! wait.
 //!
-//! Entries are written where a program may hold any lock, its allocator's among them. So nothing
-//! here allocates or waits: entries are made on the stack, call stacks are numbered in a table of
-//! atomics, and an entry that meets another thread's in the chunk is left out after a few tries.
+//! Entries are written where a program may hold any lock, including its allocator's. So the log
+//! neither allocates nor waits: entries are made on the stack, call stacks are numbered in a table
+//! of atomics, and an entry is dropped after a few tries if another thread is writing to the chunk.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -19,46 +19,47 @@ use crate::process::{self, Recording, entry_chunk};
 use crate::reserve;
 use crate::spool::Mapped;
 
-/// Most frames kept of a call stack.
+/// The largest number of frames kept of a call stack.
 pub const MAX_FRAMES: usize = 16;
-/// Size of a chunk of the log.
+/// The size of a chunk of the log, in bytes.
 const CHUNK: usize = 64 << 10;
-/// From this size of the log on only longer waits are logged, and from each doubling on only those
-/// four times as long again.
-const LONG_LOG: u64 = 8 << 20;
-/// The log's largest size.
+/// From this size of the log on, only longer waits are logged. Each time the size doubles, the
+/// minimum length grows by a factor of four.
+const LOG_STEP: u64 = 8 << 20;
+/// The log's largest size, in bytes.
 const MAX_LOG: u64 = 64 << 20;
-/// Shorter waits, below about three microseconds, are not logged: the thread hardly left its CPU.
+/// The shortest wait that is logged, about three microseconds. In shorter waits, the thread hardly
+/// left its CPU.
 const MIN_TICKS: u64 = 8_000;
-/// Tries to get at the chunk.
+/// The number of tries to get the chunk.
 const TRIES: u32 = 500;
-/// The same for a call of MPI, where the program holds no lock that others wait for.
+/// The number of tries for a call of MPI, where the program holds no lock that others wait for.
 const PATIENT_TRIES: u32 = 1 << 20;
-/// Call stacks that can be told apart.
+/// The number of call stacks that can be told apart.
 const CHAINS: usize = 8192;
-/// Places of the table that a call stack can have.
+/// The number of table entries in which a call stack can be.
 const PROBES: usize = 8;
 
 /// A thread's wait.
 #[derive(Debug, Clone, Copy)]
 pub struct Wait {
-    /// The kernel's number of the thread.
+    /// The kernel's id of the thread.
     pub tid: u32,
     /// What it waited for.
     pub kind: WaitKind,
-    /// When it began, in ticks.
+    /// The time at which it began, in ticks.
     pub begin: u64,
-    /// When it ended.
+    /// The time at which it ended, in ticks.
     pub end: u64,
-    /// The address of what it waited for.
+    /// The address of the object that it waited for.
     pub object: usize,
-    /// Where it waited: a number of [`chain`].
+    /// Where it waited: a number from [`chain`].
     pub chain: u32,
-    /// The kernel's number of the thread that ended the wait; 0 for unknown.
+    /// The kernel's id of the thread that ended the wait; 0 if unknown.
     pub by: u32,
-    /// Where that thread did so: a number of [`chain`].
+    /// Where that thread ended it: a number from [`chain`].
     pub released_at: u32,
-    /// When that was, in ticks; `end` where it is not known.
+    /// When that was, in ticks; `end` if not known.
     pub released: u64,
 }
 
@@ -86,13 +87,14 @@ static LOG: Log = Log {
 };
 /// Hashes of the call stacks that were written.
 static KNOWN: [AtomicU64; CHAINS] = [const { AtomicU64::new(0) }; CHAINS];
-/// Bytes of the log.
+/// The size of the log in bytes.
 static BYTES: AtomicU64 = AtomicU64::new(0);
-/// Entries that met another thread's, or did not fit.
+/// The number of entries that were dropped because another thread was writing, or because they did
+/// not fit.
 static LEFT_OUT: AtomicU32 = AtomicU32::new(0);
 
 /// The clock, in ticks; 0 while nothing is recorded, and in programs with a thread sanitizer, which
-/// would take the log's atomics for races.
+/// would report the log's atomics as races.
 #[inline]
 pub fn now() -> u64 {
     if process::is_on() && !lock::has_sanitizer() {
@@ -108,7 +110,7 @@ pub fn is_long(begin: u64, end: u64) -> bool {
     end.saturating_sub(begin) >= MIN_TICKS
 }
 
-/// The number of a call stack, plus 1; 0 for an empty one, and where the table is full.
+/// The number of a call stack, plus 1; 0 for an empty one, and if the table is full.
 pub fn chain(addresses: &[usize]) -> u32 {
     if addresses.is_empty() {
         return 0;
@@ -146,7 +148,7 @@ pub fn chain(addresses: &[usize]) -> u32 {
 pub fn wait(wait: &Wait) {
     let ticks = wait.end.saturating_sub(wait.begin);
     let mut least = MIN_TICKS;
-    let mut size = BYTES.load(Ordering::Relaxed) / LONG_LOG;
+    let mut size = BYTES.load(Ordering::Relaxed) / LOG_STEP;
     while size > 0 {
         (least, size) = (least.saturating_mul(4), size / 2);
     }
@@ -171,8 +173,8 @@ pub fn wait(wait: &Wait) {
     append(&body, TRIES);
 }
 
-/// Logs a call of MPI by the thread `tid`, in the call stack that `chain` numbers. All are logged,
-/// short ones too, as another rank may have waited for them.
+/// Logs a call of MPI by the thread `tid`, in the call stack numbered `chain`. Short calls are
+/// logged too, because another rank may have waited for them.
 pub fn rank_call(tid: u32, chain: u32, call: &RankCall) {
     let mut body = Body::new();
     for field in [
@@ -205,14 +207,14 @@ fn write_chain(number: u32, addresses: &[usize]) -> bool {
     append(&body, TRIES)
 }
 
-/// An entry's body, of at most [`MAX_FRAMES`] numbers and a few more.
+/// An entry's body: at most [`MAX_FRAMES`] numbers and a few more.
 struct Body {
     bytes: [u8; Body::ROOM],
     length: usize,
 }
 
 impl Body {
-    /// Putting a varint touches 9 bytes.
+    /// The room in bytes; putting a varint touches 9.
     const ROOM: usize = 9 * (MAX_FRAMES + 8);
 
     fn new() -> Body {
@@ -226,7 +228,7 @@ impl Body {
         if self.length + 9 > Body::ROOM {
             return;
         }
-        // SAFETY: 9 bytes are there.
+        // SAFETY: 9 bytes are available.
         unsafe {
             let at = self.bytes.as_mut_ptr().add(self.length);
             self.length += put_varint(at, number) as usize - at as usize;
@@ -234,7 +236,7 @@ impl Body {
     }
 }
 
-/// Writes an entry, after so many tries; false where it is left out.
+/// Writes an entry, with at most `most_tries` tries. Returns false if it was dropped.
 fn append(body: &Body, most_tries: u32) -> bool {
     let Some(recording) = process::recording().filter(|_| process::is_on()) else {
         return false;
@@ -261,7 +263,7 @@ fn append(body: &Body, most_tries: u32) -> bool {
 impl State {
     fn append(&mut self, recording: &Recording, body: &Body) -> bool {
         let mut head = [0u8; 16];
-        // SAFETY: more than 9 bytes are there.
+        // SAFETY: more than 9 bytes are available.
         let length = unsafe {
             let at = head.as_mut_ptr();
             put_varint(at, body.length as u64) as usize - at as usize
@@ -274,7 +276,7 @@ impl State {
             && self.used + entry.len() > chunk.capacity()
         {
             self.chunk = None;
-            // SAFETY: only the log uses the chunk, and lets go of it here.
+            // SAFETY: only the log uses the chunk, and it stops using it here.
             unsafe { recording.spool.seal(chunk, true) };
         }
         let chunk = match self.chunk {
@@ -301,7 +303,8 @@ impl State {
     }
 }
 
-/// Entries that were left out because two threads wrote at one moment, or for want of room.
+/// The number of entries that were dropped because two threads wrote at the same moment, or because
+/// there was no space.
 pub(crate) fn left_out() -> u32 {
     LEFT_OUT.load(Ordering::Relaxed)
 }

@@ -12,15 +12,16 @@ use crate::error::FormatError;
 pub const MAGIC: [u8; 8] = *b"\x89WSBNDL\n";
 /// The format's version.
 pub const VERSION: u32 = 1;
-/// No run has more processes with traces.
-pub const MOST_TRACES: usize = 1 << 16;
+/// The largest number of traces in a bundle. No run has more processes with traces.
+pub const MAX_TRACES: usize = 1 << 16;
 
-/// Before the list.
+/// Bytes of the head before the list.
 const HEAD: usize = 16;
-/// Of an item of the list.
+/// Bytes of one item of the list.
 const ITEM: usize = 16;
 
-/// The head of a bundle of traces with these lengths, and where each of them is to lie.
+/// The head of a bundle of traces with these lengths, and the offset at which each trace has to
+/// start.
 pub fn head(lengths: &[u64]) -> (Vec<u8>, Vec<u64>) {
     let mut bytes = Vec::with_capacity(HEAD + lengths.len() * ITEM + 8);
     bytes.extend(MAGIC);
@@ -40,10 +41,10 @@ pub fn head(lengths: &[u64]) -> (Vec<u8>, Vec<u64>) {
     (bytes, offsets)
 }
 
-/// The traces in a bundle. One that is cut off is as long as the file has of it.
+/// The traces in a bundle. If the file is cut off, a trace ends where the file does.
 ///
 /// # Errors
-/// It is none, of another version, or its list is damaged.
+/// The file is not a bundle, has another version, or its list is damaged.
 pub fn traces(bytes: &[u8]) -> Result<Vec<&[u8]>, FormatError> {
     let fail = |at: usize, what: &str| Err(FormatError::new(at as u64, what));
     if !bytes.starts_with(&MAGIC) {
@@ -64,7 +65,7 @@ pub fn traces(bytes: &[u8]) -> Result<Vec<&[u8]>, FormatError> {
         return fail(8, &what);
     }
     let count = u32::from_le_bytes([c0, c1, c2, c3]) as usize;
-    if count > MOST_TRACES {
+    if count > MAX_TRACES {
         return fail(
             12,
             "the number of traces in the list is damaged; copy the file again",
@@ -90,7 +91,7 @@ pub fn traces(bytes: &[u8]) -> Result<Vec<&[u8]>, FormatError> {
     for i in 0..count {
         let at = HEAD + i * ITEM;
         let from = number(at);
-        // One that lies over another could be read any number of times.
+        // If traces could overlap, the same bytes could be read any number of times.
         if from < last {
             return fail(at, "two traces of the list overlap; copy the file again");
         }
@@ -116,7 +117,7 @@ mod tests {
             file.extend(*trace);
         }
         assert_eq!(traces(&file), Ok(all.to_vec()));
-        // What is cut off is short, and the others are there.
+        // The trace that is cut off is short, and the others are complete.
         let cut = traces(&file[..file.len() - 4]).expect("the list is whole");
         assert_eq!(cut, [&b"one"[..], b"", b"the t"]);
     }

@@ -1,6 +1,5 @@
 //! The checksum of chunks: XXH64 (its public specification), written here so that the recorder
-//! needs `std` alone. It guards against torn and damaged files, not against somebody who means
-//! harm.
+//! needs `std` alone. It protects against torn and damaged files, not against tampering.
 
 const P1: u64 = 0x9E37_79B1_85EB_CA87;
 const P2: u64 = 0xC2B2_AE3D_27D4_EB4F;

@@ -17,24 +17,25 @@ pub const BASE_NS_AT: usize = 40;
 pub const CHECKSUM_AT: usize = 48;
 /// Flag: the chunk is complete, and its checksum is that of its committed bytes.
 pub const SEALED: u8 = 1;
-/// Flag of a sealed chunk: what was set aside for it and not used is another chunk's, which begins
+/// Flag of a sealed chunk: the capacity that it did not use belongs to another chunk, which begins
 /// right behind the committed bytes.
 pub const TRIMMED: u8 = 2;
-/// Flag, in a spool file only: there is nothing to be read here, as the recorder is about to put
-/// another chunk in this place. The capacity holds, nothing else does.
+/// Flag, in spool files only: the chunk cannot be read, because the recorder is about to put
+/// another chunk in its place. Only the capacity is valid.
 pub const MOVING: u8 = 4;
-/// Bits of the flags that hold the *turn* of a chunk that is not sealed: of several of one thread
-/// and number the latest counts. Two that are there at once are next to each other, counted around.
+/// Bits of the flags that hold the *turn* of a chunk that is not sealed: if several chunks have the
+/// same thread and number, the one with the latest turn counts. Turns wrap around; two that exist
+/// at the same time are adjacent.
 pub const TURN_BITS: u8 = 0b1111_1000;
 /// Number of turns.
 pub const TURNS: u8 = 32;
 
-/// The flags of a chunk that is not sealed and has this turn, counted around.
+/// The flags of an unsealed chunk with this turn, which wraps around.
 pub const fn turn_flags(turn: u8) -> u8 {
     (turn % TURNS) << TURN_BITS.trailing_zeros()
 }
 
-/// The thread of chunks that belong to none.
+/// The thread number of chunks that belong to no thread.
 pub const NO_THREAD: u32 = u32::MAX;
 /// Chunks start at multiples of this.
 pub const ALIGNMENT: usize = 8;
@@ -59,9 +60,9 @@ pub enum ChunkKind {
     Places = 7,
     /// Threads ([`crate::entry::ThreadEntry`]).
     Threads = 8,
-    /// The process came to its end in an orderly way ([`crate::entry::Finished`]).
+    /// The process ended in an orderly way ([`crate::entry::Finished`]).
     Finished = 9,
-    /// Off-CPU times by the threads' statistics ([`crate::entry::OffCpu`]).
+    /// Off-CPU times from the threads' statistics ([`crate::entry::OffCpu`]).
     OffCpu = 10,
     /// Functions on stacks ([`crate::entry::FrameEntry`]).
     Frames = 11,
@@ -71,11 +72,11 @@ pub enum ChunkKind {
     Samples = 13,
     /// Where threads gave up the CPU ([`crate::entry::StopsEntry`]).
     Stops = 14,
-    /// CPU time by thread ([`crate::entry::CpuTime`]).
+    /// CPU time per thread ([`crate::entry::CpuTime`]).
     CpuTimes = 15,
-    /// CPU clocks of threads, in spool files alone ([`crate::entry::CpuReading`]).
+    /// CPU clocks of threads, in spool files only ([`crate::entry::CpuReading`]).
     CpuReadings = 16,
-    /// Waits as the process saw them ([`crate::entry::LoggedWait`]), in spool files alone.
+    /// Waits as the process saw them ([`crate::entry::LoggedWait`]), in spool files only.
     WaitLog = 17,
     /// Names that threads got later ([`crate::entry::ThreadName`]).
     ThreadNames = 18,
@@ -86,7 +87,7 @@ pub enum ChunkKind {
 }
 
 impl ChunkKind {
-    /// The kind of this code; `None` for one that a later workspan may have added.
+    /// The kind with this code; `None` for one that a later workspan may have added.
     pub fn from_code(code: u8) -> Option<ChunkKind> {
         Some(match code {
             1 => ChunkKind::Events,
@@ -123,23 +124,23 @@ pub struct ChunkHeader {
     pub flags: u8,
     /// The thread whose events these are, or [`NO_THREAD`].
     pub thread: u32,
-    /// Which chunk of that thread (or of that kind) it is, from 0.
+    /// The chunk's number among those of its thread (or of its kind), from 0.
     pub seq: u32,
-    /// Bytes set aside for the payload.
+    /// The size of the payload area in bytes.
     pub capacity: u32,
-    /// Bytes of it that hold whole records.
+    /// Bytes of the payload that hold whole records.
     pub committed: u64,
-    /// Time that the first record's ticks count from.
+    /// The time from which the first record's ticks count.
     pub base_ticks: u64,
-    /// `CLOCK_MONOTONIC_RAW` at `base_ticks`, in nanoseconds; 0 when not taken.
+    /// `CLOCK_MONOTONIC_RAW` at `base_ticks`, in nanoseconds; 0 if not taken.
     pub base_ns: u64,
     /// Checksum of the committed bytes, seeded with the header's; meaningful when sealed.
     pub checksum: u64,
 }
 
 impl ChunkHeader {
-    /// The header's bytes. The last 8 are a checksum of what never changes: magic, kind, thread,
-    /// seq, capacity, base.
+    /// The header's bytes. The last 8 are a checksum of the fields that never change: magic, kind,
+    /// thread, seq, capacity, base.
     pub fn encode(&self) -> [u8; CHUNK_HEADER_SIZE] {
         let mut bytes = [0u8; CHUNK_HEADER_SIZE];
         bytes[0..4].copy_from_slice(&CHUNK_MAGIC);
@@ -156,7 +157,7 @@ impl ChunkHeader {
         bytes
     }
 
-    /// Reads a header; `None` when the bytes are none (no magic, or its own checksum does not
+    /// Reads a header; `None` if the bytes are not one (no magic, or its own checksum does not
     /// match).
     pub fn decode(bytes: &[u8]) -> Option<ChunkHeader> {
         let bytes = bytes.first_chunk::<CHUNK_HEADER_SIZE>()?;
@@ -181,7 +182,7 @@ impl ChunkHeader {
         (header.identity() == word64(56)).then_some(header)
     }
 
-    /// Checksum of what never changes in the header.
+    /// Checksum of the header's fields that never change.
     fn identity(&self) -> u64 {
         let mut fixed = [0u8; 40];
         fixed[0..4].copy_from_slice(&CHUNK_MAGIC);
@@ -199,7 +200,7 @@ impl ChunkHeader {
         checksum(committed, self.identity())
     }
 
-    /// Offset of the next chunk, this one being at `offset`.
+    /// The offset of the next chunk, if this one is at `offset`.
     pub fn next(&self, offset: u64) -> u64 {
         let used = u32::try_from(self.committed).unwrap_or(u32::MAX);
         let trimmed = self.flags & (SEALED | TRIMMED) == SEALED | TRIMMED;
@@ -211,12 +212,12 @@ impl ChunkHeader {
         next_offset(offset, taken)
     }
 
-    /// Its turn ([`TURN_BITS`]).
+    /// The chunk's turn ([`TURN_BITS`]).
     pub fn turn(&self) -> u8 {
         self.flags >> TURN_BITS.trailing_zeros()
     }
 
-    /// True when sealed.
+    /// Whether the chunk is sealed.
     pub fn is_sealed(&self) -> bool {
         self.flags & SEALED != 0
     }
@@ -229,7 +230,7 @@ pub fn moving(bytes: &[u8]) -> Option<u32> {
     (bytes[..4] == CHUNK_MAGIC && bytes[FLAGS_AT] & MOVING != 0).then_some(capacity)
 }
 
-/// Where the chunk after one of `capacity` at `offset` starts.
+/// The offset of the chunk that follows one of `capacity` at `offset`.
 pub fn next_offset(offset: u64, capacity: u32) -> u64 {
     let end = offset + CHUNK_HEADER_SIZE as u64 + u64::from(capacity);
     end.next_multiple_of(ALIGNMENT as u64)

@@ -1,19 +1,19 @@
 //! Which chunks of a thread count, in the file of a process that was folding when it ended.
 //!
-//! Such a process has records in two chunks at moments, and may be killed in any
-//! ([`crate::hand_off`]). Of several chunks of one thread and number the sealed one counts, else
-//! the one of the later turn; and of the numbers that have no sealed chunk only the first, since
-//! what follows has not yet taken its place.
+//! Such a process has the same records in two chunks at times, and may be killed at any moment
+//! ([`crate::hand_off`]). Of several chunks with the same thread and number, the sealed one counts,
+//! or else the one with the later turn. Of the numbers without a sealed chunk, only the first
+//! counts, because the chunks that follow have not taken its place yet.
 
 use std::collections::BTreeMap;
 
 use crate::chunk::{ChunkHeader, ChunkKind, TURNS};
 use crate::reader::{Tolerance, Trace};
 
-/// A chunk that is there: its offset and header.
+/// The offset and header of a chunk.
 type Found = (u64, ChunkHeader);
 
-/// Offsets of the chunks that others stand for, ascending.
+/// Offsets of the chunks that another chunk has replaced, in ascending order.
 pub(crate) fn superseded(trace: &Trace<'_>) -> Vec<u64> {
     let mut walk = trace.all_chunks(Tolerance::Tolerant);
     walk.checks = false;
@@ -51,7 +51,7 @@ pub(crate) fn superseded(trace: &Trace<'_>) -> Vec<u64> {
     hidden
 }
 
-/// True when `a` has the later turn.
+/// Whether `a` has the later turn.
 fn is_after(a: &ChunkHeader, b: &ChunkHeader) -> bool {
     a.turn().wrapping_sub(b.turn()) % TURNS < TURNS / 2
 }

@@ -1,8 +1,8 @@
-//! The entries that chunks of every kind but events are made of.
+//! The entries in chunks of every kind except events.
 //!
-//! An entry is a varint with the length of its body, then the body: varints, and texts and byte
-//! strings with their length before them. A reader ignores what follows the fields it knows, so a
-//! later version can append some.
+//! An entry is a varint with the length of its body, followed by the body. The body consists of
+//! varints, and of texts and byte strings that are preceded by their length. A reader ignores bytes
+//! behind the fields it knows, so a later version can append fields.
 
 mod cpu_reading;
 mod cpu_time;
@@ -24,10 +24,10 @@ pub use wait::{LoggedWait, WaitEntry, WaitKind, WaitsEntry};
 
 use fields::push_entry;
 
-/// A text that records name by number: a region, a part, a counter.
+/// A text that records refer to by number: the name of a region, a part or a counter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
-    /// Its number.
+    /// The label's number.
     pub id: u32,
     /// The text.
     pub text: String,
@@ -54,14 +54,14 @@ impl Label {
 /// A fact about the run. docs/format.md lists the keys that mean something to `workspan`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// What it is about.
+    /// The note's key.
     pub key: String,
-    /// What is so.
+    /// The note's value.
     pub value: String,
 }
 
 impl Note {
-    /// A note.
+    /// Creates a note.
     pub fn new(key: impl Into<String>, value: impl Into<String>) -> Note {
         Note {
             key: key.into(),
@@ -90,15 +90,15 @@ impl Note {
 pub struct Mapping {
     /// First address in the recorded process.
     pub start: u64,
-    /// Address after its last.
+    /// The address after the last one.
     pub end: u64,
-    /// What was added to the file's own virtual addresses.
+    /// The difference between the loaded addresses and the file's own virtual addresses.
     pub bias: u64,
     /// Offset of the segment in the file.
     pub file_offset: u64,
-    /// The file.
+    /// The file's path.
     pub path: String,
-    /// Its build id; empty when it has none.
+    /// The file's build id; empty if it has none.
     pub build_id: Vec<u8>,
 }
 
@@ -127,7 +127,7 @@ impl Mapping {
     }
 }
 
-/// Ticks and nanoseconds of `CLOCK_MONOTONIC_RAW` at one moment.
+/// Ticks and nanoseconds of `CLOCK_MONOTONIC_RAW` at the same moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockPair {
     /// Ticks.
@@ -154,12 +154,12 @@ impl ClockPair {
     }
 }
 
-/// A site resolved to what people read, written after the run.
+/// A site resolved to a readable place, written after the run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PlaceEntry {
     /// The site.
     pub site: u32,
-    /// What people are shown.
+    /// The text to show.
     pub label: String,
     /// Source file.
     pub file: Option<String>,
@@ -167,7 +167,7 @@ pub struct PlaceEntry {
     pub line: Option<u32>,
     /// Function, demangled.
     pub function: Option<String>,
-    /// The primitive called there.
+    /// The primitive called at the site.
     pub primitive: Option<String>,
     /// Text of the source line, trimmed.
     pub source: Option<String>,
@@ -218,15 +218,15 @@ impl PlaceEntry {
 /// A thread of the recorded process.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ThreadEntry {
-    /// Its number in the trace.
+    /// The thread's number in the trace.
     pub thread: u32,
-    /// The kernel's number.
+    /// The kernel's id of the thread.
     pub tid: u32,
-    /// When recording began on it.
+    /// The time at which recording began on the thread.
     pub start_ticks: u64,
-    /// Its name then ([`ThreadName`] has a later one).
+    /// The thread's name at that time ([`ThreadName`] has a later one).
     pub name: String,
-    /// For how long it had waited for a CPU by then, in nanoseconds; 0 where that is not known.
+    /// How long it had waited for a CPU by then, in nanoseconds; 0 if not known.
     pub waited_ns: u64,
 }
 
@@ -249,18 +249,18 @@ impl ThreadEntry {
             tid: f.number32()?,
             start_ticks: f.number()?,
             name: f.text()?,
-            // Older recorders did not say it.
+            // Older recorders do not write this field.
             waited_ns: f.number().unwrap_or(0),
         })
     }
 }
 
-/// A thread's name, from when it got it on; of several the last counts.
+/// A thread's name, written when the thread gets it. If there are several, the last one counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadName {
-    /// Its number in the trace.
+    /// The thread's number in the trace.
     pub thread: u32,
-    /// The name, as the kernel has it: at most 15 bytes.
+    /// The name as the kernel has it: at most 15 bytes.
     pub name: String,
 }
 
@@ -285,13 +285,13 @@ impl ThreadName {
 /// The process's orderly end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Finished {
-    /// When.
+    /// The time of the end, in ticks.
     pub ticks: u64,
-    /// The same moment of `CLOCK_MONOTONIC_RAW`, in nanoseconds.
+    /// The same moment on `CLOCK_MONOTONIC_RAW`, in nanoseconds.
     pub ns: u64,
-    /// Bytes of records lost for want of room, before this.
+    /// Bytes of records lost before the end for lack of space.
     pub dropped: u64,
-    /// Threads recorded.
+    /// The number of threads recorded.
     pub threads: u64,
 }
 

@@ -1,9 +1,9 @@
-//! What is wrong with a file, where, and what to do.
+//! Errors of the format: what is wrong with a file, where, and what to do.
 
 use std::fmt;
 
-/// A file, or a part of one, that is not what the format says. The text is one sentence or two:
-/// what was found, what was expected, what to do.
+/// A file, or a part of one, that does not match the format. The text is one sentence or two: what
+/// was found, what was expected, what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormatError {
     /// Offset in the file, in bytes.
@@ -13,7 +13,7 @@ pub struct FormatError {
 }
 
 impl FormatError {
-    /// An error at `offset`.
+    /// Creates an error at `offset`.
     pub fn new(offset: u64, what: impl Into<String>) -> Self {
         FormatError {
             offset,

@@ -13,16 +13,16 @@ pub enum WaitFor<'a> {
     Scope(u32, u64),
     /// These tasks.
     Tasks(References<'a>),
-    /// These signals, by number (each reference's second part; the first is 0).
+    /// These signals, by number: the second part of each reference. The first part is 0.
     Signals(References<'a>),
     /// Children that a task with these dependences ([`wire::dependence`] kind, address) would
     /// depend on.
     Dependences(References<'a>),
-    /// Parts of the unrecorded subtree that the task is in.
+    /// Stolen parts of the skipped subtree that the task is in.
     Parts,
 }
 
-/// A list of tasks, signals or dependences in a record, decoded as it is walked.
+/// A list of tasks, signals or dependences in a record, decoded during iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct References<'a> {
     bytes: &'a [u8],
@@ -31,16 +31,16 @@ pub struct References<'a> {
 }
 
 impl References<'_> {
-    /// Number of items.
+    /// The number of items.
     pub fn len(&self) -> u64 {
         self.count
     }
-    /// True for none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
-    /// The items: (thread, count) of tasks, (0, number) of signals, (kind, address) of dependences,
-    /// (label, increase) of readings.
+    /// The items: (thread, count) for tasks, (0, number) for signals, (kind, address) for
+    /// dependences, (label, increase) for readings.
     pub fn iter(&self) -> impl Iterator<Item = TaskRef> + '_ {
         let mut at = 0;
         (0..self.count).map_while(move |_| {
@@ -54,7 +54,7 @@ impl References<'_> {
     }
 }
 
-/// A record; see [`Kind`] for what each means. Sites written as site + 1 are `None` for 0.
+/// A record; see [`Kind`] for the meaning of each. Sites written as site + 1 are `None` for 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(
     missing_docs,
@@ -160,7 +160,7 @@ pub enum Event<'a> {
         task: TaskRef,
         on: References<'a>,
     },
-    /// (Counter label, increase).
+    /// Pairs of counter label and increase.
     Readings(References<'a>),
     ResumeStopped(Stop),
     Unrecorded {
@@ -187,22 +187,22 @@ pub enum Event<'a> {
         tasks: u64,
         scopes: u64,
         yields: u64,
-        /// (0, [`crate::thread_state::TaskState`]).
+        /// Pairs of 0 and a [`crate::thread_state::TaskState`].
         stack: References<'a>,
     },
 }
 
-/// Which stop a task goes on from ([`Kind::ResumeStopped`]).
+/// The stop after which a task goes on ([`Kind::ResumeStopped`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stop {
-    /// The wait or yield of this thread so many ticks before the record.
+    /// The wait or yield on `thread`, `ago` ticks before the record.
     At {
         /// The thread.
         thread: u32,
-        /// How long before.
+        /// Ticks between the stop and the record.
         ago: u64,
     },
-    /// The wait for the signal of this number.
+    /// The wait for the signal with this number.
     Signal(u64),
 }
 
@@ -215,21 +215,20 @@ pub struct Events<'a> {
     bad: bool,
 }
 
-/// Numbers that do not fit are no thread's, site's or label's; they come out as the largest, which
-/// nothing has.
+/// Numbers that do not fit become the largest number, which no thread, site or label has.
 #[inline]
 fn thread_of(v: u64) -> u32 {
     u32::try_from(v).unwrap_or(u32::MAX)
 }
 
-/// Site + 1 or thread + 1; 0 = unknown.
+/// Decodes site + 1 or thread + 1, where 0 means unknown.
 #[inline]
 fn optional(v: u64) -> Option<u32> {
     v.checked_sub(1).map(thread_of)
 }
 
 impl<'a> Events<'a> {
-    /// Over a chunk's payload, with its base time.
+    /// Walks over a chunk's payload, with the chunk's base time.
     pub fn new(payload: &'a [u8], base_ticks: u64) -> Events<'a> {
         Events {
             bytes: payload,
@@ -239,19 +238,18 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Offset in the payload of the record to be read next (of the bad one, when the walk ended
-    /// there).
+    /// Offset in the payload of the next record, or of the bad one if the walk ended there.
     pub fn offset(&self) -> usize {
         self.at
     }
 
-    /// True when the walk ended at bytes that are no record.
+    /// Whether the walk ended at bytes that are not a record.
     pub fn is_bad(&self) -> bool {
         self.bad
     }
 
-    /// The time of the record to be read next, whose head alone is looked at; `None` at the end, at
-    /// padding, and where no head is.
+    /// The time of the next record, of which only the head is read; `None` at the end, at padding,
+    /// and where there is no valid head.
     #[inline]
     pub fn peek(&self) -> Option<u64> {
         let mut at = self.at;
@@ -291,7 +289,7 @@ impl<'a> Events<'a> {
         })
     }
 
-    /// The next record, whichever it is.
+    /// Decodes the next record of any kind.
     #[inline(never)]
     fn any(&mut self) -> Option<(u64, Event<'a>)> {
         let first = *self.bytes.get(self.at)?;
@@ -489,7 +487,7 @@ impl<'a> Iterator for Events<'a> {
     type Item = (u64, Event<'a>);
 
     /// The next record and its time in ticks; `None` at the end, at padding, and at bytes that are
-    /// no record ([`Events::is_bad`]).
+    /// not a record ([`Events::is_bad`]).
     #[inline]
     fn next(&mut self) -> Option<(u64, Event<'a>)> {
         self.fast_decode().or_else(|| self.any())

@@ -1,21 +1,21 @@
-//! The folded record (MODEL.md §7): what [`crate::wire::Kind::Folded`] carries, and what readers
-//! make of it: a subtree that ran on one thread, reduced to what the measures need. Readers put
-//! places where the file has sites.
+//! The folded record (MODEL.md §7), which [`crate::wire::Kind::Folded`] carries: a subtree that ran
+//! on one thread, reduced to the values that the measures need. Readers replace the file's sites by
+//! places.
 
 mod head;
 mod places;
 
 use self::head::Head;
 pub use self::head::{Paths, Sums};
-use self::places::{MOST_PAIRS, Places};
+use self::places::{MAX_PAIRS, Places};
 use crate::entry::{Fields, push_varint};
 
-/// What a folded subtree keeps of one spawn site inside it.
+/// The values of one spawn site inside a folded subtree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FoldedSite {
-    /// The site (a reader: its place).
+    /// The site, or the place once a reader has resolved it.
     pub site: u32,
-    /// Task instances created there inside the fold.
+    /// The number of task instances created there inside the fold.
     pub count: u64,
     /// Work of the outermost instances with their descendants, in ticks.
     pub work: u64,
@@ -28,53 +28,53 @@ pub struct FoldedSite {
     pub lengths: Vec<u64>,
 }
 
-/// A folded subtree; the strand it hangs on has its start and end.
+/// A folded subtree. Start and end are those of the strand that carries it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FoldedRecord {
     /// Work inside, in raw ticks.
     pub work: u64,
-    /// Span inside, in raw ticks: the envelope's point with most weight at burden 0.
+    /// Span inside, in raw ticks: the weight of the heaviest path at burden 0.
     pub span: u64,
-    /// Upper envelope of (path weight, burdened edges on it) over all paths through, at most 8
-    /// points, by falling weight.
+    /// Upper envelope of (path weight, burdened edges on it) over all paths through the subtree: at
+    /// most 8 points, by falling weight.
     pub envelope: Vec<(u64, u32)>,
-    /// Tasks created inside.
+    /// The number of tasks created inside.
     pub tasks: u64,
-    /// Deferred creates inside.
+    /// The number of deferred creates inside.
     pub spawns: u64,
-    /// Waits inside.
+    /// The number of waits inside.
     pub syncs: u64,
-    /// Strands inside.
+    /// The number of strands inside.
     pub strands: u64,
-    /// Levels below the folded task.
+    /// The number of levels below the folded task.
     pub levels: u32,
     /// Integral of the number of ready tasks over the fold's time, in task·ticks.
     pub ready_integral: u64,
-    /// Per site.
+    /// Values per site.
     pub sites: Vec<FoldedSite>,
-    /// Work per block: (where it starts, where it ends, ticks). In the file sites + 1, and 0 for
-    /// unknown ones; a reader: places, and `u32::MAX`.
+    /// Work per block: (start, end, ticks). In the file, start and end are sites + 1, or 0 if
+    /// unknown. In a reader they are places, or `u32::MAX`.
     pub blocks: Vec<(u32, u32, u64)>,
-    /// Ticks that the recorder's probes took in the strands inside, where all weights here leave
-    /// them out; 0 where they are still in.
+    /// Ticks that the recorder's probes took in the strands inside, if the weights here exclude
+    /// them; 0 if the weights still include them.
     pub probes: u64,
-    /// Ticks between the strands inside, in which the thread ran the runtime: at each moment of
-    /// them a strand of the subtree stood ready, and this thread was free for it (MODEL.md §5). In
-    /// a record that leaves it out 0.
+    /// Ticks between the strands inside, in which the thread ran the runtime. At each moment of
+    /// this time, a strand of the subtree was ready and this thread was free for it (MODEL.md §5).
+    /// 0 if the record does not have it.
     pub between: u64,
-    /// Ticks in which the thread was off the CPU in the strands inside or between them; all that
-    /// the record says is without them. 0 where that is not known: then they are still in.
+    /// Ticks in which the thread was off the CPU, in or between the strands inside. All other
+    /// fields exclude this time. 0 if not known; then they still include it.
     pub off_cpu: u64,
-    /// The same of the time in which the thread folded the subtree.
+    /// Ticks in which the thread was off the CPU while it folded the subtree.
     pub folding_off_cpu: u64,
-    /// Where it was folded from, when that was done while a trace was read: bytes of its thread's
-    /// records before the first one inside, and tasks that the thread had created before.
+    /// The source of a record that was folded while a trace was read: bytes of its thread's records
+    /// before the first one inside, and tasks that the thread had created before.
     pub source: Option<(u64, u64)>,
 }
 
 impl FoldedRecord {
-    /// Weight of the heaviest path through, when each burdened edge costs `burden`, and that burden
-    /// excluded or not is the caller's business: returns (weight + burden·edges) maximised.
+    /// The weight of the heaviest path through the subtree if each burdened edge costs `burden`:
+    /// the maximum of weight + burden · edges.
     pub fn path(&self, burden: u64) -> u128 {
         head::heaviest(&self.envelope, self.span, burden)
     }
@@ -119,9 +119,9 @@ impl FoldedRecord {
             push_varint(out, site.span);
             push_varint(out, site.critical_work);
             let zeros = site.lengths.iter().take_while(|&&n| n == 0);
-            let none = zeros.take(MOST_NONE).count();
+            let none = zeros.take(MAX_EMPTY_LENGTHS).count();
             let some = site.lengths.len() - none;
-            push_varint(out, none as u64 | (some as u64) << NONE_BITS);
+            push_varint(out, none as u64 | (some as u64) << EMPTY_LENGTHS_BITS);
             for &n in &site.lengths[none..] {
                 push_varint(out, n);
             }
@@ -152,8 +152,8 @@ impl FoldedRecord {
         }
     }
 
-    /// What follows from the rest of the record, and is left out; and what else is in it. `places`
-    /// are those of its blocks.
+    /// The flags for fields that are left out because they follow from others, and for optional
+    /// fields. `places` is the bit set of its blocks.
     fn told(&self, places: Option<u64>) -> u64 {
         let counted = |site: &FoldedSite| Some(site.count) == sum(site.lengths.iter());
         let blocks = sum(self.blocks.iter().map(|b| &b.2));
@@ -174,8 +174,8 @@ impl FoldedRecord {
         is.iter().map(|&(bit, is)| if is { bit } else { 0 }).sum()
     }
 
-    /// The pairs of places that are blocks, as a set of bits, where all of them are of the record's
-    /// few sites or unknown, in order.
+    /// The start and end places of the blocks as a bit set; `None` unless they are all unknown or
+    /// among the record's few sites, and in order.
     fn block_places(&self) -> Option<u64> {
         let places = Places::of(&self.sites)?;
         let mut bits = 0;
@@ -189,15 +189,15 @@ impl FoldedRecord {
         Some(bits)
     }
 
-    /// Reads a record; `None` when the bytes are none.
+    /// Reads a record; `None` if the bytes are not one.
     pub fn decode(bytes: &[u8]) -> Option<FoldedRecord> {
         let mut record = FoldedRecord::default();
         record.read(bytes)?;
         Some(record)
     }
 
-    /// Becomes the record in these bytes, in the memory that its lists have; `None`, and anything,
-    /// when the bytes are none.
+    /// Reads the record in these bytes into this one, reusing its lists. Returns `None` if the
+    /// bytes are not a record; the contents are then unspecified.
     pub fn read(&mut self, bytes: &[u8]) -> Option<()> {
         let mut f = Fields::new(bytes);
         let Head { told, sums, paths } = Head::read(&mut f)?;
@@ -205,17 +205,17 @@ impl FoldedRecord {
         (self.tasks, self.spawns, self.syncs) = (sums.tasks, sums.spawns, sums.syncs);
         (self.strands, self.levels) = (sums.strands, sums.levels);
         self.ready_integral = sums.ready_integral;
-        // Readers may keep many of these: no list has more room than it needs.
+        // Readers may keep many records, so no list has more capacity than it needs.
         let envelope = paths.envelope();
         self.envelope.clear();
         self.envelope.reserve_exact(envelope.len());
         self.envelope.extend_from_slice(envelope);
-        let sites = list_length(&mut f, LEAST_SITE, u64::MAX)?;
-        // Those that there are have lists whose memory serves again.
+        let sites = list_length(&mut f, MIN_SITE_BYTES, u64::MAX)?;
+        // Existing sites are reused with their lists.
         self.sites.truncate(usize::try_from(sites).ok()?);
         let known = self.sites.len() as u64;
         self.sites
-            .reserve_exact((sites.min(FEW)).saturating_sub(known) as usize);
+            .reserve_exact((sites.min(MAX_RESERVED_ITEMS)).saturating_sub(known) as usize);
         for i in 0..sites {
             if i >= known {
                 self.sites.push(FoldedSite::default());
@@ -245,11 +245,12 @@ impl FoldedRecord {
         let blocks = if told & PLACES == 0 {
             list_length(f, 2, u64::MAX)?
         } else {
-            bits = f.number().filter(|&bits| bits < 1 << MOST_PAIRS)?;
+            bits = f.number().filter(|&bits| bits < 1 << MAX_PAIRS)?;
             u64::from(bits.count_ones())
         };
         self.blocks.clear();
-        self.blocks.reserve_exact(blocks.min(FEW) as usize);
+        self.blocks
+            .reserve_exact(blocks.min(MAX_RESERVED_ITEMS) as usize);
         let mut rest = self.work;
         for i in 0..blocks {
             let (from, to) = if told & PLACES == 0 {
@@ -272,7 +273,7 @@ impl FoldedRecord {
 }
 
 impl FoldedSite {
-    /// Becomes the next one in a record of so much work.
+    /// Reads the next site of a record with this work.
     fn read(&mut self, f: &mut Fields<'_>, told: u64, work: u64) -> Option<()> {
         self.site = f.number32()?;
         if told & COUNTS == 0 {
@@ -281,7 +282,10 @@ impl FoldedSite {
         self.work = work.wrapping_sub(f.number()?);
         (self.span, self.critical_work) = (f.number()?, f.number()?);
         let length = f.number()?;
-        let (none, some) = (length & MOST_NONE as u64, length >> NONE_BITS);
+        let (none, some) = (
+            length & MAX_EMPTY_LENGTHS as u64,
+            length >> EMPTY_LENGTHS_BITS,
+        );
         if none + some > 64 {
             return None;
         }
@@ -298,53 +302,53 @@ impl FoldedSite {
     }
 }
 
-/// In a record's first number. Its span is the weight of the envelope's first point, and is left
-/// out.
-const SPAN: u64 = 1;
-/// Half of its tasks are spawns, it has as many waits, and as many strands as joins make: all are
+/// Flag in a record's first number: the span is the weight of the envelope's first point, and is
 /// left out.
+const SPAN: u64 = 1;
+/// Flag: the counts are those of joins (half of the tasks are spawns, there are as many waits, and
+/// as many strands as joins make), and are left out.
 const JOINS: u64 = 2;
-/// Counts of its sites are the sums of their lengths, and are left out.
+/// Flag: the counts of the sites are the sums of their lengths, and are left out.
 const COUNTS: u64 = 4;
-/// The work of its blocks adds up to its own: the last one's is left out.
+/// Flag: the work of the blocks adds up to the record's, and that of the last block is left out.
 const BLOCKS: u64 = 8;
-/// Which pairs of its sites' places are blocks is told by a set of bits.
+/// Flag: the blocks' start and end places are a bit set over pairs of places.
 const PLACES: u64 = 16;
-/// It has the time of its probes.
+/// Flag: the record has the time of its probes.
 const PROBES: u64 = 32;
-/// It says where it was folded from.
+/// Flag: the record has its source.
 const SOURCE: u64 = 64;
-/// It has the time between its strands.
+/// Flag: the record has the time between its strands.
 const BETWEEN: u64 = 128;
-/// It has the time in which its thread was off the CPU.
+/// Flag: the record has the time in which its thread was off the CPU.
 const OFF_CPU: u64 = 256;
 
-/// A site takes as many bytes or more.
-const LEAST_SITE: u64 = 5;
+/// The smallest number of bytes of a site.
+const MIN_SITE_BYTES: u64 = 5;
 
-/// Each task has a strand and each join one more, and so has what it all hangs on; `None` for too
-/// many.
+/// The number of strands of a tree of joins: one per task, one more per join, and one for the
+/// strand that carries the record. `None` if there are too many.
 fn strands_of_joins(tasks: u64) -> Option<u64> {
     tasks.checked_add(tasks / 2)?.checked_add(1)
 }
 
-/// Items for which room is made before they are read: what a damaged record says of its length
+/// The number of items for which memory is reserved before they are read, so that a damaged length
 /// costs nothing.
-const FEW: u64 = 64;
+const MAX_RESERVED_ITEMS: u64 = 64;
 
-/// Lengths without a task, shorter than any task there is, that are only counted. More are written,
-/// so that a few bytes don't take much memory.
-const MOST_NONE: usize = (1 << NONE_BITS) - 1;
-/// Their count is in as many bits, below that of the others.
-const NONE_BITS: usize = 4;
+/// The largest number of leading lengths without a task that are only counted. More are written
+/// out, so that a few bytes cannot take much memory.
+const MAX_EMPTY_LENGTHS: usize = (1 << EMPTY_LENGTHS_BITS) - 1;
+/// The bits that hold this number, below the number of the other lengths.
+const EMPTY_LENGTHS_BITS: usize = 4;
 
-/// `None` for one that is too large.
+/// The sum; `None` on overflow.
 fn sum<'a>(mut of: impl Iterator<Item = &'a u64>) -> Option<u64> {
     of.try_fold(0, |sum: u64, &n| sum.checked_add(n))
 }
 
-/// A list's length, checked against the bytes left (each item takes `least` or more) and against
-/// `most`.
+/// Reads a list's length and checks it against `most` and against the bytes left (each item takes
+/// at least `least` bytes).
 fn list_length(f: &mut Fields<'_>, least: u64, most: u64) -> Option<u64> {
     let length = f.number()?;
     (length <= most && length.checked_mul(least)? <= f.left() as u64).then_some(length)

@@ -1,30 +1,31 @@
-//! How a chunk is handed from the thread that writes it to whoever reads it, while it is written or
-//! after its writer was killed: which store stands before which.
+//! The order of stores by which a thread hands a chunk to a reader, either while the thread writes
+//! the chunk or after the thread was killed.
 //!
-//! A chunk lies in memory that is all zeros at first. Each step ends in one store, with release, of
-//! a word that stands for what was stored before it, and until that store a reader finds the step
-//! before:
+//! A chunk lies in memory that is all zeros at first. Each step ends with one release store of a
+//! word that publishes everything stored before it. Until that store, a reader sees the previous
+//! step:
 //!
-//! | step | what is stored | the word |
+//! | step | stored first | published by |
 //! |---|---|---|
-//! | [`begin`] | the header | its magic: there is a chunk |
-//! | [`append`] | records | the count of committed bytes: they are whole |
-//! | [`seal`] | the checksum | the flags: nothing is added any more |
-//! | `trim` | the checksum; zeros behind the last record | the flags: likewise, and the next chunk begins right behind |
-//! | [`replace`] | the flag [`MOVING`] first, then another chunk: records, header, count | the flags: that chunk is there |
+//! | [`begin`] | the header | the magic: there is a chunk |
+//! | [`append`] | records | the count of committed bytes: these records are whole |
+//! | [`seal`] | the checksum | the flags: no more records are added |
+//! | `trim` | the checksum; zeros behind the last record | the flags: no more records, and the next chunk begins right behind |
+//! | [`replace`] | the flag [`MOVING`] first, then another chunk: records, header, count | the flags: the new chunk is there |
 //!
-//! A thread that folds has two chunks that take turns: [`replace`] puts the full one's records,
-//! folded, into the other one, whose later turn ([`crate::chunk::TURN_BITS`]) makes it count. Where
-//! records leave for a sealed chunk of their own, the other one has the next number already and
-//! does not count until the sealed one is there, which then stands for the full one: by one store.
+//! A thread that folds has two chunks that take turns. [`replace`] writes the records of the full
+//! one, folded, into the other one, which then counts because of its later turn
+//! ([`crate::chunk::TURN_BITS`]). When records leave for a sealed chunk of their own, the other
+//! chunk already has the next number. It does not count until the sealed chunk is there, which
+//! replaces the full one by a single store.
 //!
-//! Front ends do [`append`] by hand, on their hot path, and end it in
+//! Front ends do [`append`] by hand on their hot path, and end it with
 //! [`wire::commit`](crate::wire::commit).
 //!
-//! A reader that takes magic, flags and count with acquire, in that order, finds whole records, and
-//! all of them where the flags say sealed. One that looks at later chunks before earlier ones
-//! misses none in between. `tests/it/hand_off.rs` has both checked by a model checker, and a writer
-//! killed after each of its stores.
+//! A reader that loads magic, flags and count with acquire, in that order, finds whole records, and
+//! all of them if the flags say sealed. A reader that looks at later chunks before earlier ones
+//! misses none in between. `tests/it/hand_off.rs` checks both with a model checker, and with a
+//! writer killed after each of its stores.
 
 use core::sync::atomic::{Ordering, fence};
 
@@ -34,7 +35,7 @@ use crate::chunk::{
 };
 use crate::wire::{Count, SLACK, commit};
 
-/// A word of a chunk's header that a step ends in.
+/// The word of a chunk's header that ends a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Word {
     /// The first four bytes, little-endian.
@@ -43,17 +44,17 @@ pub enum Word {
     Flags,
 }
 
-/// A chunk's memory, its header and what is set aside for its payload.
+/// A chunk's memory: its header and the space for its payload.
 pub trait Memory {
-    /// Its count of committed bytes, at [`COMMITTED_AT`].
+    /// The count of committed bytes, at [`COMMITTED_AT`].
     type Count: Count;
 
     /// See [`Memory::Count`].
     fn count(&self) -> &Self::Count;
-    /// Bytes set aside for the payload.
+    /// The size of the payload area in bytes.
     fn capacity(&self) -> usize;
     /// Stores bytes at an offset from the chunk's beginning, in no particular order. They are
-    /// within the chunk, and no word of [`Word`] and no count is among them.
+    /// within the chunk and contain no [`Word`] and no count.
     fn write(&self, at: usize, bytes: &[u8]);
     /// Calls `f` with bytes that the calling thread wrote.
     fn read<R>(&self, at: usize, length: usize, f: impl FnOnce(&[u8]) -> R) -> R;
@@ -61,16 +62,16 @@ pub trait Memory {
     fn store(&self, word: Word, value: u32, order: Ordering);
 }
 
-/// Begins a chunk in memory that is all zeros. The header's capacity is the memory's; nothing is
-/// committed.
+/// Begins a chunk in memory that is all zeros. The header's capacity becomes the memory's. No
+/// records are committed.
 pub fn begin(memory: &impl Memory, header: ChunkHeader) {
     begin_as(memory, header, 0);
 }
 
-/// Begins a chunk in memory that is all zeros, with these records in it. The header's capacity is
-/// the memory's. False, and nothing was stored, when there is no room for them.
+/// Begins a chunk in memory that is all zeros, with these records in it. The header's capacity
+/// becomes the memory's. Returns false and stores nothing if the records do not fit.
 pub fn begin_with(memory: &impl Memory, header: ChunkHeader, records: &[u8]) -> bool {
-    // Until it is whole, a reader passes over the place.
+    // A reader skips the place until the chunk is complete.
     let fits = records.len() <= memory.capacity();
     if fits {
         begin_as(memory, header, MOVING);
@@ -91,9 +92,8 @@ fn begin_as(memory: &impl Memory, header: ChunkHeader, flags: u8) {
     );
 }
 
-/// Makes a chunk, whose writer this is, another one with these records in it; in between it is
-/// none. The header's capacity is the memory's. False, and nothing has changed, when there is no
-/// room for them.
+/// Replaces the contents of a chunk owned by the caller. In between, readers skip it. The header's
+/// capacity becomes the memory's. Returns false and changes nothing if the records do not fit.
 pub fn replace(memory: &impl Memory, header: ChunkHeader, records: &[u8]) -> bool {
     if records.len() > memory.capacity() {
         return false;
@@ -106,12 +106,12 @@ pub fn replace(memory: &impl Memory, header: ChunkHeader, records: &[u8]) -> boo
     true
 }
 
-/// Makes a chunk none, of which only the place is known.
+/// Marks a chunk as invalid: readers skip it but keep its extent.
 pub fn invalidate(memory: &impl Memory) {
     memory.store(Word::Flags, u32::from(MOVING), Ordering::Release);
 }
 
-/// Stores all of a chunk but its words.
+/// Stores everything in a chunk except its words.
 fn store_all(memory: &impl Memory, header: &ChunkHeader, records: &[u8]) {
     let header = ChunkHeader {
         capacity: u32::try_from(memory.capacity()).unwrap_or(u32::MAX),
@@ -127,8 +127,8 @@ fn store_all(memory: &impl Memory, header: &ChunkHeader, records: &[u8]) {
     memory.write(COMMITTED_AT + 8, &bytes[COMMITTED_AT + 8..]);
 }
 
-/// Adds whole records behind the first `used` bytes of the payload; false when there is no room for
-/// them.
+/// Appends whole records behind the first `used` bytes of the payload. Returns false if they do not
+/// fit.
 pub fn append(memory: &impl Memory, used: usize, records: &[u8]) -> bool {
     let end = used.saturating_add(records.len());
     if end > memory.capacity() {
@@ -139,16 +139,16 @@ pub fn append(memory: &impl Memory, used: usize, records: &[u8]) -> bool {
     true
 }
 
-/// Seals a chunk, whose writer this is; how many bytes it has.
+/// Seals a chunk owned by the caller. Returns the number of committed bytes.
 pub fn seal(memory: &impl Memory) -> usize {
     let committed = checksummed(memory);
     memory.store(Word::Flags, u32::from(SEALED), Ordering::Release);
     committed
 }
 
-/// Seals a chunk so that another one can begin right behind its last record: at the offset from its
-/// beginning that is given back. `None`, and nothing has changed, when less than `least` bytes
-/// would be left.
+/// Seals a chunk so that another one can begin right behind its last record. Returns the offset of
+/// that place from the chunk's beginning, or `None`, with nothing changed, if fewer than `least`
+/// bytes would be left.
 pub fn seal_short(memory: &impl Memory, least: usize) -> Option<usize> {
     let committed = usize::try_from(memory.count().load(Ordering::Relaxed)).ok()?;
     let end = (CHUNK_HEADER_SIZE + committed).next_multiple_of(ALIGNMENT);
@@ -157,8 +157,8 @@ pub fn seal_short(memory: &impl Memory, least: usize) -> Option<usize> {
         return None;
     }
     let committed = checksummed(memory);
-    // Stores go beyond a record's end; the next chunk begins in zeros, and a reader takes anything
-    // else for damage.
+    // Stores reach beyond a record's end. The next chunk begins in zeros, and a reader takes
+    // anything else for damage.
     let rest = memory.capacity() - committed;
     memory.write(
         CHUNK_HEADER_SIZE + committed,
@@ -168,7 +168,7 @@ pub fn seal_short(memory: &impl Memory, least: usize) -> Option<usize> {
     Some(end)
 }
 
-/// Stores the checksum of what is committed, and says how much that is.
+/// Stores the checksum of the committed bytes. Returns their number.
 fn checksummed(memory: &impl Memory) -> usize {
     let committed = memory.count().load(Ordering::Relaxed);
     let committed = usize::try_from(committed)

@@ -9,16 +9,16 @@ pub const MAGIC: [u8; 8] = *b"\x89WSPAN\r\n";
 pub const VERSION: u32 = 1;
 /// Size of the header page; the first chunk follows it.
 pub const HEADER_SIZE: usize = 4096;
-/// Offset of the count of dropped bytes, which the recorder raises while it runs (not in the
-/// header's checksum).
+/// Offset of the count of dropped bytes, which the recorder increases while it runs (not covered by
+/// the header's checksum).
 pub const DROPPED_AT: usize = 128;
-/// Offset of the [`Lack`] that ended recording early (not in the header's checksum).
+/// Offset of the [`Lack`] that ended recording early (not covered by the header's checksum).
 pub const LACK_AT: usize = 136;
-/// Bytes of the page that its checksum covers; the checksum stands right behind them.
-const CHECKED: usize = 112;
+/// Bytes of the page that its checksum covers. The checksum follows right behind them.
+const CHECKED_SIZE: usize = 112;
 const BYTE_ORDER: u32 = 0x0102_0304;
 
-/// What the ticks of a trace are.
+/// The unit of a trace's ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u32)]
 pub enum ClockKind {
@@ -30,11 +30,11 @@ pub enum ClockKind {
     Nanoseconds = 2,
 }
 
-/// What there was too little of when records began to be lost.
+/// The resource that ran out when records began to be lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u32)]
 pub enum Lack {
-    /// Room on the disk, or below the limit of a file's size.
+    /// Disk space, or the limit of a file's size.
     #[default]
     Disk = 0,
     /// Memory, or address space.
@@ -43,32 +43,32 @@ pub enum Lack {
     File = 2,
 }
 
-/// What the header page says.
+/// The contents of the header page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FileHeader {
-    /// What ticks are.
+    /// The unit of the ticks.
     pub clock: ClockKind,
-    /// The recorded process.
+    /// The id of the recorded process.
     pub pid: u32,
-    /// Page size of the machine.
+    /// Page size of the machine, in bytes.
     pub page_size: u32,
     /// Wall-clock time of the start of recording, in nanoseconds since 1970 (UTC).
     pub realtime_ns: u64,
     /// Ticks at the start of recording.
     pub start_ticks: u64,
-    /// `CLOCK_MONOTONIC_RAW` at the same moment, in nanoseconds.
+    /// `CLOCK_MONOTONIC_RAW` at the start of recording, in nanoseconds.
     pub start_ns: u64,
-    /// Length of a finished file in bytes; 0 for what a recorded process left behind (a spool
-    /// file).
+    /// Length of a finished file in bytes; 0 for a spool file, as a recorded process leaves it
+    /// behind.
     pub length: u64,
-    /// Bytes of records that were lost because there was no room for them.
+    /// Bytes of records that were lost for lack of space.
     pub dropped: u64,
-    /// Why.
+    /// The resource that ran out.
     pub lack: Lack,
 }
 
 impl FileHeader {
-    /// The page.
+    /// The page's bytes.
     pub fn encode(&self) -> [u8; HEADER_SIZE] {
         let mut page = [0u8; HEADER_SIZE];
         page[0..8].copy_from_slice(&MAGIC);
@@ -83,8 +83,8 @@ impl FileHeader {
         page[48..56].copy_from_slice(&self.start_ticks.to_le_bytes());
         page[56..64].copy_from_slice(&self.start_ns.to_le_bytes());
         page[64..72].copy_from_slice(&self.length.to_le_bytes());
-        let sum = checksum(&page[..CHECKED], 0);
-        page[CHECKED..CHECKED + 8].copy_from_slice(&sum.to_le_bytes());
+        let sum = checksum(&page[..CHECKED_SIZE], 0);
+        page[CHECKED_SIZE..CHECKED_SIZE + 8].copy_from_slice(&sum.to_le_bytes());
         page[DROPPED_AT..DROPPED_AT + 8].copy_from_slice(&self.dropped.to_le_bytes());
         page[LACK_AT..LACK_AT + 4].copy_from_slice(&(self.lack as u32).to_le_bytes());
         page
@@ -93,7 +93,7 @@ impl FileHeader {
     /// Reads the header page of a file.
     ///
     /// # Errors
-    /// No trace, one of another version or byte order, or a damaged page.
+    /// The file is not a trace, has another version or byte order, or its header page is damaged.
     pub fn decode(bytes: &[u8]) -> Result<FileHeader, FormatError> {
         if bytes.is_empty() {
             return Err(FormatError::new(
@@ -139,10 +139,10 @@ impl FileHeader {
             );
             return Err(FormatError::new(8, what));
         }
-        let sum = u64::from_le_bytes(array(page, CHECKED));
-        if sum != checksum(&page[..CHECKED], 0) {
+        let sum = u64::from_le_bytes(array(page, CHECKED_SIZE));
+        if sum != checksum(&page[..CHECKED_SIZE], 0) {
             return Err(FormatError::new(
-                CHECKED as u64,
+                CHECKED_SIZE as u64,
                 "the header's checksum does not match its content: the file is damaged; copy it again, or record again",
             ));
         }
@@ -180,7 +180,7 @@ impl FileHeader {
     }
 }
 
-/// True when `bytes` begin like a recorded trace (of any version).
+/// Whether `bytes` begin like a recorded trace (of any version).
 pub fn is_recorded(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }

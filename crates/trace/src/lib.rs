@@ -1,12 +1,11 @@
-//! The recorded trace's file format: records, chunks, writer and reader. Depends on nothing but
-//! `std`, so that recorder, stand-ins and readers can share it. docs/format.md describes every
-//! byte.
+//! The recorded trace's file format: records, chunks, writer and reader. It depends only on `std`,
+//! so that recorder, stand-ins and readers can share it. docs/format.md describes every byte.
 //!
-//! A file is one [`header::FileHeader`] page and then chunks ([`chunk::ChunkHeader`] and payload).
-//! What a payload holds depends on the chunk's kind: the events of one thread ([`wire`], decoded by
-//! [`event`]), or a run of [`entry`] records (sites, labels, notes, mappings, …). [`reader`] walks
-//! the chunks of a file in memory, [`writer`] writes whole ones, and [`sealed_copy`] turns what a
-//! process left behind into a compact, checksummed file.
+//! A file is one [`header::FileHeader`] page followed by chunks ([`chunk::ChunkHeader`] and
+//! payload). A payload holds the events of one thread ([`wire`], decoded by [`event`]), or a run of
+//! [`entry`] records (sites, labels, notes, mappings, …), depending on the chunk's kind. [`reader`]
+//! walks the chunks of a file in memory, [`writer`] writes whole ones, and [`sealed_copy`] turns
+//! the file that a process left behind into a compact, checksummed one.
 
 pub mod bundle;
 pub mod checksum;

@@ -1,22 +1,22 @@
-//! Times off the CPU as the kernel told them: chunks of `off` records alone, behind all of a
-//! thread's own, with which its time begins anew.
+//! Off-CPU times from the kernel: chunks that contain only `off` records. They follow all of a
+//! thread's own chunks, and their times start again from the beginning.
 
 use crate::entry::push_varint;
 use crate::event::{Event, Events};
 use crate::wire::Kind;
 
-/// True for a chunk's records that are times off the CPU and nothing else: they need no record
-/// before them.
+/// Whether a chunk's records are all off-CPU times. Such records do not depend on records before
+/// them.
 pub fn is_off_cpu(payload: &[u8], base_ticks: u64) -> bool {
     let mut events = Events::new(payload, base_ticks).peekable();
     events.peek().is_some() && events.all(|(_, event)| matches!(event, Event::Off { .. }))
 }
 
-/// Appends a record, `delta` ticks after the one before: the thread was off the CPU for so many
+/// Appends a record, `delta` ticks after the one before: the thread was off the CPU for `ticks`
 /// ticks until then.
 pub fn push_off(payload: &mut Vec<u8>, delta: u64, ticks: u64, blocked: bool) {
-    // The head's length stands in its first byte. The wire's own writer stores past the end, so the
-    // shortest head is made here.
+    // The head's length is in its first byte. The general writer stores bytes past the end, so the
+    // shortest head is built here.
     let delta = delta.min((1 << 56) - 1);
     let bytes = delta.to_le_bytes();
     let length = (64 - delta.leading_zeros() as usize).div_ceil(8);
@@ -26,8 +26,8 @@ pub fn push_off(payload: &mut Vec<u8>, delta: u64, ticks: u64, blocked: bool) {
     push_varint(payload, ticks);
 }
 
-/// The part between two moments of such a chunk, counted from the first of them; empty if nothing
-/// of it lies there.
+/// The part of such a chunk between two moments, whose ticks count from the first of them; empty if
+/// there is none.
 pub fn clipped(payload: &[u8], base_ticks: u64, from: u64, to: u64) -> Vec<u8> {
     let mut part = Vec::new();
     let mut last = from;

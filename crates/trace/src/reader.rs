@@ -5,41 +5,41 @@ use crate::chunk_generations;
 use crate::error::FormatError;
 use crate::header::{FileHeader, HEADER_SIZE};
 
-/// What to do about damage.
+/// How to handle damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tolerance {
     /// The first damage ends the walk with an error.
     Strict,
-    /// Damaged chunks are left out and listed in [`Chunks::damage`].
+    /// Damaged chunks are skipped and listed in [`Chunks::damage`].
     Tolerant,
 }
 
 /// A file in memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Trace<'a> {
-    /// Its header.
+    /// The file's header.
     pub header: FileHeader,
     bytes: &'a [u8],
 }
 
-/// A chunk of the file; its bytes are checked as far as they can be.
+/// A chunk of the file. Its bytes are checked as far as possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chunk<'a> {
-    /// Offset of its header in the file.
+    /// Offset of the chunk's header in the file.
     pub offset: u64,
-    /// What it holds.
+    /// The chunk's kind.
     pub kind: ChunkKind,
     /// The thread whose events these are.
     pub thread: u32,
-    /// Which chunk of that thread (or kind) it is.
+    /// The chunk's number among those of its thread (or kind).
     pub seq: u32,
-    /// False for a chunk that was still being written when its process ended.
+    /// False if the chunk was still being written when its process ended.
     pub sealed: bool,
-    /// Time that the first record's ticks count from.
+    /// The time from which the first record's ticks count.
     pub base_ticks: u64,
-    /// `CLOCK_MONOTONIC_RAW` at that time, in nanoseconds; 0 when not known.
+    /// `CLOCK_MONOTONIC_RAW` at that time, in nanoseconds; 0 if not known.
     pub base_ns: u64,
-    /// Its whole records.
+    /// The chunk's whole records.
     pub payload: &'a [u8],
 }
 
@@ -47,7 +47,8 @@ impl<'a> Trace<'a> {
     /// Reads the header of the file in `bytes`.
     ///
     /// # Errors
-    /// No trace, one of another version, or a damaged header (see [`FileHeader::decode`]).
+    /// The file is not a trace, has another version, or its header is damaged (see
+    /// [`FileHeader::decode`]).
     pub fn open(bytes: &'a [u8]) -> Result<Trace<'a>, FormatError> {
         Ok(Trace {
             header: FileHeader::decode(bytes)?,
@@ -58,14 +59,14 @@ impl<'a> Trace<'a> {
     /// The chunks, in the order of the file.
     pub fn chunks(&self, tolerance: Tolerance) -> Chunks<'a> {
         let mut chunks = self.all_chunks(tolerance);
-        // In a complete file every chunk counts.
+        // In a complete file, every chunk counts.
         if self.header.length == 0 {
             chunks.hidden = chunk_generations::superseded(self);
         }
         chunks
     }
 
-    /// The chunks with those that others stand for.
+    /// The chunks, including those that another chunk has replaced.
     pub(crate) fn all_chunks(&self, tolerance: Tolerance) -> Chunks<'a> {
         Chunks {
             hidden: Vec::new(),
@@ -87,31 +88,31 @@ impl<'a> Trace<'a> {
     }
 }
 
-/// Damage is listed up to this many; more is only counted.
+/// The largest number of damaged places that are listed. All others are only counted.
 const LISTED_DAMAGE: usize = 16;
 
 /// Iterator over the chunks of a file.
 #[derive(Debug)]
 pub struct Chunks<'a> {
-    /// Offsets of chunks that don't count.
+    /// Offsets of chunks that do not count.
     hidden: Vec<u64>,
-    /// Checksums are compared.
+    /// Whether checksums are compared.
     pub(crate) checks: bool,
     bytes: &'a [u8],
     at: u64,
     length: u64,
-    /// All chunks must be sealed.
+    /// Whether all chunks must be sealed.
     finished: bool,
     tolerance: Tolerance,
     done: bool,
-    /// What was left out so far, the first 16 ([`Tolerance::Tolerant`]).
+    /// The first 16 damaged places that were skipped ([`Tolerance::Tolerant`]).
     pub damage: Vec<FormatError>,
-    /// How much was left out, listed or not.
+    /// The number of damaged places that were skipped, listed or not.
     pub damaged: u64,
 }
 
 impl<'a> Chunks<'a> {
-    /// `Some` when the walk ends here with an error.
+    /// Reports damage. `Some` if the walk ends here with an error.
     fn report(&mut self, error: FormatError) -> Option<FormatError> {
         self.damaged += 1;
         if self.tolerance == Tolerance::Strict {
@@ -124,7 +125,7 @@ impl<'a> Chunks<'a> {
         None
     }
 
-    /// A finished file must be as long as its header says.
+    /// Checks that a finished file is as long as its header says.
     fn check_length(&mut self) -> Option<FormatError> {
         let found = self.bytes.len() as u64;
         if self.length == 0 || found == self.length {
@@ -242,7 +243,7 @@ impl<'a> Iterator for Chunks<'a> {
             }
             let Some(header) = ChunkHeader::decode(rest) else {
                 // A process that is killed while it adds a chunk leaves zeros there, or a header
-                // whose magic is still to come; anything else is damage.
+                // whose magic is still missing. Anything else is damage.
                 let next = self.search(self.at + ALIGNMENT as u64);
                 let gap = &rest[..next.map_or(rest.len(), |n| (n - self.at) as usize)];
                 let offset = self.at;

@@ -1,5 +1,5 @@
-//! Turns what a process left behind into a compact file: every chunk trimmed to its whole records
-//! and sealed.
+//! Turns the file that a process left behind into a compact one: every chunk is trimmed to its
+//! whole records and sealed.
 
 use std::io::{self, Seek, Write};
 
@@ -8,25 +8,25 @@ use crate::error::FormatError;
 use crate::reader::{Chunk, Tolerance, Trace};
 use crate::writer::TraceWriter;
 
-/// What was copied.
+/// Statistics of a copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sealed {
-    /// Chunks copied.
+    /// The number of chunks copied.
     pub chunks: u64,
     /// Bytes of events copied.
     pub event_bytes: u64,
-    /// Damage met and left out (of a file that was not simply cut short by its process's death
-    /// there is none).
+    /// Damage that was found and skipped. A file that was only cut short by its process's death has
+    /// none.
     pub damage: Vec<FormatError>,
-    /// True when the process came to its end in an orderly way.
+    /// Whether the process ended in an orderly way.
     pub finished: bool,
 }
 
-/// Copies all chunks of `trace` but those of the kinds in `except` (which the caller writes itself)
-/// to `writer`.
+/// Copies all chunks of `trace` to `writer`, except those of the kinds in `except`, which the
+/// caller writes itself.
 ///
 /// # Errors
-/// Those of the writer's output. Damage in `trace` is left out and listed.
+/// The output's write errors. Damage in `trace` is skipped and listed.
 pub fn copy_sealed<W: Write + Seek>(
     trace: &Trace<'_>,
     except: &[ChunkKind],
@@ -35,12 +35,12 @@ pub fn copy_sealed<W: Write + Seek>(
     copy_with_records(trace, except, |_| None, writer)
 }
 
-/// Copies the chunks of `trace` as [`copy_sealed`] does, with other records in some of them.
+/// Copies the chunks of `trace` like [`copy_sealed`], but replaces the records of some of them.
 ///
-/// `records` gives the records to write for a chunk of events; `None` keeps the chunk's own.
+/// `records` returns the records to write for a chunk of events; `None` keeps the chunk's own.
 ///
 /// # Errors
-/// As [`copy_sealed`].
+/// The same as for [`copy_sealed`].
 pub fn copy_with_records<'r, W: Write + Seek>(
     trace: &Trace<'_>,
     except: &[ChunkKind],
@@ -51,7 +51,7 @@ pub fn copy_with_records<'r, W: Write + Seek>(
     let mut chunks = trace.chunks(Tolerance::Tolerant);
     for chunk in chunks.by_ref().flatten() {
         sealed.finished |= chunk.kind == ChunkKind::Finished && !chunk.payload.is_empty();
-        // An empty chunk of events still says that its thread was there.
+        // An empty chunk of events still shows that its thread existed.
         if except.contains(&chunk.kind)
             || chunk.payload.is_empty() && chunk.kind != ChunkKind::Events
         {

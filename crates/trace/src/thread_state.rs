@@ -1,29 +1,29 @@
-//! What a thread has open at a place in its records: enough to read on from there without what
-//! stands before.
+//! The tasks and pools that a thread has open at a place in its records. With them, reading can
+//! start at that place without the records before it.
 //!
-//! The recorder writes it at the head of chunks that may outlive those before them, and a window of
-//! a trace begins with it ([`crate::window`]). It has no names of tasks: what ran before is not in
-//! the trace, and a reader makes roots of it.
+//! The recorder writes this state at the head of chunks that may outlive the chunks before them,
+//! and a window of a trace begins with it ([`crate::window`]). It does not name tasks: the records
+//! of what ran before are not in the trace, and a reader turns such tasks into roots.
 
 use crate::entry::push_varint;
 use crate::event::Event;
 use crate::wire::Kind;
 
-/// A task on a thread's stack, as [`Kind::Restart`] has it.
+/// The state of a task on a thread's stack, as in [`Kind::Restart`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum TaskState {
     /// It runs.
     #[default]
     Running = 0,
-    /// It waits or yielded, and says so when it goes on.
+    /// It waits or yielded; a record follows when it goes on.
     Waiting = 1,
-    /// It stopped as another began on top of it, and goes on when that one is gone.
+    /// It stopped because another task began on top of it, and goes on when that task is gone.
     Interrupted = 2,
 }
 
 impl TaskState {
-    /// The place of this code; other codes are of tasks that wait.
+    /// The state with this code; unknown codes count as waiting.
     pub fn from_code(code: u64) -> TaskState {
         match code {
             0 => TaskState::Running,
@@ -33,29 +33,29 @@ impl TaskState {
     }
 }
 
-/// Tasks on a stack beyond these are not kept; a stack of so many has overflowed.
+/// The largest number of tasks on a stack that is kept. A stack with that many has overflowed.
 const MAX_STACK_DEPTH: usize = 1 << 16;
-/// Pools beyond these are not kept.
+/// The largest number of pools that are kept.
 const MAX_POOLS: usize = 256;
 
-/// A task on a thread's stack, with what a reader keeps of it.
+/// A task on a thread's stack, with the data that a reader keeps for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OnStack<F = ()> {
-    /// What it does.
+    /// The task's state.
     pub state: TaskState,
-    /// The reader's.
+    /// The reader's data.
     pub frame: F,
 }
 
-/// A reader of a thread's records that keeps something of each task on the thread's stack.
-/// [`ThreadState::pass_to`] keeps the stack, and tells it what each record does there.
+/// A reader of a thread's records that keeps data for each task on the thread's stack.
+/// [`ThreadState::pass_to`] maintains the stack and calls the visitor for each change.
 pub trait StackVisitor {
-    /// What is kept of a task.
+    /// The data kept for a task.
     type Frame;
 
-    /// A task begins, or goes on here. The record is `None` for the root of a thread that is no
-    /// worker, and does something as part of no task. `tasks` is the number of tasks that the
-    /// thread has created, by this record too; `below`, the task that was on top.
+    /// A task begins, or goes on here. The record is `None` for the root of a thread that is not a
+    /// worker and acts outside of any task. `tasks` is the number of tasks that the thread has
+    /// created, including by this record. `below` is the task that was on top.
     fn begin(
         &mut self,
         record: Option<&Event<'_>>,
@@ -66,33 +66,33 @@ pub trait StackVisitor {
     /// The task on top waits or yields.
     fn stop(&mut self, _top: &mut Self::Frame, _record: &Event<'_>) {}
 
-    /// The task on top says that it goes on after a stop.
+    /// The task on top goes on after a stop.
     fn resume(&mut self, _top: &mut Self::Frame) {}
 
-    /// The task on top ends, or leaves for another thread.
+    /// The task on top ends, or moves to another thread.
     fn end(&mut self, _ended: Self::Frame, _below: Option<&mut Self::Frame>, _record: &Event<'_>) {}
 }
 
-/// Keeps nothing.
+/// A visitor that keeps nothing.
 impl StackVisitor for () {
     type Frame = ();
     fn begin(&mut self, _: Option<&Event<'_>>, _: u64, _: Option<&mut ()>) {}
 }
 
-/// A thread's counts and stack.
+/// The counts and the stack of a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadState<F = ()> {
-    /// Tasks it created so far.
+    /// The number of tasks it created so far.
     pub tasks: u64,
-    /// Scopes it opened.
+    /// The number of scopes it opened.
     pub scopes: u64,
-    /// Yields it told of.
+    /// The number of yields it recorded.
     pub yields: u64,
     /// Its stack, bottom first.
     pub stack: Vec<OnStack<F>>,
-    /// The pool's worker it is: pool and index.
+    /// The worker that the thread is: pool and index.
     pub worker: Option<(u32, u64)>,
-    /// Pools it told of that have not ended: number and size.
+    /// Its recorded pools that have not ended: number and size.
     pub pools: Vec<(u32, u64)>,
 }
 
@@ -110,15 +110,15 @@ impl<F> Default for ThreadState<F> {
 }
 
 impl ThreadState {
-    /// Goes past a record.
+    /// Applies a record to the state.
     pub fn pass(&mut self, event: &Event<'_>) {
         self.pass_to(event, &mut ());
     }
 }
 
 impl<F> ThreadState<F> {
-    /// True for a thread of which nothing is open and nothing was created: reading may begin with
-    /// it as it is.
+    /// Whether nothing is open and nothing was created, so that reading may begin here without a
+    /// restart record.
     pub fn is_nothing(&self) -> bool {
         (self.tasks, self.scopes, self.yields) == (0, 0, 0)
             && self.stack.is_empty()
@@ -126,14 +126,14 @@ impl<F> ThreadState<F> {
             && self.pools.is_empty()
     }
 
-    /// The task on top runs.
+    /// Whether the task on top runs.
     #[inline]
     pub fn is_running(&self) -> bool {
         let top = self.stack.last();
         top.is_some_and(|top| top.state == TaskState::Running)
     }
 
-    /// Goes past a record, and tells a reader what it does to the stack.
+    /// Applies a record to the state, and calls the visitor for its effect on the stack.
     #[inline(always)]
     pub fn pass_to<V: StackVisitor<Frame = F>>(&mut self, event: &Event<'_>, visitor: &mut V) {
         match event {
@@ -217,7 +217,8 @@ impl<F> ThreadState<F> {
                 yields,
                 stack,
             } => {
-                // Only a thread whose beginning is missing learns from it; any other knows as much.
+                // Only a thread whose beginning is missing takes its state from the record; any
+                // other thread already knows it.
                 if self.is_nothing() {
                     (self.tasks, self.scopes, self.yields) = (*tasks, *scopes, *yields);
                     for (_, code) in stack.iter().take(MAX_STACK_DEPTH) {
@@ -285,7 +286,7 @@ impl<F> ThreadState<F> {
         }
     }
 
-    /// A record that needs a running task: a thread that is no worker gets a root.
+    /// Handles a record that needs a running task: a thread that is not a worker gets a root.
     fn current(&mut self, visitor: &mut impl StackVisitor<Frame = F>) {
         match self.stack.last_mut() {
             Some(top) => top.state = TaskState::Running,
@@ -309,7 +310,7 @@ impl<F> ThreadState<F> {
         }
     }
 
-    /// Records at one moment, the chunk's base: the restart, and what the thread is.
+    /// Appends records for the chunk's base time: the restart, and the thread's worker and pools.
     pub fn records(&self, out: &mut Vec<u8>) {
         out.extend([Kind::Extended as u8, Kind::Restart as u8]);
         self.operands(out);
@@ -326,7 +327,7 @@ impl<F> ThreadState<F> {
     }
 }
 
-/// What a file states may be anything.
+/// Adds with saturation, because a file may contain any number.
 fn add(count: &mut u64, more: u64) {
     *count = count.saturating_add(more);
 }
@@ -395,7 +396,7 @@ mod tests {
             read.pass(&event);
         }
         assert_eq!(read, open);
-        // A thread that knows better is not told anew.
+        // A thread that already knows its state ignores the record.
         let mut other = ThreadState {
             tasks: 1,
             ..ThreadState::default()

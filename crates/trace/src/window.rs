@@ -1,10 +1,10 @@
-//! A part of a recorded run, by time, as a trace of its own.
+//! Cuts a recorded run to a time window, as a trace of its own.
 //!
-//! Records are copied as they are. Before a thread's first one stands a restart
-//! ([`crate::thread_state`]), so that its counts and its stack are right; tasks that were created
-//! before the window are not in the trace, and readers make roots of those that had begun or begin
-//! in it. Reading begins at the first chunk of a thread, or at the first after a gap that itself
-//! begins with a restart: so what a ring kept can be read.
+//! Records are copied as they are. A restart record ([`crate::thread_state`]) precedes a thread's
+//! first one, so that its counts and its stack are right. Tasks created before the window are not
+//! in the trace, and readers turn those that had begun or begin in it into roots. Reading begins at
+//! the first chunk of a thread, or at the first one after a gap if that begins with a restart.
+//! Chunks that a flight recorder kept can therefore be read.
 
 use std::collections::BTreeMap;
 use std::io::{self, Seek, Write};
@@ -17,41 +17,40 @@ use crate::reader::{Chunk, Tolerance, Trace};
 use crate::thread_state::{OnStack, ThreadState};
 use crate::writer::TraceWriter;
 
-/// A stretch of time, both ends in ticks and in nanoseconds of `CLOCK_MONOTONIC_RAW`; what happens
-/// at its ends is inside.
+/// A stretch of time, both ends in ticks and in nanoseconds of `CLOCK_MONOTONIC_RAW`. Both ends are
+/// included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// Where it begins.
+    /// The beginning.
     pub from: ClockPair,
-    /// Where it ends.
+    /// The end.
     pub to: ClockPair,
 }
 
-/// What was found in a window.
+/// Statistics of a window.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cut {
-    /// Tasks open on the threads' stacks when it began.
+    /// The number of tasks open on the threads' stacks when it began.
     pub open: u64,
-    /// Threads whose records before the window were not there any more.
+    /// The number of threads whose records before the window no longer existed.
     pub continued: u64,
-    /// Threads whose records could not be read on: a chunk was missing.
+    /// The number of threads that could not be read to the end because a chunk was missing.
     pub broken: u64,
-    /// The number of the next chunk of each thread that is in the window.
+    /// The number of the next chunk, for each thread in the window.
     pub next: BTreeMap<u32, u32>,
-    /// Something happened after the window.
+    /// Whether anything happened after the window.
     pub over: bool,
-    /// Nothing was recorded before the window's end, but something after it: the copy has one
-    /// strand of a root.
+    /// Whether nothing was recorded before the window's end, but something after it. The copy then
+    /// has one strand of a root.
     pub early: bool,
-    /// The copy says where the process ended, or the window did.
+    /// Whether the copy has an end record, either of the process or of the window.
     pub is_finished: bool,
 }
 
-/// Copies the part of `trace` in the window to `writer`, all chunks but those of the kinds in
-/// `except`.
+/// Copies the part of `trace` in the window to `writer`, except chunks of the kinds in `except`.
 ///
 /// # Errors
-/// Those of the writer's output. Damage in `trace` is left out.
+/// The output's write errors. Damage in `trace` is skipped.
 pub fn copy_window<W: Write + Seek>(
     trace: &Trace<'_>,
     window: &Window,
@@ -91,7 +90,7 @@ pub fn copy_window<W: Write + Seek>(
         thread.begin(&mut Cut::default(), writer)?;
         cut.next.insert(thread.number, thread.seq);
     }
-    // The window's end is an orderly one, unless the process was gone before.
+    // The window's end counts as an orderly end, unless the process had ended before.
     let last = match finished {
         Some(finished) if finished.ticks <= window.to.ticks => Some(finished),
         Some(finished) => Some(Finished {
@@ -112,7 +111,7 @@ pub fn copy_window<W: Write + Seek>(
 }
 
 impl Window {
-    /// The part of a reading that lies inside, as if what was lost was lost evenly.
+    /// The part of a reading that lies inside the window, assuming that lost time is spread evenly.
     fn part_of(&self, reading: OffCpu) -> Option<OffCpu> {
         let from = reading.from.max(self.from.ticks);
         let to = reading.to.min(self.to.ticks);
@@ -129,12 +128,12 @@ impl Window {
     }
 }
 
-/// A thread on its way through the window.
+/// The state of a thread while its records are copied.
 struct Thread<'w> {
     number: u32,
     window: &'w Window,
     open: ThreadState,
-    /// The next chunk it writes.
+    /// The number of the next chunk that it writes.
     seq: u32,
 }
 
@@ -156,7 +155,7 @@ impl<'w> Thread<'w> {
     ) -> io::Result<()> {
         let mut expected = 0;
         let mut begun = false;
-        // Times off the CPU stand behind a thread's own records, and begin anew.
+        // Off-CPU times follow a thread's own records, and their times start again.
         let (off_cpu, own): (Vec<_>, Vec<_>) = chunks
             .into_iter()
             .partition(|(_, chunk)| is_off_cpu(chunk.payload, chunk.base_ticks));
@@ -167,7 +166,7 @@ impl<'w> Thread<'w> {
                     Some((_, Event::Restart { .. }))
                 );
                 if chunk.base_ticks > self.window.to.ticks {
-                    // It was let go of, as nothing of it was wanted.
+                    // The chunk was released because nothing in it was needed.
                     cut.over = true;
                     break;
                 }
@@ -184,10 +183,10 @@ impl<'w> Thread<'w> {
             }
         }
         if !begun && !self.open.stack.is_empty() {
-            // It ran one strand, or waited, for all the time.
+            // It ran one strand, or waited, for the whole window.
             self.begin(cut, writer)?;
         }
-        // Of a thread that did nothing in the window they are no matter.
+        // They don't matter for a thread that did nothing in the window.
         let did = begun || self.seq > 0;
         for (_, chunk) in off_cpu.iter().filter(|_| did) {
             let (from, to) = (self.window.from.ticks, self.window.to.ticks);
@@ -202,7 +201,7 @@ impl<'w> Thread<'w> {
         Ok(())
     }
 
-    /// Copies what is inside of a chunk; false when the window is over.
+    /// Copies the part of a chunk inside the window. Returns false when the window is over.
     fn chunk<W: Write + Seek>(
         &mut self,
         chunk: &Chunk<'_>,
@@ -237,7 +236,7 @@ impl<'w> Thread<'w> {
         Ok(!over)
     }
 
-    /// What the thread has open when the window begins.
+    /// Writes the state that the thread has when the window begins.
     fn begin<W: Write + Seek>(
         &mut self,
         cut: &mut Cut,
@@ -273,14 +272,14 @@ mod tests {
     use crate::wire::Kind;
     use std::io::Cursor;
 
-    /// Ticks a second, as a time-stamp counter has.
+    /// Ticks per second, as of a time-stamp counter.
     const RATE: u64 = 3_000_000_000;
 
     #[test]
     #[cfg_attr(miri, ignore = "3600 chunks, without any unsafe code")]
     fn an_hour_of_ticks() {
         let mut writer = TraceWriter::new(Cursor::new(Vec::new()), FileHeader::default()).unwrap();
-        // Each second a task of half a second, in a chunk of its own.
+        // In each second a task of half a second, in a chunk of its own.
         for second in 0..3600u64 {
             let mut payload = vec![Kind::Create as u8];
             for operand in [1, 0] {

@@ -1,13 +1,13 @@
 //! The records of an event chunk and their encoding.
 //!
-//! This one file is compiled into the recorder, into every front end that writes on its hot path
-//! (the Rayon stand-in carries a copy), and into the reader. It uses `core` alone.
+//! This file is compiled into the recorder, into every front end that writes on its hot path (the
+//! Rayon stand-in has a copy), and into the reader. It uses `core` alone.
 //!
 //! A chunk holds the events of one thread in program order. The reader replays the thread's **stack
 //! of tasks**: a task begins on top of what the thread was doing, and the *current task* is the top
 //! of the stack, so most records name no task. A task is named by the thread that created it and
-//! that thread's running count of creates, from 0: `(thread, seq)`; nobody has to agree on ids.
-//! Scopes likewise, with a count of their own.
+//! that thread's running count of creates, from 0: `(thread, seq)`. Threads therefore need not
+//! agree on ids. Scopes are named in the same way, with a count of their own.
 //!
 //! A record is one *head* (kind in the low 5 bits, the number n of delta bytes in the high 3, then
 //! n little-endian bytes of ticks since the thread's previous record in the chunk; the chunk's base
@@ -16,11 +16,11 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Most bytes one record written by [`put_head`] and up to four varints can touch, over-long stores
-/// included.
+/// The largest number of bytes that one record written by [`put_head`] and up to four varints can
+/// touch, including stores beyond its end.
 pub const SLACK: usize = 64;
 
-/// What [`Kind::Off`] has for why where the thread ran the recorder.
+/// The value of [`Kind::Off`]'s operand why if the thread ran the recorder.
 pub const RECORDER: u64 = 2;
 
 /// A chunk's count of committed bytes: a word in a mapped file, or in a model of one.
@@ -42,7 +42,7 @@ impl Count for AtomicU64 {
     }
 }
 
-/// So many bytes of a chunk are whole records: whoever reads the count finds them.
+/// Marks the first `bytes` bytes of a chunk as whole records, which readers see from now on.
 #[inline(always)]
 pub fn commit(count: &impl Count, bytes: u64) {
     count.store(bytes, Ordering::Release);
@@ -51,11 +51,11 @@ pub fn commit(count: &impl Count, bytes: u64) {
 /// A task's creator thread and create count, as written in a record.
 pub type TaskRef = (u32, u64);
 
-/// What a record says. `t` is the head's time.
+/// The kind of a record. `t` is the head's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// Padding: nothing follows in this chunk.
+    /// Padding: no record follows in this chunk.
     Pad = 0,
     /// A root task (it takes the thread's next create count) begins at the bottom of this thread's
     /// stack.
@@ -80,8 +80,8 @@ pub enum Kind {
     /// Operand kind (0 group, 1 tree): the current task opens a scope (it takes the thread's next
     /// scope count).
     Scope = 8,
-    /// Operands site + 1 (0 = unknown), what ([`wait`]), and what that needs: the current task's
-    /// strand ends in a wait.
+    /// Operands site + 1 (0 = unknown), kind of wait ([`wait`]), and the operands of that kind: the
+    /// current task's strand ends in a wait.
     Wait = 9,
     /// The current task goes on (after a wait or a yield).
     Resume = 10,
@@ -109,22 +109,22 @@ pub enum Kind {
     /// Operands victim thread + 1 (0 = unknown), leap (0 or 1), thread, seq: this thread stole that
     /// task.
     Steal = 20,
-    /// Operand victim thread + 1: an attempt failed.
+    /// Operand victim thread + 1: a steal attempt failed.
     StealFailed = 21,
-    /// The thread went to sleep.
+    /// The thread goes to sleep.
     Sleep = 22,
-    /// It woke.
+    /// The thread wakes up.
     Wake = 23,
-    /// Operands pool, index: this thread is now that worker of that pool.
+    /// Operands pool, index: this thread is now a worker of the pool, with that index.
     Worker = 24,
-    /// It no longer is.
+    /// The thread is no longer a worker.
     WorkerEnd = 25,
-    /// Operands pool, size: a pool of so many workers exists from t.
+    /// Operands pool, size: a pool with `size` workers exists from t.
     Pool = 26,
-    /// Operand pool: it ended at t.
+    /// Operand pool: the pool ended at t.
     PoolEnd = 27,
-    /// Operands why (0 preempted, 1 blocked), ticks: the thread was off the CPU for so long, ending
-    /// at t. With 2 for why it ran the recorder for so long, beginning at t.
+    /// Operands why (0 preempted, 1 blocked), ticks: the thread was off the CPU for `ticks`, ending
+    /// at t. If why is 2, it ran the recorder for `ticks`, beginning at t.
     Off = 28,
     /// Operands length in bytes, then that many bytes: the current strand stands for a folded
     /// subtree (docs/format.md); written just before the record that ends it.
@@ -134,55 +134,57 @@ pub enum Kind {
     Counter = 30,
     /// The byte after the head is the real kind, one of those below.
     Extended = 31,
-    /// Operand site: the current task opens a parallel region: a tree scope (it takes the thread's
-    /// next scope count, which names the *team*) whose members, inline tasks of the site, are told
-    /// by [`Kind::Member`] on the threads that run them. The current task's strand ends: it waits
-    /// for phase 0, goes on for an instant between two phases, and with [`Kind::Resume`] after the
-    /// last. A region without barriers has one phase (MODEL.md §1, barrier).
+    /// Operand site: the current task opens a parallel region. The region is a tree scope, which
+    /// takes the thread's next scope count and names the *team*. Its members, inline tasks of the
+    /// site, are recorded by [`Kind::Member`] on the threads that run them. The current task's
+    /// strand ends: it waits for phase 0, goes on for an instant between two phases, and goes on
+    /// with [`Kind::Resume`] after the last one. A region without barriers has one phase (MODEL.md
+    /// §1, barrier).
     Team = 32,
     /// Operands the team's thread and scope count, phase, index: this thread begins, on top of its
-    /// stack, the index-th task of that phase of that team. No other record creates it. Ends as any
-    /// task; its children belong to the phase.
+    /// stack, the task with that index in that phase of that team. No other record creates the
+    /// task. It ends like any other task; its children belong to the phase.
     Member = 33,
-    /// Operands thread, seq of a task its creator just created, n, n × ([`dependence`] kind,
-    /// address): it depends on tasks created before by the same parent, as OpenMP's `depend`
+    /// Operands thread, seq of a task that its creator just created, n, n × ([`dependence`] kind,
+    /// address): the task depends on tasks created before by the same parent, as OpenMP's `depend`
     /// clauses say.
     Depends = 34,
-    /// Operands n, n × (counter label, increase): what counters rose by since this thread's record
-    /// before; of the strand that ran until now, if one did. Written before each record where
-    /// counters are read.
+    /// Operands n, n × (counter label, increase): the increase of counters since this thread's
+    /// previous record. It belongs to the strand that ran until now, if any. Written before each
+    /// record at which counters are read.
     Readings = 35,
-    /// Operands thread + 1, ticks: the task that stopped on that thread (by a wait or a yield) so
-    /// many ticks before this record goes on here, pushed on this stack. Or 0, id: the task that
-    /// waits for that signal does. What it left below or above itself on the other stack stays
-    /// there, and is never spoken of as that stack's top again.
+    /// Operands thread + 1, ticks: the task that stopped on that thread (by a wait or a yield)
+    /// `ticks` before this record goes on here, pushed on this stack. Or operands 0, id: the task
+    /// that waits for that signal goes on here. Tasks below or above it on the other stack stay
+    /// there, and no later record refers to them as that stack's top.
     ResumeStopped = 36,
-    /// Operands site, level: the current task's strand is cut, and what it does on this thread
-    /// until [`Kind::Recorded`] is a subtree created at that site so many levels below its root
-    /// that is not recorded. It takes the thread's next yield count, which names the subtree.
+    /// Operands site, level: the current task's strand is cut, and everything it does on this
+    /// thread until [`Kind::Recorded`] is a skipped subtree. The subtree was created at that site,
+    /// at that level below its root. It takes the thread's next yield count, which names the
+    /// subtree.
     Unrecorded = 37,
     /// The subtree that the current task began with [`Kind::Unrecorded`] has ended; the strand is
     /// cut, and the task goes on.
     Recorded = 38,
-    /// Operands thread, yield count of an unrecorded subtree, site: this thread begins, on top of
-    /// its stack, a task that was created somewhere in that subtree (it takes this thread's next
-    /// create count).
+    /// Operands thread, yield count of a skipped subtree, site: this thread begins, on top of its
+    /// stack, a task that was created somewhere in that subtree. The task takes this thread's next
+    /// create count.
     Part = 39,
-    /// No time, operands site, level: the join that follows is a subtree that was drawn to be
-    /// recorded in full where others of its kind are not; or, where the level says so, the task
-    /// that has just begun.
+    /// No time, operands site, level: the join that follows is a sampled subtree, recorded in full
+    /// where others of its kind are skipped. If the level says so, this is the task that has just
+    /// begun instead.
     Sampled = 40,
-    /// Operands creates, scopes: this thread's next task and scope count so many further on, which
-    /// the folded records before stand for. Nobody names those tasks and scopes.
+    /// Operands creates, scopes: advances this thread's next task and scope counts by these
+    /// numbers, which the folded record before stands for. No record names those tasks and scopes.
     Skip = 41,
-    /// Operands counts of tasks, scopes and yields that this thread told of before, n, n × place of
-    /// a task on its stack (0 runs, 1 waits or yielded, 2 stopped as another began on top of it),
-    /// bottom first. As a thread's first record: what it told before is not in the trace. Anywhere
-    /// else it says what is known.
+    /// Operands counts of tasks, scopes and yields that this thread recorded before, n, n × state
+    /// of a task on its stack (0 runs, 1 waits or yielded, 2 stopped because another began on top
+    /// of it), bottom first. As a thread's first record it means that earlier records are not in
+    /// the trace. Anywhere else it repeats what is known.
     Restart = 42,
-    /// No time, operand tasks: so many tasks that were created in the unrecorded subtree which the
-    /// current task is in have begun on this thread since the open strand did. Written before the
-    /// record that ends the strand; a strand without it has not been counted.
+    /// No time, operand tasks: the number of tasks of the current task's skipped subtree that have
+    /// begun on this thread since the open strand did. Written before the record that ends the
+    /// strand. Tasks of a strand without this record were not counted.
     Inside = 43,
 }
 
@@ -190,7 +192,7 @@ pub enum Kind {
 const LAST: u8 = Kind::Inside as u8;
 
 impl Kind {
-    /// The kind of this code; `None` for those that are not one of version 1.
+    /// The kind with this code; `None` for codes that version 1 does not have.
     pub const fn from_code(code: u8) -> Option<Kind> {
         const KINDS: [Kind; LAST as usize + 1] = [
             Kind::Pad,
@@ -248,51 +250,51 @@ impl Kind {
 
 /// Flags of [`Kind::Create`].
 pub mod create {
-    /// Another thread may take it.
+    /// Another thread may take the task.
     pub const DEFERRED: u64 = 1;
-    /// Nobody may.
+    /// No other thread may take the task.
     pub const INLINE: u64 = 2;
-    /// Nobody waits for it.
+    /// No task waits for it.
     pub const DETACHED: u64 = 3;
-    /// The low bits that hold the above.
+    /// The low bits, which hold one of the values above.
     pub const KIND: u64 = 3;
-    /// Scope thread and seq follow.
+    /// The scope's thread and seq follow.
     pub const SCOPED: u64 = 4;
 }
 
-/// What a [`Kind::Wait`] waits for.
+/// What a [`Kind::Wait`] record waits for.
 pub mod wait {
     /// All children created before and not yet joined.
     pub const CHILDREN: u64 = 0;
-    /// Operands thread, seq: a scope, closed by it.
+    /// Operands thread, seq: a scope, which the wait closes.
     pub const SCOPE: u64 = 1;
     /// Operands n, n × (thread, seq).
     pub const TASKS: u64 = 2;
     /// Operands n, n × id.
     pub const SIGNALS: u64 = 3;
-    /// Operands n, n × ([`super::dependence`] kind, address): those children, created before and
-    /// not yet joined, that a task with these dependences would depend on.
+    /// Operands n, n × ([`super::dependence`] kind, address): the children, created before and not
+    /// yet joined, that a task with these dependences would depend on.
     pub const DEPENDENCES: u64 = 4;
-    /// The [`super::Kind::Part`]s, of the unrecorded subtree that the task is in, that end before
-    /// it goes on.
+    /// The [`super::Kind::Part`]s of the skipped subtree that the task is in which end before the
+    /// task goes on.
     pub const PARTS: u64 = 5;
 }
 
-/// Kinds of OpenMP's dependences, as in [`Kind::Depends`].
+/// Kinds of OpenMP dependences, as in [`Kind::Depends`].
 pub mod dependence {
-    /// After the last that is not `in`.
+    /// After the last dependence that is not `in`.
     pub const IN: u64 = 1;
-    /// `out` and `inout`: after all before.
+    /// `out` and `inout`: after all dependences before.
     pub const OUT: u64 = 2;
-    /// Not at the same time as others of its kind, in any order; else like `out`.
+    /// Not at the same time as others of its kind, in any order; otherwise like `out`.
     pub const MUTEX: u64 = 3;
-    /// Unordered among its kind; else like `out`.
+    /// Unordered among its kind; otherwise like `out`.
     pub const INOUT_SET: u64 = 4;
     /// `omp_all_memory`: `out` on everything; the address is 0.
     pub const ALL: u64 = 5;
 }
 
-/// Primitives a site can be a call of, as stored with the site.
+/// Primitives that a site can be a call of, as stored with the site.
 pub mod primitive {
     /// Names by code; code 0 is unknown.
     pub const NAMES: [&str; 32] = [
@@ -333,7 +335,7 @@ pub mod primitive {
     pub const UNKNOWN: u8 = 0;
     /// `join`, `join_context` and parallel iterators.
     pub const JOIN: u8 = 1;
-    /// `scope` and its kin: the wait at its end.
+    /// `scope` and related functions: the wait at the end.
     pub const SCOPE: u8 = 2;
     /// `spawn` into a scope or a pool.
     pub const SPAWN: u8 = 3;
@@ -395,14 +397,13 @@ pub mod primitive {
     pub const THREAD: u8 = 31;
 }
 
-/// Bytes needed for `v` as little-endian without leading zeros: 0 to 8.
+/// The number of bytes of `v` in little-endian order without leading zeros: 0 to 8.
 #[inline(always)]
 const fn byte_length(v: u64) -> usize {
     (71 - v.leading_zeros() as usize) / 8
 }
 
-/// Writes a record's head at `p` and returns where its operands go. Stores 8 bytes whatever the
-/// length.
+/// Writes a record's head at `p` and returns the address of its operands. Always stores 8 bytes.
 ///
 /// # Safety
 /// At least 9 bytes from `p` must be writable.
@@ -429,8 +430,8 @@ pub unsafe fn put_head(p: *mut u8, kind: Kind, delta: u64) -> *mut u8 {
     }
 }
 
-/// Writes a varint at `p` and returns the end: n bytes hold 7·n bits, and the number of trailing
-/// zeros of the first byte is n − 1; a first byte of 0 is followed by 8 plain bytes.
+/// Writes a varint at `p` and returns the address behind it. n bytes hold 7·n bits, and the number
+/// of trailing zeros of the first byte is n − 1. A first byte of 0 is followed by 8 plain bytes.
 ///
 /// # Safety
 /// At least 9 bytes from `p` must be writable.
@@ -494,9 +495,9 @@ pub fn get_varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
     Some(u64::from_le_bytes(word) >> n)
 }
 
-/// Reads a record's head at `*at`: code of its kind (not checked; [`Kind::Extended`] for an
-/// extended kind that is not one) and ticks since the record before; `None` when the bytes end
-/// first.
+/// Reads a record's head at `*at`. Returns the code of its kind, which is not checked
+/// ([`Kind::Extended`] for an extended kind that does not exist), and the ticks since the record
+/// before; `None` if the bytes end first.
 #[inline]
 pub fn get_head(bytes: &[u8], at: &mut usize) -> Option<(u8, u64)> {
     let rest = bytes.get(*at..)?;

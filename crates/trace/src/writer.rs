@@ -5,11 +5,11 @@ use std::io::{self, Seek, SeekFrom, Write};
 use crate::chunk::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkKind, NO_THREAD, SEALED, next_offset};
 use crate::header::{FileHeader, HEADER_SIZE};
 
-/// Entries ([`crate::entry`]) are gathered to chunks of about this size.
+/// Entries ([`crate::entry`]) are collected into chunks of about this many bytes.
 const ENTRIES_SIZE: usize = 1 << 20;
 
-/// A file being written. Its header gets its length, and so becomes valid as a finished one, in
-/// [`TraceWriter::finish`].
+/// A file being written. [`TraceWriter::finish`] writes its length into the header, which makes it
+/// valid as a finished file.
 #[derive(Debug)]
 pub struct TraceWriter<W: Write + Seek> {
     out: W,
@@ -22,7 +22,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Starts a file.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// The output's write errors.
     pub fn new(mut out: W, header: FileHeader) -> io::Result<Self> {
         let header = FileHeader {
             length: 0,
@@ -40,7 +40,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Writes a chunk of a thread's events, the thread's `seq`-th.
     ///
     /// # Errors
-    /// Those of `out`, and a payload of 4 GiB or more.
+    /// The output's write errors, and a payload of 4 GiB or more.
     pub fn events(
         &mut self,
         thread: u32,
@@ -61,7 +61,7 @@ impl<W: Write + Seek> TraceWriter<W> {
         self.chunk(kind, NO_THREAD, seq, (0, 0), payload)
     }
 
-    /// Writes entries, each encoded by `encode`, in as many chunks as it takes.
+    /// Writes entries, each encoded by `encode`, in as many chunks as necessary.
     ///
     /// # Errors
     /// See [`TraceWriter::events`].
@@ -125,7 +125,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Completes the header and flushes.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// The output's write errors.
     pub fn finish(mut self) -> io::Result<W> {
         self.header.length = self.at;
         self.out.seek(SeekFrom::Start(0))?;

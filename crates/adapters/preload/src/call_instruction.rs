@@ -13,12 +13,12 @@ pub(crate) enum CallTarget {
     Unknown,
 }
 
-/// The function that the call instruction before an address calls.
+/// The function called by the call instruction before an address.
 ///
 /// # Safety
 /// The address is a return address.
 pub(crate) unsafe fn call_target(address: usize) -> CallTarget {
-    // Call instructions that begin on the page before are not looked at.
+    // Call instructions that begin on the page before are not examined.
     if address % PAGE < 6 {
         return CallTarget::Unknown;
     }
@@ -37,7 +37,7 @@ pub(crate) unsafe fn call_target(address: usize) -> CallTarget {
         if target % PAGE > PAGE - 16 || base_of(target).is_none() {
             return CallTarget::Unknown;
         }
-        // An entry of the procedure linkage table jumps by way of a slot.
+        // An entry of the procedure linkage table jumps through a slot.
         let mut at = target as *const u8;
         if at.cast::<u32>().read_unaligned() == 0xfa1e_0ff3 {
             at = at.add(4);
@@ -55,7 +55,7 @@ pub(crate) unsafe fn call_target(address: usize) -> CallTarget {
 /// A call's displacement.
 ///
 /// # Safety
-/// Four bytes of code are there.
+/// Four bytes of code are readable at `at`.
 unsafe fn offset(at: *const u8) -> isize {
     // SAFETY: the caller says that the bytes are there.
     unsafe { at.cast::<i32>().read_unaligned() as isize }
@@ -74,8 +74,8 @@ unsafe fn slot(end: usize, offset: isize) -> CallTarget {
     CallTarget::Function(unsafe { *(slot as *const usize) })
 }
 
-/// Code of the function that made the call which returns to this address. If that is unknown, the
-/// address itself.
+/// The code of the function that made the call which returns to this address, or the address itself
+/// if the function is not known.
 pub(crate) fn calling_function(address: usize) -> usize {
     // SAFETY: the address is one that the calling thread returns to.
     match unsafe { call_target(address) } {

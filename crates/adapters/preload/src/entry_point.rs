@@ -1,11 +1,11 @@
-//! An entry point that stands in front of a library's function and calls a hook before and after
-//! it, in assembly: the compiler's own code has no frame pointer to start a walk from, and no frame
-//! of Rust may be on the stack while the library's function runs, which may be cancelled or
+//! An entry point that replaces a library's function and calls a hook before and after it, in
+//! assembly. Compiled code would have no frame pointer from which to start a walk. Also, no Rust
+//! frame may be on the stack while the library's function runs, because that may be cancelled or
 //! unwound.
 //!
-//! It keeps all arguments, those in registers and those on the stack. Its unwind information holds
-//! at every call, and there is nothing to clean up, so that cancellation and exceptions pass
-//! through. From its frame pointer down lie:
+//! It preserves all arguments, those in registers and those on the stack. Its unwind information is
+//! valid at every call, and there is nothing to clean up, so that cancellation and exceptions pass
+//! through. The words below its frame pointer are:
 //!
 //! | word | |
 //! |---|---|
@@ -19,12 +19,12 @@
 use super::waits::stack;
 use workspan_recorder::wait_log::{self, MAX_FRAMES};
 
-/// What an entry point goes on with.
+/// The hook's result before the call.
 #[repr(C)]
 pub(crate) struct Before {
     /// The function to call.
     pub next: usize,
-    /// When that was, in ticks; 0: the hook after it is not called.
+    /// The time of the call, in ticks; 0 if the hook after the call is not needed.
     pub begin: u64,
 }
 
@@ -33,9 +33,9 @@ pub(crate) struct Before {
 #[repr(transparent)]
 pub(crate) struct Frame(*mut usize);
 
-/// Arguments in registers.
+/// The number of arguments in registers.
 const REGISTERS: usize = 6;
-/// Words below the frame pointer.
+/// Indices of words below the frame pointer.
 const RESULT: usize = 8;
 const OWN: usize = 9;
 const ROOM: usize = 19;
@@ -53,23 +53,25 @@ impl Frame {
     /// # Safety
     /// The function has more than `i` arguments.
     pub(crate) unsafe fn argument(self, i: usize) -> usize {
-        // SAFETY: the caller's: saved by the entry point, or on the stack.
+        // SAFETY: the caller guarantees the argument, which the entry point saved, or which is on
+        // the stack.
         unsafe { *self.slot(i) }
     }
 
-    /// Has the library's function get another argument.
+    /// Replaces an argument of the library's function.
     ///
     /// # Safety
-    /// As above, and before it is called. A function's arguments on the stack are its own.
+    /// The same as for [`Frame::argument`], and the function was not called yet. A function owns
+    /// its arguments on the stack.
     pub(crate) unsafe fn replace(self, i: usize, argument: usize) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the argument.
         unsafe { *self.slot(i) = argument };
     }
 
-    /// What the library's function returned.
+    /// The result of the library's function.
     ///
     /// # Safety
-    /// After the library's function.
+    /// The library's function has returned.
     pub(crate) unsafe fn result(self) -> usize {
         // SAFETY: the entry point stored the result.
         unsafe { *self.0.wrapping_sub(RESULT) }
@@ -78,20 +80,20 @@ impl Frame {
     /// The hooks' own word.
     ///
     /// # Safety
-    /// Before the library's function, or after it.
+    /// The library's function is not running.
     pub(crate) unsafe fn own(self) -> &'static mut usize {
         // SAFETY: the entry point set it, and nothing else refers to it.
         unsafe { &mut *self.0.wrapping_sub(OWN) }
     }
 
-    /// The address of the hooks' own room, of 80 bytes, of an entry point that has some.
+    /// The address of the hooks' own 80 bytes, in an entry point that has them.
     pub(crate) fn room(self) -> usize {
         self.0.wrapping_sub(ROOM) as usize
     }
 
     /// The address that the entry point returns to.
     pub(crate) fn returns_to(self) -> usize {
-        // SAFETY: behind the saved frame pointer lies the return address.
+        // SAFETY: the return address is behind the saved frame pointer.
         unsafe { *self.0.wrapping_add(1) }
     }
 
@@ -114,11 +116,12 @@ macro_rules! c_name {
     };
 }
 
-/// An entry point `$name` with its table row `$entry`, of type `E`, whose hooks are
+/// Defines the entry point `$name` with its table row `$entry`, of type `E`, whose hooks are
 /// `extern "C" fn before(&E, Frame) -> Before` and `extern "C" fn after(&E, Frame, u64)`. The
-/// instructions in `first` come first; what they do not serve goes on at 2. So many arguments come
-/// on the stack; below the frame pointer there are `frame` bytes, a multiple of 16 and at least 72,
-/// or 152 with room for the hooks, and 8 more for each of these arguments.
+/// instructions in `first` come first; a call that they do not handle continues at label 2. `stack`
+/// is the number of arguments on the stack. `frame` is the number of bytes below the frame pointer:
+/// a multiple of 16 and at least 72, or 152 with room for the hooks, and 8 more for each of these
+/// arguments.
 macro_rules! entry_point {
     (
         $name:ident, $entry:ident, $hooks:ident,

@@ -1,7 +1,6 @@
-//! Interposes `_Fork`, which runs no handlers in the child: the child is counted, and it is not
-//! recorded.
+//! Interposes `_Fork`, which runs no handlers in the child. The child is counted and not recorded.
 //!
-//! Children of a bare system call are not counted. They are not recorded either (the recorder's
+//! Children of a direct system call are not counted. They are not recorded either (the recorder's
 //! `fork`).
 
 use core::ffi::c_int;
@@ -10,7 +9,7 @@ use crate::libc_symbol::LibcSymbol;
 
 const ENOSYS: c_int = 38;
 
-// SAFETY: the function's type.
+// SAFETY: this is the function's type.
 static NEXT_FORK: LibcSymbol<extern "C" fn() -> c_int> = unsafe { LibcSymbol::new(c"_Fork") };
 
 unsafe extern "C" {

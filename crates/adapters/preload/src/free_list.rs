@@ -1,9 +1,9 @@
 //! Memory for per-thread caches, which a thread gets at its first lookup. Thread-local storage of a
-//! preloaded library is taken from every thread's stack, and a program may give its threads very
-//! little.
+//! preloaded library would be taken from every thread's stack, and a program may give its threads
+//! very small stacks.
 //!
-//! A new thread reuses the memory of one that has ended, with its contents: they are as true for
-//! it.
+//! A new thread reuses the memory of a thread that has ended, including its contents, which are
+//! valid for it too.
 
 use core::alloc::Layout;
 use std::sync::Mutex;
@@ -13,7 +13,7 @@ use workspan_recorder::adapter;
 /// A list of values of one type; a value of zeros is an empty cache.
 pub(crate) struct FreeList<T>(Mutex<Vec<*mut T>>);
 
-// SAFETY: the values in the list belong to no thread.
+// SAFETY: the values in the list are used by no thread.
 unsafe impl<T> Sync for FreeList<T> {}
 
 impl<T> FreeList<T> {
@@ -22,8 +22,8 @@ impl<T> FreeList<T> {
     }
 
     /// A value for the calling thread, which [gives it back](FreeList::give_back) when it ends.
-    /// Null if the thread is not recorded, if its end will not be noticed any more, or if there is
-    /// no memory.
+    /// Null if the thread is not recorded, if its end would not be noticed, or if there is no
+    /// memory.
     #[cold]
     pub(crate) fn take(&self) -> *mut T {
         if !adapter::is_recorded() {
@@ -35,7 +35,7 @@ impl<T> FreeList<T> {
         free.unwrap_or_else(|| unsafe { std::alloc::alloc_zeroed(Layout::new::<T>()).cast() })
     }
 
-    /// The calling thread does not use the value any more.
+    /// Gives back a value that the calling thread no longer uses.
     pub(crate) fn give_back(&self, value: *mut T) {
         if !value.is_null()
             && let Ok(mut free) = self.0.lock()
@@ -45,7 +45,7 @@ impl<T> FreeList<T> {
     }
 }
 
-/// Called once, before any thread looks something up.
+/// Called once, before any thread looks anything up.
 pub(crate) fn give_back_at_thread_ends() {
     adapter::at_thread_ends(|| {
         crate::site_cache::thread_ends();

@@ -1,5 +1,5 @@
 //! The preloaded library. It starts recording when the process is loaded, ends it when the process
-//! ends, and hands the table of functions to every front end in the process.
+//! ends, and provides the table of functions to every front end in the process.
 //!
 //! For `rustc` it is a program of its own: the CLI's build script compiles this file and the crates
 //! below it without cargo. It exports [`workspan_table_v1`] and the entry points of the runtimes
@@ -126,14 +126,18 @@ extern "C" fn loaded() {
 
 /// Reads the overhead limit.
 fn budget() {
-    /// Tasks that a thread records in full before the limit applies, if nothing else is asked for.
-    const HOLD: u32 = 1 << 13;
+    /// The number of tasks that a thread records in full before the limit applies, unless the
+    /// variable says otherwise.
+    const HELD_TASKS: u32 = 1 << 13;
     let told = std::env::var("WORKSPAN_MAX_OVERHEAD").unwrap_or_default();
     let (most, hold) = told.split_once(':').unwrap_or((&told, ""));
-    workspan_recorder::use_at_most(most.parse().unwrap_or(0), hold.parse().unwrap_or(HOLD));
+    workspan_recorder::use_at_most(
+        most.parse().unwrap_or(0),
+        hold.parse().unwrap_or(HELD_TASKS),
+    );
 }
 
-/// Reads what to fold.
+/// Reads the options of folding.
 fn folding() -> Option<Folding> {
     let told = std::env::var("WORKSPAN_FOLD").ok()?;
     let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
@@ -156,7 +160,7 @@ fn folding() -> Option<Folding> {
     })
 }
 
-/// Reads how many strands the file should have.
+/// Reads the intended number of strands of the file.
 fn max_strands() -> Option<MaxStrands> {
     let told = std::env::var("WORKSPAN_FOLD_STRANDS").ok()?;
     let (of, strands) = told.split_once(' ')?;
@@ -209,7 +213,7 @@ fn restore_environment() {
     }
 }
 
-/// The program's file name, made fit for the name of a spool file.
+/// The program's file name, adapted for the name of a spool file.
 fn spool_name(exe: &Path) -> String {
     let name = exe
         .file_name()

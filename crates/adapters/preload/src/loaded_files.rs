@@ -1,5 +1,5 @@
-//! The files that are loaded into this process: which one holds an address, what each depends on,
-//! and where it has a symbol.
+//! The files that are loaded into this process: the file that contains an address, the dependencies
+//! of each file, and the address of a symbol in it.
 //!
 //! All of it is read from the files' own tables, under the lock of `dl_iterate_phdr`. A thread
 //! holds that lock only while it changes the list of files. `dlsym`, `dladdr` and `dlopen` take
@@ -22,7 +22,7 @@ struct Info {
     name: *const c_char,
     headers: *const ProgramHeader,
     header_count: u16,
-    /// How many files were loaded, and unloaded, since the process began.
+    /// The number of files loaded, and unloaded, since the process began.
     loads: u64,
     unloads: u64,
 }
@@ -33,7 +33,7 @@ unsafe extern "C" {
     fn dl_iterate_phdr(visit: Visitor, data: *mut c_void) -> c_int;
 }
 
-/// How often the list of loaded files has changed.
+/// The number of changes of the list of loaded files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Changes {
     pub(crate) loads: u64,
@@ -59,7 +59,7 @@ fn each(mut visit: impl FnMut(&Info) -> ControlFlow<()>) {
     unsafe { dl_iterate_phdr(with, (&raw mut visit).cast()) };
 }
 
-/// How often the list has changed so far. Costs no more than the lock.
+/// The number of changes of the list so far. Costs no more than the lock.
 pub(crate) fn changes() -> Changes {
     let mut found = Changes::default();
     each(|info| {
@@ -72,10 +72,10 @@ pub(crate) fn changes() -> Changes {
     found
 }
 
-/// A different number after each unload that was noticed; 0 before the first.
+/// A different number after each detected unload; 0 before the first.
 static ERA: AtomicU64 = AtomicU64::new(0);
 
-/// Files were unloaded. What is cached by address may belong to a file that is gone.
+/// Files were unloaded, so data cached by address may belong to a file that is gone.
 pub(crate) fn notice_unloads(unloads: u64) {
     ERA.store(
         unloads.wrapping_mul(0x9e37_79b9_7f4a_7c15),
@@ -83,13 +83,13 @@ pub(crate) fn notice_unloads(unloads: u64) {
     );
 }
 
-/// Must be part of the key of everything that is cached by a code address.
+/// The era, which must be part of the key of everything that is cached by a code address.
 #[inline]
 pub(crate) fn era() -> u64 {
     ERA.load(Ordering::Relaxed)
 }
 
-/// How many files were loaded at the program's start. They are first in the list and first in the
+/// The number of files loaded at the program's start. They are first in the list and first in the
 /// global scope.
 static AT_START: AtomicUsize = AtomicUsize::new(0);
 
@@ -119,13 +119,13 @@ pub(crate) fn note_start() {
     AT_START.store(count, Ordering::Relaxed);
 }
 
-/// The load address of the file that holds an address; `None` if no file does.
+/// The load address of the file that contains an address; `None` if no file does.
 pub(crate) fn base_of(address: usize) -> Option<usize> {
     file_of(address, |info| info.bias)
 }
 
-/// Passes `look` the path of the file that holds an address: the path by which it was loaded, empty
-/// for the program itself. `None` if no file holds it.
+/// Passes `look` the path of the file that contains an address: the path by which it was loaded,
+/// empty for the program itself. `None` if no file contains it.
 pub(crate) fn with_path_of<T>(address: usize, mut look: impl FnMut(&[u8]) -> T) -> Option<T> {
     file_of(address, |info| {
         if info.name.is_null() {
@@ -156,11 +156,11 @@ fn file_of<T>(address: usize, mut look: impl FnMut(&Info) -> T) -> Option<T> {
 pub(crate) struct Objects {
     pub(crate) list: Vec<Object>,
     pub(crate) changes: Changes,
-    /// Memory for a search: nothing may be allocated under the loader's lock.
+    /// Memory for a search: allocation is not allowed under the loader's lock.
     queue: Vec<usize>,
 }
 
-/// Passes all loaded files to `look`. It must not allocate, nor call what may take a lock.
+/// Passes all loaded files to `look`, which must not allocate or take a lock.
 pub(crate) fn with<T>(mut look: impl FnMut(&mut Objects) -> T) -> T {
     loop {
         let mut count = 0;
@@ -203,7 +203,7 @@ pub(crate) fn with<T>(mut look: impl FnMut(&mut Objects) -> T) -> T {
 }
 
 impl Objects {
-    /// The index of the file that holds the address.
+    /// The index of the file that contains the address.
     pub(crate) fn at(&self, address: usize) -> Option<usize> {
         self.list.iter().position(|object| object.holds(address))
     }
@@ -213,7 +213,7 @@ impl Objects {
         self.at(note_start as *const () as usize)
     }
 
-    /// The files behind this library that were loaded at the start: every lookup tries them first.
+    /// The files behind this library that were loaded at the start, which every lookup tries first.
     pub(crate) fn at_start(&self) -> core::ops::Range<usize> {
         let ours = self.ours().unwrap_or(0);
         ours + 1
@@ -222,8 +222,8 @@ impl Objects {
                 .clamp(ours + 1, self.list.len().max(ours + 1))
     }
 
-    /// The first file that `is` accepts, breadth first: the root, its dependencies, theirs, and so
-    /// on.
+    /// The first file that `is` accepts, breadth first: the root, its dependencies, their
+    /// dependencies, and so on.
     pub(crate) fn in_tree(&mut self, root: usize, is: impl Fn(&Object) -> bool) -> Option<usize> {
         let Objects { list, queue, .. } = self;
         queue.clear();
@@ -252,7 +252,7 @@ impl Objects {
         None
     }
 
-    /// Whether the first file depends on the second, directly or not.
+    /// Whether the first file depends on the second, directly or indirectly.
     pub(crate) fn depends(&mut self, root: usize, on: usize) -> bool {
         let bias = self.list[on].bias;
         self.in_tree(root, |object| object.bias == bias).is_some()

@@ -1,12 +1,12 @@
 //! MPI: calls by which the ranks of a run wait for each other.
 //!
-//! Stands in front of the library's `MPI_` functions, as its profiling interface provides for: each
-//! entry point calls the library's own function, and logs when the call began and ended, where it
-//! was, and which message or collective operation it took part in. Who waited for whom is found
-//! later, from the traces of all ranks. `README.md` beside this file has the protocol.
+//! Interposes the library's `MPI_` functions, as its profiling interface provides for. Each entry
+//! point calls the library's own function, and logs when the call began and ended, where it was
+//! made, and which message or collective operation it was part of. Which rank waited for which is
+//! found later, from the traces of all ranks. `README.md` beside this file describes the protocol.
 //!
-//! Works with Open MPI and with MPICH and its kin, whose handles differ ([`library`]). Nothing is
-//! linked against either. On other processors than x86-64 nothing is interposed.
+//! Works with Open MPI and with MPICH and its relatives, whose handles differ ([`library`]).
+//! Nothing is linked against either. On processors other than x86-64 nothing is interposed.
 
 mod entry_points;
 mod hooks;
@@ -18,16 +18,16 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 use workspan_trace::entry::{CallRole, FUNCTIONS};
 
-/// What an interposed function does. Numbers are those of arguments, from 0.
+/// The operation of an interposed function. Numbers are argument indices, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
-    /// A collective operation on a communicator; with a root, or [`NO_ROOT`].
+    /// A collective operation on a communicator, with the argument of the root, or [`NO_ROOT`].
     Collective {
         role: CallRole,
         communicator: usize,
         root: usize,
     },
-    /// The same on all ranks.
+    /// `MPI_Finalize`, which all ranks call.
     Finalize,
     /// `(buffer, count, type, destination, tag, communicator)`
     Send,
@@ -61,7 +61,7 @@ struct Entry {
     /// The library's function; 0 before it is looked up.
     next: AtomicUsize,
     name: &'static CStr,
-    /// Its number in the trace.
+    /// The function's number in the trace.
     function: u32,
     call: Call,
 }
@@ -92,7 +92,7 @@ impl Entry {
     }
 }
 
-/// The number of a function in the trace; that of none for a function that is never logged.
+/// The number of a function in the trace; an invalid number for a function that is never logged.
 const fn number(name: &CStr) -> u32 {
     let name = name.to_bytes();
     let mut at = 0;
@@ -112,7 +112,7 @@ const fn number(name: &CStr) -> u32 {
     u32::MAX
 }
 
-/// Stands for a function that no MPI in the process has.
+/// Replaces a function that no MPI library in the process has.
 extern "C" fn missing() -> c_int {
     /// An error class of both libraries: other, or internal.
     const ERROR: c_int = 16;

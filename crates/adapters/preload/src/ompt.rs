@@ -4,12 +4,12 @@
 //! The runtime looks for `ompt_start_tool` when it starts, and finds the one in this library. From
 //! then on it calls back at each event. A callback finds its thread's [`thread_state::ThreadState`]
 //! and writes the records of MODEL.md §1's table. The runtime keeps a word for tools with each
-//! task. It holds what the recorder needs to know of the task ([`task_word`]), so nothing has to be
-//! looked up.
+//! task. The word has the recorder's data about the task ([`task_word`]), so no lookup is
+//! necessary.
 //!
-//! Four functions of the runtime are interposed ([`entry_points`]) because no event tells what they
-//! know: where a `taskloop` is called from, which function a region runs, and that an undeferred
-//! task was written as such.
+//! Four functions of the runtime are interposed ([`entry_points`]) because no event has their
+//! information: where a `taskloop` is called from, which function a region runs, and that an
+//! undeferred task was written as such.
 
 mod budget;
 mod dependences;

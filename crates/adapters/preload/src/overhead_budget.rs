@@ -1,9 +1,9 @@
-//! Which tasks are left out with everything inside, to stay inside the overhead budget
-//! ([`workspan_recorder::budget`]): what each thread needs to decide.
+//! Decides which tasks are skipped with everything inside, to stay within the overhead budget
+//! ([`workspan_recorder::budget`]). Each thread decides by itself.
 //!
-//! A task's class is its spawn site and level. What a budget can't be right about is not left out:
-//! sites in whose tasks something happens that is more than creating and waiting are *refused*
-//! ([`refuse`]), as soon as one of them is seen to do it.
+//! A task's class is its spawn site and level. Sites whose tasks do more than create tasks and wait
+//! are *refused* ([`refuse`]), as soon as one of their tasks is seen to do so, because they cannot
+//! be estimated correctly.
 
 use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -13,12 +13,12 @@ use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::budget::{Begun, Choice, Settings, Watch};
 
 thread_local! {
-    /// Tasks that are begun without asking.
+    /// The number of tasks that begin without asking the budget.
     static UNASKED: Cell<u32> = const { Cell::new(0) };
     static WATCH: RefCell<Option<Box<Watch>>> = const { RefCell::new(None) };
 }
 
-/// Sites that are refused, by their number's last bits.
+/// Refused sites, by the last bits of their numbers.
 static REFUSED: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
 
 fn refused(site: u32) -> (&'static AtomicU64, u64) {
@@ -26,13 +26,13 @@ fn refused(site: u32) -> (&'static AtomicU64, u64) {
     (&REFUSED[bit / 64], 1 << (bit % 64))
 }
 
-/// No task of that site is left out from now on.
+/// No task of that site is skipped from now on.
 pub(crate) fn refuse(site: u32) {
     let (word, bit) = refused(site);
     word.fetch_or(bit, Ordering::Relaxed);
 }
 
-/// Whether the budget has a say in the task that begins.
+/// Whether the budget decides about the task that begins.
 #[inline]
 pub(crate) fn asks() -> bool {
     UNASKED.with(|unasked| match unasked.get() {
@@ -44,8 +44,8 @@ pub(crate) fn asks() -> bool {
     })
 }
 
-/// What is to become of the task of that class that has begun with the thread's last record;
-/// `None`: it is recorded, and nobody wants to know how long it takes.
+/// The decision about the task of this class that has begun with the thread's last record. `None`:
+/// it is recorded, and its length is not measured.
 #[cold]
 #[inline(never)]
 pub(crate) fn ask(h: LiveHandle, site: u32, level: u32) -> Option<(Choice, Begun)> {
@@ -64,7 +64,7 @@ pub(crate) fn ask(h: LiveHandle, site: u32, level: u32) -> Option<(Choice, Begun
     .flatten()
 }
 
-/// The task ended with the thread's last record; its thread created so many meanwhile.
+/// The task ended with the thread's last record. Its thread created `tasks` tasks meanwhile.
 pub(crate) fn end(h: LiveHandle, begun: Begun, tasks: u64) {
     let now = h.last();
     with(|watch| {
@@ -80,15 +80,15 @@ fn with<T>(f: impl FnOnce(&mut Option<Box<Watch>>) -> T) -> Option<T> {
     given.ok().flatten()
 }
 
-/// What recording a task adds, in joins of Rayon's: as many records, but a runtime that goes
-/// through its callbacks, or calls that go through ours. Twice as much and more was measured
+/// The cost of recording a task, in joins of Rayon. It has as many records, but in addition the
+/// runtime makes its callbacks, or our entry points are called. Twice as much and more was measured
 /// (docs/measured/overhead.md).
-const JOINS_A_TASK: u64 = 2;
+const JOINS_PER_TASK: u64 = 2;
 
 fn settings() -> Settings {
     let mut settings = Settings::default();
-    // SAFETY: a place to write to.
+    // SAFETY: writes to a local variable.
     unsafe { (TABLE.budget)(&raw mut settings) };
-    settings.join_ticks = settings.join_ticks.saturating_mul(JOINS_A_TASK);
+    settings.join_ticks = settings.join_ticks.saturating_mul(JOINS_PER_TASK);
     settings
 }

@@ -1,19 +1,20 @@
-//! The number that a launcher gave the process among those that it started, by the variables of the
-//! environment that launchers set.
+//! The rank that a launcher assigned to the process among those that it started, from the
+//! environment variables that launchers set.
 
-/// A process of several that belong together.
+/// A process that is one of several started together.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Launched {
-    /// Its number.
+    /// Its rank.
     pub(crate) rank: u32,
-    /// How many there are.
+    /// The number of processes.
     pub(crate) ranks: Option<u32>,
-    /// Which launch it is of: the launcher's family, and its name for the run where it has one.
+    /// The launch that it belongs to: the launcher's family, and the family's name for the run if
+    /// there is one.
     pub(crate) launch: String,
 }
 
-/// Variables of the rank, the number of ranks, and the run's name, and what to call the family. The
-/// launcher that starts a process is the innermost, so batch systems come last.
+/// The variables of the rank, of the number of ranks, and of the run's name, and the family's name.
+/// The innermost launcher starts the process, so batch systems come last.
 const LAUNCHERS: [(&str, &str, &str, &str); 5] = [
     (
         "OMPI_COMM_WORLD_RANK",
@@ -27,7 +28,7 @@ const LAUNCHERS: [(&str, &str, &str, &str); 5] = [
     ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID", "slurm"),
 ];
 
-/// That of the calling process; `None` where no launcher numbered it.
+/// The data of the calling process; `None` if no launcher numbered it.
 pub(crate) fn of_process() -> Option<Launched> {
     of(|name| std::env::var(name).ok())
 }
@@ -36,7 +37,7 @@ fn of(variable: impl Fn(&str) -> Option<String>) -> Option<Launched> {
     LAUNCHERS.iter().find_map(|(rank, ranks, name, family)| {
         let rank = variable(rank)?.parse().ok()?;
         let ranks: Option<u32> = variable(ranks).and_then(|n| n.parse().ok());
-        // A variable called RANK may be anybody's.
+        // Other programs may use a variable called RANK.
         if *family == "torch" && ranks.is_none() {
             return None;
         }

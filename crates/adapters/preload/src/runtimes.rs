@@ -1,20 +1,20 @@
-//! Finds the runtime that a call of one of our entry points has to go on to.
+//! Finds the runtime to which a call of one of our entry points has to go.
 //!
-//! A process may hold several copies of one runtime: each Python wheel brings a libgomp of its own.
-//! Each copy has its own threads and teams and knows nothing of the others. This library is first
-//! in the global scope, so every caller's `GOMP_parallel` is *our* `GOMP_parallel`, and it must
-//! call the function that the caller would have reached without us.
+//! A process may contain several copies of one runtime: each Python wheel has its own libgomp. Each
+//! copy has its own threads and teams and is independent of the others. This library is first in
+//! the global scope, so every caller's `GOMP_parallel` is *our* `GOMP_parallel`, and it must call
+//! the function that the caller would have reached without us.
 //!
-//! * While a process has *one* runtime of a [`Family`], every call goes there. The only task is to
-//!   notice a second one. A call goes on only after the caller's file is known, and learning about
-//!   a file includes a look at the list of loaded files as it is then.
+//! * While a process has *one* runtime of a [`Family`], every call goes there, and only a second
+//!   one has to be detected. A call goes on only after the caller's file is known, and looking up a
+//!   file includes a check of the current list of loaded files.
 //! * With *several*, the caller's file decides ([`choice`]).
 //! * If no file decides, the call goes to the runtime whose region the thread is in, else to the
 //!   first one. The call is then not recorded, and a warning in the trace says so.
 //!
 //! `README.md` beside this file has the rules and an example. The submodules: [`discovery`] finds
 //! the copies, [`choice`] picks one for a caller, [`instance`] is one copy, [`function`] remembers
-//! where each copy has a function.
+//! the address of a function in each copy.
 //!
 //! No lock is taken except the loader's, for its list, so a fork can't leave one locked. A family's
 //! state changes only under that lock. Entries of the lists are never freed, because other threads
@@ -39,12 +39,12 @@ pub(crate) use instance::Instance;
 pub(crate) struct Caller {
     next: AtomicPtr<Caller>,
     pub(crate) start: AtomicUsize,
-    /// In bytes; 0 once the range may no longer hold the same code.
+    /// The size in bytes; 0 once the range may contain other code.
     pub(crate) size: AtomicUsize,
 }
 
 impl Caller {
-    /// Whether the address lies in the range.
+    /// Whether the address is in the range.
     #[inline(always)]
     pub(crate) fn contains(&self, address: usize) -> bool {
         address.wrapping_sub(self.start.load(Ordering::Relaxed)) < self.size.load(Ordering::Relaxed)
@@ -236,8 +236,8 @@ fn cache_slot(address: usize) -> usize {
     address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54
 }
 
-/// Looks for loaded and unloaded files, unless that was done a moment ago: loading a file takes
-/// longer than that. For calls that begin something other threads wait for.
+/// Checks for loaded and unloaded files, unless that was done a moment ago: loading a file takes
+/// longer than that. For calls that begin something that other threads wait for.
 #[inline]
 pub(crate) fn now_and_then(family: &Family) {
     #[cfg(target_arch = "x86_64")]

@@ -1,9 +1,9 @@
-//! Interposes `prctl`, to see that the program is about to enter a sandbox: there it may have
+//! Interposes `prctl`, to detect that the program is about to enter a sandbox, in which it may have
 //! forbidden itself system calls that the recorder can do without.
 //!
-//! An unprivileged process has to give up new privileges before the kernel takes a filter of it,
-//! and libraries do so by this function. A filter that a privileged process installs by a bare
-//! system call is not seen.
+//! An unprivileged process has to give up new privileges before the kernel accepts a filter from
+//! it, and libraries do that with this function. A filter that a privileged process installs by a
+//! direct system call is not detected.
 
 use core::ffi::{c_int, c_long, c_ulong};
 
@@ -19,10 +19,10 @@ unsafe extern "C" {
     fn syscall(number: c_long, ...) -> c_long;
 }
 
-/// `int prctl(int, ...)`: whatever the option, the kernel takes up to four words more.
+/// `int prctl(int, ...)`: for any option, the kernel takes up to four more words.
 ///
 /// # Safety
-/// As of the C library's function.
+/// The same as for the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn prctl(
     option: c_int,

@@ -1,4 +1,4 @@
-//! A cache of sites by code address, for each thread: the recorder takes a lock to find one.
+//! A per-thread cache of sites by code address, because the recorder takes a lock to find one.
 
 use std::cell::Cell;
 
@@ -9,7 +9,7 @@ use crate::loaded_files::era;
 
 const SLOTS: usize = 256;
 
-/// In each slot: address, primitive and return-address bit as one key, and the site.
+/// Slots of a key (address, primitive and return-address bit) and its site.
 type Cache = [Cell<(usize, u32)>; SLOTS];
 
 // The calling thread's cache, once it has looked for a site.
@@ -17,7 +17,7 @@ workspan_recorder::thread_word!(Own: Cache, "workspan_sites_seen");
 
 static FREE: FreeList<Cache> = FreeList::new();
 
-/// The slot of that number, if the thread has memory for a cache.
+/// The slot with this number, if the thread has memory for a cache.
 #[inline]
 fn slot<'a>(number: usize) -> Option<&'a Cell<(usize, u32)>> {
     let mut seen = Own::get();
@@ -29,21 +29,21 @@ fn slot<'a>(number: usize) -> Option<&'a Cell<(usize, u32)>> {
     unsafe { seen.as_ref() }.map(|seen| &seen[number % SLOTS])
 }
 
-/// The calling thread looks for no more sites.
+/// The calling thread looks up no more sites.
 pub(crate) fn thread_ends() {
     FREE.give_back(Own::get());
     Own::set(std::ptr::null_mut());
 }
 
-/// The site of code at an address. `is_return`: the address is a return address, and the site that
-/// of the call. Address 0 is unknown.
+/// The site of the code at an address. With `is_return`, the address is a return address, and the
+/// site is that of the call. Address 0 is unknown.
 #[allow(dead_code, reason = "the adapters use it")]
 pub(crate) fn at(address: usize, primitive: u8, is_return: bool) -> u32 {
     if address == 0 {
         return 0;
     }
-    // User addresses have 47 bits, so the rest of the key goes above. The era keeps entries of
-    // unloaded files from being found.
+    // User addresses have 47 bits, so the rest of the key is in the bits above. The era prevents
+    // entries of unloaded files from being found.
     let key =
         address ^ usize::from(primitive) << 56 ^ usize::from(is_return) << 48 ^ era() as usize;
     let hash = (key ^ key >> 20).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;

@@ -7,8 +7,8 @@
 //! ([`task_class`], [`task`]), and calls libtbb's function. So whichever thread runs the task
 //! records its begin and its end.
 //!
-//! The context tells what a task is created into ([`context`], [`wait`]). A chain of
-//! [`task_frame`]s on the machine stack tells what runs on a thread; it moves with the stack when
+//! The context tells into which scope a task is created ([`context`], [`wait`]). A chain of
+//! [`task_frame`]s on the machine stack has the tasks of a thread; it moves with the stack when
 //! oneTBB suspends it ([`suspend`]).
 //!
 //! These layouts are part of oneTBB's binary interface since 2021.1, and were compared up to
@@ -44,7 +44,7 @@ pub(crate) use task_frame::thread_ends;
 static POOL: OnceLock<u32> = OnceLock::new();
 static WORKERS: AtomicU32 = AtomicU32::new(0);
 
-/// The number of oneTBB's pool. The first call, at the first task, makes the pool and notes the
+/// The number of oneTBB's pool. The first call, at the first task, creates the pool and notes the
 /// runtime's name.
 fn pool() -> u32 {
     *POOL.get_or_init(|| {
@@ -58,7 +58,7 @@ fn pool() -> u32 {
             Some(version) => format!("oneTBB {version}"),
             None => "oneTBB".to_string(),
         };
-        // A task's body lets its waiter go on as its last act, and only then returns to us.
+        // A task's body lets its waiter continue as its last action, and only then returns to us.
         let notes = [
             ("runtime", &*runtime),
             ("steals", "child"),
@@ -92,8 +92,8 @@ unsafe fn become_worker(h: LiveHandle, thread: *mut ThreadState) {
     }
 }
 
-/// Whether the calling thread has a current task where no oneTBB task runs: a root, which is made
-/// now if the thread may have one. A worker of oneTBB's has no current task between its tasks.
+/// Whether the calling thread has a current task outside of oneTBB tasks: a root, which is created
+/// now if the thread may have one. A worker of oneTBB has no current task between its tasks.
 fn has_root(h: LiveHandle) -> bool {
     h.ensure_root();
     h.has_root() || !h.is_worker()

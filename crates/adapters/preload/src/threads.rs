@@ -1,11 +1,12 @@
 //! Plain threads as tasks: interposes `pthread_create` and `pthread_join`.
 //!
 //! A thread that the program starts is a detached task of the task that started it, and joining it
-//! is a wait for that task (MODEL.md §1). So the critical path runs through the program's own
-//! threads. C++'s and Rust's threads come here too: their libraries call these functions.
+//! is a wait for that task (MODEL.md §1). So the critical path goes through the program's own
+//! threads. C++'s and Rust's threads are covered too: their libraries call these functions.
 //!
-//! The threads that a runtime starts are its workers, and no tasks: OpenMP's and oneTBB's are known
-//! by the library that starts them, Rayon's stand-in says so ([`adapter::is_starting_workers`]).
+//! The threads that a runtime starts are its workers, and not tasks. OpenMP's and oneTBB's are
+//! recognised by the library that starts them; Rayon's stand-in announces its own
+//! ([`adapter::is_starting_workers`]).
 
 mod call_stack;
 mod joins;
@@ -27,16 +28,16 @@ type Create = unsafe extern "C-unwind" fn(*mut usize, *const c_void, Routine, *m
 type SetName = unsafe extern "C-unwind" fn(usize, *const core::ffi::c_char) -> c_int;
 type Join = unsafe extern "C-unwind" fn(usize, *mut *mut c_void) -> c_int;
 
-/// What `pthread_create` returns where there is no such function to call.
+/// The result of `pthread_create` if there is no such function to call.
 const EAGAIN: c_int = 11;
-/// What `pthread_join` returns where there is no such function to call.
+/// The result of `pthread_join` if there is no such function to call.
 const ESRCH: c_int = 3;
 
-// SAFETY: the functions' types.
+// SAFETY: this is the function's type.
 static NEXT_CREATE: LibcSymbol<Create> = unsafe { LibcSymbol::new(c"pthread_create") };
-// SAFETY: as above.
+// SAFETY: this is the function's type.
 static NEXT_JOIN: LibcSymbol<Join> = unsafe { LibcSymbol::new(c"pthread_join") };
-// SAFETY: as above.
+// SAFETY: this is the function's type.
 static NEXT_SET_NAME: LibcSymbol<SetName> = unsafe { LibcSymbol::new(c"pthread_setname_np") };
 
 unsafe extern "C" {
@@ -61,8 +62,8 @@ unsafe extern "C-unwind" fn pthread_create(
     let Some(next) = NEXT_CREATE.get() else {
         return EAGAIN;
     };
-    // SAFETY: the caller's arguments; those of a thread that is to be a task are read by
-    // `start::thread_start` alone, which frees them.
+    // SAFETY: the caller's arguments; those of a thread that is to be a task are read only by
+    // `start::thread_start`, which frees them.
     unsafe {
         let Some(task) = create_task() else {
             let result = next(thread, attributes, routine, argument);
@@ -87,9 +88,9 @@ unsafe extern "C-unwind" fn pthread_create(
 }
 
 /// The current task of the calling thread creates one for the thread that it is about to start.
-/// `None` for a runtime's worker, and where nothing is recorded.
+/// `None` for a runtime's worker, and if nothing is recorded.
 fn create_task() -> Option<u64> {
-    // SAFETY: the handle is used in this call alone, on its own thread.
+    // SAFETY: the handle is used only in this call, on its own thread.
     let h = unsafe { LiveHandle::current() }?;
     if adapter::is_starting_workers() || adapter::has_thread_sanitizer() {
         return None;
@@ -121,7 +122,7 @@ unsafe extern "C-unwind" fn pthread_join(thread: usize, result: *mut *mut c_void
 }
 
 /// `int pthread_setname_np(pthread_t, const char *)`: a name that the calling thread gives itself
-/// is noted at once. Others are when their threads end.
+/// is noted at once. Other names are noted when their threads end.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_setname_np(
     thread: usize,
@@ -145,8 +146,8 @@ struct Wait {
     h: LiveHandle,
     task: u64,
     site: u32,
-    /// It waits as a worker of a pool: it is not free for the pool's tasks meanwhile, so its strand
-    /// goes on, and the time is off the CPU.
+    /// Whether it waits as a worker of a pool. It is then not free for the pool's tasks meanwhile,
+    /// so its strand goes on, and the time counts as off the CPU.
     is_worker: bool,
 }
 

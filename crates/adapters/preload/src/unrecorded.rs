@@ -1,15 +1,15 @@
-//! What runs inside of a task that is left out ([`crate::overhead_budget`]): the begin and end of
-//! such a task are recorded, and what it does in between on its thread is an unrecorded subtree
-//! (docs/format.md).
+//! The inside of a skipped task ([`crate::overhead_budget`]). The begin and end of such a task are
+//! recorded, and its actions in between on its thread are a skipped subtree (docs/format.md).
 //!
-//! Tasks created in it carry the subtree's name, which is no pointer: it may have ended when they
-//! begin. One that begins on the subtree's own thread while that is in it is nobody's business. Any
-//! other is a *part*: it is recorded, and asked for anew.
+//! Tasks created in it carry the subtree's name, which is not a pointer, because the subtree may
+//! have ended when they begin. If such a task begins on the subtree's own thread while that is
+//! inside of the subtree, nothing is recorded. Otherwise it is a *part*: it is recorded, and the
+//! budget decides about it.
 //!
-//! While the subtree's thread waits for parts, it must not look as if it worked. So whoever begins
-//! a part counts it for the thread it came from, and that thread looks, when it comes to a wait and
-//! after each task that it ran in one: from the first part on, it tells of all waits of the
-//! subtree.
+//! While the subtree's thread waits for parts, the time must not count as work. So a thread that
+//! begins a part counts it for the thread it came from. That thread checks the count when it comes
+//! to a wait, and after each task that it ran in one. From the first part on, it records all waits
+//! of the subtree.
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -18,15 +18,15 @@ use workspan_recorder::adapter::{LiveHandle, Stop};
 use workspan_recorder::budget::OF_TASKS;
 use workspan_recorder::front::id;
 
-/// Parts that began of one thread's subtrees, anywhere.
+/// The parts of one thread's subtrees that have begun, on any thread.
 #[repr(align(64))]
 struct Taken {
     parts: AtomicU32,
-    /// When the last of them began, in ticks.
+    /// The time at which the last of them began, in ticks.
     at: AtomicU64,
 }
 
-/// By thread; two that share a place tell of waits more often.
+/// Counts by thread. Two threads that share an entry record more waits than necessary.
 static TAKEN: [Taken; 256] = [const {
     Taken {
         parts: AtomicU32::new(0),
@@ -39,46 +39,46 @@ fn taken_of(thread: u32) -> &'static Taken {
 }
 
 impl Taken {
-    /// One more, which began `now`.
+    /// Counts a part that began `now`.
     fn count(&self, now: u64) {
         self.at.store(now, Ordering::Relaxed);
         self.parts.fetch_add(1, Ordering::Release);
     }
 }
 
-/// Where a subtree's thread is.
+/// The state of a subtree's thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
-    /// In the code of a task.
+    /// It runs the code of a task.
     Work,
-    /// In the runtime, which waits for tasks or looks for one to run.
+    /// It is in the runtime, which waits for tasks or looks for one to run.
     Wait,
-    /// So too, and a record says so.
-    ToldWait,
+    /// It is in the runtime, and a record says so.
+    RecordedWait,
 }
 
-/// A subtree that runs unrecorded, on its thread's stack.
+/// A skipped subtree, on its thread's stack.
 pub(crate) struct Subtree {
     site: u32,
-    /// Creates between the root and its own task, and the task that runs.
+    /// The number of creates between the root and its own task, and the same for the running task.
     own_level: u32,
     level: Cell<u32>,
-    /// Another one after each pause.
+    /// Its name, which changes with each pause.
     name: Cell<u64>,
     taken: &'static Taken,
-    /// Parts taken before it.
+    /// The number of parts taken before it.
     parts: u32,
-    /// Tasks of it that have begun on its thread since it last told.
+    /// The number of its tasks that have begun on its thread since the last record of them.
     tasks: Cell<u64>,
-    /// It went on on another thread: it tells of all its waits.
+    /// Whether it continued on another thread. Then it records all its waits.
     moved: Cell<bool>,
     at: Cell<At>,
-    /// Of the wait that it told of.
+    /// The stop of its recorded wait.
     stopped: Cell<Option<Stop>>,
 }
 
 impl Subtree {
-    /// The current task, which has just begun, is left out from here on.
+    /// The current task, which has just begun, is skipped from here on.
     pub(crate) fn begin(h: LiveHandle, site: u32, level: u32) -> Subtree {
         let taken = taken_of(h.thread());
         let class = OF_TASKS + u64::from(level);
@@ -96,7 +96,7 @@ impl Subtree {
         }
     }
 
-    /// It ends, or something is to be recorded in the middle of it.
+    /// The subtree ends, or something is recorded in the middle of it.
     pub(crate) fn stop(&self) {
         recorded(|h| {
             h.inside(self.tasks.take());
@@ -104,7 +104,7 @@ impl Subtree {
         });
     }
 
-    /// It goes on after that, maybe on another thread.
+    /// The subtree goes on after that, possibly on another thread.
     pub(crate) fn go_on(&self) {
         let class = OF_TASKS + u64::from(self.own_level);
         recorded(|h| {
@@ -117,13 +117,13 @@ impl Subtree {
         });
     }
 
-    /// What tasks created in it now are to carry.
+    /// The name that tasks created in it now carry.
     #[inline]
     pub(crate) fn name(&self) -> u64 {
         self.name.get()
     }
 
-    /// Creates between the root and the task that runs.
+    /// The number of creates between the root and the running task.
     #[inline]
     pub(crate) fn level(&self) -> u32 {
         self.level.get()
@@ -133,7 +133,7 @@ impl Subtree {
         self.site
     }
 
-    /// Runs a task of its own on its thread.
+    /// Runs one of its tasks on its thread.
     #[inline]
     pub(crate) fn task<T>(&self, level: u32, run: impl FnOnce() -> T) -> T {
         let running = Running {
@@ -146,8 +146,8 @@ impl Subtree {
         result
     }
 
-    /// A task of its own begins on its thread; true when it does so in the middle of another one's
-    /// code.
+    /// One of its tasks begins on its thread. Returns true if it begins in the middle of another
+    /// one's code.
     #[inline]
     pub(crate) fn enter(&self) -> bool {
         let mut in_work = false;
@@ -155,13 +155,13 @@ impl Subtree {
         in_work
     }
 
-    /// The same; the answer is given before anything else is done.
+    /// Like [`Subtree::enter`], but passes the result to `in_work` before doing anything else.
     #[inline]
     pub(crate) fn enter_with(&self, in_work: impl FnOnce(bool)) {
         self.count();
         let at = self.at.replace(At::Work);
         in_work(at == At::Work);
-        if at == At::ToldWait {
+        if at == At::RecordedWait {
             self.resume();
         }
     }
@@ -175,7 +175,7 @@ impl Subtree {
         }
     }
 
-    /// Runs what waits for tasks in the runtime.
+    /// Runs a function of the runtime that waits for tasks.
     #[inline]
     pub(crate) fn wait<T>(&self, real: impl FnOnce() -> T) -> T {
         self.begin_wait();
@@ -185,7 +185,7 @@ impl Subtree {
         result
     }
 
-    /// A task of it begins to wait for others in the runtime.
+    /// One of its tasks begins to wait for others in the runtime.
     #[inline]
     pub(crate) fn begin_wait(&self) {
         self.at.set(At::Wait);
@@ -201,7 +201,7 @@ impl Subtree {
         }
     }
 
-    /// A task that is none of its own begins on its thread, while that waits.
+    /// Another task begins on its thread, while that waits.
     #[cold]
     pub(crate) fn set_aside(&self) {
         if self.at.get() == At::Wait {
@@ -209,13 +209,13 @@ impl Subtree {
         }
     }
 
-    /// A task of it goes on without a thread: it is waited for as parts are.
+    /// One of its tasks continues without a thread. It is waited for like a part.
     #[cold]
     pub(crate) fn lose_a_task(&self) {
         recorded(|h| self.taken.count(h.now()));
     }
 
-    /// One more task of it has begun on its thread.
+    /// Counts one of its tasks that has begun on its thread.
     #[inline]
     pub(crate) fn count(&self) {
         self.tasks.set(self.tasks.get().wrapping_add(1));
@@ -225,7 +225,7 @@ impl Subtree {
         self.taken.parts.load(Ordering::Acquire) != self.parts || self.moved.get()
     }
 
-    /// Its thread may wait for parts from now on: it says so if there were any.
+    /// Its thread may wait for parts from now on. Records the wait if there were any.
     #[inline]
     fn look(&self) {
         if self.is_taken() {
@@ -233,11 +233,11 @@ impl Subtree {
         }
     }
 
-    /// Its thread waits from then on, or from now on.
+    /// Records that its thread waits since `since`, or from now on.
     #[cold]
     #[inline(never)]
     fn tell(&self, since: Option<u64>) {
-        self.at.set(At::ToldWait);
+        self.at.set(At::RecordedWait);
         recorded(|h| {
             let since = since.unwrap_or_else(|| h.now());
             h.inside(self.tasks.take());
@@ -246,7 +246,7 @@ impl Subtree {
         });
     }
 
-    /// It goes on after a wait that was told of, wherever its stack has come to.
+    /// It goes on after a recorded wait, on whatever thread its stack is now.
     #[cold]
     #[inline(never)]
     fn resume(&self) {
@@ -256,7 +256,8 @@ impl Subtree {
     }
 
     /// Its thread has waited. The first part may have been taken just before the thread had nothing
-    /// left to do, and have told so just after that had looked: then the wait began when it told.
+    /// left to do, and counted just after the thread had checked. Then the wait began when the part
+    /// was counted.
     #[cold]
     #[inline(never)]
     fn waited(&self, at: At) {
@@ -268,19 +269,20 @@ impl Subtree {
     }
 }
 
-/// Writes with the calling thread's handle, if it is (still) recorded.
+/// Writes with the calling thread's handle, if it is still recorded.
 fn recorded(write: impl FnOnce(LiveHandle)) {
-    // SAFETY: this callback alone uses the handle.
+    // SAFETY: only this callback uses the handle.
     let h = unsafe { LiveHandle::current() };
     if let Some(h) = h {
         write(h);
     }
 }
 
-/// A task of a subtree runs on its thread; it ends when its code is left, by an exception too.
+/// Exists while a task of a subtree runs on its thread. Dropped when the task's code is left, also
+/// by an exception.
 struct Running<'a> {
     subtree: &'a Subtree,
-    /// The level of the one that ran.
+    /// The level of the task that ran before.
     outer: u32,
     in_work: bool,
 }
@@ -293,7 +295,7 @@ impl Drop for Running<'_> {
     }
 }
 
-/// A task of a subtree waits, until that returns or throws.
+/// Exists while a task of a subtree waits, until the wait returns or throws.
 struct Waiting<'a>(&'a Subtree);
 
 impl Drop for Waiting<'_> {
@@ -303,7 +305,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// A task that was created in the subtree of that name begins on top of what this thread does.
+/// A task that was created in the subtree with this name begins on top of this thread's other work.
 pub(crate) fn part(h: LiveHandle, subtree: u64, site: u32) {
     let now = h.part_begin(subtree, site);
     if let Some((thread, _)) = id::split(subtree) {

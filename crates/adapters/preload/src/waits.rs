@@ -1,10 +1,10 @@
-//! Waits of the program's threads for each other, for time and for files: stands in front of the
-//! C library's functions that wait or end a wait.
+//! Waits of the program's threads for each other, for time and for files. Interposes the C
+//! library's functions that wait or end a wait.
 //!
-//! `README.md` beside this file has the protocol. In short: an entry point in assembly calls
-//! [`hooks`] before and after the C library's function; what took long goes to the recorder's log
-//! with the call stack, and with who ended the wait ([`release`]). On other processors than x86-64
-//! nothing is interposed, and waits are known from the kernel's context switches alone.
+//! `README.md` beside this file describes the protocol. In short: an entry point in assembly calls
+//! [`hooks`] before and after the C library's function. Long waits go to the recorder's log with
+//! the call stack, and with the thread that ended the wait ([`release`]). On processors other than
+//! x86-64 nothing is interposed, and waits are known only from the kernel's context switches.
 
 mod entry_points;
 mod hooks;
@@ -25,21 +25,23 @@ use workspan_trace::entry::WaitKind;
 enum Role {
     /// It waits for the object of its first argument.
     Acquire,
-    /// The same for a reader-writer lock, which other readers do not keep it from.
+    /// It waits for a reader-writer lock as a reader, which other readers do not block.
     AcquireToRead,
     /// It releases the lock of its second argument, and waits for the object of its first.
     Condition,
-    /// The last of several calls for one object ends the others' waits.
+    /// It waits for the other threads; the last of several calls for one object ends the waits of
+    /// the others.
     Barrier,
     /// It waits for no object of the process.
     Outside,
     /// It ends waits for the object of its first argument.
     Release,
-    /// The same for a reader-writer lock, as its writer or as a reader.
+    /// It releases a reader-writer lock, as its writer or as a reader.
     ReleaseReadOrWrite,
-    /// The system call: the second and third argument say what it does, if it is `futex`.
+    /// It is the `syscall` function. If the call is `futex`, the second and third argument say what
+    /// it does.
     Syscall,
-    /// It is called, and not interposed.
+    /// It is only called, not interposed.
     Called,
 }
 
@@ -53,10 +55,10 @@ struct Entry {
     kind: WaitKind,
 }
 
-/// The version that the present condition variables have had since glibc 2.3.2. Without a version
-/// the lookup may find those of before.
+/// The version of the current condition variables, since glibc 2.3.2. Without a version the lookup
+/// may find the older ones.
 const CONDITION_VERSION: &CStr = c"GLIBC_2.3.2";
-/// The version of those of before, on x86-64.
+/// The version of the older condition variables, on x86-64.
 const FIRST_VERSION: &CStr = c"GLIBC_2.2.5";
 
 unsafe extern "C" {
@@ -89,7 +91,7 @@ impl Entry {
             dlvsym(RTLD_NEXT, self.name.as_ptr(), version.as_ptr()) as usize
         };
         let mut found = match self.kind {
-            // Another library's, a sanitizer's for example, has no versions.
+            // Another library's function, for example a sanitizer's, has no versions.
             WaitKind::Condition if next == version(FIRST_VERSION) => version(CONDITION_VERSION),
             _ => next,
         };
@@ -101,14 +103,14 @@ impl Entry {
     }
 }
 
-/// Stands for a function that this C library has not: its callers only test whether it is there.
+/// Replaces a function that this C library does not have. Its callers only test whether it exists.
 extern "C" fn missing() -> c_int {
     const ENOSYS: c_int = 38;
     ENOSYS
 }
 
-/// A runtime's own function made its caller, which returns there, wait for a lock: what an adapter
-/// saw of it, since a time in ticks.
+/// Logs a wait for a lock that an adapter saw: a runtime's own function, which returns to
+/// `returns_to`, waited since `begin` (in ticks).
 pub(crate) fn waited_for_lock(object: usize, begin: u64, returns_to: usize) {
     let end = wait_log::now();
     let tid = stack::tid();
@@ -129,12 +131,12 @@ pub(crate) fn waited_for_lock(object: usize, begin: u64, returns_to: usize) {
     }
 }
 
-/// A runtime's lock: the calling thread is about to wait for it.
+/// The calling thread is about to wait for a runtime's lock.
 pub(crate) fn wait_for_lock_begins(object: usize) {
     release::begin(object);
 }
 
-/// The calling thread has it.
+/// The calling thread has the lock.
 pub(crate) fn wait_for_lock_ends(object: usize) {
     release::end(object);
 }
@@ -159,7 +161,7 @@ fn note_release(object: usize, at: u64, chain: impl FnOnce() -> u32) {
     }
 }
 
-/// Looks all functions up: later a thread may hold the loader's lock. Called at the start.
+/// Looks up all functions, because later a thread may hold the loader's lock. Called at the start.
 pub(crate) fn look() {
     stack::look();
     for entry in entry_points::all() {

@@ -1,5 +1,5 @@
-//! Where this copy of rayon-core reports its scheduler's events to workspan. If nobody listens,
-//! each call is a load and a branch.
+//! The points at which this copy of rayon-core reports its scheduler's events to workspan. If no
+//! recorder has set hooks, each call is a load and a branch.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -7,17 +7,17 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// The functions to call. Each runs on the worker concerned.
 #[derive(Debug)]
 pub struct Hooks {
-    /// The worker took a job from the deque of the worker of that index, and runs it next.
+    /// The worker took a job from the deque of the worker with this index, and runs it next.
     pub stolen: fn(usize),
-    /// It found no job in the deque of that worker, or lost the race for one.
+    /// The worker found no job in the deque of that worker, or lost the race for one.
     pub missed: fn(usize),
-    /// It has run out of jobs of its own and begins to look for others.
+    /// The worker has run out of jobs of its own and begins to look for others.
     pub idle: fn(),
-    /// It goes to sleep.
+    /// The worker goes to sleep.
     pub sleeps: fn(),
-    /// It was woken.
+    /// The worker was woken.
     pub wakes: fn(),
-    /// What it runs waits for a job that another worker has.
+    /// The job that the worker runs waits for a job that another worker has.
     pub waits: fn(),
     /// That wait is over.
     pub waited: fn(),

@@ -1,11 +1,11 @@
-//! Puts hooks into the rayon-core that is compiled: steals, failed attempts and sleep.
+//! Adds hooks to the rayon-core that is compiled, for steals, failed attempts and sleep.
 //!
-//! rayon-core's public items do not tell who stole from whom. So what is compiled as
-//! `rayon_core_real` is a copy of the user's source, with calls put in at known places. Each place
-//! is a piece of a line that must occur exactly once in its file. It is replaced within its line,
-//! so every line keeps its number, and `--remap-path-prefix` gives the copy the original's path.
+//! rayon-core's public items do not tell which worker stole from which. So `rayon_core_real` is
+//! compiled from a copy of the user's source, with calls inserted at known places. Each place is a
+//! part of a line that must occur exactly once in its file. It is replaced within its line, so
+//! every line keeps its number, and `--remap-path-prefix` gives the copy the original's path.
 //! Panics, backtraces and debuggers show the user's own source. If any place is not as expected,
-//! the source is compiled as it is.
+//! the source is compiled unchanged.
 
 use crate::invocation::Invocation;
 use std::ffi::OsString;
@@ -71,7 +71,7 @@ const MODULE: (&str, &str) = (
 /// The module's declaration, which is appended to `lib.rs`.
 const DECLARATION: &str = "\n#[doc(hidden)]\npub mod workspan_hooks;\n";
 
-/// The texts that go into the copy. What is built depends on them.
+/// The texts that are inserted into the copy. Build results depend on them.
 pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
     let places = PLACES.iter().map(|place| (place.original, place.hooked));
     places.chain([MODULE, ("lib.rs", DECLARATION)])
@@ -88,7 +88,8 @@ impl Copy {
     /// Copies the source that `call` compiles into the folder `to`, and puts the hooks in.
     ///
     /// # Errors
-    /// What was not as expected, as the end of a sentence, or the file system's error.
+    /// The reason why the copy could not be made, as the end of a sentence, or the file system's
+    /// error.
     pub(crate) fn make(call: &Invocation, to: PathBuf) -> Result<Copy, String> {
         let source = call
             .source()
@@ -104,7 +105,7 @@ impl Copy {
         remap.push(shown);
         let copy = Copy { folder: to, remap };
         let failed = |error: io::Error| format!("its source could not be copied: {error}");
-        // A build that was killed may have left one.
+        // A killed build may have left a copy.
         let _ = std::fs::remove_dir_all(&copy.folder);
         copy_folder(source, &copy.folder).map_err(failed)?;
         for file in ["registry.rs", "sleep/mod.rs"] {
@@ -148,7 +149,7 @@ fn with_hooks(file: &str, mut text: String) -> Result<String, String> {
     Ok(text)
 }
 
-/// The path that the program shows for files of this folder: the user's own remapping counts, the
+/// The path that the program shows for files of this folder. The user's own remapping applies, the
 /// last one first.
 fn shown_as(call: &Invocation, folder: &Path) -> OsString {
     let pairs: Vec<_> = call

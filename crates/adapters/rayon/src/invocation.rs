@@ -9,7 +9,7 @@ pub struct Invocation {
     arguments: Vec<OsString>,
 }
 
-/// Options whose value may be the next argument; all that cargo passes.
+/// Options whose value may be the next argument; includes all that cargo passes.
 const WITH_VALUE: [&str; 18] = [
     "--crate-name",
     "--crate-type",
@@ -32,7 +32,7 @@ const WITH_VALUE: [&str; 18] = [
 ];
 
 impl Invocation {
-    /// From rustc's arguments.
+    /// Created from rustc's arguments.
     #[must_use]
     pub fn new(arguments: Vec<OsString>) -> Self {
         Self { arguments }
@@ -162,7 +162,7 @@ impl Invocation {
         self
     }
 
-    /// The output folder (`--out-dir`), else the working directory.
+    /// The output folder (`--out-dir`), or the working directory.
     #[must_use]
     pub fn out_dir(&self) -> PathBuf {
         let mut found = None;

@@ -2,12 +2,12 @@
 //! program.
 //!
 //! `cargo workspan` [unpacks](sources::unpack) the stand-in's source, sets the variables of
-//! [`environment`] and makes itself cargo's `RUSTC_WRAPPER`. When cargo calls it as that, it hands
-//! over to [`wrapper_main`]. Calls of rustc go through unchanged, with two exceptions:
+//! [`environment`] and makes itself cargo's `RUSTC_WRAPPER`. When cargo calls it in that role, it
+//! calls [`wrapper_main`]. Calls of rustc go through unchanged, with two exceptions:
 //!
-//! * The user's locked `rayon_core` is compiled under another name, from a copy with
-//!   hooks, and the stand-in in its place ([`stand_in`]).
-//! * Line tables are added where there are none ([`profile`]).
+//! * The user's locked `rayon_core` is compiled under another name, from a copy with hooks, and the
+//!   stand-in in its place ([`stand_in`]).
+//! * Line tables are added if there are none ([`profile`]).
 
 pub mod environment;
 mod hooks;

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 /// Key: a rayon-core was compiled with the stand-in; the text is its version.
 pub const RECORDED: &str = "recorded";
-/// Key: a rayon-core was compiled as it is, so Rayon is not recorded. The text says which, why, and
-/// what to do.
+/// Key: a rayon-core was compiled unchanged, so Rayon is not recorded. The text says which version,
+/// why, and what to do.
 pub const UNRECORDED: &str = "unrecorded";
 
 /// Key: a rayon-core was compiled without hooks, so steals by victim, failed attempts and sleep are
-/// not recorded. The text says which and why.
+/// not recorded. The text says which version and why.
 pub const UNHOOKED: &str = "unhooked";
 
 /// A note about one compilation of a rayon-core.
@@ -24,9 +24,9 @@ pub struct Note {
     pub text: String,
     /// Name of the package that was compiled.
     pub package: String,
-    /// Its version.
+    /// Version of the package.
     pub version: String,
-    /// The folder of its manifest.
+    /// The folder of the package's manifest.
     pub folder: PathBuf,
 }
 

@@ -1,4 +1,4 @@
-//! The stand-in's source text, which the tool carries.
+//! The stand-in's source text, which is embedded in the tool.
 
 use crate::hooks;
 use std::io;

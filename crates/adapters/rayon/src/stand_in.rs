@@ -23,9 +23,10 @@ pub const VERSIONS: &str = "1.12 and 1.13";
 /// What to do with a call of rustc.
 #[derive(Debug, PartialEq, Eq)]
 pub enum RayonCore {
-    /// Nothing: it does not compile a rayon-core that is to be replaced.
+    /// The call does not compile a rayon-core that is to be replaced.
     No,
-    /// It compiles a rayon-core of this version: compile the stand-in at that path in its place.
+    /// The call compiles a rayon-core of this version: compile the stand-in at that path in its
+    /// place.
     Replace {
         /// rayon-core's version.
         version: String,
@@ -64,7 +65,8 @@ pub fn recognise(call: &Invocation) -> RayonCore {
 }
 
 /// Why the rayon-core at `source` is not replaced for `target` (empty: the host); `None` if it is.
-/// Each is judged by itself, so one that is not replaced may be linked beside one that is.
+/// The decision is made for each rayon-core separately, so one that is not replaced may be linked
+/// beside one that is.
 fn refusal(source: &Path, package_name: &str, version: &str, target: &str) -> Option<String> {
     if package_name != "rayon-core" {
         return Some(format!(
@@ -106,7 +108,7 @@ fn refusal(source: &Path, package_name: &str, version: &str, target: &str) -> Op
 /// Compiles the real rayon-core, then the stand-in over it. Returns the exit code.
 ///
 /// # Errors
-/// If rustc cannot be run.
+/// rustc cannot be run.
 pub fn compile(
     program: &OsStr,
     call: Invocation,
@@ -153,8 +155,8 @@ pub fn compile(
         .join(format!("rayon_core_real{extra}.source"));
     let (output, hooked) = compile_real(program, &real, folder, version)?;
     if !output.status.success() {
-        // Cargo must not learn of files that it did not ask for. Everything else is for cargo to
-        // show.
+        // Messages about files that cargo did not request are dropped; all others are passed on to
+        // cargo.
         let said = output
             .stderr
             .split_inclusive(|&byte| byte == b'\n')
@@ -179,9 +181,9 @@ pub fn compile(
     Ok(exit_code(status))
 }
 
-/// Compiles the real rayon-core with hooks, from a copy in `folder`. If that does not work,
-/// compiles it as it is, and a note says so ([`notes::UNHOOKED`]). Returns rustc's output, and
-/// whether there are hooks.
+/// Compiles the real rayon-core with hooks, from a copy in `folder`. If that fails, compiles it
+/// unchanged, and a note says so ([`notes::UNHOOKED`]). Returns rustc's output, and whether there
+/// are hooks.
 fn compile_real(
     program: &OsStr,
     real: &Invocation,
@@ -245,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_git_checkout_is_no_release() {
-        // Cargo marks a checkout's root in the same way as what it unpacks.
+        // Cargo marks a checkout's root in the same way as a package it unpacked.
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("git/checkouts/rayon-9e1a2b/1a2b3c4");
         for package in [root.join("rayon-core"), root.clone()] {

@@ -38,8 +38,8 @@ where
     real::spawn_broadcast(body(first, op));
 }
 
-/// Records that one task is created for each of `workers`, and that the caller waits for them until
-/// the scope is dropped.
+/// Records that one task is created for each of `workers`. The caller waits for them until the
+/// returned scope is dropped.
 pub(crate) fn waited_for<OP>(
     thread: RecordedThread,
     location: &'static Location<'static>,
@@ -52,7 +52,7 @@ pub(crate) fn waited_for<OP>(
     (first, open)
 }
 
-/// Records that one task is created for each of `workers`. Nobody waits for them.
+/// Records that one task is created for each of `workers`. No task waits for them.
 pub(crate) fn detached<OP>(
     thread: RecordedThread,
     location: &'static Location<'static>,

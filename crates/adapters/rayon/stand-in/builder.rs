@@ -1,6 +1,6 @@
-//! Builds pools. The user's handlers are kept apart until the pool is built; then ours wrap them.
-//! Until then the real builder holds placeholders, so that its `Debug` output shows what the user
-//! set.
+//! Builds pools. The user's handlers are stored separately until the pool is built; then ours wrap
+//! them. Until then the real builder has placeholders, so that its `Debug` output shows which
+//! handlers the user has set.
 
 use crate::pool::ThreadPool;
 use crate::recording::recorded_thread;
@@ -156,7 +156,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         Ok(())
     }
 
-    /// The pool, if somebody records, and the real builder with all handlers set.
+    /// The pool, if the process is recorded, and the real builder with all handlers set.
     fn prepared(self) -> (Option<Arc<Pool>>, real::ThreadPoolBuilder, S, bool) {
         let ThreadPoolBuilder {
             mut real,

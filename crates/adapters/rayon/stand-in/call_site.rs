@@ -1,11 +1,11 @@
 //! The site of a call.
 //!
-//! For a call from the user's code that is the source position, which `#[track_caller]` gives for
-//! nothing. Calls from inside the crate rayon are those of parallel iterators and sorts, all from
-//! the same few positions. Calls that go on splitting what their task is about inherit the task's
-//! site. The first of each kind in a task is what the user called: its site is the call stack down
-//! to where its task began. If that shows no user code (the task was stolen, or begins in rayon),
-//! the task's own site counts. It is the stack's last entry ([`INHERITED`]).
+//! For a call from the user's code it is the source position, which `#[track_caller]` provides at
+//! no cost. Calls from inside the crate rayon are those of parallel iterators and sorts, all from
+//! the same few positions. Calls that continue to split their task's work inherit the task's site.
+//! The first call of each kind in a task is the one that the user made: its site is the call stack
+//! down to the beginning of the task. If that shows no user code (the task was stolen, or begins in
+//! rayon), the task's own site counts. It is the stack's last entry ([`INHERITED`]).
 
 use crate::front::INHERITED;
 use crate::recording::{RecordedThread, POSITIONS};
@@ -17,7 +17,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// A bit of a cached site: there is no site, take the call stack.
+/// The bit of a cached site that means: there is no site, take the call stack.
 const TAKE_STACK: u32 = 1 << 31;
 
 /// A number for a closure type and a primitive. It tells monomorphs of one call apart, and
@@ -48,7 +48,7 @@ pub(crate) fn key<T>(primitive: u8) -> u64 {
     any.number() ^ (u64::from(primitive) << 56)
 }
 
-/// A hasher that keeps what a `TypeId` passes to it: bits that are well mixed already.
+/// A hasher that keeps the value that a `TypeId` passes to it, whose bits are well mixed already.
 struct Low(u64);
 
 impl Hasher for Low {
@@ -163,7 +163,8 @@ struct KnownStack {
 }
 
 const BUCKETS: usize = 512;
-/// Further stacks are passed to the recorder each time, because entries here are never freed.
+/// The largest number of stacks that are kept, because entries are never freed. Further stacks are
+/// passed to the recorder each time.
 const MAX_KNOWN_STACKS: usize = 1 << 15;
 
 static KNOWN_STACKS: [AtomicPtr<KnownStack>; BUCKETS] =

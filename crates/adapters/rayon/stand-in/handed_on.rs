@@ -1,6 +1,5 @@
-//! A join that is left out: the real crate's, with b wrapped in a test of `migrated()` alone. What
-//! that costs is measured with this file as it stands (`crates/calibrate`), so it knows nothing of
-//! the others.
+//! A skipped join: the real crate's join, with b wrapped only in a test of `migrated()`. Its cost
+//! is measured with this same file (`crates/calibrate`), so it does not depend on the other files.
 
 use rayon_core_real as real;
 use rayon_core_real::FnContext;
@@ -8,13 +7,13 @@ use std::mem::{ManuallyDrop, align_of};
 use std::panic::Location;
 use std::ptr::{self, NonNull};
 
-/// What joins are left out in.
+/// The subtree in which joins are skipped.
 pub(crate) trait LeftOut: Sized {
-    /// In place of one: nobody records this thread. Never looked at.
+    /// A marker in place of a subtree, for a thread that is not recorded. Never dereferenced.
     const NOBODYS: *const Self = align_of::<Self>() as *const Self;
 
-    /// Runs a job of it that was taken from its deque: by a thief, or by its own thread while that
-    /// waits.
+    /// Runs a job of the subtree that was taken from its deque: by a thief, or by its own thread
+    /// while that waits.
     ///
     /// # Safety
     /// The job's join was handed on in `this`, and has not returned.
@@ -25,21 +24,22 @@ pub(crate) trait LeftOut: Sized {
     ) -> R;
 }
 
-/// b of such a join: it stands beside the join, so that what is handed on is one word, as it mostly
-/// is where nobody stands between.
+/// The closure b of such a join. It is beside the join, so that b is passed on as one word, which
+/// rayon usually does if there is no layer in between.
 struct Job<S, B> {
     left_out_in: *const S,
     location: &'static Location<'static>,
-    /// Taken out when b runs, which it does whatever becomes of a; were it not to run, this would
-    /// be leaked.
+    /// Taken out when b runs, which it does whatever happens to a. If it did not run, this would
+    /// leak.
     run: ManuallyDrop<B>,
 }
 
-/// A pointer to it for b; never null, so that rayon's `Option` of the closure takes no more room.
+/// A pointer to the job for b. It is never null, so that rayon's `Option` of the closure takes no
+/// additional space.
 struct Lent<S, B>(NonNull<Job<S, B>>);
 
-// SAFETY: it goes to whoever runs b, which is `Send`; the rest is constant, or looked at as `part`
-// says.
+// SAFETY: it is sent to the thread that runs b, which is `Send`; the rest is constant, or is only
+// accessed as `part` requires.
 unsafe impl<S, B: Send> Send for Lent<S, B> {}
 
 impl<S, B> Lent<S, B> {
@@ -49,15 +49,15 @@ impl<S, B> Lent<S, B> {
     }
 
     /// # Safety
-    /// The join that the job is of must not have returned.
+    /// The join of the job must not have returned.
     #[inline(always)]
     unsafe fn get<'a>(self) -> &'a Job<S, B> {
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees that the join, and so the job, still exists.
         unsafe { self.0.as_ref() }
     }
 }
 
-/// The real join, left out in that.
+/// The real join, skipped as a part of this subtree.
 #[inline(always)]
 pub(crate) fn handed_on<S: LeftOut, RA: Send, RB: Send>(
     left_out_in: *const S,
@@ -72,12 +72,12 @@ pub(crate) fn handed_on<S: LeftOut, RA: Send, RB: Send>(
     };
     let shared = Lent::new(&job);
     real::join_context(oper_a, move |context| {
-        // SAFETY: the join returns after b, which alone looks at this.
+        // SAFETY: the join returns after b, and only b accesses the job.
         let job = unsafe { shared.get() };
-        // SAFETY: b runs once, and nobody else looks at it.
+        // SAFETY: b runs once, and no other code accesses it.
         let oper_b = unsafe { ptr::read(&*job.run) };
         if context.migrated() && job.left_out_in != S::NOBODYS {
-            // SAFETY: as above.
+            // SAFETY: the join has not returned, as above.
             unsafe { S::part(job.left_out_in, job.location, || oper_b(context)) }
         } else {
             oper_b(context)

@@ -1,6 +1,6 @@
-//! Takes the current task to a worker: `install`, and blocking calls from outside the pool. The
-//! task yields on the calling thread, goes on on the worker, leaves it at the end and resumes where
-//! it came from.
+//! Takes the current task to a worker, for `install` and blocking calls from outside the pool. The
+//! task yields on the calling thread, continues on the worker, leaves it at the end and resumes on
+//! the calling thread.
 
 use crate::recording::RecordedThread;
 use crate::task::{TaskFrame, Shared, Task};
@@ -14,7 +14,7 @@ pub(crate) trait Carrier {
     fn carry<R: Send>(self, body: impl FnOnce() -> R + Send) -> R;
 }
 
-/// The global pool. (A call from one of its workers would just go on there.)
+/// The global pool. (A call from one of its workers would simply continue there.)
 pub(crate) struct GlobalPool;
 
 impl Carrier for GlobalPool {
@@ -35,7 +35,7 @@ struct YieldedTask {
     name: (u32, u64),
     task: Task,
     site: u32,
-    /// A skipped subtree goes on when the task is back.
+    /// A skipped subtree continues when the task is back.
     _paused: Paused,
 }
 

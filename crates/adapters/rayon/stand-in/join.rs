@@ -1,8 +1,8 @@
-//! `join` and `join_context`, of which parallel iterators and sorts are made.
+//! `join` and `join_context`, from which parallel iterators and sorts are built.
 //!
 //! An unstolen join reads the clock three times: at its entry, at a's end and at b's end. Rayon
-//! runs a at once on this thread, then b unless somebody has taken it. `migrated()` tells b which
-//! it was. So a thief shares nothing with this thread but what is fixed at the entry.
+//! runs a at once on this thread, then b unless another worker has taken it. `migrated()` tells b
+//! which is the case. So a thief and this thread share only data that are fixed at the entry.
 
 use crate::budget::Choice;
 use crate::handed_on::handed_on;
@@ -101,7 +101,7 @@ where
     }
 }
 
-/// The join of a thread outside every pool. Its task goes on on a worker and joins there.
+/// The join of a thread outside every pool. Its task goes to a worker and joins there.
 #[cold]
 #[inline(never)]
 fn from_outside<RA: Send, RB: Send>(
@@ -134,9 +134,9 @@ struct JoinFrame {
     task: Task,
     /// b's number; a has the next.
     b: (u32, u64),
-    /// Where the next record goes after a's end, if nothing else is written.
+    /// The address of the next record after a's end, if no other record is written.
     after_a: Cell<*mut u8>,
-    /// The joining task has gone on, together with b's end.
+    /// Whether the joining task has resumed, together with b's end.
     resumed: Cell<bool>,
 }
 

@@ -1,11 +1,11 @@
 //! Stands in for rayon-core. It has every public item of the real crate, which is compiled as
-//! `rayon_core_real`. If somebody records, the task-parallel primitives are recorded through
-//! workspan's table of functions; if not, calls go straight to the real crate. `README.md` beside
+//! `rayon_core_real`. If the process is recorded, the task-parallel primitives are recorded through
+//! workspan's table of functions; if not, calls go directly to the real crate. `README.md` beside
 //! this file describes the protocol, with an example.
 //!
-//! The user's own rustc compiles it, under rayon-core's name, version and flags. It behaves as the
-//! real crate in everything but time: results, panics, `migrated()`, thread counts and indices,
-//! `Debug` output, trait bounds.
+//! The user's own rustc compiles it, under rayon-core's name, version and flags. It behaves like
+//! the real crate in everything except time: results, panics, `migrated()`, thread counts and
+//! indices, `Debug` output, trait bounds.
 //!
 //! | file | contents |
 //! |---|---|

@@ -18,7 +18,7 @@ use std::panic::Location;
 
 /// [`rayon_core_real::current_num_threads`], recorded.
 pub fn current_num_threads() -> usize {
-    // Outside a pool this call starts the global one.
+    // Outside of a pool, this call starts the global one.
     if let Some(thread) = recorded_thread() {
         ensure_global_pool(thread);
     }

@@ -1,4 +1,4 @@
-//! Whether somebody records, and the calling thread's state.
+//! Whether the process is recorded, and the calling thread's state.
 
 use crate::budget::Watch;
 use crate::front::{Handle, Table, HAS_ROOT, TABLE_SYMBOL};
@@ -11,7 +11,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 use std::thread::LocalKey;
 
-/// Values of [`MODE`]: nobody has asked yet; nobody records; somebody does.
+/// Values of [`MODE`]: not looked up yet; not recorded; recorded.
 const UNKNOWN: u8 = 0;
 const OFF: u8 = 1;
 const ON: u8 = 2;
@@ -38,13 +38,13 @@ pub(crate) struct ThreadState {
     pub(crate) worker: Cell<bool>,
     /// The pool of a worker (`Arc::into_raw`), else null.
     pub(crate) pool: Cell<*const Pool>,
-    /// How many joins are recorded before the budget is asked again.
+    /// The number of joins to record before the budget is asked again.
     pub(crate) unasked: Cell<u32>,
     /// The state of the budget, once it was asked.
     pub(crate) watch: Cell<*mut Watch>,
     /// A stolen job that has not begun: the victim's index + 1, and the time of the steal; else 0.
     pub(crate) stolen: Cell<(usize, u64)>,
-    /// Failed attempts to steal since this thread became idle, or woke.
+    /// The number of failed attempts to steal since this thread became idle, or woke.
     pub(crate) missed: Cell<u64>,
     /// In `yield_now` or `yield_local`, until something has run there: the call's site + 1; else 0.
     pub(crate) yielding: Cell<u32>,
@@ -55,8 +55,9 @@ pub(crate) struct ThreadState {
 }
 
 thread_local! {
-    /// The subtree that this thread skips; `NOBODYS` if nobody records; null if the thread records,
-    /// or has not looked yet. A variable of its own, because a skipped join reads nothing else.
+    /// The subtree that this thread skips; `NOBODYS` if the thread is not recorded; null if the
+    /// thread records, or has not looked up its state yet. It is a variable of its own, because a
+    /// skipped join reads nothing else.
     static SKIPPED: Cell<*const Subtree> = const { Cell::new(ptr::null()) };
 
     static THREAD: ThreadState = const {
@@ -84,13 +85,14 @@ pub(crate) struct RecordedThread {
 }
 
 /// Reads a thread-local. `LocalKey::with` is not inlined across codegen units and would be a call
-/// here; `try_with` is inlined and a load. Never `None`, because none of these has a destructor.
+/// here. `try_with` is inlined and is a load. Never `None`, because these variables have no
+/// destructors.
 #[inline(always)]
 fn look<T, R>(own: &'static LocalKey<T>, find: impl FnOnce(&T) -> R) -> Option<R> {
     own.try_with(find).ok()
 }
 
-/// The calling thread, if it is recorded. This is the one branch that an unrecorded call pays for.
+/// The calling thread, if it is recorded. This is the only branch in an unrecorded call.
 #[inline(always)]
 pub(crate) fn recorded_thread() -> Option<RecordedThread> {
     if MODE.load(Ordering::Relaxed) == OFF {
@@ -182,7 +184,7 @@ fn ask_for_table() -> *const Table {
     if symbol.is_null() {
         return ptr::null();
     }
-    // SAFETY: the name carries its version, so whoever exports it exports a function of this type.
+    // SAFETY: the name includes the version, so a function exported under it has this type.
     let table: extern "C" fn() -> *const Table = unsafe { core::mem::transmute(symbol) };
     let table = table();
     // SAFETY: null, or a table that lives as long as the process.
@@ -228,7 +230,7 @@ impl RecordedThread {
         self.handle().thread
     }
 
-    /// Where the next record goes.
+    /// The address of the next record.
     #[inline(always)]
     pub(crate) fn cursor(&self) -> *mut u8 {
         self.handle().cursor

@@ -1,12 +1,12 @@
-//! What the real crate's scheduler reports, on the worker concerned: steals, failed attempts and
-//! sleep.
+//! Events that the real crate's scheduler reports, on the worker concerned: steals, failed attempts
+//! and sleep.
 //!
 //! A steal is reported before the job runs, and a job does not say which task it is. So the steal
 //! is kept until a task begins on this thread, which is at once. It is written before that task's
 //! begin, with the time of the report. Jobs come from the deque of the worker that created their
 //! tasks. If the task has another creator, it is not the one that was stolen.
 //!
-//! A thief without luck tries many times a microsecond. Of the failed attempts in a row, since the
+//! An unsuccessful thief tries many times a microsecond. Of consecutive failed attempts, since the
 //! worker ran out of jobs or woke, the 1st, 2nd, 4th, 8th, … are written: n records stand for
 //! 2^(n-1) to 2^n - 1 attempts.
 
@@ -48,7 +48,7 @@ fn missed(victim: usize) {
 fn idle() {
     if let Some(thread) = recorded_thread() {
         thread.state().missed.set(0);
-        // What was stolen before was not a task of a recorded thread.
+        // The job stolen before was not a task of a recorded thread.
         thread.state().stolen.set((0, 0));
     }
 }
@@ -106,7 +106,7 @@ impl RecordedThread {
         unsafe { pool.as_ref() }.map_or(0, |pool| pool.thread(index))
     }
 
-    /// The task of that name is about to begin here. If it was stolen, the steal is written.
+    /// The task with this name is about to begin here. If it was stolen, the steal is written.
     #[inline(always)]
     pub(crate) fn stolen_begins(&self, task: (u32, u64)) {
         let (victim, time) = self.state().stolen.get();

@@ -1,5 +1,5 @@
-//! Scopes. Each is a group scope of the task that opens it. Every spawn into it, from whatever
-//! task, creates a member.
+//! Scopes. Each is a group scope of the task that opens it. Every spawn into it, by any task,
+//! creates a member.
 
 use crate::install;
 use crate::recording::{recorded_thread, RecordedThread};
@@ -47,7 +47,7 @@ macro_rules! scope_type {
             real: RealRef<real::$Scope<'scope>>,
             /// `None` if the scope is not recorded.
             id: Option<ScopeId>,
-            /// How many workers a broadcast into it reaches.
+            /// The number of workers that a broadcast into it reaches.
             workers: usize,
             like: PhantomData<real::$Scope<'scope>>,
         }
@@ -129,7 +129,7 @@ pub(crate) struct OpenScope {
     thread: RecordedThread,
     site: u32,
     pub(crate) id: ScopeId,
-    /// A skipped subtree goes on when the scope is over.
+    /// A skipped subtree continues when the scope is over.
     _paused: Paused,
 }
 

@@ -1,4 +1,4 @@
-//! `spawn` and `spawn_fifo`: tasks that nobody waits for.
+//! `spawn` and `spawn_fifo`: tasks that no task waits for.
 
 use crate::recording::{recorded_thread, RecordedThread};
 use crate::task::{Child, TaskFrame};
@@ -39,7 +39,7 @@ where
     }
 }
 
-/// Records that a task is created which runs an `F`.
+/// Records that a task that runs an `F` is created.
 pub(crate) fn detached<F>(thread: RecordedThread, location: &'static Location<'static>) -> Child {
     let task = thread.task_of::<F>(location, primitive::SPAWN);
     thread.create(task, create::DETACHED, None)

@@ -1,14 +1,14 @@
 //! Walks the call stack with a table of frame sizes, which is faster than with unwind information.
 //!
-//! In code without frames of variable size, which all of Rust is, the distance on the stack from
-//! one return address to its caller's depends on the address alone. So `_Unwind_Backtrace` (about 2
-//! µs) runs once for each new return address, and what it finds is kept as a *step*: a return
+//! In code without frames of variable size, which includes all Rust code, the distance on the stack
+//! from one return address to its caller's depends only on the address. So `_Unwind_Backtrace`
+//! (about 2 µs) runs once for each new return address, and its result is kept as a *step*: a return
 //! address and the distance to the next. From then on a walk is one table lookup and one load per
 //! frame.
 //!
 //! If the distance of a frame varies, the frame is marked, and stacks through it are always
-//! unwound. Every step is checked by what it leads to: a return address that is not in the table
-//! ends the fast walk. No load leaves the part of the stack that an unwinding has walked before.
+//! unwound. The target of every step is checked: a return address that is not in the table ends the
+//! fast walk. No load leaves the part of the stack that an unwinding has walked before.
 //!
 //! On processors other than x86-64 each walk is an unwinding.
 
@@ -83,7 +83,7 @@ pub(crate) fn capture(thread: &ThreadState, bottom: usize, frames: &mut [usize])
     copy(&walk, stack_pointer, bottom, frames)
 }
 
-/// The same by unwinding alone.
+/// Like the above, using only unwinding.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(never)]
 pub(crate) fn capture(_thread: &ThreadState, bottom: usize, frames: &mut [usize]) -> usize {
@@ -102,7 +102,7 @@ fn copy(walk: &Walk, stack_pointer: usize, bottom: usize, frames: &mut [usize]) 
         .count();
     let mut count = 0;
     for &(ip, sp) in seen.iter().skip(own + 1) {
-        // The frame in which the task began may hold `bottom` at its very end, where its stack
+        // The frame in which the task began may have `bottom` at its very end, where its stack
         // pointer is.
         if sp > bottom || count == frames.len() {
             break;

@@ -19,9 +19,10 @@ pub(crate) struct Task {
     pub(crate) key: u64,
     /// Its spawn site, or `NO_SITE`.
     pub(crate) site: u32,
-    /// How many tasks lie between its root and it.
+    /// The number of tasks between its root and it.
     pub(crate) level: u32,
-    /// The stack address at which it began on this thread. Frames beyond that are not its own.
+    /// The stack address at which it began on this thread. Frames beyond that belong to other
+    /// tasks.
     pub(crate) bottom: usize,
 }
 
@@ -42,7 +43,7 @@ pub(crate) static ROOT: Task = Task {
 /// A task that has been created and not yet begun.
 #[derive(Clone, Copy)]
 pub(crate) struct Child {
-    /// The thread that created it, and its number there.
+    /// The thread that created it, and its create count there.
     pub(crate) name: (u32, u64),
     /// The task it will be; `bottom` is set when it begins.
     pub(crate) task: Task,
@@ -64,8 +65,8 @@ impl RecordedThread {
         self.create_many(task, kind, scope, 1)
     }
 
-    /// Records that `count` tasks are created at one time, with consecutive numbers. Returns the
-    /// first.
+    /// Records that `count` tasks are created at the same time, with consecutive numbers. Returns
+    /// the first one.
     pub(crate) fn create_many(
         &self,
         task: Task,
@@ -116,15 +117,15 @@ impl RecordedThread {
 
 /// How a task leaves its [`TaskFrame`].
 enum Exit {
-    /// It ends.
+    /// The task ends.
     End,
-    /// It goes back to the thread it came from, from this site.
+    /// The task goes back to the thread it came from, from this site.
     Leave(u32),
 }
 
-/// A place on this thread's stack for a task that begins, or goes on, on top of whatever the thread
-/// was doing. It must not move once it is taken. Dropping it, on return or on panic, ends or leaves
-/// the task.
+/// A place on this thread's stack for a task that begins, or continues, on top of the thread's
+/// other work. It must not move once it is taken. Dropping it, on return or on panic, ends or
+/// leaves the task.
 pub(crate) struct TaskFrame {
     taken: Option<(RecordedThread, *const Task, Exit)>,
     task: Task,
@@ -179,7 +180,7 @@ impl TaskFrame {
         self.take(thread, task, Exit::End);
     }
 
-    /// The task that yielded as `name` goes on here, until it goes back.
+    /// The task that yielded as `name` continues here, until it goes back.
     pub(crate) fn go_on(&mut self, name: (u32, u64), task: Task, site: u32) {
         let Some(thread) = recorded_thread() else { return };
         let now = thread.now();
@@ -207,8 +208,8 @@ impl Drop for TaskFrame {
     }
 }
 
-/// A pointer that the closures of one call share, on whatever threads they run. Its target is on
-/// the calling thread's stack until the call returns, which is after the closures.
+/// A pointer that the closures of one call share, on any threads. Its target is on the calling
+/// thread's stack until the call returns, which is after the closures.
 pub(crate) struct Shared<T>(*const T);
 
 impl<T> Clone for Shared<T> {
@@ -219,11 +220,11 @@ impl<T> Clone for Shared<T> {
 
 impl<T> Copy for Shared<T> {}
 
-// SAFETY: users touch only what is constant during the call, or touch it on the calling thread
-// alone.
+// SAFETY: users access only data that are constant during the call, or access them on the calling
+// thread only.
 unsafe impl<T> Send for Shared<T> {}
-// SAFETY: users touch only what is constant during the call, or touch it on the calling thread
-// alone.
+// SAFETY: users access only data that are constant during the call, or access them on the calling
+// thread only.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {

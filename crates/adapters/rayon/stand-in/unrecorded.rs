@@ -1,9 +1,9 @@
-//! Subtrees of joins that are left out, to stay inside the overhead budget ([`crate::budget`]).
+//! Skips subtrees of joins, to stay within the overhead budget ([`crate::budget`]).
 //!
-//! While a thread runs one, its joins are [handed on](crate::handed_on) to the real crate: a job
-//! that was taken by somebody tells so, as a *part* of the subtree, and is recorded from there on.
-//! Whatever begins on top of a subtree sets it aside; scopes, broadcasts and what goes to other
-//! pools end it and begin it again afterwards.
+//! While a thread runs a skipped subtree, its joins are [passed on](crate::handed_on) to the real
+//! crate. A job that was taken by another thread is reported as a *part* of the subtree, and is
+//! recorded from there on. A job that begins on top of a subtree suspends it. Scopes, broadcasts
+//! and calls into other pools end it, and begin it again afterwards.
 
 use crate::budget::{Begun, Choice, Settings, Watch};
 use crate::handed_on::{handed_on, LeftOut};
@@ -17,21 +17,21 @@ use std::panic::Location;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The budget is not asked while a subtree is recorded whole: no thread counts that far down before
-/// it ends.
+/// The count while a subtree is recorded in full: the budget is not asked, because no thread counts
+/// that far down before the subtree ends.
 const WHOLE: u32 = u32::MAX;
-/// From here on [`WHOLE`] is meant.
+/// Counts from here on mean [`WHOLE`].
 const WHOLE_FROM: u32 = 1 << 31;
 
-/// A subtree that runs unrecorded, on its thread's stack.
+/// A skipped subtree, on its thread's stack.
 pub(crate) struct Subtree {
     here: RecordedThread,
     thread: u32,
-    /// Its name, with the thread; another one after each pause.
+    /// The number of its name on its thread; a new one after each pause.
     number: AtomicU64,
-    /// What the tasks of its first join are.
+    /// The task that the tasks of its first join are like.
     task: Task,
-    /// Its thread has said that it waits for parts.
+    /// Whether its thread has recorded that it waits for parts.
     waiting: Cell<bool>,
 }
 
@@ -42,7 +42,7 @@ impl RecordedThread {
         number
     }
 
-    /// What this thread leaves out is none of what begins now on top of it.
+    /// Suspends skipping while another job runs on top of the skipped subtree.
     #[inline(always)]
     pub(crate) fn set_aside(&self) -> (*const Subtree, u32) {
         let thread = self.state();
@@ -53,7 +53,7 @@ impl RecordedThread {
         (set_skipped(ptr::null()), unasked)
     }
 
-    /// It has ended.
+    /// Resumes skipping after that job.
     #[inline(always)]
     pub(crate) fn take_up(&self, (skip, unasked): (*const Subtree, u32)) {
         let thread = self.state();
@@ -78,7 +78,7 @@ impl RecordedThread {
         }
     }
 
-    /// It goes on.
+    /// The join of the subtree continues.
     #[cfg(workspan_hooks)]
     pub(crate) fn waited_in_subtree(&self) {
         if let Some(subtree) = self.subtree() {
@@ -88,7 +88,7 @@ impl RecordedThread {
         }
     }
 
-    /// Whether the budget has a say in the join that begins.
+    /// Whether the budget decides about the join that begins.
     #[inline(always)]
     pub(crate) fn asks(&self) -> bool {
         let unasked = self.state().unasked.get();
@@ -99,7 +99,7 @@ impl RecordedThread {
         false
     }
 
-    /// What is to become of the join that begins, whose tasks are like `task`.
+    /// Asks the budget about the join that begins, whose tasks are like `task`.
     #[cold]
     #[inline(never)]
     pub(crate) fn ask(&self, task: &Task) -> Option<Asked> {
@@ -108,13 +108,12 @@ impl RecordedThread {
         let now = self.now();
         if watch.is_null() {
             let mut settings = Settings::default();
-            // SAFETY: a local place; the table is live.
+            // SAFETY: writes to a local variable; the table is live.
             unsafe { (self.table().budget)(&mut settings) };
             watch = Box::into_raw(Box::new(Watch::new(settings, now)));
             thread.watch.set(watch);
         }
-        // SAFETY: this thread's own, and nobody else's reference to it lives longer than a call
-        // below.
+        // SAFETY: it belongs to this thread, and no other reference to it outlives a call below.
         let watch = unsafe { &mut *watch };
         let (choice, begun) = match watch.budget(self.number(), now, 2) {
             Ok(budget) => budget.begin(task.site, task.level, now),
@@ -139,12 +138,12 @@ impl RecordedThread {
         })
     }
 
-    /// This thread needs no budget any more.
+    /// Drops the budget, which this thread no longer needs.
     pub(crate) fn forget_budget(&self) {
         let watch = self.state().watch.replace(ptr::null_mut());
         self.state().unasked.set(0);
         if !watch.is_null() {
-            // SAFETY: of `ask`, and no longer in the thread's cell.
+            // SAFETY: it was created in `ask`, and is no longer in the thread's cell.
             drop(unsafe { Box::from_raw(watch) });
         }
     }
@@ -155,7 +154,7 @@ pub(crate) struct Asked {
     here: RecordedThread,
     begun: Begun,
     pub(crate) choice: Choice,
-    /// Tasks created before it.
+    /// The number of tasks created before it.
     tasks: u64,
 }
 
@@ -166,7 +165,7 @@ impl Drop for Asked {
             thread.unasked.set(0);
         }
         let joins = (self.here.tasks() - self.tasks) / 2;
-        // SAFETY: as in `ask`; gone if the thread has left its pool.
+        // SAFETY: as in `ask`; null if the thread has left its pool.
         let watch = unsafe { thread.watch.get().as_mut() };
         if let Some(watch) = watch {
             // The join's last record is its end.
@@ -175,7 +174,7 @@ impl Drop for Asked {
     }
 }
 
-/// While a subtree runs.
+/// Exists while a subtree runs.
 struct Running<'a>(&'a Subtree);
 
 impl Drop for Running<'_> {
@@ -208,7 +207,8 @@ pub(crate) fn skip<RA: Send, RB: Send>(
     handed_on(&subtree, location, oper_a, oper_b)
 }
 
-/// The calling thread has no handle and gets none: its joins are bare from now on, in no subtree.
+/// The calling thread has no handle and cannot get one: from now on its joins run without
+/// recording, outside of any subtree.
 #[cold]
 #[inline(never)]
 pub(crate) fn from_now_on() -> *const Subtree {
@@ -225,7 +225,7 @@ impl LeftOut for Subtree {
         run: impl FnOnce() -> R,
     ) -> R {
         let Some(here) = recorded_thread() else { return run() };
-        // SAFETY: the caller's: the subtree returns after all of its jobs.
+        // SAFETY: the caller guarantees that the subtree returns after all of its jobs.
         let subtree = unsafe { &*subtree };
         if ptr::eq(skipped(), subtree) {
             let _busy = Busy::new(here, subtree);
@@ -247,7 +247,7 @@ impl LeftOut for Subtree {
     }
 }
 
-/// The subtree's own thread runs one of its jobs where it waits for another.
+/// The subtree's own thread runs one of its jobs while it waits for another.
 struct Busy<'a>(Option<(RecordedThread, &'a Subtree)>);
 
 impl<'a> Busy<'a> {
@@ -269,8 +269,8 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// While something is recorded in the middle of an unrecorded subtree, in the task that the subtree
-/// is in.
+/// Exists while something is recorded in the middle of a skipped subtree, in the task that the
+/// subtree is in.
 pub(crate) struct Paused(Option<(RecordedThread, *const Subtree)>);
 
 impl Paused {

@@ -1,4 +1,4 @@
-//! Workers and their pools: how they start and end, and what the user's handlers do on them.
+//! Workers and their pools: how they start and end, and the user's handlers on them.
 
 use crate::front::{HAS_ROOT, IS_THREAD_TASK, IS_WORKER};
 use crate::recording::{recorded_thread, RecordedThread};
@@ -32,7 +32,7 @@ impl Pool {
         }
     }
 
-    /// The number of that worker's thread + 1; 0 if it is unknown.
+    /// The number of the thread of the worker with this index + 1; 0 if it is unknown.
     #[cfg(workspan_hooks)]
     pub(crate) fn thread(&self, index: usize) -> u32 {
         let threads = self.threads.read();
@@ -59,7 +59,7 @@ impl RecordedThread {
         }
     }
 
-    /// Ends the task that the thread was started for, if it is one.
+    /// Ends the task that the thread was started for, if there is one.
     fn end_thread_task(&self) {
         if self.has_flag(IS_THREAD_TASK) {
             self.event(Kind::End, []);
@@ -133,7 +133,7 @@ pub(crate) fn ensure_global_pool(thread: RecordedThread) {
     });
 }
 
-/// Exists while Rayon starts the workers of a pool: the threads that start are no tasks.
+/// Exists while Rayon starts the workers of a pool: the threads that start are not tasks.
 pub(crate) struct StartingWorkers(Option<RecordedThread>);
 
 impl StartingWorkers {

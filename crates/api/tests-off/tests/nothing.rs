@@ -75,7 +75,7 @@ fn guards_take_no_memory() {
 fn the_program_does_not_ask_for_a_recorder() {
     let program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
     let holds = |name: String| program.windows(name.len()).any(|w| w == name.as_bytes());
-    // Joined at run time, so that the test's own text is not found.
+    // Joined at run time, so that the test does not find its own text.
     assert!(!holds(["workspan", "table", "v1"].join("_")));
     assert!(
         holds("guards_take_no_memory".into()),

@@ -1,4 +1,4 @@
-//! Tests of folding by itself; against the analyses it is tested with them.
+//! Tests of folding by itself. The tests of the analyses compare folded with unfolded traces.
 //!
 //! One binary for all of them, because linking takes longer than most of the tests.
 

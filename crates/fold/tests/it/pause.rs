@@ -1,5 +1,5 @@
-//! While a thread folds its records it does not run the program: that time is neither work nor does
-//! it keep a subtree from being folded.
+//! While a thread folds its records it does not run the program. That time is not work, and it does
+//! not keep a subtree from being folded.
 
 use workspan_fold::{Fold, FoldOptions, OffWindow, Thieves};
 use workspan_test_kit::{Lane, lane};
@@ -15,7 +15,8 @@ fn from(t: u64) -> Lane {
     }
 }
 
-/// Adds `joins` joins from `t` on, each of three strands of ten ticks. Returns when they end.
+/// Adds `joins` joins from `t` on, each of three strands of ten ticks. Returns the time of their
+/// end.
 fn put_joins(lane: &mut Lane, joins: u64, mut t: u64) -> u64 {
     for _ in 0..joins {
         lane.at(t + 10, Kind::Join, &[1])
@@ -27,7 +28,7 @@ fn put_joins(lane: &mut Lane, joins: u64, mut t: u64) -> u64 {
     t
 }
 
-/// The work in folded records, and how many there are, of 2 × 40 joins with 100,000 ticks in
+/// The work in folded records, and the number of these, for 2 × 40 joins with 100,000 ticks in
 /// between.
 fn folded(pause: u64) -> (u64, usize) {
     let (bytes, base) = records(4_000, pause);
@@ -39,7 +40,7 @@ fn folded(pause: u64) -> (u64, usize) {
     (works.iter().sum(), works.len())
 }
 
-/// What comes out of them, and what its ticks count from.
+/// The output for those joins, and the time from which its ticks count.
 fn records(grain: u64, pause: u64) -> (Vec<u8>, u64) {
     const GAP: u64 = 100_000;
     let options = FoldOptions {
@@ -73,7 +74,8 @@ fn a_strand_that_stays_says_that_its_thread_ran_the_recorder() {
             .any(|(_, event)| matches!(event, Event::Folded(_)))
     );
     let told = |event: &Event<'_>| matches!(event, Event::Recorder { ticks: 90_000 });
-    // In the strand between the 40th join and the 41st, and the later records stay at their times.
+    // The pause is in the strand between the 40th join and the 41st, and later records keep their
+    // times.
     let at = all.iter().position(|(_, event)| told(event)).unwrap();
     assert_eq!(
         (all[at - 1].0, all[at].0, all[at + 1].0),
@@ -95,7 +97,7 @@ fn a_pause_is_no_work_and_does_not_end_a_subtree() {
     assert_eq!(folded(0), (0, 0));
 }
 
-/// A sum over the folded records of these records, and how many there are.
+/// The sum over the folded records in `bytes`, and their number.
 fn sum_of_folds(bytes: &[u8], base: u64) -> (FoldedRecord, usize) {
     let mut sum = FoldedRecord::default();
     let mut parts = 0;
@@ -116,9 +118,9 @@ fn sum_of_folds(bytes: &[u8], base: u64) -> (FoldedRecord, usize) {
 /// How long the thread is off the CPU each time, in ticks.
 const OFF: u64 = 7_000;
 
-/// 80 joins in pieces of ten, of three strands of ten ticks each, folded. In each piece the thread
-/// is off the CPU once, in one of the joins: in one of its strands, or in the runtime between a
-/// child's end and the task that goes on.
+/// Folds 80 joins of three strands of ten ticks each, in pieces of ten joins. In each piece the
+/// thread is off the CPU once, in one of the joins: in one of its strands, or in the runtime
+/// between a child's end and the task that goes on.
 fn folded_with_offs(place: usize, options: FoldOptions) -> (Vec<u8>, u64) {
     let mut fold = Fold::new(0, (0, 0), options);
     fold.feed(&lane(&[(0, Kind::Root, &[])]).bytes, 0);
@@ -160,7 +162,7 @@ fn time_off_the_cpu_is_found_and_is_no_work() {
     for place in 0..4 {
         let (bytes, base) = folded_with_offs(place, below(4_000));
         let (sum, parts) = sum_of_folds(&bytes, base);
-        // All but a few joins at the end are one subtree or two, though the run took far longer
+        // All but a few joins at the end are in one subtree or two, though the run took far longer
         // than the grain.
         assert!((1..=2).contains(&parts) && sum.tasks >= 120, "{sum:?}");
         let joins = sum.tasks / 2;
@@ -177,8 +179,8 @@ fn a_reader_that_folds_on_does_not_take_time_off_the_cpu_for_the_runtime() {
         let (bytes, base) = folded_with_offs(place, below(2_000));
         let (inner, parts) = sum_of_folds(&bytes, base);
         assert!(parts >= 2, "{parts}");
-        // A reader takes the probes out and does not know where the thread was off the CPU: what is
-        // folded is as long as it took.
+        // A reader takes the probes out and does not know where the thread was off the CPU, so
+        // folded records are as long as they took.
         let mut fold = Fold::new(0, (0, 0), below(100_000));
         fold.take_out_probes(1);
         fold.feed(&bytes, base);
@@ -187,7 +189,7 @@ fn a_reader_that_folds_on_does_not_take_time_off_the_cpu_for_the_runtime() {
         let (outer, parts) = sum_of_folds(bytes, base);
         assert!(parts == 1 && outer.tasks > 120, "{place}: {outer:?}");
         assert!(inner.off_cpu >= 5 * OFF, "{inner:?}");
-        // What was not folded before has its time off the CPU once.
+        // Records that were not folded before count their time off the CPU once.
         assert!(outer.between <= 1_000 + OFF, "{place}: {outer:?}");
         assert!(outer.work <= 80 * 30 + OFF, "{place}: {outer:?}");
     }

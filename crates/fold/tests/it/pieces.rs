@@ -1,13 +1,12 @@
-//! What comes out of folding does not depend on the pieces in which records are fed: small tasks
-//! are looked at as a whole where all of their records are in one piece, and like any others where
-//! they are not.
+//! The output of folding does not depend on the pieces in which records are fed. Small tasks are
+//! taken as a whole if all of their records are in one piece, and like any others if not.
 
 use workspan_fold::{Cut, Fold, FoldOptions, Thieves};
 use workspan_test_kit::put_record;
 use workspan_trace::event::Events;
 use workspan_trace::wire::{Kind, create, wait};
 
-/// Small numbers that look random.
+/// Pseudo-random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -23,9 +22,9 @@ impl Dice {
 struct Program {
     bytes: Vec<u8>,
     dice: Dice,
-    /// Ticks of a strand are below.
+    /// Strands are shorter than this, in ticks.
     step: u64,
-    /// One site, or several.
+    /// The number of sites.
     sites: u64,
     tasks: u64,
     scopes: u64,
@@ -42,7 +41,7 @@ impl Program {
         self.dice.below(self.step) * if long { 40 } else { 1 }
     }
 
-    /// What a task does up to its end: the ticks of its last strand.
+    /// Writes what a task does up to its end. Returns the ticks of its last strand.
     fn task(&mut self, level: u64) -> u64 {
         while self.left > 0 && self.dice.below(10) < 7_u64.saturating_sub(level / 3) {
             self.left -= 1;
@@ -63,7 +62,7 @@ impl Program {
                 self.siblings(level);
                 continue;
             }
-            // Numbers of sites beyond 127 take two bytes.
+            // Site numbers beyond 127 take two bytes.
             let site = self.dice.below(self.sites) * 100;
             self.put(Kind::Join, strand, &[site]);
             self.tasks += 2;
@@ -79,9 +78,8 @@ impl Program {
         self.strand()
     }
 
-    /// Tasks that are all created before the first of them begins, as those of OpenMP and oneTBB
-    /// are, and waited for by their parent, with or without a scope; now and then one runs
-    /// elsewhere.
+    /// Tasks that are all created before the first of them begins, as in OpenMP and oneTBB. Their
+    /// parent waits for them, with or without a scope. Now and then one runs elsewhere.
     fn siblings(&mut self, level: u64) {
         let scope = (self.dice.below(2) == 0).then_some(self.scopes);
         if scope.is_some() {
@@ -122,7 +120,7 @@ impl Program {
     }
 }
 
-/// The program folded, fed in pieces that end where `cuts` says, of how many records so far.
+/// Folds the program, fed in pieces that end after the records where `ends` returns true.
 fn folded(
     bytes: &[u8],
     options: &FoldOptions,
@@ -131,7 +129,7 @@ fn folded(
 ) -> (Vec<u8>, u64) {
     let mut fold = Fold::new(0, (0, 0), options.clone());
     fold.take_out_probes(2);
-    // A reader's, which also folds what is small beside others that wait.
+    // This is a reader, which also folds small subtrees beside waiting tasks.
     if cut.is_some() {
         fold.save_tasks();
         fold.say_sources();

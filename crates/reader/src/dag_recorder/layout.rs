@@ -1,35 +1,36 @@
-//! Where what stands in the file: the header, nodes of 432 bytes, edges of 24, and the table of
-//! file names.
+//! The layout of the file: the header, nodes of 432 bytes, edges of 24 bytes, and the table of file
+//! names.
 //!
 //! All numbers are little endian. The offsets are those of a C compiler for a 64-bit machine.
 
 use workspan_dag::Error;
 use workspan_dag::build::MAX_THREADS;
 
-/// What every version begins with.
+/// The first bytes of every version.
 const FAMILY: &[u8] = b"DAG_RECORDER FORMAT VERSION";
-/// The version that is read.
+/// The supported version.
 const VERSION: &str = "1.24";
-/// The first line is shorter in every version.
+/// The largest length of the first line, in any version.
 const MAX_LINE_BYTES: usize = 128;
-/// Bytes of a node.
+/// The size of a node in bytes.
 pub(super) const NODE_BYTES: usize = 432;
 const EDGE_BYTES: usize = 24;
-/// Four numbers after the first line: nodes, edges, start clock, workers.
+/// The size of the four numbers after the first line: nodes, edges, start clock, workers.
 const COUNTS_BYTES: usize = 32;
-/// Number of names, size of the table, and two pointers of the process that wrote it.
+/// The size of the table's head: number of names, size of the table, and two pointers of the
+/// process that wrote it.
 const TABLE_HEAD_BYTES: usize = 32;
-/// Kinds of edges.
+/// The number of kinds of edges.
 const EDGE_KINDS: i32 = 5;
-/// Longest name of a file: a node names two, and each place keeps its name.
+/// The largest length of a file name. A node names two files, and each place keeps its name.
 const MAX_NAME_BYTES: usize = 4096;
 
-/// True for the beginning of a file of any version.
+/// Whether the bytes begin like a file of any version.
 pub(super) fn begins(bytes: &[u8]) -> bool {
     bytes.starts_with(FAMILY)
 }
 
-/// What ended an interval, or holds others.
+/// The kind of a node: what ended an interval, or what contains others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NodeKind {
     Create,
@@ -40,28 +41,28 @@ pub(super) enum NodeKind {
     Task,
 }
 
-/// A source position as it stands in a node: index of a file name, line.
+/// A source position in a node: the index of a file name, and the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Position {
     pub file: i64,
     pub line: i64,
 }
 
-/// What is used of a node.
+/// The fields of a node that are used.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
     pub start: u64,
     pub end: u64,
-    /// Work and span of all that is inside.
+    /// Work and span of everything inside.
     pub work: u64,
     pub span: u64,
-    /// When it became ready.
+    /// The time at which it became ready.
     pub ready: u64,
-    /// Ticks that the intervals inside stood ready, summed.
+    /// The sum of the ticks for which the intervals inside were ready.
     pub ready_ticks: u64,
-    /// Intervals inside by what ended them: create, wait, other, end.
+    /// The number of intervals inside, by what ended them: create, wait, other, end.
     pub intervals: [u64; 4],
-    /// The worker of all inside; `None` where there were several.
+    /// The worker of everything inside; `None` if there were several.
     pub worker: Option<u32>,
     /// The worker that ran the first interval.
     pub first_worker: u32,
@@ -70,11 +71,12 @@ pub(super) struct Node {
     pub from: Position,
     /// Counts of up to four events.
     pub counters: [u64; 4],
-    /// First child and one past the last, as distances in nodes; of a create the first is its task.
+    /// The first child and one past the last, as distances in nodes. The first child of a create is
+    /// its task.
     pub children: (i64, i64),
 }
 
-/// A file whose parts are all there.
+/// A file with all its parts.
 #[derive(Debug)]
 pub(super) struct File<'a> {
     nodes: &'a [u8],
@@ -114,7 +116,7 @@ fn int(bytes: &[u8], at: usize) -> i32 {
 }
 
 impl<'a> File<'a> {
-    /// Finds the parts.
+    /// Locates the parts.
     pub(super) fn open(bytes: &'a [u8], allow_truncated: bool) -> Result<File<'a>, Error> {
         let line = bytes.iter().take(MAX_LINE_BYTES).position(|&b| b == b'\n');
         let line = line.ok_or_else(|| {
@@ -189,26 +191,26 @@ impl<'a> File<'a> {
         })
     }
 
-    /// Number of nodes.
+    /// The number of nodes.
     pub(super) fn len(&self) -> usize {
         self.nodes.len() / NODE_BYTES
     }
 
-    /// The names of source files are missing.
+    /// Whether the names of source files are missing.
     pub(super) fn lacks_names(&self) -> bool {
         self.names.is_none()
     }
 
-    /// An error about node `i`.
+    /// An error at node `i`.
     pub(super) fn fault(&self, i: usize, what: impl AsRef<str>) -> Error {
         let at = self.nodes_at.saturating_add(i.saturating_mul(NODE_BYTES));
         fault(at, format!("node {i}: {}", what.as_ref()))
     }
 
-    /// Node `i`, with what can be checked of it alone.
+    /// Node `i`, after the checks that need no other node.
     ///
     /// # Errors
-    /// A kind, worker or time that no node has.
+    /// An impossible kind, worker or time.
     pub(super) fn node(&self, i: usize) -> Result<Node, Error> {
         let Some(bytes) = self.nodes.get(i * NODE_BYTES..(i + 1) * NODE_BYTES) else {
             return Err(self.fault(i, format!("there are only {} nodes", self.len())));
@@ -248,7 +250,7 @@ impl<'a> File<'a> {
         };
         let mut ready_ticks = 0u64;
         for k in 0..5 {
-            // Of clocks that disagree between two CPUs the difference is negative.
+            // If the clocks of two CPUs disagree, the difference may be negative.
             let ready = u64::try_from(long(bytes, 184 + 8 * k)).unwrap_or(0);
             ready_ticks = ready_ticks.saturating_add(ready);
         }
@@ -278,10 +280,10 @@ impl<'a> File<'a> {
         })
     }
 
-    /// The name of a source file; `None` where the file does not tell.
+    /// The name of a source file; `None` if the file does not have the names.
     ///
     /// # Errors
-    /// The table has no such name, or one that is not text up to a zero.
+    /// The table has no such name, or one that is not text up to a zero byte.
     pub(super) fn name(&self, i: usize, index: i64) -> Result<Option<String>, Error> {
         let Some(names) = &self.names else {
             return Ok(None);
@@ -346,7 +348,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The edges are not needed; that they are in order tells damage.
+/// The edges are not needed, but wrong ones show damage.
 fn check_edges(edges: &[u8], at: usize, nodes: i64) -> Result<(), Error> {
     for (i, edge) in edges.chunks_exact(EDGE_BYTES).enumerate() {
         let (kind, from, to) = (int(edge, 0), long(edge, 8), long(edge, 16));

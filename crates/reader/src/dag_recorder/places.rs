@@ -1,4 +1,4 @@
-//! Source positions, each once.
+//! Source positions, without duplicates.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use workspan_dag::{Error, NONE, Place};
 
 use super::layout::{File, Position};
 
-/// The places of a file so far.
+/// The places found so far.
 pub(super) struct Places {
     by_position: BTreeMap<Position, u32>,
-    /// The root's first.
+    /// The list of places; the root's is the first.
     pub list: Vec<Place>,
 }
 
@@ -24,7 +24,7 @@ impl Places {
         }
     }
 
-    /// The place of a position that node `i` names; `NONE` where names are missing.
+    /// The place of a position in node `i`; `NONE` if names are missing.
     ///
     /// # Errors
     /// There is no such name.

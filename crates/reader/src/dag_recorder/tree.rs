@@ -1,4 +1,4 @@
-//! Walks the tree of nodes, without recursion, and tells tasks, strands and scopes.
+//! Walks the tree of nodes, without recursion, and adds tasks, strands and scopes to the trace.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use workspan_dag::{Error, NONE, ROOT_PLACE, ScopeKind, TaskKind};
 use super::layout::{File, Node, NodeKind};
 use super::places::Places;
 
-/// A task or section whose children are being told.
+/// A task or section whose children are being visited.
 struct Open {
     node: usize,
     next: usize,
@@ -19,7 +19,7 @@ struct Open {
     scope: Option<u32>,
 }
 
-/// A task that was created and is told later.
+/// A created task that is visited later.
 struct Created {
     node: usize,
     task: u32,
@@ -31,22 +31,22 @@ struct Walk<'a> {
     file: &'a File<'a>,
     raw: &'a mut RawTrace,
     places: Places,
-    /// Nodes that were told.
+    /// The nodes that were visited.
     seen: Vec<bool>,
     created: VecDeque<Created>,
-    /// Thread of the create that ended the last strand of the task being told.
+    /// The thread of the create that ended the last strand of the current task.
     after_create: Option<u32>,
-    /// Children, and continuations, that another worker ran.
+    /// The number of children, and of continuations, that another worker ran.
     moved_children: u64,
     moved_continuations: u64,
-    /// Folded nodes that several workers ran.
+    /// The number of folded nodes that several workers ran.
     shared_folds: u64,
 }
 
-/// Fills `raw` with what the tree tells.
+/// Fills `raw` from the tree.
 ///
 /// # Errors
-/// A node stands where none of its kind can, or is the child of two.
+/// A node is in a wrong place, or is the child of two nodes.
 pub(super) fn walk(file: &File, raw: &mut RawTrace) -> Result<(), Error> {
     let mut walk = Walk {
         file,
@@ -84,7 +84,7 @@ impl Walk<'_> {
             let what = "belongs to no task; expected a tree of all nodes";
             return Err(self.file.fault(lost, what));
         }
-        // The side that was taken more often is the one that thieves take.
+        // Thieves take the side that was taken more often.
         if self.moved_continuations > self.moved_children {
             self.raw.meta.steals = Steals::Continuation;
         }
@@ -99,7 +99,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Node `i`, which must not have been told before.
+    /// Node `i`, which must not have been visited before.
     fn take(&mut self, i: usize) -> Result<Node, Error> {
         let node = self.file.node(i)?;
         if std::mem::replace(&mut self.seen[i], true) {
@@ -109,7 +109,7 @@ impl Walk<'_> {
         Ok(node)
     }
 
-    /// The children of a task or section: empty for a folded one.
+    /// The children of a task or section; empty for a folded one.
     fn children(&self, i: usize, node: &Node) -> Result<std::ops::Range<usize>, Error> {
         let (from, to) = node.children;
         if from == to {
@@ -123,7 +123,7 @@ impl Walk<'_> {
         Ok(first..last + 1)
     }
 
-    /// The node so far behind node `i`.
+    /// The node at this distance behind node `i`.
     fn at(&self, i: usize, distance: i64) -> Result<usize, Error> {
         let found = usize::try_from(distance).ok().filter(|&d| d > 0);
         let found = found.and_then(|d| i.checked_add(d));
@@ -229,7 +229,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The site of tasks where no names are known.
+    /// The site of tasks if no names are known.
     fn unknown(&mut self) -> u32 {
         if self.places.list.len() == 1 {
             self.places.list.push(workspan_dag::Place {
@@ -278,8 +278,8 @@ impl Walk<'_> {
         }
     }
 
-    /// A strand that stands for all inside of a task or section. `closing` waits are the strand's
-    /// own.
+    /// A strand that stands for everything inside of a task or section. `closing` waits are the
+    /// strand's own.
     fn folded(
         &mut self,
         task: u32,

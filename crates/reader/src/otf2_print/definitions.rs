@@ -1,4 +1,4 @@
-//! Names, lines and the clock: what the definitions tell, and else the names of regions.
+//! Names, lines and the clock, from the definitions or from the names of regions.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +7,7 @@ use workspan_dag::{Error, Place};
 
 use super::lines::{fail, reference, value};
 
-/// What a region means for tasks.
+/// The effect of a region on tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Create,
@@ -27,14 +27,14 @@ pub(super) struct Region {
     pub(super) label: u32,
 }
 
-/// What is defined so far.
+/// The definitions read so far.
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
     /// Names of locations.
     pub(super) names: BTreeMap<u64, String>,
     pub(super) regions: HashMap<u64, Region>,
     labels: HashMap<String, u32>,
-    /// The clock's time at the begin.
+    /// The clock's time at the beginning.
     pub(super) origin: u64,
 }
 
@@ -118,7 +118,7 @@ impl Definitions {
         region
     }
 
-    /// The region an event names; one that was not defined is known by its name.
+    /// The region of an event. A region without a definition is known by its name.
     pub(super) fn region(
         &mut self,
         raw: &mut RawTrace,
@@ -151,7 +151,7 @@ impl Definitions {
     }
 }
 
-/// The first place is the root's.
+/// Adds the root's place, which is the first one.
 pub(super) fn add_root_place(raw: &mut RawTrace) {
     if raw.places.is_empty() {
         raw.places.push(Place {
@@ -161,7 +161,7 @@ pub(super) fn add_root_place(raw: &mut RawTrace) {
     }
 }
 
-/// OpenMP's regions by their names, where no definition tells.
+/// The role of an OpenMP region by its name, if no definition has it.
 fn role_by_name(name: &str) -> Role {
     let Some(name) = name.strip_prefix("!$omp ") else {
         return Role::Other;

@@ -5,24 +5,24 @@ use std::slice::Split;
 
 use workspan_dag::Error;
 
-/// How the text begins; a blank line may stand before it.
+/// The first line of the text; a blank line may precede it.
 const HEAD: &str = "=== OTF2-PRINT ===";
 
-/// True for the beginning of such a text.
+/// Whether the bytes begin like such a text.
 pub(super) fn begins(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().starts_with(HEAD.as_bytes())
 }
 
-/// A line that says something.
+/// A line with contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Line<'a> {
-    /// Kind, number, attributes.
+    /// Kind, number and attributes.
     Definition(&'a str, Option<u64>, &'a str),
-    /// Kind, location, time, attributes.
+    /// Kind, location, time and attributes.
     Event(&'a str, u64, u64, &'a str),
 }
 
-/// Which part of the text a line stands in.
+/// The section of the text that a line is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Section {
     Definitions,
@@ -68,7 +68,7 @@ impl<'a> Iterator for Lines<'a> {
                 };
                 continue;
             }
-            // What is indented belongs to the line before: attributes, calling contexts.
+            // Indented lines belong to the line before: attributes, calling contexts.
             let is_told = text.starts_with(|c: char| c.is_ascii_uppercase());
             let head = text.starts_with("Event ") || text.starts_with("Definition ");
             if self.section == Section::Other || text.is_empty() || text.starts_with("---") || head
@@ -121,15 +121,15 @@ fn event(text: &str) -> Option<Line<'_>> {
 fn definition(text: &str) -> Option<Line<'_>> {
     let (kind, rest) = word(text);
     let (number, after) = word(rest);
-    // Some, as the clock's, have no number.
+    // Some definitions, such as the clock's, have no number.
     Some(match number.parse() {
         Ok(number) => Line::Definition(kind, Some(number), after.trim()),
         Err(_) => Line::Definition(kind, None, rest.trim()),
     })
 }
 
-/// The value of the attribute `name`: a name without its quotes and number, or what stands until
-/// the next comma.
+/// The value of the attribute `name`: a name without its quotes and number, or the text up to the
+/// next comma.
 pub(super) fn value<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
     let start = find(attributes, name)?;
     let text = &attributes[start..];
@@ -160,7 +160,7 @@ fn find(attributes: &str, name: &str) -> Option<usize> {
         } else if let Some(value) = rest.strip_prefix(name).and_then(|r| r.strip_prefix(": ")) {
             return Some(attributes.len() - value.len());
         } else {
-            // On to what follows the next comma, or a quoted name before it.
+            // Skip to the text after the next comma, or after a quoted name before it.
             let next = rest.find(['"', ',']).filter(|&n| n > 0);
             let step = match (next, rest.starts_with(',')) {
                 (_, true) => 1 + rest[1..].len() - rest[1..].trim_start().len(),

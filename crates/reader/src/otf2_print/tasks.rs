@@ -1,4 +1,4 @@
-//! What each location does, event by event.
+//! The tasks of each location, event by event.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,7 +9,7 @@ use workspan_dag::{Error, NONE, ScopeKind, TaskKind};
 use super::definitions::{Definitions, Region, Role, add_root_place};
 use super::lines::{Line, fail, reference, value};
 
-/// Locations at most.
+/// The largest number of locations.
 const MAX_LOCATIONS: usize = 1 << 16;
 
 /// A task of the run, by its index in `raw.tasks`.
@@ -17,24 +17,24 @@ const MAX_LOCATIONS: usize = 1 << 16;
 struct Task {
     begun: bool,
     done: bool,
-    /// Start of the strand that runs, and where.
+    /// The start and the place of the open strand.
     open: Option<(u64, u32)>,
-    /// Regions it is in.
+    /// The regions that it is in.
     regions: Vec<u64>,
-    /// Marked regions that began or ended in the strand that runs: index and whether it ended.
+    /// Marked regions that began or ended in the open strand: index, and whether it ended.
     marks: Vec<(u32, bool)>,
-    /// Marked regions that it is in.
+    /// The marked regions that it is in.
     marked: Vec<u32>,
-    /// When it entered the region of a create in which it still is.
+    /// The time at which it entered the region of a create, if it is still in it.
     creates_since: Option<u64>,
-    /// It waits, from when it entered the region of the wait.
+    /// Whether it waits, since it entered the region of the wait.
     waits: bool,
-    /// Its strand until it came to a barrier: start, thread, end and place. What follows tells
-    /// whether it was its last one.
+    /// Its strand up to a barrier: start, thread, end and place. The next events show whether it
+    /// was its last strand.
     barrier: Option<(u64, u32, u64, u32)>,
 }
 
-/// A parallel region while it is there.
+/// A parallel region that has not ended.
 #[derive(Debug)]
 struct Fork {
     task: u32,
@@ -44,7 +44,7 @@ struct Fork {
     team: Option<u64>,
     scope: u32,
     site: u32,
-    /// The forking task's strand is in the run.
+    /// Whether the forking task's strand is in the trace.
     told: bool,
 }
 
@@ -55,14 +55,14 @@ struct Location {
     /// Implicit tasks and the root, innermost last.
     base: Vec<u32>,
     last: u64,
-    /// It has been in a team, so that it has no root of its own.
+    /// Whether it has been in a team. It then has no root of its own.
     in_team: bool,
 }
 
 /// A task's name: team, creating thread, generation.
 type Key = (u64, u64, u64);
 
-/// Everything so far.
+/// The state of reading.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     raw: RawTrace,
@@ -76,10 +76,10 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    /// Takes a line.
+    /// Handles a line.
     ///
     /// # Errors
-    /// It contradicts what stands before.
+    /// The line contradicts earlier lines.
     pub(super) fn add(&mut self, number: usize, line: Line<'_>) -> Result<(), Error> {
         match line {
             Line::Definition(kind, id, attributes) => {
@@ -168,7 +168,7 @@ impl Tasks {
         Ok(())
     }
 
-    /// The task that runs on a thread; a thread that was never seen has a root.
+    /// The task that runs on a thread. A new thread gets a root.
     fn current(&mut self, w: u32, t: u64) -> Option<u32> {
         let location = &self.locations[w as usize];
         if location.current.is_none() && location.base.is_empty() && !location.in_team {
@@ -201,7 +201,7 @@ impl Tasks {
         of.open = Some((t, w));
     }
 
-    /// Ends the task's strand, where one runs.
+    /// Ends the task's strand, if one is open.
     fn close(&mut self, task: u32, t: u64, end_op: RawEnd, at: u32) -> bool {
         let of = &mut self.tasks[task as usize];
         let is_implicit = self.raw.tasks[task as usize].kind == TaskKind::Inline;
@@ -209,7 +209,7 @@ impl Tasks {
             && is_implicit
             && let Some((start, thread, end, at)) = of.barrier.take()
         {
-            // Nothing is done after a region's last barrier.
+            // After a region's last barrier, the task does nothing.
             of.open = None;
             self.push(task, (start, end), thread, end_op, at);
             return true;
@@ -246,7 +246,7 @@ impl Tasks {
         });
     }
 
-    /// Ends a task. One that waits has waited until then.
+    /// Ends a task. A waiting task has waited until then.
     fn end(&mut self, task: u32, w: u32, t: u64) {
         let of = &mut self.tasks[task as usize];
         if of.done {
@@ -292,7 +292,7 @@ impl Tasks {
                 of.marks.push((number, false));
                 of.marked.push(number);
             }
-            // A strand that creates ends where the creating begins; `create` has the task.
+            // A strand that creates a task ends where the creation begins; `create` has the task.
             Role::Create => self.tasks[task as usize].creates_since = Some(t),
             _ => {}
         }
@@ -309,7 +309,7 @@ impl Tasks {
             return Ok(());
         };
         let of = &mut self.tasks[task as usize];
-        // A barrier's region is entered before the team and left after it at times.
+        // A barrier's region is sometimes entered before the team and left after it.
         if of.regions.last() == Some(&id) {
             of.regions.pop();
         } else if of.regions.contains(&id) {
@@ -367,12 +367,12 @@ impl Tasks {
             number: scope.into(),
             kind: ScopeKind::Team,
             opener: task,
-            // Known when its strand is.
+            // Set once its strand is known.
             strand: NONE,
         });
     }
 
-    /// The forking task's next strand: the one before the fork, or an instant after it.
+    /// The forking task's next strand: the one before the fork, or one of no length after it.
     fn at_fork(&mut self, fork: usize, end_op: RawEnd) {
         let of = &mut self.forks[fork];
         let start = if of.told { of.t } else { of.start };
@@ -403,7 +403,7 @@ impl Tasks {
                 self.at_fork(fork, RawEnd::Create(task));
                 task
             }
-            // Nobody forked it: a thread of its own.
+            // It was not forked, so it is a thread of its own.
             None => self.task(NONE, TaskKind::Root, 0, NONE),
         };
         let location = &mut self.locations[w as usize];
@@ -435,20 +435,20 @@ impl Tasks {
         let task = self.task(parent, TaskKind::Deferred, site, NONE);
         self.by_key.insert(key, task);
         if self.tasks[parent as usize].open.is_none() {
-            // Created in a wait, by a runtime's callback: as if it had gone on for that moment.
+            // A runtime's callback created it in a wait: the parent counts as running for that
+            // moment.
             self.run(parent, w, t);
         }
         let since = self.tasks[parent as usize].creates_since.take();
         let end = since.filter(|_| creates).unwrap_or(t);
         self.close(parent, end, RawEnd::Create(task), site);
-        // The region that creates lasts on: the task goes on where it is left.
+        // The creating region continues; the task goes on where the region is left.
         if !creates {
             self.run(parent, w, t);
         }
     }
 
-    /// The implicit task or root of the location that a switch names, which is the thread's own in
-    /// OpenMP.
+    /// The implicit task or root of the location in a switch, which in OpenMP is the thread's own.
     fn base_of(&self, w: u32, attributes: &str) -> Option<u32> {
         let named = attributes.split_once("Creating Thread: ")?.1;
         let (_, quoted) = named.split_once(" (")?;
@@ -467,7 +467,7 @@ impl Tasks {
     ) -> Result<(), Error> {
         let to = match self.by_key.get(&key) {
             Some(&task) => task,
-            // An implicit task, or a root: that of the location.
+            // An implicit task, or a root: the location's.
             None if key.2 == 0 => match self.base_of(w, attributes) {
                 Some(task) => task,
                 None => return Ok(()),
@@ -491,17 +491,17 @@ impl Tasks {
                 format!("{} runs on two threads at once", called(key)),
             );
         }
-        // One that waits goes on where the wait's region is left.
+        // A waiting task goes on where the wait's region is left.
         if of.open.is_none() && !of.waits && of.barrier.is_none() && !of.done {
             self.run(to, w, t);
         }
         Ok(())
     }
 
-    /// The run. Tasks that have not ended end with their thread.
+    /// The finished trace. Tasks that have not ended end with their thread.
     ///
     /// # Errors
-    /// There is no event at all.
+    /// There are no events.
     pub(super) fn finish(mut self) -> Result<RawTrace, Error> {
         let end = self.locations.iter().map(|l| l.last).max();
         let Some(end) = end else {

@@ -1,10 +1,10 @@
-//! Who waited for whom in calls of MPI (MODEL.md §2).
+//! Finds which rank waited for which in calls of MPI (MODEL.md §2).
 //!
-//! A rank waits from the begin of its call until the last of those that it needs has made its own
-//! call: the sender of a message, the receiver of one that is not taken before it is asked for, the
-//! root of a broadcast, all ranks at a barrier. The rest of the call is the rank's own work. That
-//! time is blocked, whether its thread slept or asked again and again, and whoever was last is its
-//! holder.
+//! A rank waits from the beginning of its call until the last of the ranks that it needs has made
+//! its own call: the sender of a message, the receiver of a message that is not taken before it is
+//! asked for, the root of a broadcast, or all ranks at a barrier. The rest of the call is the
+//! rank's own work. The wait counts as blocked, whether its thread slept or polled, and the last
+//! rank is its holder.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use workspan_dag::{Frame, NONE, Off, OffWhy, Waited, samples::WaitedFor};
 use super::merge::Merged;
 use crate::recorded::off_cpu::unite;
 
-/// Shorter waits are left out: a call takes as long.
+/// The shortest wait that counts, because a call itself takes as long.
 const MIN_WAIT_NS: u64 = 1_000;
 
-/// A call, and who made it.
+/// A call, and the thread that made it.
 #[derive(Debug, Clone, Copy)]
 struct Called {
     launch: u32,
@@ -37,14 +37,14 @@ struct Ends {
     asked: Option<Called>,
 }
 
-/// The call that another one waited for.
+/// The wait for another rank's call.
 #[derive(Debug, Clone, Copy)]
 struct Wait {
     waiting: Called,
     late: Called,
 }
 
-/// Adds the waits in calls of MPI to the run, as times off the CPU with their holders.
+/// Adds the waits in calls of MPI to the run, as off-CPU times with their holders.
 pub(super) fn find(merged: &mut Merged) {
     let calls = calls(merged);
     if calls.is_empty() {
@@ -64,8 +64,8 @@ pub(super) fn find(merged: &mut Merged) {
     add(raw, &waits);
 }
 
-/// The calls of all ranks, by time. Programs that one launch starts one after the other in a
-/// process's place count as launches of their own.
+/// The calls of all ranks, in time order. Programs that one launch starts one after the other in
+/// the same process count as separate launches.
 fn calls(merged: &mut Merged) -> Vec<Called> {
     let raw = &mut merged.trace;
     let processes = &raw.meta.processes;
@@ -129,7 +129,7 @@ fn waits_for_messages(calls: &[Called]) -> Vec<Wait> {
             _ => {}
         }
     }
-    // A message that was there before it was sent is another one.
+    // A message that was received before it was sent must be another one.
     let is_sound = |receiving: &Called, ends: &Ends| {
         let sent = ends.sent.map(|sent| sent.call.begin);
         sent.is_some_and(|sent| sent <= receiving.call.end())
@@ -171,7 +171,7 @@ fn waits_in_collectives(calls: &[Called]) -> Vec<Wait> {
         let Some(first) = of_one.first() else {
             continue;
         };
-        // Ranks that do not agree on what they call are not in one operation.
+        // Ranks that disagree on the call are not in the same operation.
         if of_one
             .iter()
             .any(|c| c.call.function != first.call.function)
@@ -204,8 +204,8 @@ fn waits_in_collectives(calls: &[Called]) -> Vec<Wait> {
     waits
 }
 
-/// Of each call the wait that lasted longest, by thread, then time. Only what the call did not
-/// outlast is a wait.
+/// The longest wait of each call, by thread, then time. Only a wait that ended within its call
+/// counts.
 fn of_each_call(waits: Vec<Wait>, shortest: u64) -> Vec<Wait> {
     let mut longest: BTreeMap<(u32, u64), Wait> = BTreeMap::new();
     for wait in waits {
@@ -224,7 +224,7 @@ fn of_each_call(waits: Vec<Wait>, shortest: u64) -> Vec<Wait> {
     longest.into_values().collect()
 }
 
-/// A sample of a thread that waits tells nothing of its work.
+/// Removes samples of waiting threads, which say nothing about their work.
 fn drop_samples(raw: &mut RawTrace, waits: &[Wait]) {
     let time = |wait: &Wait| (wait.waiting.thread, wait.waiting.call.begin);
     raw.samples.list.retain(|sample| {
@@ -236,7 +236,7 @@ fn drop_samples(raw: &mut RawTrace, waits: &[Wait]) {
     });
 }
 
-/// Ticks of the waits in which the thread was on a CPU.
+/// The ticks of the waits in which the thread was on a CPU.
 fn polled(raw: &mut RawTrace, waits: &[Wait]) -> u64 {
     let offs = &mut raw.offs;
     offs.sort_by_key(|off| (off.thread, off.start));
@@ -291,7 +291,7 @@ fn add(raw: &mut RawTrace, waits: &[Wait]) {
     raw.offs = unite(std::mem::take(&mut raw.offs));
 }
 
-/// A stack with the function of MPI on top of where it was called.
+/// The stack of the call, with the MPI function on top.
 fn stack_in(raw: &mut RawTrace, call: &RankCall, functions: &mut BTreeMap<u32, u32>) -> u32 {
     let samples = &mut raw.samples;
     let frame = *functions.entry(call.function).or_insert_with(|| {

@@ -1,4 +1,4 @@
-//! The traces of a run's processes, each with its place on the clock of all.
+//! The traces of a run's processes, each with its position on the common clock.
 
 use workspan_dag::{Error, note_keys as key};
 use workspan_trace::ClockKind;
@@ -8,19 +8,19 @@ use crate::recorded;
 
 /// A process.
 pub(super) struct Member {
-    /// What it did, in its own times and numbers.
+    /// The process's run, in its own times and numbers.
     pub(super) trace: recorded::Member,
-    /// Its first moment on the clock of all, in ticks.
+    /// Its first moment on the common clock, in ticks.
     pub(super) from: u64,
-    /// Its last moment.
+    /// Its last moment on the common clock, in ticks.
     pub(super) to: u64,
-    /// The number that the launcher gave it.
+    /// The rank that the launcher assigned to it.
     pub(super) rank: Option<u32>,
-    /// Which launch it belongs to.
+    /// The launch that it belongs to.
     pub(super) launch: String,
 }
 
-/// Reads all of them, by rank, then time.
+/// Reads all processes, in order of rank, then time.
 pub(super) fn read(traces: &[&[u8]], options: &OpenOptions) -> Result<Vec<Member>, Error> {
     let mut members = Vec::with_capacity(traces.len());
     for (at, bytes) in traces.iter().enumerate() {
@@ -61,7 +61,7 @@ fn member(trace: recorded::Member) -> Member {
 }
 
 /// Puts all processes on one clock, which begins with the first of them. The processes of one
-/// machine share its clock, so that their ticks can be compared as they are.
+/// machine share its clock, so their ticks are directly comparable.
 fn align(members: &mut [Member]) -> Result<(), Error> {
     let clock = |member: &Member| member.trace.header.clock;
     let host = |member: &Member| member.trace.raw.meta.host.clone();

@@ -1,4 +1,5 @@
-//! One run of the processes' parts: numbers that hold for all of them, times on one clock.
+//! Merges the processes' traces into one run: numbers that are unique in the run, and times on one
+//! clock.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,20 +15,20 @@ use super::thread_numbers::ThreadNumbers;
 
 /// The run of all processes.
 pub(super) struct Merged {
-    /// As told, with what each rank called of MPI.
+    /// The merged trace, including each rank's calls of MPI.
     pub(super) trace: RawTrace,
-    /// The launch that each process is of, by the processes' numbers.
+    /// The launch of each process, by process number.
     pub(super) launches: Vec<String>,
 }
 
-/// With more processes, their workers are not pools of their own: measuring a pool takes a walk
-/// over all strands.
-const MOST_POOLS: usize = 64;
+/// The largest number of processes whose workers are pools of their own. Measuring a pool takes a
+/// pass over all strands.
+const MAX_PROCESSES_WITH_POOLS: usize = 64;
 
-/// Puts the processes together.
+/// Merges the processes.
 ///
 /// # Errors
-/// There are more tasks or strands than numbers for them.
+/// There are more tasks or strands than there are numbers.
 pub(super) fn merge(members: Vec<Member>) -> Result<Merged, Error> {
     let numbers = ThreadNumbers::new(&members);
     let mut merged = Merging::default();
@@ -35,7 +36,7 @@ pub(super) fn merge(members: Vec<Member>) -> Result<Merged, Error> {
     (meta.workers, meta.threads) = (numbers.workers, numbers.total);
     meta.thread_names = names(&members, &numbers);
     let several_workers = members.iter().any(|m| m.trace.raw.meta.workers > 1);
-    let has_pools = (several_workers && members.len() <= MOST_POOLS)
+    let has_pools = (several_workers && members.len() <= MAX_PROCESSES_WITH_POOLS)
         || members.iter().any(|m| !m.trace.raw.pools.list.is_empty());
     let launches = members.iter().map(|member| member.launch.clone()).collect();
     let mut processes = Processes::default();
@@ -73,7 +74,7 @@ fn process(member: &Member) -> Process {
     }
 }
 
-/// Ticks in calls of MPI. Of several told of one call each is the whole of it.
+/// Ticks in calls of MPI. If several entries describe one call, each has its whole length.
 fn in_mpi(raw: &RawTrace) -> u64 {
     let calls: BTreeSet<(u32, u64, u64)> = raw
         .rank_calls
@@ -84,7 +85,8 @@ fn in_mpi(raw: &RawTrace) -> u64 {
     ticks.fold(0, u64::saturating_add)
 }
 
-/// `rank 3` for a process's only or first thread, `rank 3: name` for others that have names.
+/// The threads' names: `rank 3` for a process's only or first thread, `rank 3: name` for others
+/// with names.
 fn names(members: &[Member], numbers: &ThreadNumbers) -> Vec<String> {
     let mut names = vec![String::new(); numbers.total as usize];
     for (member, threads) in members.iter().zip(&numbers.of) {
@@ -109,7 +111,7 @@ fn names(members: &[Member], numbers: &ThreadNumbers) -> Vec<String> {
     names
 }
 
-/// What was put together so far.
+/// The state of merging.
 #[derive(Default)]
 struct Merging {
     all: RawTrace,
@@ -121,7 +123,7 @@ struct Merging {
     next_scope: u64,
 }
 
-/// What a process's own numbers begin with among those of all, and its own lists' numbers.
+/// The offsets of a process's own numbers in the merged lists, and the numbers of its own lists.
 struct Base<'a> {
     shift: u64,
     length: u64,
@@ -183,7 +185,8 @@ impl Base<'_> {
         }
     }
 
-    /// The number of an object among those of all processes, in which equal numbers are others.
+    /// The merged number of an object, because equal numbers in two processes are different
+    /// objects.
     fn object(&self, object: u64) -> u64 {
         match object {
             0 => 0,
@@ -235,7 +238,7 @@ impl Merging {
         Ok(())
     }
 
-    /// The places' numbers among those of all. Two of one process stay two.
+    /// The merged numbers of the places. Two places of one process stay two.
     fn places(&mut self, own: Vec<Place>) -> Vec<u32> {
         let mut used = BTreeSet::new();
         let mut numbers = Vec::with_capacity(own.len());
@@ -245,7 +248,7 @@ impl Merging {
                 self.all.places[number as usize] == place && !used.contains(&number)
             });
             let number = match same {
-                // The root's is the first of each.
+                // The first place of each process is the root's.
                 _ if at == 0 && !self.all.places.is_empty() => ROOT_PLACE,
                 Some(number) => number,
                 None => {
@@ -305,7 +308,7 @@ impl Merging {
             scope.strand = moved(scope.strand, base.strand);
             all.scopes.push(scope);
         }
-        // A program numbers its signals as it likes; here they are numbered in turn.
+        // A program numbers its signals as it likes; here they get consecutive numbers.
         let signals = all.signals.len() as u64..;
         all.signals.extend(signals.take(raw.signals.len()));
         (self.next_task, self.next_scope) = (next, next_scope);
@@ -360,7 +363,7 @@ impl Merging {
                 (block.0, block.1) = (place(block.0), place(block.1));
             }
             record.blocks.sort_unstable();
-            // The trace is inside a bundle, so an offset into it names no place in the file.
+            // The trace is inside a bundle, so an offset into it is not a position in the file.
             record.source = None;
             all.folded.push(moved(strand, base.strand), &record);
         }
@@ -414,11 +417,11 @@ impl Merging {
         }
     }
 
-    /// What belongs to threads rather than tasks.
+    /// Adds the data of threads.
     fn threads(&mut self, raw: &mut RawTrace, base: &Base<'_>) {
         let all = &mut self.all;
         for mut off in raw.offs.drain(..) {
-            // Before and after, its number may be another process's thread's.
+            // Before and after, its number may belong to another process's thread.
             let end = off.end.min(base.length);
             (off.start, off.end) = (base.time(off.start), base.time(end));
             off.thread = base.thread(off.thread);
@@ -447,8 +450,8 @@ impl Merging {
         }
     }
 
-    /// The process's pools; its workers are one where it tells of none. A worker takes tasks of its
-    /// own process alone.
+    /// Adds the process's pools; if it has none, its workers form one. A worker takes tasks of its
+    /// own process only.
     fn pools(&mut self, raw: &mut RawTrace, base: &Base<'_>) {
         let pools = &mut self.all.pools;
         let Meta { workers, .. } = raw.meta;

@@ -1,4 +1,4 @@
-//! What is known of a run of several processes as a whole.
+//! The facts about a run of several processes as a whole.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use workspan_dag::{CpuTimes, note_keys as key};
 
 use super::members::Member;
 
-/// The fact that says how many processes there are.
+/// The key of the fact with the number of processes.
 const PROCESSES: &str = "processes";
-/// Facts of one process that say nothing of the run.
-const OF_ONE: [&str; 8] = [
+/// Keys of facts that describe one process and not the run.
+const PROCESS_KEYS: [&str; 8] = [
     "process",
     "events",
     "size",
@@ -21,14 +21,14 @@ const OF_ONE: [&str; 8] = [
     key::RANK,
 ];
 
-/// The run; its threads are numbered elsewhere.
+/// The run's facts; its threads are numbered elsewhere.
 pub(super) fn meta(members: &[Member]) -> Meta {
     let longest = members.iter().max_by_key(|m| m.to.saturating_sub(m.from));
     let Some(longest) = longest else {
         return Meta::default();
     };
     let all = || members.iter().map(|member| &member.trace.raw.meta);
-    // What costs were measured for belongs to a process with tasks, if there is one.
+    // Measured costs are taken from a process with tasks, if there is one.
     let measured = all()
         .max_by_key(|meta| meta.burden)
         .unwrap_or(&longest.trace.raw.meta);
@@ -36,7 +36,7 @@ pub(super) fn meta(members: &[Member]) -> Meta {
     let mut facts = vec![(PROCESSES.to_owned(), members.len().to_string())];
     let own = measured.facts.iter();
     facts.extend(
-        own.filter(|(key, _)| !OF_ONE.contains(&key.as_str()))
+        own.filter(|(key, _)| !PROCESS_KEYS.contains(&key.as_str()))
             .cloned(),
     );
     Meta {
@@ -63,7 +63,7 @@ fn most_frequent(names: impl Iterator<Item = String>) -> Option<String> {
     Some(most.0)
 }
 
-/// MPI, and those of all processes, each once.
+/// MPI, and the runtimes of all processes, without duplicates.
 fn runtimes(members: &[Member], has_mpi: bool) -> Option<String> {
     let mut all: Vec<&str> = Vec::new();
     all.extend(has_mpi.then_some("MPI"));
@@ -78,7 +78,7 @@ fn runtimes(members: &[Member], has_mpi: bool) -> Option<String> {
     (!all.is_empty()).then(|| all.join(" + "))
 }
 
-/// The warnings of all processes. One that several have stands there once, with their number.
+/// The warnings of all processes. A warning of several processes appears once, with their number.
 fn warnings(members: &[Member]) -> Vec<String> {
     let mut told: Vec<(&str, usize)> = Vec::new();
     for warning in members.iter().flat_map(|m| &m.trace.raw.meta.warnings) {
@@ -94,8 +94,8 @@ fn warnings(members: &[Member]) -> Vec<String> {
     told.into_iter().map(text).collect()
 }
 
-/// The CPU time of all processes, where that of each is known. By thread it is not told: threads
-/// of different processes may share a number.
+/// The CPU time of all processes, if that of each is known. There is no time per thread, because
+/// threads of different processes may share a number.
 fn cpu(members: &[Member]) -> Option<CpuTimes> {
     let mut sum = CpuTimes {
         process: Some(0),

@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 
 use super::members::Member;
 
-/// The numbers of all threads: those below W are the workers of all processes, by process.
-/// Processes of which one began when the other had ended may share numbers.
+/// The numbers of all threads. Those below W are the workers of all processes, by process. If one
+/// process began after another had ended, both may use the same numbers.
 pub(super) struct ThreadNumbers {
-    /// W.
+    /// W, the number of workers.
     pub(super) workers: u32,
-    /// All numbers are below this.
+    /// The total of numbers.
     pub(super) total: u32,
-    /// By process: the number of each of its threads.
+    /// The number of each thread, by process.
     pub(super) of: Vec<Vec<u32>>,
 }
 
 impl ThreadNumbers {
-    /// Of processes by rank, then time.
+    /// Numbers the threads of processes that are in order of rank, then time.
     pub(super) fn new(members: &[Member]) -> ThreadNumbers {
         let mut by_start: Vec<usize> = (0..members.len()).collect();
         by_start.sort_by_key(|&at| (members[at].from, at));
@@ -43,17 +43,17 @@ impl ThreadNumbers {
     }
 }
 
-/// Numbers that are taken for a time.
+/// Numbers that are in use for a time.
 #[derive(Default)]
 struct FreeNumbers {
     count: u32,
     free: BTreeSet<u32>,
-    /// By when they are free.
+    /// The numbers in use, by the time at which they become free.
     taken: BTreeSet<(u64, u32)>,
 }
 
 impl FreeNumbers {
-    /// The lowest that are free, asked by rising time.
+    /// Takes the lowest free numbers. Calls come in order of time.
     fn take(&mut self, how_many: u32, (from, to): (u64, u64)) -> Vec<u32> {
         while let Some(&(until, number)) = self.taken.first() {
             if until > from {
@@ -69,7 +69,7 @@ impl FreeNumbers {
             })
         });
         let numbers: Vec<u32> = numbers.collect();
-        // One that is there for an instant has its numbers for one.
+        // A process without duration occupies its numbers for one tick.
         let until = to.max(from + 1);
         self.taken
             .extend(numbers.iter().map(|&number| (until, number)));

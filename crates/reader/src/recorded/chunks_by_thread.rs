@@ -1,4 +1,4 @@
-//! The chunks of a file, by what they are.
+//! The chunks of a file, by kind and thread.
 
 use std::collections::BTreeMap;
 
@@ -19,77 +19,77 @@ use crate::released_pages::ReleasingPass;
 use workspan_dag::Error;
 use workspan_dag::meta::Shortened;
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Debug, Default)]
 pub(super) struct TraceChunks<'a> {
     pub header: FileHeader,
-    /// By number.
+    /// Threads in order of number.
     pub threads: Vec<Thread<'a>>,
     pub sites: BTreeMap<u32, Site>,
     pub places: BTreeMap<u32, PlaceEntry>,
-    /// By label number.
+    /// Labels by number.
     pub labels: Vec<String>,
     pub notes: Vec<Note>,
     pub pairs: Vec<ClockPair>,
     pub readings: Vec<OffCpu>,
-    /// By number.
+    /// Frames by number.
     pub frames: BTreeMap<u32, FrameEntry>,
-    /// By number.
+    /// Stacks by number.
     pub stacks: BTreeMap<u32, StackEntry>,
     pub samples: Vec<SamplesEntry>,
     pub cpu_times: Vec<CpuTime>,
-    /// Names of threads, by their numbers in the trace.
+    /// Names of threads, by thread number in the trace.
     pub names: BTreeMap<u32, String>,
     pub stops: Vec<StopsEntry>,
     pub waits: Vec<WaitsEntry>,
     pub rank_calls: Vec<RankCallsEntry>,
     pub finished: Option<Finished>,
     pub warnings: Vec<String>,
-    /// Damaged places that were passed over.
+    /// The number of damaged places that were skipped.
     pub damaged: u64,
-    /// Damage is left out and told, not an error.
+    /// Whether damage is skipped and reported instead of being an error.
     pub tolerant: bool,
-    /// Its drawn joins are to be told as one strand each.
+    /// Whether its sampled joins become one strand each.
     pub shortens: bool,
-    /// Its records were folded while it was read.
+    /// Set if its records were folded while it was read.
     pub shortened: Option<Shortened>,
 }
 
 /// A thread's events.
 #[derive(Debug, Default)]
 pub(super) struct Thread<'a> {
-    /// Its number in the file.
+    /// The thread's number in the file.
     pub number: u32,
-    /// Its chunks that count ([`super::process_end`]), in order: its own, without a gap, then those
-    /// of its times off the CPU.
+    /// The chunks that count ([`super::process_end`]), in order: first the thread's own, without a
+    /// gap, then those with its off-CPU times.
     pub chunks: Vec<Records<'a>>,
-    /// A chunk is missing: what came after the others is not known.
+    /// Whether a chunk is missing, so that the records after it are not known.
     pub cut: bool,
 }
 
 /// The records of a chunk.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Records<'a> {
-    /// Where they begin in the file.
+    /// The position of the records in the file.
     pub offset: u64,
-    /// What the first one's ticks count from.
+    /// The time from which the first record's ticks count.
     pub base: u64,
     /// The records.
     pub bytes: &'a [u8],
-    /// They are times off the CPU and nothing else: they need no other record, and their time
-    /// begins anew.
+    /// Whether they are only off-CPU times. Such records depend on no others, and their times start
+    /// again.
     pub off_cpu: bool,
 }
 
-/// Text is for people; a hostile file does not get to fill their screens.
+/// The largest length of a label in bytes, so that a hostile file cannot fill the user's screen.
 const MAX_LABEL_BYTES: usize = 4096;
 
-/// Walks the chunks of a file.
+/// Reads the chunks of a file.
 pub(super) fn read<'a>(bytes: &'a [u8], options: &OpenOptions) -> Result<TraceChunks<'a>, Error> {
     read_content(TraceBytes::of(bytes), options)
 }
 
-/// The same of a file that may be mapped: of one that is, hardly any pages stay.
+/// Like [`read`], but releases the pages of a mapped file that it has read.
 pub(super) fn read_content<'a>(
     content: TraceBytes<'a>,
     options: &OpenOptions,
@@ -169,7 +169,7 @@ pub(super) fn read_content<'a>(
             ChunkKind::RankCalls => sorted
                 .rank_calls
                 .extend(bodies().filter_map(RankCallsEntry::decode)),
-            // Of a spool file; the finished trace has times off the CPU instead.
+            // Only spool files have it; the finished trace has off-CPU times instead.
             ChunkKind::Threads => {
                 for thread in bodies().filter_map(ThreadEntry::decode) {
                     sorted.names.entry(thread.thread).or_insert(thread.name);
@@ -198,13 +198,13 @@ pub(super) fn read_content<'a>(
                 ..Thread::default()
             },
         );
-        // What a ring kept begins with what the thread had open.
+        // Chunks kept by a flight recorder begin with the thread's open state.
         let first = of_thread.iter().next();
         let from = first
             .filter(|(_, chunk)| begins_anew(chunk))
             .map_or(0, |(&seq, _)| seq as usize);
-        // A chunk that is missing takes all that follow it along, as the stack of tasks would be
-        // wrong; times off the CPU need none.
+        // After a missing chunk, the following ones cannot be used, because the stack of tasks
+        // would be wrong; off-CPU times do not need a stack.
         let mut expected = from;
         for (seq, chunk) in of_thread {
             if seq as usize == expected {
@@ -227,10 +227,10 @@ pub(super) fn read_content<'a>(
     Ok(sorted)
 }
 
-/// What a walk over all chunks left out, as a sentence.
+/// A sentence about the chunks that were skipped.
 pub(crate) fn damage_told(chunks: &Chunks<'_>) -> Option<String> {
     let first = chunks.damage.first()?;
-    // What an error advises behind a semicolon was done: the rest was read.
+    // The advice behind the error's semicolon was followed: the rest was read.
     let first = first.to_string();
     let what = first.split("; ").next().unwrap_or(&first);
     let s = if chunks.damaged == 1 { "" } else { "s" };
@@ -240,13 +240,13 @@ pub(crate) fn damage_told(chunks: &Chunks<'_>) -> Option<String> {
     ))
 }
 
-/// True for a chunk that says first what its thread had open.
+/// Whether a chunk begins with its thread's open state.
 fn begins_anew(chunk: &Records<'_>) -> bool {
     let first = Events::new(chunk.bytes, chunk.base).next();
     matches!(first, Some((_, Event::Restart { .. })))
 }
 
-/// Labels by number; numbers far beyond their count are no one's.
+/// Labels by number. Numbers far beyond their count are ignored.
 fn label_list(labels: BTreeMap<u32, String>) -> Vec<String> {
     let room = labels.len().saturating_mul(2).saturating_add(16);
     let mut list: Vec<String> = Vec::new();

@@ -1,12 +1,12 @@
-//! How many ticks there are in a second.
+//! The number of ticks per second.
 
 use workspan_trace::ClockKind;
 use workspan_trace::entry::ClockPair;
 
 use super::chunks_by_thread::TraceChunks;
 
-/// Ticks per second by the two pairs of ticks and nanoseconds that lie furthest apart; `None` when
-/// there are no two.
+/// Ticks per second, from the two pairs of ticks and nanoseconds that are furthest apart; `None` if
+/// there are fewer than two.
 pub(super) fn ticks_per_second(chunks: &TraceChunks<'_>) -> Option<u64> {
     if chunks.header.clock == ClockKind::Nanoseconds {
         return Some(1_000_000_000);
@@ -25,7 +25,7 @@ pub(super) fn ticks_per_second(chunks: &TraceChunks<'_>) -> Option<u64> {
     let ns = last.ns.checked_sub(first.ns).filter(|&ns| ns >= 1_000)?;
     let ticks = last.ticks.checked_sub(first.ticks)?;
     let rate = u128::from(ticks) * 1_000_000_000 / u128::from(ns);
-    // 1 kHz to 1 THz: everything else is damage.
+    // From 1 kHz to 1 THz; any other rate is damage.
     u64::try_from(rate)
         .ok()
         .filter(|rate| (1_000..=1_000_000_000_000).contains(rate))

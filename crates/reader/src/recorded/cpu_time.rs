@@ -1,4 +1,4 @@
-//! The CPU time of the process and of its threads, as the trace has it.
+//! The CPU time of the process and of its threads, from the trace.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use workspan_dag::NONE;
 use workspan_dag::cpu_time::CpuTimes;
 use workspan_dag::note_keys::{CPU_TIME, CPU_TIME_OF_OTHERS, PART_OF_RUN, PROCESS_CPU_NS};
 
-/// What there is; `None` for a trace without any of it.
+/// The CPU times; `None` for a trace without any.
 pub(super) fn cpu_times(chunks: &TraceChunks<'_>, threads: &Threads) -> Option<CpuTimes> {
     let note = |key: &str| chunks.notes.iter().find(|n| n.key == key);
     if note(PART_OF_RUN).is_some() {
@@ -47,7 +47,7 @@ pub(super) fn cpu_times(chunks: &TraceChunks<'_>, threads: &Threads) -> Option<C
     (times.process.is_some() || !chunks.cpu_times.is_empty()).then_some(times)
 }
 
-/// The same as the facts about the run that people read, where all switches are known.
+/// The CPU times as facts for the user, if all switches are known.
 pub(super) fn facts(times: &CpuTimes) -> Vec<(String, String)> {
     if times.missing > 0 || (times.threads.is_empty() && times.outside == 0) {
         return Vec::new();

@@ -1,9 +1,8 @@
-//! What a folded strand stands for, task by task: read again from the trace's records, which hold
-//! it all.
+//! Expands a folded strand: reads its tasks again from the trace's records, which have all of them.
 //!
-//! A folded subtree ran on one thread and nothing else ran there meanwhile, so its records are
-//! those of that thread from where it began until the strand's end. Its folded record says which
-//! bytes they are; they are replayed with a stack of their own.
+//! A folded subtree ran on one thread and nothing else ran there meanwhile. Its records are
+//! therefore those of that thread from its beginning to the strand's end. The folded record says
+//! which bytes they are; they are replayed with a separate stack.
 
 mod fold;
 mod frame;
@@ -23,13 +22,13 @@ use workspan_dag::Error;
 use workspan_dag::meta::Shortened;
 use workspan_dag::{Dag, EndKind, NONE, PlaceId, StrandId};
 
-/// A trace whose folded strands are looked into. It stays mapped (one that is packed, unpacked),
-/// but its pages are kept only while they are read; beside that it takes some bytes a chunk.
+/// A trace whose folded strands can be expanded. It stays mapped (or unpacked in memory, if it is
+/// packed), but its pages are released after reading. In addition it takes some bytes per chunk.
 #[derive(Debug)]
 pub struct Expander {
     trace: OwnedTrace,
     threads: Vec<ThreadChunks>,
-    /// Site in the file → place.
+    /// The place of each site in the file.
     place_of: Vec<PlaceId>,
     about: Shortened,
 }
@@ -37,36 +36,37 @@ pub struct Expander {
 /// A thread of the file.
 #[derive(Debug)]
 struct ThreadChunks {
-    /// Its number in the file, and in the [`Dag`].
+    /// The thread's number in the file, and in the [`Dag`].
     number: u32,
     thread: u32,
     chunks: Vec<Chunk>,
 }
 
-/// Where a chunk's records are in the file, and what the first one's ticks count from.
+/// The position of a chunk's records in the file, and the time from which the first one's ticks
+/// count.
 #[derive(Debug, Clone, Copy)]
 struct Chunk {
     from: usize,
     to: usize,
     base: u64,
-    /// Bytes of the thread's records before it.
+    /// The number of bytes of the thread's records before it.
     before: u64,
 }
 
 /// A task inside a folded strand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExpandedTask {
-    /// Index in [`Expansion::tasks`] of the task that created it; the first one is the folded
-    /// strand's own task, with [`NONE`].
+    /// Index in [`Expansion::tasks`] of the task that created it. The first task is the folded
+    /// strand's own, with [`NONE`].
     pub parent: u32,
-    /// Where it was created; of the first one not known here ([`NONE`]).
+    /// Its spawn site; [`NONE`] for the first task, whose site is not known here.
     pub site: PlaceId,
-    /// Creates from the first one.
+    /// The number of creates between the first task and this one.
     pub level: u32,
-    /// When it was created, in the run's ticks.
+    /// The time of its creation, in the run's ticks.
     pub created: u64,
-    /// When its first strand began and its last one ended, as far as inside; of those that did
-    /// neither `u64::MAX` and 0.
+    /// The beginning of its first strand and the end of its last one, as far as they are inside;
+    /// `u64::MAX` and 0 for a task without either.
     pub begun: u64,
     /// See `begun`.
     pub ended: u64,
@@ -77,57 +77,58 @@ pub struct ExpandedTask {
 pub struct ExpandedStrand {
     /// Index in [`Expansion::tasks`].
     pub task: u32,
-    /// In the run's ticks.
+    /// The time at which it started, in the run's ticks.
     pub start: u64,
-    /// See `start`.
+    /// The time at which it ended, in the run's ticks.
     pub end: u64,
-    /// Where it starts and ends in the code; [`NONE`] for not known. A task's first strand starts
-    /// at its site.
+    /// Its start and end in the code; [`NONE`] if not known. A task's first strand starts at its
+    /// site.
     pub from: PlaceId,
     /// See `from`.
     pub to: PlaceId,
     /// What ended it.
     pub end_kind: EndKind,
-    /// Index in [`Expansion::folds`] of what it stands for, where that was folded while the program
-    /// was recorded; else [`NONE`].
+    /// Index in [`Expansion::folds`] of the subtree that it stands for, if that was folded while
+    /// the program was recorded; otherwise [`NONE`].
     pub fold: u32,
 }
 
-/// What a folded strand stands for, or part of it.
+/// The contents of a folded strand, or a part of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expansion {
-    /// The tasks of `strands` with all their parents, each behind its own.
+    /// The tasks of `strands` with all their parents. Each comes after its parent.
     pub tasks: Vec<ExpandedTask>,
-    /// In the order of their starts, those of no length left out.
+    /// The strands, in order of start, without those of no length.
     pub strands: Vec<ExpandedStrand>,
-    /// What those of them stand for that were folded while the program was recorded.
+    /// The subtrees that some of the strands stand for, folded while the program was recorded.
     pub folds: Vec<ExpandedFold>,
-    /// There are more than were asked for.
+    /// Whether there are more strands than requested.
     pub cut: bool,
 }
 
-/// All that a folded strand stands for, with what joins it.
+/// The whole contents of a folded strand, with the edges between its strands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WholeExpansion {
-    /// By creation, so each behind its parent; the first one is the folded strand's own.
+    /// The tasks in order of creation, so that each comes after its parent. The first one is the
+    /// folded strand's own.
     pub tasks: Vec<ExpandedTask>,
-    /// In the order of their starts. As in a [`Dag`], what one creates comes at its end, and one of
-    /// no length after a create is left out.
+    /// The strands in order of start. As in a [`Dag`], a strand's creates are at its end, and a
+    /// strand of no length after a create is left out.
     pub strands: Vec<ExpandedStrand>,
-    /// What those of them stand for that were folded while the program was recorded.
+    /// The subtrees that some of the strands stand for, folded while the program was recorded.
     pub folds: Vec<ExpandedFold>,
-    /// By task: the strand at whose end it was created; [`NONE`] for the first.
+    /// For each task, the strand at whose end it was created; [`NONE`] for the first.
     pub creators: Vec<u32>,
-    /// A strand, and a task whose end it waited for; by strand.
+    /// Pairs of a strand and a task whose end it waited for, in order of the strands.
     pub joins: Vec<(u32, u32)>,
 }
 
 impl Expander {
-    /// Of the trace at `path`, from which `dag` was read with its short subtrees folded; `None`
-    /// where none were, or the file is no longer that trace.
+    /// Opens the trace at `path`, from which `dag` was read with its short subtrees folded. `None`
+    /// if none were folded, or if the file is no longer that trace.
     ///
     /// # Errors
-    /// The file can't be read, or is damaged, as for [`crate::open()`].
+    /// The same as for [`crate::open()`]: the file cannot be read, or is damaged.
     pub fn open(path: &Path, dag: &Dag, options: &OpenOptions) -> Result<Option<Expander>, Error> {
         let Some(about) = dag.meta.shortened.clone() else {
             return Ok(None);
@@ -150,8 +151,8 @@ impl Expander {
         }))
     }
 
-    /// What folded strand `s` of `dag` stands for: its strands that overlap [`from`, `to`), at most
-    /// `most` of them. Time is that of reading the strand's records, and up to a chunk before them.
+    /// The strands inside folded strand `s` of `dag` that overlap [`from`, `to`), at most `most` of
+    /// them. Takes the time of reading the strand's records, and up to a chunk before them.
     pub fn expand(&self, dag: &Dag, s: StrandId, (from, to): (u64, u64), most: usize) -> Expansion {
         let origin = self.about.origin;
         let window = (from.saturating_add(origin), to.saturating_add(origin));
@@ -161,15 +162,15 @@ impl Expander {
             !found.strands.is_empty() || found.cut
         });
         if self.trace.shrunk() {
-            // It was not the trace that was read.
+            // The file is not the trace that was read.
             return Expansion::default();
         }
         self.count_from_origin(&mut found.tasks, &mut found.strands);
         found
     }
 
-    /// All that folded strand `s` of `dag` stands for; `None` when that is more than `most`
-    /// strands, or nothing. Time and memory are those of the strand's records.
+    /// The whole contents of folded strand `s` of `dag`; `None` if they are more than `most`
+    /// strands, or nothing. Time and memory are proportional to the strand's records.
     pub fn expand_all(&self, dag: &Dag, s: StrandId, most: usize) -> Option<WholeExpansion> {
         let mut found = None;
         self.each_replay(dag, s, (0, u64::MAX), most, true, |replay| {
@@ -181,8 +182,8 @@ impl Expander {
         Some(found)
     }
 
-    /// Replays strand `s` from each thread that it may have run on until `take` has what it wants:
-    /// threads that share a number came one after the other.
+    /// Replays strand `s` from each thread that it may have run on until `take` returns a result.
+    /// Threads that share a number ran one after the other.
     fn each_replay(
         &self,
         dag: &Dag,
@@ -211,7 +212,8 @@ impl Expander {
         self.trace.content().release_pages();
     }
 
-    /// Records' ticks are the clock's, a [`Dag`]'s count from its origin.
+    /// Converts ticks of records, which are the clock's, to those of a [`Dag`], which count from
+    /// its origin.
     fn count_from_origin(&self, tasks: &mut [ExpandedTask], strands: &mut [ExpandedStrand]) {
         let origin = self.about.origin;
         for task in tasks {
@@ -227,8 +229,8 @@ impl Expander {
         }
     }
 
-    /// Replays the records of that thread from there on; false where no such record is there, so
-    /// that the strand is of another thread of the same number.
+    /// Replays the thread's records from that position on. Returns false if there is no such
+    /// record, so that the strand belongs to another thread with the same number.
     fn replay(
         &self,
         replay: &mut Replay<'_>,
@@ -253,7 +255,7 @@ impl Expander {
                 if begins < bytes {
                     continue;
                 }
-                // On another thread of the same number there may be anything.
+                // Another thread with the same number may have anything there.
                 let is_in = (is_there || begins == bytes) && t >= start && t <= end;
                 is_there |= is_in;
                 if !is_in || !replay.record(t, &event) {

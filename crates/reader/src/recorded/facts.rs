@@ -1,4 +1,4 @@
-//! What is known of the run as a whole.
+//! The facts about the run as a whole.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +15,8 @@ use crate::utc;
 use workspan_dag::meta::{Meta, Shortened, Steals, TimeUnit, UnreadPart};
 use workspan_dag::{Processes, RunFacts, note_keys as key};
 
-/// Notes that have a place of their own in [`Meta`].
-const TAKEN: [&str; 17] = [
+/// Keys of notes that have a field of their own in [`Meta`].
+const FIELD_KEYS: [&str; 17] = [
     key::PROCESS_CPU_NS,
     super::index::KEY,
     key::SAMPLE_HZ,
@@ -36,10 +36,10 @@ const TAKEN: [&str; 17] = [
     key::WARNING,
 ];
 
-/// No program has more.
-const MOST_RUNTIMES: usize = 16;
+/// The largest number of runtimes that are listed. No program has more.
+const MAX_RUNTIMES: usize = 16;
 
-/// The run as a whole; `size` is the file's, in bytes.
+/// The facts about the run; `size` is the file's size in bytes.
 pub(super) fn meta(
     chunks: &TraceChunks<'_>,
     extent: Extent,
@@ -58,7 +58,7 @@ pub(super) fn meta(
     let number = |key: &str| note(key).and_then(|value| value.parse::<u64>().ok());
     let rate = clock::ticks_per_second(chunks);
     let mut warnings = chunks.warnings.clone();
-    // What the finaliser could not do.
+    // Steps that the finaliser could not complete.
     warnings.extend(
         chunks
             .notes
@@ -107,11 +107,11 @@ pub(super) fn meta(
     }
 }
 
-/// What could not be read of the trace, or was lost while it was recorded.
+/// The parts of the trace that could not be read, or were lost while it was recorded.
 fn unread(chunks: &TraceChunks<'_>, extent: Extent, places: &Places) -> Option<UnreadPart> {
     let cut = chunks.threads.iter().filter(|t| t.cut).count() as u64;
-    // Off-CPU times are written when a trace is finished, behind everything else, and so is what
-    // names its sites.
+    // Off-CPU times are written when a trace is finished, after everything else, and so are the
+    // names of its sites.
     let never_finished = places.unresolved && chunks.readings.is_empty();
     let part = UnreadPart {
         damaged: chunks.damaged,
@@ -129,7 +129,7 @@ fn dropped(chunks: &TraceChunks<'_>) -> u64 {
     chunks.header.dropped.max(finished)
 }
 
-/// What was folded while the trace was read, and where that is found in it.
+/// What was folded while the trace was read, and its position in the file.
 fn shortened(chunks: &TraceChunks<'_>, extent: Extent, threads: &Threads) -> Option<Shortened> {
     let numbers = chunks.threads.iter().zip(&threads.number);
     Some(Shortened {
@@ -141,14 +141,14 @@ fn shortened(chunks: &TraceChunks<'_>, extent: Extent, threads: &Threads) -> Opt
     })
 }
 
-/// [`workspan_dag::raw::RawTrace::late_ends`].
+/// The value of [`workspan_dag::raw::RawTrace::late_ends`].
 pub(super) fn late_ends(notes: &[Note]) -> bool {
     notes
         .iter()
         .any(|n| n.key == key::ENDS && n.value == "late")
 }
 
-/// CPUs that the process could use.
+/// The number of CPUs that the process could use.
 pub(super) fn cpus(notes: &[Note]) -> Option<u32> {
     notes
         .iter()
@@ -158,7 +158,8 @@ pub(super) fn cpus(notes: &[Note]) -> Option<u32> {
         .ok()
 }
 
-/// How many ticks after a wait for it an end is taken to be told late: what a hundred probes cost.
+/// The number of ticks after a wait by which a task's end may be recorded late: the cost of a
+/// hundred probes.
 pub(super) fn late_by(notes: &[Note]) -> u64 {
     match late_ends(notes) {
         true => probe::calibrated(notes).saturating_mul(100),
@@ -166,18 +167,18 @@ pub(super) fn late_by(notes: &[Note]) -> u64 {
     }
 }
 
-/// All the runtimes that were caught, in the order in which they were.
+/// All recorded runtimes, in the order in which they were found.
 fn runtimes(notes: &[Note]) -> Option<String> {
     let mut all: Vec<&str> = Vec::new();
     for note in notes.iter().filter(|n| n.key == key::RUNTIME) {
-        if !all.contains(&note.value.as_str()) && all.len() < MOST_RUNTIMES {
+        if !all.contains(&note.value.as_str()) && all.len() < MAX_RUNTIMES {
             all.push(&note.value);
         }
     }
     (!all.is_empty()).then(|| all.join(" + "))
 }
 
-/// `cpu` are those about its CPU time. Traces of before have them as notes.
+/// The facts for the user. `cpu` are those about its CPU time; older traces have them as notes.
 fn facts(
     chunks: &TraceChunks<'_>,
     extent: Extent,
@@ -232,7 +233,7 @@ fn facts(
     facts.extend(cpu.unwrap_or_default());
     let mut told: BTreeSet<String> = facts.iter().map(|(key, _)| key.clone()).collect();
     for note in &chunks.notes {
-        if !TAKEN.contains(&note.key.as_str()) && told.insert(note.key.clone()) {
+        if !FIELD_KEYS.contains(&note.key.as_str()) && told.insert(note.key.clone()) {
             facts.push((note.key.clone(), note.value.clone()));
         }
     }
@@ -270,7 +271,7 @@ fn told_warnings(
             extent.bad
         ));
     }
-    // Where a part of a run was kept on purpose, that is said already.
+    // If a part of the run was kept on purpose, this was already reported.
     let is_part = chunks.notes.iter().any(|n| n.key == key::PART_OF_RUN);
     if told.before > 0 && !is_part {
         warnings.push(format!(
@@ -304,16 +305,16 @@ fn told_warnings(
     warnings
 }
 
-/// UTC, to the second.
+/// A time in UTC, to the second.
 fn date(realtime_ns: u64) -> String {
     let [year, month, day, hour, minute, second] = utc::date(realtime_ns / 1_000_000_000);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
 }
 
-/// Longer names come from damage: the kernel keeps 15 bytes.
+/// The largest length of a thread name. Longer ones come from damage: the kernel keeps 15 bytes.
 const MAX_NAME_CHARS: usize = 32;
 
-/// The names of the threads by their numbers in the run; empty where none is known.
+/// The names of the threads, by thread number in the run; empty if none is known.
 fn thread_names(chunks: &TraceChunks<'_>, threads: &Threads) -> Vec<String> {
     if chunks.names.is_empty() {
         return Vec::new();
@@ -328,8 +329,8 @@ fn thread_names(chunks: &TraceChunks<'_>, threads: &Threads) -> Vec<String> {
         ) else {
             continue;
         };
-        // Threads that follow each other may share a row, and one that was given no name has its
-        // program's, which tells least.
+        // Threads that follow each other may share a row. A thread without a name of its own has
+        // its program's, which is the least specific.
         if slot.is_empty() || Some(&*slot) == program {
             *slot = name.chars().take(MAX_NAME_CHARS).collect();
         }

@@ -1,12 +1,12 @@
-//! Reads a large trace through the fold (MODEL.md §7): subtrees that are short and ran on one
-//! thread become one record each, thread by thread, before the run is told. So a run of 10⁸ tasks
-//! has a graph of some 10⁵.
+//! Reads a large trace through the fold (MODEL.md §7): short subtrees that ran on one thread become
+//! one record each, thread by thread, before the run is built. A run of 10⁸ tasks thus has a graph
+//! of about 10⁵.
 //!
-//! A reader knows what a recorder can't, and so folds exactly where that changes nothing: weights
-//! leave out the probes' time strand by strand; strands that were off the CPU stay as they are;
-//! sites that are one place to people count as one; and while workers had nothing to do, ready
-//! tasks count (§5): then what is folded is shorter than a thief would take to come, or its thread
-//! had created one more task for each of these workers to take, which stands ready outside.
+//! A reader has information that a recorder lacks, so it folds only where that changes no measure.
+//! Weights exclude the probes' time strand by strand. Strands that were off the CPU stay as they
+//! are. Sites that are one place to the user count as one. While workers were idle, ready tasks
+//! count (§5): a folded subtree is then shorter than a thief needs to come, or its thread had
+//! created one more task for each of these workers to take, which was ready outside.
 
 mod idle;
 mod lane;
@@ -24,46 +24,47 @@ use super::{clock, probe, workers};
 use crate::open::{Grain, OpenOptions, TraceBytes};
 use workspan_dag::meta::Shortened;
 
-/// Records of fewer bytes are read one by one: that takes no longer than half a second.
-const WORTHWHILE: usize = 8 << 20;
-/// As many grains as this make up the run's W · elapsed, so that about as many tasks are left.
-const GRAINS: u64 = 100_000;
-/// So many tasks or more of the file's run in one on average. Around what is folded some ten may be
-/// left of each, as a recursion leaves one for each that it creates before it waits, and a task
-/// takes ten times as many bytes in the graph as in the file.
-const TASKS: u64 = 100;
-/// The grain chosen is within these, in nanoseconds.
-const LEAST: u64 = 10_000;
-/// See `LEAST`.
-const MOST: u64 = 1_000_000;
-/// Idle workers have found something to do after this time, in nanoseconds, if there was anything.
-const THIEF: u64 = 2_000;
-/// This part of the records must be gone, or each task may as well be read; unless it was asked
-/// for.
-const PART: usize = 4;
+/// The size of records, in bytes, from which a trace is folded. Reading a smaller one task by task
+/// takes at most half a second.
+const MIN_FOLDED_BYTES: usize = 8 << 20;
+/// The number of grains in the run's W · elapsed, so that about as many tasks are left.
+const TARGET_GRAINS: u64 = 100_000;
+/// The number of tasks of the file's run per folded subtree, on average. Around each folded subtree
+/// about ten tasks may be left, because a recursion leaves one for each that it creates before it
+/// waits. A task takes ten times as many bytes in the graph as in the file.
+const TASKS_PER_GRAIN: u64 = 100;
+/// The smallest grain that is chosen, in nanoseconds.
+const MIN_GRAIN_NS: u64 = 10_000;
+/// The largest grain that is chosen, in nanoseconds.
+const MAX_GRAIN_NS: u64 = 1_000_000;
+/// The time in which an idle worker finds a ready task, in nanoseconds.
+const THIEF_NS: u64 = 2_000;
+/// Folding must remove at least this fraction of the records (a quarter), otherwise each task is
+/// read instead, unless folding was requested.
+const REMOVED_FRACTION: usize = 4;
 
 /// The records of a thread, folded.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
-    /// What the first one's ticks count from.
+    /// The time from which the first record's ticks count.
     pub base: u64,
     /// The records.
     pub bytes: Vec<u8>,
-    /// The thread's chunks from this one on stay as they are: times off the CPU, told after all
-    /// else, with which time begins anew.
+    /// The index of the thread's first chunk that stays as it is. Those chunks have off-CPU times,
+    /// which follow all other records and whose times start again.
     pub rest: usize,
 }
 
-/// A run, folded.
+/// A folded run.
 #[derive(Debug)]
 pub(super) struct Short {
-    /// By thread, as in the file.
+    /// The threads, in the order of the file.
     pub lanes: Vec<Lane>,
-    /// What was done.
+    /// Statistics of the folding.
     pub about: Shortened,
 }
 
-/// Folds a run, which is in `content`, where `options` say so and it is worth it.
+/// Folds the run in `content` if `options` allow it and it is worthwhile.
 pub(super) fn fold(
     chunks: &TraceChunks<'_>,
     places: &Places,
@@ -72,12 +73,12 @@ pub(super) fn fold(
 ) -> Option<Short> {
     let bytes = record_bytes(chunks);
     let grain = options.grain;
-    if grain == Grain::None || grain == Grain::Auto && bytes < WORTHWHILE {
+    if grain == Grain::None || grain == Grain::Auto && bytes < MIN_FOLDED_BYTES {
         return None;
     }
     let rate = clock::ticks_per_second(chunks).unwrap_or(1_000_000_000);
     let ticks = |ns: u64| (u128::from(ns) * u128::from(rate) / 1_000_000_000) as u64;
-    let thief = ticks(THIEF).max(1);
+    let thief = ticks(THIEF_NS).max(1);
     let looked = each_thread(chunks, |place, thread| {
         ThreadSurvey::at(place as u32, thread, thief)
     });
@@ -94,7 +95,7 @@ pub(super) fn fold(
         _ => {
             let tasks = looked.iter().map(|l| l.tasks).sum();
             let all = u128::from(last.saturating_sub(first)) * u128::from(workers);
-            usual_grain(all, tasks).clamp(ticks(LEAST), ticks(MOST))
+            usual_grain(all, tasks).clamp(ticks(MIN_GRAIN_NS), ticks(MAX_GRAIN_NS))
         }
     };
     if grain == 0 {
@@ -113,10 +114,10 @@ pub(super) fn fold(
             _ => Thieves::TakeChildren,
         },
         kept: Vec::new(),
-        memory: MEMORY,
+        memory: MAX_OPEN_BYTES,
     };
-    // The cost that a survey of all records takes: where subtrees were drawn, the run knows it
-    // better than its notes.
+    // The cost that a survey of all records finds: if subtrees were sampled, it is more accurate
+    // than the trace's notes.
     let cost = match looked.iter().any(|l| l.drawn) {
         _ if options.raw => 0,
         true => super::survey::probe_cost(chunks),
@@ -135,7 +136,7 @@ pub(super) fn fold(
         lane::fold(thread, &folding, (cost, &sites), plan, content)
     });
     let left: usize = folded.iter().map(|f| f.0.bytes.len()).sum();
-    if options.grain == Grain::Auto && left >= bytes - bytes / PART {
+    if options.grain == Grain::Auto && left >= bytes - bytes / REMOVED_FRACTION {
         return None;
     }
     let about = Shortened {
@@ -145,7 +146,7 @@ pub(super) fn fold(
         bytes: bytes as u64,
         size: content.bytes.len() as u64,
         records: folded.iter().map(|f| f.1).sum(),
-        // ReplayLog when all is.
+        // Set once everything is known.
         origin: 0,
         threads: Vec::new(),
     };
@@ -153,16 +154,16 @@ pub(super) fn fold(
     Some(Short { lanes, about })
 }
 
-/// The grain for a run of W · elapsed = `all` ticks and of so many tasks.
+/// The grain for a run of W · elapsed = `all` ticks and this number of tasks.
 fn usual_grain(all: u128, tasks: u64) -> u64 {
-    let grains = (tasks / TASKS).clamp(1, GRAINS);
+    let grains = (tasks / TASKS_PER_GRAIN).clamp(1, TARGET_GRAINS);
     u64::try_from(all / u128::from(grains)).unwrap_or(u64::MAX)
 }
 
-/// While it folds, a thread takes no more memory than this for what is open.
-const MEMORY: usize = 256 << 20;
+/// The largest memory of a thread for open sections while it folds, in bytes.
+const MAX_OPEN_BYTES: usize = 256 << 20;
 
-/// Bytes of all threads' records.
+/// The size of all threads' records, in bytes.
 fn record_bytes(chunks: &TraceChunks<'_>) -> usize {
     let chunks = chunks.threads.iter().flat_map(|t| &t.chunks);
     chunks.map(|c| c.bytes.len()).sum()
@@ -180,14 +181,14 @@ fn each_thread<'a, T: Send>(
         .collect()
 }
 
-/// What is known of a thread before it is folded.
+/// The information about a thread that is needed before it is folded.
 struct Plan {
     cuts: Vec<(u64, Cut)>,
-    /// Survey of its creates that other threads ran, ascending.
+    /// Counts of its creates that other threads ran, ascending.
     taken: Vec<u64>,
 }
 
-/// Survey of the thread's creates that others ran, ascending.
+/// Counts of the thread's creates that other threads ran, ascending.
 fn taken(looked: &[ThreadSurvey], thread: u32) -> Vec<u64> {
     let names = looked.iter().flat_map(|l| &l.taken);
     let mut taken: Vec<u64> = names
@@ -198,8 +199,8 @@ fn taken(looked: &[ThreadSurvey], thread: u32) -> Vec<u64> {
     taken
 }
 
-/// The moments at which a thread released what another one waited for, by the thread's number, then
-/// time. An edge leaves the strand there ([`workspan_dag::Handoff`]), and none leaves a folded one.
+/// The moments at which a thread released what another one waited for, by thread number, then time.
+/// An edge starts there ([`workspan_dag::Handoff`]), and no edge can start inside a folded strand.
 fn releases(chunks: &TraceChunks<'_>) -> Vec<(u32, u64)> {
     let mut releases: Vec<(u32, u64)> = Vec::new();
     for entry in &chunks.waits {
@@ -214,9 +215,8 @@ fn releases(chunks: &TraceChunks<'_>) -> Vec<(u32, u64)> {
     releases
 }
 
-/// What a thread has to respect: the run's idle times, its own times off the CPU, and when it
-/// released what others waited for. Where workers are idle, what is shorter than `short` is folded
-/// in any case.
+/// The constraints of a thread: the run's idle times, its own off-CPU times, and its releases.
+/// While workers are idle, subtrees shorter than `short` are always folded.
 fn cuts(
     idle: &[Idle],
     looked: &ThreadSurvey,
@@ -225,7 +225,7 @@ fn cuts(
 ) -> Vec<(u64, Cut)> {
     let mut cuts = Vec::with_capacity(2 * (idle.len() + looked.offs.len()));
     for idle in idle {
-        // What has to wait for others need not stand ready.
+        // Tasks with dependences need not be ready.
         let workers = if looked.depends {
             u32::MAX
         } else {
@@ -234,13 +234,14 @@ fn cuts(
         cuts.push((idle.from, Cut::Idle { workers, short }));
         cuts.push((idle.to, Cut::Idle { workers: 0, short }));
     }
-    // A strand that ends where the thread goes off the CPU, or begins where it comes back, was not
-    // off.
+    // A strand that ends where the thread goes off the CPU, or begins where it comes back, was on
+    // the CPU.
     for &(from, to) in looked.offs.iter().filter(|off| off.0 < off.1) {
         cuts.push((from.saturating_add(1), Cut::Leave));
         cuts.push((to, Cut::Return));
     }
-    // What is open at a release stays as it is; there is nothing to come back from.
+    // Sections that are open at a release stay as they are; the thread is not off the CPU
+    // afterwards.
     for release in releases {
         let after = release.saturating_add(1);
         cuts.extend([(after, Cut::Leave), (after, Cut::Return)]);

@@ -1,9 +1,9 @@
 //! The index beside a large trace: the trace with its short subtrees folded ([`super::fold`]), kept
 //! so that the next reader need not fold it again.
 //!
-//! It is a trace itself and read like any other. A note in it says which trace it is of, by size,
-//! time of change and a hash of the first and last bytes; one that is stale, damaged or of another
-//! version is not read but made anew. Only complete, undamaged traces get one.
+//! An index is itself a trace and is read like any other. A note in it identifies its trace by
+//! size, modification time and a hash of the first and last bytes. A stale or damaged index, or one
+//! of another version, is not read but rebuilt. Only complete, undamaged traces get an index.
 
 use std::fs::{File, Metadata, OpenOptions as Opening};
 use std::io::{self, BufWriter, Write};
@@ -22,28 +22,28 @@ use workspan_dag::Dag;
 use workspan_dag::build::{Mode, build};
 use workspan_dag::meta::Shortened;
 
-/// The key of the note that says what an index is of.
+/// The key of the note that identifies an index's trace.
 pub(crate) const KEY: &str = "index_of";
-/// Of what the note says and how the trace was folded.
+/// The version of the note and of the way of folding.
 const VERSION: u64 = 8;
-/// So many bytes at the trace's start and end are hashed.
-const HASHED: usize = 64 << 10;
+/// The number of bytes hashed at the trace's start and at its end.
+const HASHED_BYTES: usize = 64 << 10;
 
-/// The index of a trace, there or not.
+/// The index of a trace, whether it exists or not.
 #[derive(Debug)]
 pub(crate) struct SidecarIndex {
     path: PathBuf,
-    /// Which trace it must be of: size, time of change in seconds and nanoseconds, hash.
+    /// The trace it must belong to: size, modification time in seconds and nanoseconds, hash.
     of: [u64; 4],
 }
 
 impl SidecarIndex {
-    /// Of the trace at `path` with these bytes.
+    /// The index of the trace at `path` with these bytes.
     pub(crate) fn of(path: &Path, about: &Metadata, bytes: &[u8]) -> SidecarIndex {
         let mut name = path.file_name().unwrap_or_default().to_os_string();
         name.push(".index");
-        let first = bytes.get(..HASHED).unwrap_or(bytes);
-        let last = bytes.get(bytes.len().saturating_sub(HASHED)..);
+        let first = bytes.get(..HASHED_BYTES).unwrap_or(bytes);
+        let last = bytes.get(bytes.len().saturating_sub(HASHED_BYTES)..);
         let hashed = first.iter().chain(last.unwrap_or(&[]));
         // FNV-1a.
         let hash = hashed.fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
@@ -58,7 +58,7 @@ impl SidecarIndex {
 }
 
 impl SidecarIndex {
-    /// What the note of the trace's index says ([`KEY`]), with these of how it was folded.
+    /// The value of the index's note ([`KEY`]), with these numbers about the folding.
     pub(crate) fn note(&self, folded: [u64; 5]) -> String {
         let all = [VERSION].into_iter().chain(self.of).chain(folded);
         let all: Vec<String> = all.map(|n| n.to_string()).collect();
@@ -66,13 +66,13 @@ impl SidecarIndex {
     }
 }
 
-/// True for a trace that is complete: of another one a later reader may find more, and would say
-/// so.
+/// Whether a trace may have an index. It must be complete: a later reader of an incomplete one may
+/// find more.
 pub(super) fn may_have(chunks: &TraceChunks<'_>) -> bool {
     chunks.finished.is_some() && chunks.warnings.is_empty() && chunks.pairs.len() > 1
 }
 
-/// The run, from the index; `None` where there is none that can be used.
+/// Reads the run from the index; `None` if there is no usable one.
 pub(super) fn read(beside: &SidecarIndex) -> Option<Dag> {
     let file = File::open(&beside.path).ok()?;
     let about = file.metadata().ok()?;
@@ -84,11 +84,11 @@ pub(super) fn read(beside: &SidecarIndex) -> Option<Dag> {
     chunks.shortened = Some(told(&chunks, beside)?);
     let places = places::places(&chunks);
     let (raw, _) = super::told(chunks, places, map.len()).ok()?;
-    // Indices are replaced as a whole; what became shorter none the less is none.
+    // Indexes are replaced as a whole; one that became shorter is invalid.
     build(raw, Mode::Repair).ok().filter(|_| !map.shrunk())
 }
 
-/// What the note of an index says was folded, if it is of this trace.
+/// The folding described by the index's note, if the index belongs to this trace.
 fn told(chunks: &TraceChunks<'_>, beside: &SidecarIndex) -> Option<Shortened> {
     let note = chunks.notes.iter().find(|note| note.key == KEY)?;
     let numbers: Option<Vec<u64>> = note.value.split(' ').map(|n| n.parse().ok()).collect();
@@ -122,11 +122,11 @@ fn told(chunks: &TraceChunks<'_>, beside: &SidecarIndex) -> Option<Shortened> {
     })
 }
 
-/// Writes the index of `trace`, which was folded to `short`: whole or not at all, for its owner
-/// alone.
+/// Writes the index of `trace`, which was folded to `short`: atomically, and readable for its owner
+/// only.
 ///
 /// # Errors
-/// Those of the file system.
+/// The file system's errors.
 pub(super) fn write(beside: &SidecarIndex, trace: &[u8], short: &Short) -> io::Result<()> {
     let path = &beside.path;
     let mut name = std::ffi::OsString::from(".");

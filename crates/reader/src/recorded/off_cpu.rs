@@ -1,9 +1,9 @@
-//! Off-CPU intervals told by more than one: an adapter says how long a thread waited for a lock,
-//! and the kernel's context switches say that it slept, or was preempted, meanwhile.
+//! Merges off-CPU intervals from several sources: an adapter reports how long a thread waited for a
+//! lock, and the kernel's context switches say that it slept, or was preempted, meanwhile.
 //!
-//! No tick counts twice: where intervals of a thread overlap, it was blocked if one of them says so
-//! (a thread that spins for a lock and is preempted then waits for the lock all the same), else
-//! preempted.
+//! No tick counts twice. Where intervals of a thread overlap, it was blocked if one of them says
+//! so, and preempted otherwise. (A thread that spins for a lock and is preempted still waits for
+//! the lock.)
 
 use workspan_dag::{Off, OffWhy};
 
@@ -44,8 +44,8 @@ pub(crate) fn unite(mut told: Vec<Off>) -> Vec<Off> {
     united
 }
 
-/// The intervals of one kind of one thread, sorted by start, as the fewest that cover the same
-/// time.
+/// Merges the intervals of one kind of one thread, sorted by start, into the fewest that cover the
+/// same time.
 fn merged(of_thread: &[Off], why: OffWhy) -> Vec<Off> {
     let mut merged: Vec<Off> = Vec::new();
     for off in of_thread.iter().filter(|off| off.why == why) {

@@ -1,12 +1,13 @@
-//! Off-CPU times where nobody watched the threads' switches: what each lost from one reading of its
-//! statistics to the next, spread over the strands it ran meanwhile.
+//! Estimates off-CPU times if the threads' switches were not traced: the time that a thread lost
+//! from one reading of its statistics to the next is spread over the strands that it ran meanwhile.
 //!
-//! A reading says how long, not when. Blocked time is taken to lie outside the thread's strands
-//! first, where workers sleep for want of work, and only what does not fit there lies inside them;
-//! preempted time lies wherever the thread was not blocked. Waits for locks that an adapter told of
-//! are known, and count as outside of strands here. Each strand gets of both in proportion to its
-//! length in that stretch, as intervals at its end. So sums over a chunk are as good as the
-//! kernel's; which strand of the chunk was off the CPU is not known.
+//! A reading says how long, not when. Blocked time is first assumed to be outside of the thread's
+//! strands, where workers sleep because there is no work; only the part that does not fit there is
+//! inside of strands. Preempted time may be wherever the thread was not blocked. Waits for locks
+//! that an adapter reported are known, and count as outside of strands here. Each strand gets a
+//! share of both in proportion to its length in that stretch, as intervals at its end. Sums over a
+//! chunk are thus as accurate as the kernel's, but which strand of the chunk was off the CPU is not
+//! known.
 
 use std::collections::BTreeMap;
 
@@ -17,9 +18,9 @@ use super::survey::{LATEST, slot};
 use super::{Extent, clock};
 use workspan_dag::{Off, OffWhy};
 
-/// Adds the off-CPU intervals that the readings stand for, beside those known, which are sorted and
-/// without overlaps. A trace with readings has no switches seen by the kernel (ARCHITECTURE.md), so
-/// the latter are waits for locks. `strands` are thread, start and end of each.
+/// Adds the off-CPU intervals that follow from the readings to those known, which are sorted and do
+/// not overlap. A trace with readings has no switches seen by the kernel (ARCHITECTURE.md), so the
+/// known ones are waits for locks. `strands` are thread, start and end of each.
 pub(super) fn spread(
     chunks: &TraceChunks<'_>,
     extent: Extent,
@@ -72,8 +73,7 @@ pub(super) fn spread(
     }
 }
 
-/// Start and end of the strands of those threads that have readings, in time order and without
-/// overlap.
+/// Start and end of the strands of the threads with readings, in time order and without overlap.
 fn by_thread(
     all: impl Iterator<Item = (u32, u64, u64)>,
     threads: &BTreeMap<u32, Vec<Stretch>>,
@@ -96,7 +96,7 @@ fn by_thread(
     strands
 }
 
-/// What is left of a thread's strands outside of the intervals; both sorted and without overlap.
+/// The parts of a thread's strands outside of the intervals. Both are sorted and do not overlap.
 fn without(strands: &[(u64, u64)], holes: &[Off]) -> Vec<(u64, u64)> {
     let mut left = Vec::with_capacity(strands.len());
     let mut next = 0;
@@ -142,8 +142,8 @@ impl Stretch {
         }
     }
 
-    /// Calls `f` with the intervals off the CPU inside of `strands`, which lie in this stretch, in
-    /// time order.
+    /// Calls `f` with the off-CPU intervals inside of `strands`, which are in this stretch, in time
+    /// order.
     fn divide(self, strands: &[(u64, u64)], mut f: impl FnMut(u64, u64, OffWhy)) {
         let busy: u64 = strands.iter().map(|s| s.1 - s.0).sum();
         let outside = self.to.saturating_sub(self.from).saturating_sub(busy);
@@ -158,7 +158,7 @@ impl Stretch {
             let share = u128::from(of) * u128::from(done);
             share.checked_div(u128::from(busy)).unwrap_or(0) as u64
         };
-        // Sums so far, so that nothing is lost in rounding.
+        // Cumulative sums, so that rounding loses nothing.
         let (mut done, mut was_off, mut was_blocked) = (0, 0, 0);
         for &(start, end) in strands {
             done += end - start;
@@ -181,7 +181,7 @@ impl Stretch {
 mod tests {
     use super::*;
 
-    /// (preempted, blocked) of each strand.
+    /// The preempted and blocked time of each strand.
     fn divided(stretch: (u64, u64), off: (u64, u64), strands: &[(u64, u64)]) -> Vec<(u64, u64)> {
         let stretch = Stretch {
             from: stretch.0,
@@ -211,11 +211,11 @@ mod tests {
 
     #[test]
     fn a_worker_sleeps_outside_its_strands_first() {
-        // 300 of 400 ticks without a strand.
+        // 300 of 400 ticks are outside of strands.
         let strands = [(100, 150), (350, 400)];
         assert_eq!(divided((0, 400), (0, 300), &strands), [(0, 0), (0, 0)]);
         assert_eq!(divided((0, 400), (0, 340), &strands), [(0, 20), (0, 20)]);
-        // Awake for 100 outside and 100 inside, and preempted alike in both.
+        // On the CPU for 100 ticks outside and 100 inside, and preempted equally in both.
         assert_eq!(divided((0, 400), (80, 200), &strands), [(20, 0), (20, 0)]);
     }
 

@@ -1,5 +1,5 @@
-//! Sites to places: those resolved after the run where there are, else what the raw site says by
-//! itself.
+//! Turns sites into places: those resolved after the run if there are any, otherwise the raw site's
+//! own information.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,18 @@ use workspan_trace::wire::primitive;
 use super::chunks_by_thread::TraceChunks;
 use workspan_dag::{NONE, Place, PlaceId, ROOT_PLACE, ToldBy};
 
-/// All places, and which one a site is.
+/// All places, and the place of each site.
 #[derive(Debug)]
 pub(super) struct Places {
     pub list: Vec<Place>,
     of_site: Vec<PlaceId>,
     unknown: PlaceId,
-    /// True when there are addresses that were not resolved.
+    /// Whether there are addresses that were not resolved.
     pub unresolved: bool,
 }
 
 impl Places {
-    /// The place of a site; "?" for one the file says nothing about.
+    /// The place of a site; "?" for a site that is not in the file.
     pub(super) fn of(&self, site: u32) -> PlaceId {
         self.of_site
             .get(site as usize)
@@ -33,7 +33,7 @@ impl Places {
         self.of_site
     }
 
-    /// By site, the first one that is the same place.
+    /// For each site, the first site with the same place.
     pub(super) fn first_sites(&self) -> Vec<u32> {
         let mut first = vec![NONE; self.list.len()];
         let sites = (0..).zip(&self.of_site);
@@ -49,13 +49,13 @@ impl Places {
             .collect()
     }
 
-    /// Likewise, where none may be given.
+    /// The place of an optional site.
     pub(super) fn of_optional(&self, site: Option<u32>) -> PlaceId {
         site.map_or(NONE, |site| self.of(site))
     }
 }
 
-/// Makes the list of places. Sites that people would read as one and the same place are one.
+/// Builds the list of places. Sites that look the same to the user are one place.
 pub(super) fn places(chunks: &TraceChunks<'_>) -> Places {
     let mut list = vec![Place {
         label: "root".into(),
@@ -69,7 +69,7 @@ pub(super) fn places(chunks: &TraceChunks<'_>) -> Places {
     known.entry(key(&unknown)).or_default().first = Some(1);
     list.push(unknown);
     let ids = chunks.sites.keys().chain(chunks.places.keys());
-    // Numbers far beyond the number of sites are no one's.
+    // Numbers far beyond the number of sites are ignored.
     let room = (chunks.sites.len() + chunks.places.len()).saturating_mul(2) + 16;
     let most = ids
         .copied()
@@ -89,7 +89,7 @@ pub(super) fn places(chunks: &TraceChunks<'_>) -> Places {
         let line = known.entry(key(&place)).or_default();
         let same = match &name {
             None => line.first,
-            // The first one may be of a function that was not known.
+            // The first one may be in a function that was not known.
             Some(name) if !line.by_name.is_empty() => line.by_name.get(name).copied(),
             Some(_) => line.first,
         };
@@ -132,11 +132,11 @@ type Key = (
 #[derive(Debug, Default)]
 struct LinePlaces {
     first: Option<PlaceId>,
-    /// By the name of the function; empty while no name is known.
+    /// Places by the name of the function; empty while no name is known.
     by_name: BTreeMap<String, PlaceId>,
 }
 
-/// What tells places apart, but for the functions of a line ([`bare_name`]).
+/// The properties that distinguish places, except the functions of a line ([`bare_name`]).
 fn key(place: &Place) -> Key {
     let function = match place.line {
         Some(_) => None,
@@ -152,11 +152,11 @@ fn key(place: &Place) -> Key {
     )
 }
 
-/// The last word of a function's name. A line is one place whatever stands before that word, as the
-/// name of an inlined function may lack its type, and whatever its arguments are, as for each
-/// instance of a template; functions of several names there come from one macro or from one file
-/// that was compiled several times. `None` where the name says nothing: closures and blocks that a
-/// compiler took out of a function are named by numbers.
+/// The last word of a function's name. Words before it do not distinguish places of a line, because
+/// the name of an inlined function may lack its type. Neither do arguments, which differ between
+/// instances of a template. Functions with several names on a line come from one macro, or from one
+/// file that was compiled several times. `None` if the name says nothing: closures and blocks that
+/// a compiler extracted from a function have numbers as names.
 fn bare_name(function: Option<&str>) -> Option<&str> {
     let name = function?;
     let (mut depth, mut start, mut last) = (0u32, None, None);
@@ -173,7 +173,7 @@ fn bare_name(function: Option<&str>) -> Option<&str> {
         match byte {
             b'<' | b'(' | b'{' | b'[' => depth += 1,
             b'>' | b')' | b'}' | b']' => depth = depth.saturating_sub(1),
-            // What compilers append: `.omp_outlined`, `._omp_fn.0`, `.cold`.
+            // Suffixes of compilers: `.omp_outlined`, `._omp_fn.0`, `.cold`.
             b'.' if depth == 0 => break,
             _ => {}
         }
@@ -193,8 +193,8 @@ fn resolved_place(entry: &PlaceEntry) -> Place {
     }
 }
 
-/// Calls of `workspan.h` and of the Rust API name a source line as the place of a task; hooks in
-/// runtimes have an address, or a primitive of that runtime.
+/// How a task's place is known. Calls of `workspan.h` and of the Rust API name a source line; hooks
+/// in runtimes have an address, or a primitive of that runtime.
 fn told_by(site: &Site) -> Option<ToldBy> {
     let named = matches!(
         site.position,
@@ -314,7 +314,7 @@ mod tests {
             ..TraceChunks::default()
         };
         let places = places(&chunks);
-        // The root and the unknown one come first.
+        // The root and the unknown place come first.
         assert_eq!(places.of_site, [2, 2, 2, 3, 2, 2]);
         let functions = places.list[2..].iter().map(|p| p.function.as_deref());
         let functions: Vec<_> = functions.collect();

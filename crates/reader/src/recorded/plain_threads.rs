@@ -1,7 +1,7 @@
-//! Runs whose threads belong to no pool: which of the threads count as workers.
+//! Runs whose threads belong to no pool: finds the threads that count as workers.
 //!
-//! Where the program runs hand-made tasks, the threads that run some are the workers. Where it runs
-//! nothing but threads of its own, W is how many of them could run at one moment (MODEL.md §5).
+//! If the program runs hand-made tasks, the threads that run some are the workers. If it runs only
+//! threads of its own, W is the number of them that could run at the same moment (MODEL.md §5).
 
 use std::cmp::Reverse;
 
@@ -10,12 +10,12 @@ use super::replay::ReplayLog;
 use workspan_dag::raw::RawTrace;
 use workspan_dag::{Off, OffWhy, TaskKind};
 
-/// W leaves out the busiest moments that make up less than 1/100 of the elapsed time. In such a
-/// moment a thread that has just started others still runs beside them, for example.
-const BRIEF_PART: u64 = 100;
+/// W ignores the busiest moments that make up less than this fraction (1/100) of the elapsed time.
+/// In such a moment, for example, a thread that has just started others still runs beside them.
+const BRIEF_FRACTION: u64 = 100;
 
-/// Marks the threads that are no workers though no pool says so, before the threads get their
-/// numbers. `raw` still names threads by their places in the file.
+/// Marks the threads that are not workers if there is no pool, before the threads are numbered. In
+/// `raw`, threads are still numbered by their order in the file.
 pub(super) fn mark(raw: &RawTrace, cpus: Option<u32>, places: &Places, told: &mut ReplayLog) {
     let is_thread: Vec<bool> = places.list.iter().map(|place| place.is_thread()).collect();
     if !is_thread.contains(&true) {
@@ -41,7 +41,7 @@ pub(super) fn mark(raw: &RawTrace, cpus: Option<u32>, places: &Places, told: &mu
         return;
     }
     let workers = workers(raw, cpus, &runs);
-    // Threads that share a number come one after the other, so each moment has W of them at most.
+    // Threads that share a number ran one after the other, so each moment has at most W of them.
     let mut by_time: Vec<usize> = (0..runs.len()).filter(|&t| runs[t].ticks > 0).collect();
     by_time.sort_by_key(|&t| (runs[t].root, Reverse(runs[t].ticks), t));
     let mut chosen: Vec<(u64, u64)> = Vec::new();
@@ -60,22 +60,22 @@ pub(super) fn mark(raw: &RawTrace, cpus: Option<u32>, places: &Places, told: &mu
     }
 }
 
-/// W of a program that runs nothing but threads of its own: those that ran at one moment, or could
-/// have where they waited for each other; two where one was joined before the next one started. The
-/// machine's CPUs bound what could have run.
+/// W of a program that runs only threads of its own: the number that ran at the same moment, or
+/// could have run if they had not waited for each other, but at least two if one was joined before
+/// the next one started. It is limited by the machine's CPUs.
 fn workers(raw: &RawTrace, cpus: Option<u32>, runs: &[Runs]) -> u64 {
     let running = at_once(raw, runs.len(), true);
     let Some(cpus) = cpus else {
         return running;
     };
     let elapsed = raw.strands.end.iter().max().copied().unwrap_or(0);
-    let counts = |run: &&Runs| run.thread_task && run.ticks > elapsed / BRIEF_PART;
+    let counts = |run: &&Runs| run.thread_task && run.ticks > elapsed / BRIEF_FRACTION;
     let several = runs.iter().filter(counts).count().min(2) as u64;
     let open = at_once(raw, runs.len(), false).max(several);
     running.max(open.min(u64::from(cpus)))
 }
 
-/// What a thread ran.
+/// The strands of a thread.
 #[derive(Debug, Clone, Copy, Default)]
 struct Runs {
     root: bool,
@@ -98,8 +98,9 @@ fn most_at_once(intervals: impl Iterator<Item = (u64, u64)>) -> u64 {
     most.unsigned_abs()
 }
 
-/// How many threads run strands at one moment, but for moments that are a hundredth of the time
-/// together; with `without_blocked`, a thread that has given up its CPU does not run.
+/// The number of threads that run strands at the same moment, except for moments that together make
+/// up a hundredth of the time. With `without_blocked`, a thread that has given up its CPU does not
+/// run.
 fn at_once(raw: &RawTrace, threads: usize, without_blocked: bool) -> u64 {
     let mut changes: Vec<(u64, i64)> = Vec::new();
     for strand in raw.strands.iter().filter(|s| s.start < s.end) {
@@ -140,7 +141,7 @@ fn at_once(raw: &RawTrace, threads: usize, without_blocked: bool) -> u64 {
     let mut above = 0;
     for (level, ticks) in at_level.iter().enumerate().rev() {
         above += ticks;
-        if above > elapsed / BRIEF_PART {
+        if above > elapsed / BRIEF_FRACTION {
             return (level as u64).max(1);
         }
     }

@@ -1,12 +1,11 @@
-//! What ran when, of a trace that takes long to read: a picture of the run before there is a
-//! [`workspan_dag::Dag`] of it.
+//! A preview of a trace that takes long to read: a picture of the run before its
+//! [`workspan_dag::Dag`] is built.
 //!
-//! Two walks over the events, each over all threads at once. The `first_pass` learns which site
-//! each task was created at, when the run began and ended, and which threads are workers; the
-//! second replays each thread's stack of tasks and adds up what ran in each of some thousand bins
-//! of time (`thread_bins`). Who waited for whom is left out, and with it whatever costs time and
-//! memory: tasks that stopped on one thread and go on on another are known to run, but not of which
-//! site they are.
+//! It takes two passes over the events, each over all threads in parallel. `first_pass` finds the
+//! site of each task, the begin and end of the run, and the workers. The second pass replays each
+//! thread's stack of tasks and sums up what ran in each of about a thousand bins of time
+//! (`thread_bins`). Waits are ignored, and with them everything that costs time and memory. Of
+//! tasks that stopped on one thread and go on on another, the site is therefore not known.
 
 mod first_pass;
 mod place_codes;
@@ -30,46 +29,47 @@ use workspan_dag::{Place, PlaceId};
 pub struct Preview {
     /// The run as a whole.
     pub meta: Meta,
-    /// Names of [`Bin::place`].
+    /// The places that [`Bin::place`] refers to.
     pub places: Vec<Place>,
-    /// When the run began and ended, in ticks, as the strands of its DAG count them.
+    /// The beginning of the run, in ticks, as the strands of its DAG count them.
     pub begin: u64,
-    /// See `begin`.
+    /// The end of the run, in ticks.
     pub end: u64,
-    /// Tasks created.
+    /// The number of tasks created.
     pub tasks: u64,
-    /// A bin has 2^level ticks; the first begins at `begin`.
+    /// A bin has 2^level ticks; the first one begins at `begin`.
     pub level: u32,
-    /// By thread number, the run's bins; none for a thread that ran nothing, and for those beyond
+    /// The run's bins by thread number; empty for a thread that ran nothing, and for those beyond
     /// [`MAX_PREVIEWED_THREADS`].
     pub threads: Vec<Vec<Bin>>,
 }
 
-/// What a thread did in a bin.
+/// The activity of a thread in a bin.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Bin {
-    /// Ticks inside of strands, off the CPU or not.
+    /// Ticks inside of strands, whether on the CPU or not.
     pub busy: u64,
-    /// Strands that began.
+    /// The number of strands that began.
     pub strands: u32,
-    /// Tasks that were created.
+    /// The number of tasks created.
     pub creates: u32,
     /// The spawn site whose tasks ran longest.
     pub place: PlaceId,
 }
 
-/// Threads that are previewed at most.
+/// The largest number of threads in a preview.
 pub const MAX_PREVIEWED_THREADS: usize = 1024;
-/// Bins of all threads together, and of each.
+/// The largest number of bins of all threads together, and of each.
 const MAX_BINS: u64 = 1 << 20;
 const MIN_BINS_PER_THREAD: u64 = 1 << 10;
 const MAX_BINS_PER_THREAD: u64 = 1 << 14;
 
-/// Sketches the recorded trace in the bytes of its file. Time is linear in the events, memory in
-/// the tasks (a byte each, as a rule, while it is made).
+/// Previews the recorded trace in the bytes of its file. Time is linear in the number of events.
+/// Temporary memory is linear in the number of tasks (usually a byte each).
 ///
 /// # Errors
-/// It is none, of another version, or damaged (unless `options.allow_truncated`), or has no task.
+/// The bytes are not a recorded trace, have another version, are damaged (unless
+/// `options.allow_truncated`), or have no task.
 pub fn preview(bytes: &[u8], options: &OpenOptions) -> Result<Preview, Error> {
     let chunks = chunks_by_thread::read(bytes, options)?;
     let places = places::places(&chunks);
@@ -79,7 +79,7 @@ pub fn preview(bytes: &[u8], options: &OpenOptions) -> Result<Preview, Error> {
         .into_par_iter()
         .map(|(place, thread)| ThreadFacts::of(place, thread, &places))
         .collect();
-    // How many tasks there are is told apart.
+    // The number of tasks is stored separately.
     let mut extent = Extent {
         first: u64::MAX,
         ..Extent::default()
@@ -104,7 +104,7 @@ pub fn preview(bytes: &[u8], options: &OpenOptions) -> Result<Preview, Error> {
     }
     let threads = workers::assign(&told, extent.last);
     let meta = facts::meta(&chunks, extent, &told, &threads, &places, bytes.len());
-    // Threads that share a number came one after the other.
+    // Threads that share a number ran one after the other.
     let mut shared: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (place, &number) in threads.number.iter().enumerate() {
         shared.entry(number).or_default().push(place);
@@ -145,9 +145,9 @@ pub fn preview(bytes: &[u8], options: &OpenOptions) -> Result<Preview, Error> {
     })
 }
 
-/// The level of the bins: fine where there are few threads.
+/// The level of the bins: finer if there are fewer threads.
 fn level(elapsed: u64, threads: u64) -> u32 {
     let wanted = (MAX_BINS / threads.max(1)).clamp(MIN_BINS_PER_THREAD, MAX_BINS_PER_THREAD);
-    // As many as `wanted`, to the next power of two of their width.
+    // As many bins as `wanted`, rounded to the next power of two of their width.
     (elapsed / wanted + 1).next_power_of_two().trailing_zeros()
 }

@@ -1,38 +1,39 @@
-//! What a probe adds to a strand: what was calibrated, or more where tasks of the run's runtimes
-//! were measured.
+//! The time that a probe adds to a strand: the calibrated cost, or more if tasks of the run's
+//! runtimes were measured.
 //!
-//! Calibration runs the code that writes a record, alone. A runtime becomes slower itself once a
-//! tool listens, and shares its caches with the records: that is in what tasks recorded in full
-//! were measured to cost in its library.
+//! Calibration runs only the code that writes a record. A runtime itself becomes slower when a tool
+//! listens, and shares its caches with the records. The measured costs of fully recorded tasks in
+//! its library include that.
 
 use workspan_trace::entry::Note;
 
 use workspan_dag::note_keys::{PROBE_COST, RECORDED_TASK};
 
-/// A probe is not thought to cost more times what calibration says: that would be interrupts.
-pub(super) const MOST: u64 = 4;
+/// The largest factor between a probe's cost and the calibrated one. A larger one would come from
+/// interrupts.
+pub(super) const MAX_FACTOR: u64 = 4;
 
-/// Probes of a task that is created and waited for: it creates and waits in its turn, so it has
-/// three strands.
-const OF_A_TASK: f64 = 6.0;
+/// The number of probes of a task that is created and waited for: it also creates and waits, so it
+/// has three strands.
+const PROBES_PER_TASK: f64 = 6.0;
 
-/// The cost that was calibrated, in ticks; 0 where the trace does not say.
+/// The calibrated cost, in ticks; 0 if the trace does not have it.
 pub(super) fn calibrated(notes: &[Note]) -> u64 {
     number(notes, PROBE_COST).unwrap_or(0)
 }
 
-/// The cost in this run before its drawn subtrees are asked, in ticks: by what tasks were measured
-/// to cost, where the trace says so, but not less than was calibrated and not more than [`MOST`]
-/// times that.
+/// The cost in this run before its sampled subtrees are used, in ticks: from the measured costs of
+/// tasks if the trace has them, but at least the calibrated cost and at most [`MAX_FACTOR`] times
+/// that.
 pub(super) fn cost(notes: &[Note]) -> u64 {
     let least = calibrated(notes);
     let task = number::<f64>(notes, RECORDED_TASK).filter(|ticks| ticks.is_finite());
-    task.map_or(least, |ticks| within(least, ticks / OF_A_TASK))
+    task.map_or(least, |ticks| within(least, ticks / PROBES_PER_TASK))
 }
 
-/// A cost that was found, held to what is thought possible beside the `calibrated` one.
+/// Limits a measured cost to the range that is plausible for the `calibrated` one.
 pub(super) fn within(calibrated: u64, found: f64) -> u64 {
-    let most = calibrated.saturating_mul(MOST);
+    let most = calibrated.saturating_mul(MAX_FACTOR);
     (found.round() as u64).clamp(calibrated, most)
 }
 

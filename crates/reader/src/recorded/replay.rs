@@ -1,8 +1,8 @@
-//! The second walk: each thread's stack of tasks, and the strands, scopes and waits it tells of.
+//! The second pass: replays each thread's stack of tasks and builds its strands, scopes and waits.
 //!
-//! Threads are replayed one after the other. Strands of one task must be told in program order, so
-//! a thread that goes on with a task another thread stopped is *parked* until that other thread has
-//! told of the stop.
+//! Threads are replayed one after the other. The strands of a task must be added in program order,
+//! so a thread that goes on with a task that another thread stopped is *parked* until the stop has
+//! been replayed on that other thread.
 
 mod chunk;
 mod create;
@@ -35,7 +35,7 @@ use workspan_dag::cancel::Checkpoint;
 use workspan_dag::raw::{RawScope, RawTask, RawTrace};
 use workspan_dag::{NONE, ROOT_PLACE, ScopeKind, TaskKind};
 
-/// Where a task is.
+/// The state of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Created,
@@ -47,40 +47,40 @@ enum State {
 /// A thread in replay.
 struct Lane<'a> {
     stack: Vec<Frame>,
-    /// Things told of the strand that is open, of the task named: they get its index when it ends.
+    /// Data of the open strand of the given task, which get the strand's index when it ends.
     pending: Vec<(u32, Pending)>,
-    /// Chunk and position in it.
+    /// The current chunk and the position in it.
     chunk: usize,
     events: Option<Events<'a>>,
-    /// Bytes that are no record were met.
+    /// Whether bytes that are not a record were found.
     bad: bool,
     /// A record that waits for another thread.
     parked: Option<(u64, Event<'a>)>,
     tasks: u32,
     scopes: u32,
     yields: u32,
-    /// Records of members.
+    /// The number of member records.
     members: u32,
     now: u64,
-    /// Joins that were drawn so far.
+    /// The number of sampled joins so far.
     drawn: usize,
-    /// The one that is told as one strand begins with the next record.
+    /// Whether a join that becomes one strand begins with the next record.
     short: bool,
-    /// Records of it that are still to come.
+    /// The number of its records that are still to come.
     within: u64,
-    /// Its first record said what is on its stack.
+    /// Whether its first record had the state of its stack.
     restarted: bool,
     told: ThreadLog,
 }
 
-/// What a parked thread waits for.
+/// The condition for which a parked thread waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Until {
     /// The task of this yield is known.
     Yielded(u32),
-    /// This task stopped again, somewhere.
+    /// This task has stopped again, somewhere.
     Stopped(u32),
-    /// A task made this stop, of those that are named.
+    /// A task has made this named stop.
     Named(u32),
 }
 
@@ -89,20 +89,22 @@ struct Replay<'a, 'r> {
     counts: &'r Survey,
     places: &'r Places,
     raw: &'r mut RawTrace,
-    /// Ticks of the file that are 0 in the run.
+    /// The file's tick that is 0 in the run.
     origin: u64,
     states: Vec<State>,
-    /// Per yield: the task that stopped there.
+    /// For each yield, the task that stopped there.
     yielded: Vec<u32>,
-    /// Per named stop that was made: its task, and the unrecorded subtree that is in, or `NONE`.
+    /// For each named stop that was made, its task and the skipped subtree that the task is in, or
+    /// `NONE`.
     halted: BTreeMap<u32, (u32, u32)>,
-    /// Per task: the yield after which another thread goes on with it, but has not told so yet.
+    /// For each task, the yield after which another thread goes on with it, if that thread has not
+    /// been replayed so far.
     handed: BTreeMap<u32, u32>,
-    /// Per task: threads that took it over and have not left it, last one on top.
+    /// For each task, the threads that took it over and have not left it, the last one on top.
     holders: BTreeMap<u32, Vec<u32>>,
     parked: BTreeMap<Until, Vec<usize>>,
     ready: VecDeque<usize>,
-    /// No thread can go on by itself: the next one does, whatever it waits for.
+    /// Whether no thread can go on by itself. Then the next one goes on, whatever it waits for.
     forced: bool,
     open_regions: BTreeMap<u32, Vec<usize>>,
     open_parts: BTreeMap<u32, Vec<usize>>,
@@ -110,31 +112,31 @@ struct Replay<'a, 'r> {
     set: BTreeSet<u32>,
     counters: BTreeMap<u32, usize>,
     closed: BTreeSet<u32>,
-    /// Per task: the tree scopes it has open.
+    /// For each task, its open tree scopes.
     open_trees: BTreeMap<u32, Vec<u32>>,
-    /// Scopes that another task than their opener waited for, and the list of tasks that wait has.
+    /// Scopes that a task other than their opener waited for, and the wait's list of tasks.
     borrowed: Vec<(u32, usize)>,
-    /// Per task: dependences among its children.
+    /// For each task, the dependences among its children.
     siblings: BTreeMap<u32, Siblings>,
-    /// Per implicit task: what the chunks of its loops created since it last waited for its
-    /// children.
+    /// For each implicit task, the tasks that the chunks of its loops have created since it last
+    /// waited for its children.
     of_chunks: BTreeMap<u32, Vec<u32>>,
-    /// Dependences among siblings that may still be told.
+    /// The number of dependences among siblings that may still be added.
     room: usize,
-    /// Unrecorded subtrees, when the last strand of each of their parts began and ended, and by how
-    /// much that end may be told late.
+    /// Skipped subtrees; the times at which the last strand of each of their parts began and ended;
+    /// and the time by which that end may be recorded late.
     subtrees: Vec<skipped::Subtree>,
     part_ends: BTreeMap<u32, (u64, u64)>,
     late: u64,
     told: ReplayLog,
 }
 
-/// Sets of unordered tasks one after the other have as many dependences as the product of their
-/// sizes: so many a record of the trace, and so many on top, are taken.
-const DEPENDENCES_A_RECORD: u64 = 32;
+/// The number of dependences that are allowed per record of the trace, in addition to a constant.
+/// Consecutive sets of unordered tasks have as many dependences as the product of their sizes.
+const DEPENDENCES_PER_RECORD: u64 = 32;
 const DEPENDENCES: u64 = 1 << 24;
 
-/// Tells the run into `raw`.
+/// Builds the run in `raw`.
 pub(super) fn replay(
     chunks: &TraceChunks<'_>,
     counts: &Survey,
@@ -187,7 +189,7 @@ pub(super) fn replay(
         borrowed: Vec::new(),
         siblings: BTreeMap::new(),
         of_chunks: BTreeMap::new(),
-        room: (counts.events * DEPENDENCES_A_RECORD + DEPENDENCES) as usize,
+        room: (counts.events * DEPENDENCES_PER_RECORD + DEPENDENCES) as usize,
         subtrees: Vec::new(),
         part_ends: BTreeMap::new(),
         late: facts::late_by(&chunks.notes),
@@ -229,7 +231,7 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// The next record; behind bytes that are none, of times off the CPU.
+    /// The next record; after bytes that are not a record, only off-CPU times.
     fn next(&mut self, thread: &Thread<'a>) -> Option<(u64, Event<'a>)> {
         if let Some(record) = self.parked.take() {
             return Some(record);
@@ -261,7 +263,7 @@ impl<'a> Replay<'a, '_> {
             while let Some(lane) = self.ready.pop_front() {
                 self.run_lane(&mut lanes[lane], lane);
             }
-            // Everybody waits for somebody: the first one goes on as it is.
+            // All threads wait for others: the first one goes on as it is.
             let Some((_, waiting)) = self.parked.pop_first() else {
                 return;
             };
@@ -290,7 +292,7 @@ impl<'a> Replay<'a, '_> {
                 self.parked.entry(until).or_default().push(number);
                 return;
             }
-            // Times off the CPU are told after all else, and each of them after it was over.
+            // Off-CPU times come after all other records, and each is recorded after it was over.
             if !matches!(event, Event::Off { .. }) {
                 lane.now = t;
             }

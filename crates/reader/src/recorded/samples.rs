@@ -1,4 +1,4 @@
-//! Samples of the program's code, as the file has them.
+//! Samples of the program's code, from the file.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use workspan_dag::NONE;
 use workspan_dag::raw::RawTrace;
 use workspan_dag::samples::{Frame, RawSample, RawStop, Waited};
 
-/// Puts samples, stacks and frames into `raw`. A frame or stack that the file does not have is a
-/// "?"; stacks keep the order of their numbers.
+/// Puts samples, stacks and frames into `raw`. A frame or stack that is missing in the file becomes
+/// "?". Stacks keep the order of their numbers.
 pub(super) fn samples(chunks: &TraceChunks<'_>, extent: Extent, raw: &mut RawTrace) {
     let mut frames: BTreeMap<u32, u32> = BTreeMap::new();
     for (&id, entry) in &chunks.frames {

@@ -1,5 +1,5 @@
-//! What the first walk learns of subtrees that were not recorded: their parts on other threads, and
-//! from those drawn to be recorded in full what is inside the others.
+//! The information from the first pass about skipped subtrees: their stolen parts on other threads,
+//! and the contents of the sampled ones, from which those of the others are estimated.
 
 pub(super) mod as_one_record;
 mod estimator;
@@ -31,25 +31,25 @@ struct NamedPart {
     part: Part,
 }
 
-/// A task created in an unrecorded subtree.
+/// A task created in a skipped subtree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Part {
-    /// Its place in the list of all tasks by thread and count.
+    /// Its index in the list of all tasks by thread and count.
     pub nth: u32,
     /// Its site in the file.
     pub site: u32,
 }
 
-/// A class of tasks, not of joins: what is drawn, or not recorded, is all that the current task
-/// does.
+/// The bit in a recorded level for a class of tasks, not of joins: everything that the current task
+/// does is sampled, or skipped.
 const OF_TASKS: u64 = 1 << 33;
 
-/// True for the level, as recorded, of a class of tasks.
+/// Whether a recorded level belongs to a class of tasks.
 pub(super) fn is_of_tasks(level: u64) -> bool {
     level & OF_TASKS != 0
 }
 
-/// A drawn subtree being measured.
+/// A sampled subtree that is being measured.
 #[derive(Debug)]
 enum Drawn {
     Join(JoinSampler),
@@ -72,35 +72,35 @@ impl Drawn {
     }
 }
 
-/// Gathers them over all threads.
+/// Collects skipped and sampled subtrees over all threads.
 #[derive(Debug, Default)]
 pub(super) struct Unrecorded {
     told: Vec<NamedPart>,
-    /// (Place in the list of yields of the subtree, part), by subtree, then in the order of the
-    /// threads.
+    /// Pairs of the subtree's index in the list of yields and a part, by subtree, then in the order
+    /// of the threads.
     parts: Vec<(u32, Part)>,
-    /// Of the thread that is walked: the subtree that was drawn.
+    /// The sampled subtree of the current thread that is being measured.
     meter: Option<Drawn>,
-    /// Its number.
+    /// The number of the current thread.
     thread: u32,
-    /// The subtree that began with its last record but for one that counts what is inside: site,
-    /// level, time; and that count.
+    /// The subtree that began with the last record (apart from a record that counts its tasks):
+    /// site, level, time, and that count.
     begun: Option<(u32, u64, u64, Option<u64>)>,
-    /// By thread; that of the one that is walked is the last one.
+    /// Off-CPU times by thread; the current thread's are the last.
     off: Vec<OffCpuTimes>,
-    /// By thread and in the order in which they were drawn: joins that are told as one strand each.
+    /// By thread, and in the order in which they were sampled: joins that become one strand each.
     short: Vec<Vec<Option<FoldedSample>>>,
-    /// Whether there are to be any.
+    /// Whether there are any.
     shortens: bool,
-    /// Tasks in subtrees of tasks were counted.
+    /// Whether tasks in subtrees of tasks were counted.
     pub(super) counts: bool,
-    /// Records of the join that is measured, after its first.
+    /// The number of records of the measured join, after its first.
     records: u64,
     model: Estimator,
 }
 
 impl Unrecorded {
-    /// The next thread is walked.
+    /// Starts with the next thread.
     pub(super) fn thread(&mut self, thread: &Thread<'_>) {
         (self.meter, self.begun) = (None, None);
         self.thread = thread.number;
@@ -108,14 +108,14 @@ impl Unrecorded {
         self.short.push(Vec::new());
     }
 
-    /// True while records other than those below have to be told.
+    /// Whether it needs all records, not only those of the functions below.
     #[inline]
     pub(super) fn listens(&self) -> bool {
         self.meter.is_some() || self.begun.is_some()
     }
 
-    /// A record of the thread that is walked; true when it is the last one of a drawn join that is
-    /// told as one strand.
+    /// Handles a record of the current thread. Returns true if it is the last one of a sampled join
+    /// that becomes one strand.
     pub(super) fn event(&mut self, t: u64, event: &Event<'_>) -> bool {
         let mut ended = false;
         let mut begun = self.begun.take();
@@ -152,24 +152,23 @@ impl Unrecorded {
         ended
     }
 
-    /// Drawn joins are told as one strand each.
+    /// Makes sampled joins become one strand each.
     pub(super) fn shorten(&mut self) {
         self.shortens = true;
     }
 
-    /// Of a thread of all, its n-th drawn join, if it is told as one strand.
+    /// The n-th sampled join of a thread, if it becomes one strand.
     pub(super) fn short(&self, thread: usize, nth: usize) -> Option<&FoldedSample> {
         self.short.get(thread)?.get(nth)?.as_ref()
     }
 
-    /// Tasks in those.
+    /// The number of tasks in those joins.
     pub(super) fn tasks_in_short(&self) -> u64 {
         let all = self.short.iter().flatten().flatten();
         all.fold(0, |sum, short| sum.saturating_add(short.folded.tasks))
     }
 
-    /// A drawn subtree, or one that is not recorded, begins, before the thread's `survey`-th
-    /// create.
+    /// A sampled or skipped subtree begins, before the thread's `count`-th create.
     pub(super) fn begins(&mut self, t: u64, event: &Event<'_>, count: u64) {
         let probe = self.model.probe;
         match *event {
@@ -190,30 +189,30 @@ impl Unrecorded {
         }
     }
 
-    /// A part begins; it has that place in the list of all tasks.
+    /// A part begins, whose task has this index in the list of all tasks.
     pub(super) fn part(&mut self, of: TaskRef, nth: u32, site: u32) {
         let part = Part { nth, site };
         self.told.push(NamedPart { of, part });
     }
 
-    /// What a record around a strand costs it, in ticks, and what leaving something out costs;
-    /// before anything is told.
+    /// Sets the cost of a record for the strand around it, in ticks, and the costs of skipping.
+    /// Must be called before all records.
     pub(super) fn set_costs(&mut self, probe: u64, left_out: SkipCosts) {
         (self.model.probe, self.model.left_out) = (probe, left_out);
     }
 
-    /// What a record around a strand costs it, in ticks.
+    /// The cost of a record for the strand around it, in ticks.
     pub(super) fn probe(&self) -> u64 {
         self.model.probe
     }
 
-    /// What it cost in this run, where that can be told, but not less than was `calibrated`; after
-    /// all has been told.
+    /// The cost of a probe in this run, if it can be determined, but at least `calibrated`. Called
+    /// after all records.
     pub(super) fn compared_probe(&self, calibrated: u64) -> Option<u64> {
         self.model.compared_probe(calibrated)
     }
 
-    /// After all threads.
+    /// Completes the data after all threads.
     pub(super) fn settle(&mut self, counts: &Survey, threads: &[Thread<'_>]) {
         let told = std::mem::take(&mut self.told);
         let places = told
@@ -224,15 +223,16 @@ impl Unrecorded {
         self.model.settle();
     }
 
-    /// The parts of the subtree that has that place in the list of yields.
+    /// The parts of the subtree with this index in the list of yields.
     pub(super) fn parts(&self, of: u32) -> impl ExactSizeIterator<Item = Part> + '_ {
         let from = self.parts.partition_point(|p| p.0 < of);
         let to = self.parts.partition_point(|p| p.0 <= of);
         self.parts[from..to].iter().map(|p| p.1)
     }
 
-    /// What is inside a strand of an unrecorded subtree, by its site and level; from and to when,
-    /// in the file's ticks, how many tasks were counted there, and on which thread of all.
+    /// The estimated contents of a strand of a skipped subtree, by its site and level. The
+    /// arguments also give its start and end in the file's ticks, the number of tasks counted in
+    /// it, and its thread's index.
     pub(super) fn estimate(
         &self,
         class: (u32, u64),
@@ -242,13 +242,13 @@ impl Unrecorded {
     ) -> Estimate {
         let ran = self.off.get(thread as usize);
         let ran = ran.map_or(0, |off| off.ran(from, to));
-        // Tells strands apart.
+        // Distinguishes strands.
         let draw = u64::from(thread) << 48 ^ from;
         let ticks = to.saturating_sub(from);
         self.model.estimate(class, (ticks, ran), counted, draw)
     }
 
-    /// Subtrees with nothing else on their thread that were not recorded, and those drawn to be.
+    /// The number of skipped subtrees with nothing else on their thread, and of sampled ones.
     pub(super) fn drawn(&self) -> (u64, u64) {
         self.model.drawn()
     }

@@ -1,20 +1,21 @@
 //! How long the threads that the program started waited for a CPU before they began.
 //!
-//! A trace has it as a time off the CPU that ends with the thread's first record. Threads may share
-//! a number with others that ran meanwhile (MODEL.md §5), so it is kept with the thread's task as
-//! well, before they get their numbers.
+//! A trace has this as an off-CPU time that ends with the thread's first record. Threads may share
+//! a number with others that ran meanwhile (MODEL.md §5), so before threads are numbered, the time
+//! is also stored with the thread's task.
 
 use super::places::Places;
 use workspan_dag::OffWhy;
 use workspan_dag::raw::RawTrace;
 
-/// Adds them to `raw`, which still names threads by their places in the file: `threads` of them.
+/// Adds these times to `raw`, in which `threads` threads are still numbered by their order in the
+/// file.
 pub(super) fn add(raw: &mut RawTrace, threads: usize, places: &Places) {
     let is_thread = |task: u32| places.list[raw.tasks[task as usize].site as usize].is_thread();
     if raw.offs.is_empty() || !places.list.iter().any(|place| place.is_thread()) {
         return;
     }
-    // Each thread's first strand: when it starts, and its task.
+    // Each thread's first strand: its start and its task.
     let mut first: Vec<Option<(u64, u32)>> = vec![None; threads];
     for strand in raw.strands.iter() {
         if let Some(first) = first.get_mut(strand.thread as usize) {

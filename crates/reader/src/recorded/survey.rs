@@ -1,4 +1,4 @@
-//! The first walk over all events: how much of everything there is, and the tasks' numbers.
+//! The first pass over all events: counts of everything, and the numbers of the tasks.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,40 +14,41 @@ use workspan_dag::Error;
 use workspan_dag::NONE;
 use workspan_dag::cancel::Checkpoint;
 
-/// What the first walk learnt.
+/// The results of the first pass.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// Where each thread's tasks, scopes and yields begin in the lists of all; one more than there
-    /// are threads. Behind all threads' tasks come the members of regions, which no thread creates.
+    /// The positions in the lists of all at which each thread's tasks, scopes and yields begin, and
+    /// one more. The members of regions, which no thread creates, follow all threads' tasks.
     pub tasks: Vec<u32>,
     pub scopes: Vec<u32>,
     pub yields: Vec<u32>,
-    /// Index of each task in the order of creation, and back.
+    /// The index of each task in order of creation, and the inverse.
     pub index: Vec<u32>,
     pub created: Vec<u64>,
-    /// Yields that some thread says it took over.
+    /// Whether some thread took over each yield.
     pub taken: Vec<bool>,
-    /// Stops that some thread goes on from by [`Event::ResumeStopped`], ascending, each once.
+    /// Stops after which some thread goes on by [`Event::ResumeStopped`], ascending, without
+    /// duplicates.
     pub named: Vec<Named>,
     /// Parallel regions.
     pub teams: Teams,
-    /// Subtrees that were not recorded.
+    /// Skipped subtrees.
     pub unrecorded: Unrecorded,
-    /// Tasks, scopes and yields that folded records stand for, or that were told of before what the
-    /// trace has of a thread.
+    /// Tasks, scopes and yields that folded records stand for, or that were recorded before a
+    /// thread's first record in the trace.
     skipped: [Vec<Skipped>; 3],
-    /// The places of threads whose first record says what they had open, ascending.
+    /// The indices of threads whose first record has their open state, ascending.
     restarts: Vec<usize>,
-    /// Strands, about.
+    /// The number of strands (approximate).
     pub strands: usize,
-    /// Joins, each of which opens a scope that no record names.
+    /// The number of joins, each of which opens a scope that no record names.
     pub joins: usize,
-    /// Records.
+    /// The number of records.
     pub events: u64,
-    /// First and last moment of all events, in the file's ticks.
+    /// The first and last moment of all events, in the file's ticks.
     pub first: u64,
     pub last: u64,
-    /// Chunks that hold bytes that are no record.
+    /// The number of chunks with bytes that are not a record.
     pub bad: u64,
 }
 
@@ -55,13 +56,13 @@ const TASKS: usize = 0;
 const SCOPES: usize = 1;
 const YIELDS: usize = 2;
 
-/// What a thread counted that is not in the trace: (number counted before, that are in the trace;
-/// number left out, up to and with this one), ascending.
+/// Counted items of a thread that are not in the trace: (number counted before that are in the
+/// trace; total number left out, including this one), ascending.
 #[derive(Debug, Default)]
 pub(super) struct Skipped(Vec<(u64, u64)>);
 
 impl Skipped {
-    /// After `told`, which are in the trace, so many are not.
+    /// After `told` items in the trace, `left_out` are not in it.
     pub(super) fn skip(&mut self, told: u64, left_out: u64) {
         if left_out == 0 {
             return;
@@ -75,12 +76,13 @@ impl Skipped {
         }
     }
 
-    /// How many are not, so far.
+    /// The number of items left out so far.
     fn all(&self) -> u64 {
         self.0.last().map_or(0, |last| last.1)
     }
 
-    /// Which of those in the trace the thread's `survey`-th is; `None` for one that is not.
+    /// The index, among the items in the trace, of the thread's item with this count; `None` if it
+    /// was left out.
     pub(super) fn kept(&self, count: u64) -> Option<u64> {
         let after = self
             .0
@@ -94,24 +96,24 @@ impl Skipped {
     }
 }
 
-/// The place of a thread's `survey`-th in the list of all, `starts` being where each thread's
-/// begin.
+/// The index in the list of all of a thread's item with this count. `starts` are the positions at
+/// which each thread's items begin.
 fn place(slot: usize, starts: &[u32], count: u64) -> Option<u32> {
     let (from, to) = (starts[slot], starts[slot + 1]);
     (count < u64::from(to - from)).then(|| from + count as u32)
 }
 
-/// A stop that a record on another thread speaks of.
+/// A stop that a record on another thread refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Named {
-    /// On this thread (its place in the list), at this time in the file's ticks.
+    /// On this thread (its index in the list), at this time in the file's ticks.
     At(u32, u64),
     /// The wait for this signal.
     Signal(u64),
 }
 
 impl Named {
-    /// What a record at time `t` speaks of; `None` when there is no such thread.
+    /// The stop that a record at time `t` refers to; `None` if there is no such thread.
     pub(super) fn of(stop: Stop, t: u64, threads: &[Thread<'_>]) -> Option<Named> {
         match stop {
             Stop::At { thread, ago } => {
@@ -123,11 +125,11 @@ impl Named {
     }
 }
 
-/// Times are 63 bits, as in a text trace.
+/// The largest time: 63 bits, as in a text trace.
 pub(super) const LATEST: u64 = i64::MAX as u64;
 
-/// Calls `f` for every record of a thread; the offset in the file of bytes that are no record, when
-/// it met some. Of what stands behind these, only times off the CPU are told.
+/// Calls `f` for every record of a thread. Returns the offset in the file of bytes that are not a
+/// record, if there are any. After such bytes, only off-CPU times are passed on.
 pub(super) fn walk<'a>(thread: &Thread<'a>, mut f: impl FnMut(u64, Event<'a>)) -> Option<u64> {
     let mut steps = Checkpoint::default();
     let mut bad = None;
@@ -136,7 +138,7 @@ pub(super) fn walk<'a>(thread: &Thread<'a>, mut f: impl FnMut(u64, Event<'a>)) -
             continue;
         }
         let mut events = Events::new(chunk.bytes, chunk.base);
-        // No iterator over another: each would hand every record on by a copy.
+        // Nested iterators would copy every record once more.
         loop {
             steps.step();
             let Some((t, event)) = events.next() else {
@@ -151,7 +153,7 @@ pub(super) fn walk<'a>(thread: &Thread<'a>, mut f: impl FnMut(u64, Event<'a>)) -
     bad
 }
 
-/// Where a thread's number stands in the list of threads.
+/// The index of a thread number in the list of threads.
 pub(super) fn slot(threads: &[Thread<'_>], number: u32) -> Option<usize> {
     match threads.get(number as usize) {
         Some(thread) if thread.number == number => Some(number as usize),
@@ -159,8 +161,8 @@ pub(super) fn slot(threads: &[Thread<'_>], number: u32) -> Option<usize> {
     }
 }
 
-/// Walks all events; twice where that tells that probes cost something else than the trace's notes
-/// say: the run itself knows it better.
+/// Reads all events; twice if the first pass shows that probes have another cost than the trace's
+/// notes say, because the run's own measurement is more accurate.
 pub(super) fn survey(chunks: &TraceChunks<'_>) -> Result<Survey, Error> {
     let noted = probe::cost(&chunks.notes);
     let counts = survey_with_probe(chunks, noted)?;
@@ -171,7 +173,7 @@ pub(super) fn survey(chunks: &TraceChunks<'_>) -> Result<Survey, Error> {
     }
 }
 
-/// What a probe cost in this run: the cost that [`survey`] finds, for whoever takes probes out of
+/// The cost of a probe in this run, as found by [`survey`], for callers that take probes out of
 /// records before the survey.
 pub(super) fn probe_cost(chunks: &TraceChunks<'_>) -> u64 {
     let noted = probe::cost(&chunks.notes);
@@ -198,7 +200,7 @@ pub(super) fn probe_cost(chunks: &TraceChunks<'_>) -> u64 {
     unrecorded.compared_probe(calibrated).unwrap_or(noted)
 }
 
-/// The same, where a probe adds so many ticks to a strand.
+/// The survey if a probe adds `probe` ticks to a strand.
 fn survey_with_probe(chunks: &TraceChunks<'_>, probe: u64) -> Result<Survey, Error> {
     let mut counts = Survey {
         first: u64::MAX,
@@ -227,7 +229,7 @@ fn survey_with_probe(chunks: &TraceChunks<'_>, probe: u64) -> Result<Survey, Err
         let first_scope = scopes;
         let mut restarts = false;
         let mut begun = false;
-        // What there was before the drawn join that is open.
+        // The counts before the sampled join that is open.
         let mut before = (0, 0, 0);
         let bad = walk(thread, |t, event| {
             *first = (*first).min(t);
@@ -304,7 +306,7 @@ fn survey_with_probe(chunks: &TraceChunks<'_>, probe: u64) -> Result<Survey, Err
                 _ => {}
             }
             if ended {
-                // It is told as one strand, and its tasks are none of the graph's.
+                // It becomes one strand, and its tasks are not part of the graph.
                 let left_out = times.len() - before.0;
                 times.truncate(before.0);
                 skipped[TASKS].skip(before.0 as u64, left_out as u64);
@@ -342,7 +344,7 @@ fn survey_with_probe(chunks: &TraceChunks<'_>, probe: u64) -> Result<Survey, Err
     counts.scopes.push(scopes as u32);
     counts.yields.push(yields as u32);
     counts.first = counts.first.min(counts.last);
-    // Where records were lost, nobody knows what ran until the end.
+    // If records were lost, it is not known what ran until the end.
     if let Some(finished) = chunks.finished.filter(|_| chunks.header.dropped == 0) {
         counts.last = counts.last.max(finished.ticks);
     }
@@ -368,8 +370,8 @@ fn survey_with_probe(chunks: &TraceChunks<'_>, probe: u64) -> Result<Survey, Err
     Ok(counts)
 }
 
-/// Numbers the tasks by time of creation, then thread, then count; the members of regions, which
-/// come behind the `threads`, before all that is created at the same tick.
+/// Numbers the tasks by time of creation, then thread, then count. The members of regions, which
+/// follow the `threads`, come before all tasks that are created at the same tick.
 fn number(counts: &mut Survey, created: Vec<Vec<u64>>, threads: usize) {
     let total = counts.tasks.last().copied().unwrap_or(0) as usize;
     counts.created = Vec::with_capacity(total);
@@ -387,7 +389,7 @@ fn number(counts: &mut Survey, created: Vec<Vec<u64>>, threads: usize) {
         .collect();
     while let Some(Reverse((mut time, mine, mut at))) = heads.pop() {
         let thread = mine.checked_sub(1).unwrap_or(threads);
-        // One thread's run, up to the next one's turn.
+        // The tasks of one thread, up to the next thread's turn.
         let turn = heads.peek().map(|Reverse(next)| (next.0, next.1));
         loop {
             counts.index[counts.tasks[thread] as usize + at] = counts.created.len() as u32;
@@ -408,39 +410,39 @@ fn number(counts: &mut Survey, created: Vec<Vec<u64>>, threads: usize) {
 }
 
 impl Survey {
-    /// The place of a yield in the list of all.
+    /// The index of a yield in the list of all.
     pub(super) fn yielded(&self, threads: &[Thread<'_>], name: (u32, u64)) -> Option<u32> {
         let slot = slot(threads, name.0)?;
         let count = self.skipped[YIELDS].get(slot)?.kept(name.1)?;
         place(slot, &self.yields, count)
     }
 
-    /// True for a thread, by its place, whose first record says what it had open.
+    /// Whether the first record of the thread with this index has its open state.
     pub(super) fn restarts(&self, place: usize) -> bool {
         self.restarts.binary_search(&place).is_ok()
     }
 
-    /// The place of a scope in the list of all.
+    /// The index of a scope in the list of all.
     pub(super) fn scope(&self, threads: &[Thread<'_>], name: (u32, u64)) -> Option<u32> {
         let slot = slot(threads, name.0)?;
         let count = self.skipped[SCOPES].get(slot)?.kept(name.1)?;
         place(slot, &self.scopes, count)
     }
 
-    /// The place of a stop among those that are named.
+    /// The index of a stop among those that are named.
     pub(super) fn named(&self, stop: Named) -> Option<u32> {
         let at = self.named.binary_search(&stop).ok()?;
         Some(at as u32)
     }
 
-    /// A task, by creation order.
+    /// The index of a task in order of creation.
     pub(super) fn task(&self, threads: &[Thread<'_>], name: (u32, u64)) -> Option<u32> {
         let slot = slot(threads, name.0)?;
         let count = self.skipped[TASKS].get(slot)?.kept(name.1)?;
         Some(self.index[place(slot, &self.tasks, count)? as usize])
     }
 
-    /// What of all this concerns the run as a whole.
+    /// The part of the results that concerns the run as a whole.
     pub(super) fn extent(&self) -> Extent {
         Extent {
             events: self.events,
@@ -452,7 +454,7 @@ impl Survey {
         }
     }
 
-    /// Number of tasks.
+    /// The number of tasks.
     pub(super) fn total(&self) -> usize {
         self.index.len()
     }

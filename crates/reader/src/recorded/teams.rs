@@ -1,7 +1,7 @@
-//! Parallel regions: who was in which phase of which team.
+//! Parallel regions: the members of each phase of each team.
 //!
-//! Only the threads that run a region's implicit tasks tell of them, so they are chunks in the
-//! first walk; the second then knows at the record of the team all tasks that the region's task
+//! Only the threads that run a region's implicit tasks record them, so they are collected in the
+//! first pass. At the team's record, the second pass then knows all tasks that the region's task
 //! creates, phase by phase (MODEL.md §1, barrier).
 
 use std::ops::Range;
@@ -10,13 +10,13 @@ use super::chunks_by_thread::Thread;
 use super::survey::Survey;
 use workspan_dag::NONE;
 
-/// A phase of a region: what runs between two barriers.
+/// A phase of a region: the tasks that run between two barriers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Phase {
-    /// When the region's task creates its members, in the file's ticks: phase 0 at the record of
-    /// the team, the others when the first thread has left the barrier.
+    /// The time at which the region's task creates the members, in the file's ticks: for phase 0
+    /// that of the team's record, for others the time when the first thread has left the barrier.
     pub time: u64,
-    /// Place of the thread where that is.
+    /// The index of the thread on which it does that.
     pub thread: u32,
     /// Its members, in the order of their index, as positions in [`Teams::task_of`].
     pub members: Range<usize>,
@@ -29,7 +29,7 @@ struct Member {
     phase: u64,
     index: u64,
     time: u64,
-    /// Place of its thread, and which of the thread's records of this kind it is.
+    /// The index of its thread, and its ordinal among the thread's records of this kind.
     thread: u32,
     nth: u32,
 }
@@ -37,27 +37,27 @@ struct Member {
 /// All regions of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Teams {
-    /// (place in the list of all scopes, thread, time) of each region, ascending.
+    /// (index in the list of all scopes, thread, time) of each region, ascending.
     opened: Vec<(u32, u32, u64)>,
-    /// As read: team named by (thread, scope count).
+    /// The members as read; the team is named by (thread, scope count).
     told: Vec<((u32, u64), Member)>,
-    /// Each region's phases in `phases`, beside `opened`.
+    /// For each region in `opened`, its phases in `phases`.
     phases_of: Vec<Range<usize>>,
     phases: Vec<Phase>,
-    /// Place of each member in the list of all tasks.
+    /// The index of each member in the list of all tasks.
     task_of: Vec<u32>,
-    /// Member of each record, by thread; `NONE` for one that another record is for already, and for
+    /// The member of each record, by thread; `NONE` for a duplicate of another record, and for
     /// unknown teams.
     by_record: Vec<Vec<u32>>,
 }
 
 impl Teams {
-    /// A region is opened; `scope` is its place in the list of all scopes, which only grows.
+    /// A region is opened. `scope` is its index in the list of all scopes, which only increases.
     pub(super) fn open(&mut self, scope: u32, thread: usize, time: u64) {
         self.opened.push((scope, thread as u32, time));
     }
 
-    /// True when the trace has no region.
+    /// Whether the trace has no region.
     pub(super) fn is_empty(&self) -> bool {
         self.opened.is_empty()
     }
@@ -87,13 +87,13 @@ impl Teams {
         self.told.push((team, member));
     }
 
-    /// Number of records of members.
+    /// The number of member records.
     pub(super) fn told(&self) -> usize {
         self.told.len()
     }
 
-    /// Sorts members into their phases and gives them tasks from place `first` of the list of all
-    /// on. Returns when each was created, in the order of those places.
+    /// Sorts members into their phases and assigns tasks to them, from index `first` of the list of
+    /// all on. Returns the creation times in the order of those indices.
     pub(super) fn settle(
         &mut self,
         counts: &Survey,
@@ -112,7 +112,7 @@ impl Teams {
             }
         }
         members.sort_unstable();
-        // The earliest of those that say to be the same one is it.
+        // The earliest of several equal members counts.
         members.dedup_by_key(|m| (m.team, m.phase, m.index));
         let mut created: Vec<(u64, u32)> = Vec::with_capacity(members.len());
         let mut at = 0;
@@ -151,7 +151,7 @@ impl Teams {
             }
             self.phases_of.push(from..self.phases.len());
         }
-        // One region's members are in the order of its phases already, and stay so.
+        // The members of one region are already in the order of its phases, and stay so.
         created.sort_unstable();
         self.task_of = vec![NONE; members.len()];
         for (place, &(_, member)) in (first..).zip(&created) {
@@ -169,19 +169,19 @@ impl Teams {
             .ok()
     }
 
-    /// The phases of the region opened as this scope; the first is phase 0, and may be without
+    /// The phases of the region that opened this scope. The first one is phase 0, and may have no
     /// members.
     pub(super) fn phases(&self, scope: u32) -> &[Phase] {
         let phases = self.region(scope).and_then(|r| self.phases_of.get(r));
         phases.map_or(&[], |phases| &self.phases[phases.clone()])
     }
 
-    /// Place in the list of all tasks of a phase's members, by index.
+    /// The indices of a phase's members in the list of all tasks, by member index.
     pub(super) fn tasks(&self, phase: &Phase) -> &[u32] {
         &self.task_of[phase.members.clone()]
     }
 
-    /// The place in the list of all tasks of the one that a thread's nth record of a member is of.
+    /// The index in the list of all tasks of the task of a thread's nth member record.
     pub(super) fn task_at(&self, thread: usize, nth: u32) -> Option<u32> {
         let member = *self.by_record.get(thread)?.get(nth as usize)?;
         self.task_of.get(member as usize).copied()

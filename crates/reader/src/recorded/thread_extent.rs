@@ -1,26 +1,26 @@
-//! What a first walk over a thread's records learns of the thread, whatever else it is for.
+//! The information about a thread that every first pass over its records collects.
 
 use workspan_trace::event::Event;
 
 use super::replay::{ReplayLog, ThreadLog};
 
-/// When a thread did something, and what it told of itself and of pools.
+/// The thread's first and last moments, and its records about itself and about pools.
 #[derive(Debug)]
 pub(super) struct ThreadExtent {
-    /// Its first and last record, in the file's ticks.
+    /// The times of its first and last record, in the file's ticks.
     pub first: u64,
     pub last: u64,
-    /// Its first and last record that is about a task; `None` for a thread without any.
+    /// The times of its first and last record that is about a task; `None` if there is none.
     pub about_tasks: Option<(u64, u64)>,
-    /// Records.
+    /// The number of records.
     pub events: u64,
     log: ThreadLog,
-    /// When, which pool, and its size, or `None` for its end.
+    /// (time, pool, and the pool's size or `None` for its end).
     pools: Vec<(u64, u32, Option<u64>)>,
 }
 
 impl ThreadExtent {
-    /// Of the thread at `place` of the file's, before its first record.
+    /// For the thread at `place` in the file, before its first record.
     pub(super) fn new(place: u32) -> ThreadExtent {
         ThreadExtent {
             first: u64::MAX,
@@ -32,7 +32,7 @@ impl ThreadExtent {
         }
     }
 
-    /// Takes a record; true for one that is about a task.
+    /// Handles a record. Returns true if it is about a task.
     #[inline(always)]
     pub(super) fn record(&mut self, t: u64, event: &Event<'_>) -> bool {
         self.first = self.first.min(t);
@@ -58,7 +58,7 @@ impl ThreadExtent {
         }
     }
 
-    /// Adds what the thread told to the log, as that of the next thread.
+    /// Adds the thread's data to the log, as that of the next thread.
     pub(super) fn tell(&self, log: &mut ReplayLog) {
         for &(t, pool, size) in &self.pools {
             match size {
@@ -74,7 +74,7 @@ impl ThreadExtent {
     }
 }
 
-/// True for a record that is about no task.
+/// Whether a record is about no task.
 #[inline(always)]
 fn is_beside(event: &Event<'_>) -> bool {
     matches!(

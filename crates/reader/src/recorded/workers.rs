@@ -1,11 +1,11 @@
-//! Which threads are the pool's workers, and the numbers of all threads.
+//! Finds the pool's workers, and numbers all threads.
 //!
-//! W is the largest number of pool workers alive at one moment (MODEL.md §5). A pool counts with
-//! its size from its announcement to its end, whether or not all its workers ever ran anything;
-//! workers of a pool that nobody announced count one by one. Threads that were workers get the
-//! numbers below W; two may share one when the times they ran tasks do not overlap (pools that come
-//! one after the other). All others are numbered from W. Without any pool,
-//! [`super::plain_threads`] tells which threads are workers.
+//! W is the largest number of pool workers alive at the same moment (MODEL.md §5). A pool counts
+//! with its size from its announcement to its end, whether or not all its workers ever ran
+//! anything. Workers of a pool that was not announced count one by one. Threads that were workers
+//! get the numbers below W. Two may share a number if their times of running tasks do not overlap
+//! (pools that follow one another). All others are numbered from W on. Without any pool,
+//! [`super::plain_threads`] finds the workers.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,20 +20,21 @@ use workspan_dag::{NONE, ThreadEvent};
 /// The numbers of threads.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
-    /// W.
+    /// W, the number of workers.
     pub workers: u32,
-    /// All numbers are below this.
+    /// The total of numbers.
     pub total: u32,
-    /// By the thread's place in the file.
+    /// The number of each thread, by index in the file.
     pub number: Vec<u32>,
-    /// By the thread's place: when it ran tasks, for those that share their number with others.
+    /// For threads that share their number with others, by index: the time in which they ran tasks.
     shared: Vec<Option<(u64, u64)>>,
 }
 
-/// No pool is larger than this; a size beyond is damage.
-const LARGEST_POOL: u64 = 1 << 16;
-/// Up to so many threads outside the pools have a number each; more share them.
-const SINGLE: usize = 4096;
+/// The largest size of a pool; a larger one is damage.
+const MAX_POOL_SIZE: u64 = 1 << 16;
+/// The largest number of threads outside of pools that get a number each. If there are more, they
+/// share numbers.
+const MAX_UNSHARED_THREADS: usize = 4096;
 
 /// Numbers the threads.
 pub(super) fn assign(told: &ReplayLog, last: u64) -> Threads {
@@ -53,8 +54,8 @@ pub(super) fn assign(told: &ReplayLog, last: u64) -> Threads {
         threads_of.workers = slots.iter().map(|&(_, slot)| slot + 1).max().unwrap_or(1);
         threads_of.take(slots);
     } else {
-        // A thread that became a worker later (the main thread, in a pool that uses it) is outside
-        // if need be.
+        // A thread that became a worker later (the main thread, in a pool that uses it) counts as
+        // outside of the pool if necessary.
         let mut all: Vec<_> = threads.iter().filter(pooled).filter_map(busy).collect();
         let count = all.len();
         let mut found = slots(&mut all, threads_of.workers);
@@ -68,7 +69,7 @@ pub(super) fn assign(told: &ReplayLog, last: u64) -> Threads {
             found = slots(&mut all, threads_of.workers);
         }
         threads_of.take(found);
-        // Workers that never ran a task take what is left.
+        // Workers that never ran a task get the remaining numbers.
         let mut used: Vec<bool> = vec![false; threads_of.workers as usize];
         threads_of
             .number
@@ -83,7 +84,7 @@ pub(super) fn assign(told: &ReplayLog, last: u64) -> Threads {
         .iter()
         .filter(|t| threads_of.number[t.index as usize] == NONE)
         .collect();
-    let numbers: Vec<(u32, u32)> = if outside.len() <= SINGLE {
+    let numbers: Vec<(u32, u32)> = if outside.len() <= MAX_UNSHARED_THREADS {
         (0..).zip(outside).map(|(n, t)| (t.index, n)).collect()
     } else {
         let mut all: Vec<_> = outside
@@ -123,13 +124,13 @@ impl Threads {
     }
 }
 
-/// The pools of the run, where there were several at one moment; `last` is its last tick.
+/// The pools of the run, if there were several at the same moment. `last` is the run's last tick.
 pub(super) fn pools(told: &ReplayLog, threads: &Threads, places: &Places, last: u64) -> Pools {
-    // A damaged time may be beyond what any trace can hold.
+    // A damaged time may exceed what a trace can hold.
     let last = last.min(LATEST);
     let mut pools = Pools::default();
     let mut known: Vec<(u32, &PoolLog)> = told.pools.iter().map(|(&n, pool)| (n, pool)).collect();
-    known.retain(|(_, pool)| (1..=LARGEST_POOL).contains(&pool.size));
+    known.retain(|(_, pool)| (1..=MAX_POOL_SIZE).contains(&pool.size));
     known.sort_by_key(|(number, pool)| (pool.from, *number));
     let numbers: Vec<u32> = known.iter().map(|&(number, _)| number).collect();
     pools.list = known
@@ -162,14 +163,14 @@ pub(super) fn pools(told: &ReplayLog, threads: &Threads, places: &Places, last: 
     pools
 }
 
-/// The largest number of workers alive at one moment.
+/// The largest number of workers alive at the same moment.
 fn alive(told: &ReplayLog, last: u64) -> u32 {
     let mut changes: Vec<(u64, i64)> = Vec::new();
     let mut interval = |from: u64, to: u64, size: u64| {
         changes.push((from, size as i64));
         changes.push((to.max(from).saturating_add(1), -(size as i64)));
     };
-    let announced = |pool: &PoolLog| (1..=LARGEST_POOL).contains(&pool.size);
+    let announced = |pool: &PoolLog| (1..=MAX_POOL_SIZE).contains(&pool.size);
     for pool in told.pools.values().filter(|pool| announced(pool)) {
         interval(pool.from, pool.to.unwrap_or(last).min(last), pool.size);
     }
@@ -189,8 +190,8 @@ fn alive(told: &ReplayLog, last: u64) -> u32 {
     most as u32
 }
 
-/// Gives each (from, to, thread) the lowest number below `limit` that is free for its time; those
-/// for which there is none get none.
+/// Assigns to each (from, to, thread) the lowest number below `limit` that is free for its time, if
+/// there is one.
 fn slots(threads: &mut [(u64, u64, u32)], limit: u32) -> Vec<(u32, u32)> {
     threads.sort_unstable();
     let mut busy: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
@@ -218,9 +219,9 @@ fn slots(threads: &mut [(u64, u64, u32)], limit: u32) -> Vec<(u32, u32)> {
     found
 }
 
-/// Puts the numbers in. What a thread was off the CPU before or after its own tasks is left out
-/// where its number is also another thread's: a worker of a pool that has ended may still be
-/// waiting to exit while the next pool's has its number.
+/// Replaces thread indices by their numbers. A thread's off-CPU time before or after its own tasks
+/// is dropped if it shares its number with another thread: a worker of a pool that has ended may
+/// still be waiting to exit while a worker of the next pool has its number.
 pub(super) fn renumber(threads: &Threads, raw: &mut RawTrace) {
     if (0..)
         .zip(&threads.number)

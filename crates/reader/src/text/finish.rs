@@ -1,4 +1,4 @@
-//! What can only be checked once every line is read: names, ends, threads; then the DAG is built.
+//! The checks that need all lines: names, ends, threads. Then builds the DAG.
 
 use super::events::Events;
 use super::line::fault;
@@ -9,7 +9,7 @@ use workspan_dag::build::{At, Fault, Mode, assemble};
 use workspan_dag::meta::UnreadPart;
 use workspan_dag::raw::{RawEnd, RawTrace};
 
-/// Ends the reading; in a `tolerant` one what is left open or unexplained is dropped and told.
+/// Finishes reading. In `tolerant` mode, open or undefined items are dropped and reported.
 pub(super) fn finish(
     mut events: Events,
     tolerant: bool,
@@ -45,8 +45,7 @@ pub(super) fn finish(
         events.places.settle(&mut dag);
         return Ok(dag);
     }
-    // What was recorded, or came from another tool, was repaired before it was exported, and its
-    // warnings say so.
+    // A recorded or imported run was repaired before it was exported, and its warnings say so.
     let told = raw.meta.warnings.len();
     let repaired = raw.meta.recorded || formats::is_imported(&raw.meta);
     if !repaired {
@@ -62,7 +61,7 @@ pub(super) fn finish(
     Ok(dag)
 }
 
-/// The fault on the earliest line, and how many there are.
+/// The fault on the earliest line, and the number of faults.
 struct Faults {
     first: Option<(usize, Error)>,
     count: u64,
@@ -77,7 +76,7 @@ impl Faults {
     }
 }
 
-/// Names that a later line may have explained.
+/// Resolves names that a later line may have defined.
 fn resolve(events: &Events, raw: &mut RawTrace, faults: &mut Faults) {
     let unresolved = &events.unresolved;
     let number_of =
@@ -153,7 +152,7 @@ fn resolve(events: &Events, raw: &mut RawTrace, faults: &mut Faults) {
     }
 }
 
-/// Tasks without begin or end, threads left off the CPU.
+/// Reports tasks without begin or end, and threads left off the CPU.
 fn unfinished(events: &Events, raw: &RawTrace, faults: &mut Faults) {
     for (task, state) in raw.tasks.iter().zip(&events.task_states) {
         if state.begun == 0 {
@@ -174,7 +173,7 @@ fn unfinished(events: &Events, raw: &RawTrace, faults: &mut Faults) {
     }
 }
 
-/// Threads still off when the trace breaks off were off till its last time.
+/// Ends off-CPU times that are still open at the last time of the trace.
 fn close_offs(events: &mut Events, raw: &mut RawTrace) {
     let last = raw.strands.end.iter().copied().max().unwrap_or(0);
     for (thread, off) in std::mem::take(&mut events.open_offs) {
@@ -189,7 +188,7 @@ fn close_offs(events: &mut Events, raw: &mut RawTrace) {
     }
 }
 
-/// Two strands of one thread at one time; one of no length overlaps nothing.
+/// Reports strands of one thread that overlap. A strand of no length overlaps nothing.
 fn overlaps(events: &Events, raw: &RawTrace, faults: &mut Faults) {
     if faults.count > 0 {
         return;
@@ -220,7 +219,7 @@ fn overlaps(events: &Events, raw: &RawTrace, faults: &mut Faults) {
     }
 }
 
-/// A builder's fault with its line.
+/// Adds the line to a builder's fault.
 fn place(events: &Events, found: Fault) -> Error {
     let strand = |s: u32| {
         events

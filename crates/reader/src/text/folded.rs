@@ -7,10 +7,10 @@ use workspan_dag::Error;
 use workspan_dag::NONE;
 use workspan_dag::folded::{Folded, FoldedSite};
 
-/// Most points of an envelope.
-const MOST_POINTS: usize = 8;
-/// Most items of `lengths`: a task takes fewer than 2^64 ticks.
-const MOST_LENGTHS: usize = 64;
+/// The largest number of points of an envelope.
+const MAX_POINTS: usize = 8;
+/// The largest number of items of `lengths`: a task takes fewer than 2^64 ticks.
+const MAX_LENGTHS: usize = 64;
 
 /// Reads the record of a `folded` line.
 pub(super) fn read(line: &Line<'_>, places: &mut Places) -> Result<Folded, Error> {
@@ -51,18 +51,18 @@ pub(super) fn read(line: &Line<'_>, places: &mut Places) -> Result<Folded, Error
             }
         }
     }
-    if fold.envelope.len() > MOST_POINTS {
+    if fold.envelope.len() > MAX_POINTS {
         return line.fail(format!(
-            "`envelope` has {} points; expected at most {MOST_POINTS}",
+            "`envelope` has {} points; expected at most {MAX_POINTS}",
             fold.envelope.len()
         ));
     }
     for value in line.list("sites")? {
         let site = line.inner(value, "sites")?;
         let lengths = site.wholes("lengths")?;
-        if lengths.len() > MOST_LENGTHS {
+        if lengths.len() > MAX_LENGTHS {
             return site.fail(format!(
-                "`lengths` has {} items; expected at most {MOST_LENGTHS}",
+                "`lengths` has {} items; expected at most {MAX_LENGTHS}",
                 lengths.len()
             ));
         }

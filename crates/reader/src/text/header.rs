@@ -6,7 +6,7 @@ use workspan_dag::meta::{Meta, Steals, TimeUnit, UnreadPart};
 use workspan_dag::processes::{Process, Processes, ThreadOfProcess};
 use workspan_dag::{Error, NONE, RunFacts};
 
-/// Words of `time_unit`, in the order of [`TimeUnit`].
+/// The words of `time_unit`, in the order of [`TimeUnit`].
 pub(super) const UNITS: [(&str, TimeUnit, u64); 4] = [
     ("ns", TimeUnit::Ns, 1_000_000_000),
     ("us", TimeUnit::Us, 1_000_000),
@@ -87,7 +87,7 @@ pub(super) fn read(line: &mut Line<'_>) -> Result<Meta, Error> {
     })
 }
 
-/// The processes of a run of several.
+/// The processes of a run of several processes.
 fn processes(line: &Line<'_>) -> Result<Processes, Error> {
     let mut processes = Processes::default();
     if line.given("processes").is_none() {
@@ -124,7 +124,7 @@ fn processes(line: &Line<'_>) -> Result<Processes, Error> {
     Ok(processes)
 }
 
-/// What the recorded trace that was exported had lost.
+/// The lost parts of the recorded trace that was exported.
 fn unread(line: &Line<'_>) -> Result<Option<UnreadPart>, Error> {
     let Some(value) = line.given("unread") else {
         return Ok(None);

@@ -1,22 +1,22 @@
-//! One line's keys, taken with their types checked; errors name line, task, key, what was found and
-//! what was expected.
+//! The keys of one line, read with type checks. Errors name line, task, key, the value found and
+//! the expected one.
 
 use std::borrow::Cow;
 
 use super::value::{Quoted, Value};
 use workspan_dag::Error;
 
-/// Largest time: 2^63 − 1.
+/// The largest time: 2^63 − 1.
 pub(super) const MAX_TIME: u64 = i64::MAX as u64;
 
-/// A JSON object with its place.
+/// A JSON object with its position.
 pub(super) struct Line<'a> {
     fields: Vec<(Cow<'a, str>, Value<'a>)>,
-    /// 1-based.
+    /// The line number, from 1.
     pub number: usize,
-    /// What it is, as errors call it: the event, or `header`.
+    /// The object's name in errors: the event, or `header`.
     pub name: String,
-    /// The task it is about, once known.
+    /// The task that it is about, once known.
     pub task: Option<u64>,
 }
 
@@ -45,12 +45,12 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The line's error.
+    /// Returns an error of the line.
     pub(super) fn fail<T>(&self, what: impl AsRef<str>) -> Result<T, Error> {
         Err(fault(self.number, self.task, what))
     }
 
-    /// The value of a key; of a key told twice the later one.
+    /// The value of a key; the last one if the key is repeated.
     pub(super) fn get(&self, key: &str) -> Option<&Value<'a>> {
         self.fields.iter().rev().find(|f| f.0 == key).map(|f| &f.1)
     }
@@ -92,7 +92,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// `key` as a time.
+    /// The value of `key` as a time.
     pub(super) fn time(&self, key: &str) -> Result<u64, Error> {
         match self.get(key) {
             Some(&Value::Whole(n)) if n <= MAX_TIME => Ok(n),
@@ -115,7 +115,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// One of a few words: its index.
+    /// The value of a key that has one of these words: the word's index.
     pub(super) fn word(&self, key: &str, words: &[&str]) -> Result<usize, Error> {
         let found = self.get(key);
         let index = match found {
@@ -131,7 +131,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// False when absent.
+    /// A flag; false if absent.
     pub(super) fn flag(&self, key: &str) -> Result<bool, Error> {
         match self.given(key) {
             None => Ok(false),
@@ -140,7 +140,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// A number, not negative.
+    /// A number that is not negative.
     pub(super) fn number(&self, key: &str) -> Result<f64, Error> {
         match self.get(key) {
             Some(&Value::Whole(n)) => Ok(n as f64),
@@ -170,7 +170,7 @@ impl<'a> Line<'a> {
         list.iter().map(whole).collect()
     }
 
-    /// An object with whole numbers; empty when absent.
+    /// An object with whole numbers; empty if absent.
     pub(super) fn whole_map(&self, key: &str) -> Result<Vec<(&str, u64)>, Error> {
         let fields = match self.given(key) {
             None => return Ok(Vec::new()),
@@ -199,7 +199,7 @@ impl<'a> Line<'a> {
         Ok(out)
     }
 
-    /// An object inside this line, for its own keys.
+    /// An object inside this line, with its own keys.
     pub(super) fn inner(&self, value: &Value<'a>, name: &str) -> Result<Line<'a>, Error> {
         match value {
             Value::Object(fields) => Ok(Line {

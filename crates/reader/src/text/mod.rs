@@ -1,25 +1,25 @@
 //! Text traces, version 1 (TEXT_TRACE.md): JSON Lines in and out.
 //!
-//! [`read`] checks everything the format asks for and names line, task and what was expected.
-//! [`write()`] writes a trace that reads back to the same [`Dag`]. To hold what a recorded trace
-//! knows, the exporter uses keys of its own, which other readers ignore:
+//! [`read`] checks everything that the format requires, and its errors name line, task and what was
+//! expected. [`write()`] writes a trace that reads back to the same [`Dag`]. To preserve all data
+//! of a recorded trace, the exporter uses additional keys, which other readers ignore:
 //!
 //! * header: `cpus`, `recorded`, `facts` (a list of `{"key":…,"value":…}`), `warnings` (a list of
-//!   texts), and `places` when labels alone don't tell positions apart: a list of `{"label":…}`
+//!   texts), and `places` if labels alone do not distinguish positions: a list of `{"label":…}`
 //!   with `file`, `line`, `function`, `primitive`, `source`, `told_by` where known, the root's
-//!   first. Places are then named by index where their label is not enough: `site_place` beside
-//!   `site`, `at_place` beside `at`.
+//!   first. Places are then named by index if their label is ambiguous: `site_place` beside `site`,
+//!   `at_place` beside `at`.
 //! * `"scope":null` in a `create`: in no scope, though the task has one open. `"victim":null` and
 //!   `"task":null` in a `steal`: unknown.
 //! * `"keep":true` in a `resume` after a create: a strand of no length that is not merged into the
-//!   one before (as it comes of a repaired trace).
-//! * a `folded` line (MODEL.md §7) stands inside an open strand and says that this strand stands
-//!   for a whole subtree: `t`, `w`, `task`; `work`, `span`, `ready_integral` in ticks; `envelope`,
-//!   a list of `[path weight, burdened edges on it]`; `tasks`, `spawns`, `syncs`, `strands`,
-//!   `levels`; `probes` and `between` in ticks, each 0 when left out; `sites`, a list of
+//!   one before (as it results from a repaired trace).
+//! * a `folded` line (MODEL.md §7) is inside an open strand and says that this strand stands for a
+//!   whole subtree: `t`, `w`, `task`; `work`, `span`, `ready_integral` in ticks; `envelope`, a list
+//!   of `[path weight, burdened edges on it]`; `tasks`, `spawns`, `syncs`, `strands`, `levels`;
+//!   `probes` and `between` in ticks, each 0 if left out; `sites`, a list of
 //!   `{"site":…,"count":…,"work":…,"span":…, "critical_work":…,"lengths":[…]}`; `blocks`, a list of
 //!   `[from, to, work]`, each position a label, an index into the header's `places` (0 is always
-//!   the root), or null when unknown.
+//!   the root), or null if unknown.
 
 mod events;
 mod finish;
@@ -36,14 +36,14 @@ use crate::open::OpenOptions;
 use workspan_dag::Dag;
 use workspan_dag::Error;
 
-/// What some editors put before text in UTF-8.
+/// The mark that some editors put before UTF-8 text.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Whether the beginning of a text trace can be one: its first line, once that is whole, is a
-/// header.
+/// Checks that the bytes can be the beginning of a text trace: the first line, once it is complete,
+/// must be a header.
 ///
 /// # Errors
-/// As [`read`] has of the header.
+/// The errors of [`read`] for the header.
 pub(crate) fn begin(bytes: &[u8]) -> Result<(), Error> {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     match bytes.iter().position(|&b| b == b'\n') {
@@ -63,16 +63,16 @@ pub fn read(bytes: &[u8]) -> Result<Dag, Error> {
 /// [`read`] for a `&str`.
 ///
 /// # Errors
-/// As [`read`].
+/// The same as for [`read`].
 pub fn read_str(text: &str) -> Result<Dag, Error> {
     read(text.as_bytes())
 }
 
-/// [`read`]; with [`OpenOptions::allow_truncated`] the lines before the first bad one are read,
-/// what they leave open is closed, and a warning says so.
+/// Like [`read`]. With [`OpenOptions::allow_truncated`], the lines before the first bad one are
+/// read, open items are closed, and a warning says so.
 ///
 /// # Errors
-/// As [`read`]; with `allow_truncated` only a bad header or a trace without any task.
+/// The same as for [`read`]; with `allow_truncated` only a bad header or a trace without any task.
 pub fn read_with(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let mut lines = bytes.split(|&b| b == b'\n').zip(1..);

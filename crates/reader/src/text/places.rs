@@ -6,7 +6,7 @@ use super::line::Line;
 use workspan_dag::Error;
 use workspan_dag::{Dag, NONE, Place, ROOT_PLACE, THREAD_PRIMITIVE, ToldBy};
 
-/// The place of root tasks when the trace says nothing else of it.
+/// The place of root tasks if the trace does not specify it.
 pub(super) fn root_place() -> Place {
     Place {
         label: "root".into(),
@@ -14,7 +14,7 @@ pub(super) fn root_place() -> Place {
     }
 }
 
-/// Who told of a place of the header's table, where it says.
+/// How a place of the header's table is known, if the table says so.
 fn told_by(place: &Line<'_>) -> Result<Option<ToldBy>, Error> {
     if place.given("told_by").is_none() {
         return Ok(None);
@@ -23,7 +23,7 @@ fn told_by(place: &Line<'_>) -> Result<Option<ToldBy>, Error> {
     Ok(ToldBy::ALL.get(word).copied())
 }
 
-/// The place a label stands for: `file:line` is taken apart, anything else is a label only.
+/// The place that a label stands for: `file:line` is split, anything else is only a label.
 pub(super) fn place_of_label(label: &str) -> Place {
     let position = label.rsplit_once(':').and_then(|(file, line)| {
         let digits = !file.is_empty() && line.bytes().all(|b| b.is_ascii_digit());
@@ -37,23 +37,23 @@ pub(super) fn place_of_label(label: &str) -> Place {
     }
 }
 
-/// The places told of, by label.
+/// The places found so far, by label.
 pub(super) struct Places {
     pub list: Vec<Place>,
     by_label: HashMap<String, u32>,
-    /// The header holds the table, so its order stands.
+    /// Whether the header has the table, so that its order is kept.
     given: bool,
 }
 
 impl Places {
-    /// The tasks created at that place are threads.
+    /// Marks the tasks created at that place as threads.
     pub fn is_of_threads(&mut self, place: u32) {
         if let Some(place) = self.list.get_mut(place as usize) {
             place.primitive = Some(THREAD_PRIMITIVE.to_owned());
         }
     }
 
-    /// From the header's `places`, if there.
+    /// Created from the header's `places`, if there are any.
     pub(super) fn new(header: &Line<'_>) -> Result<Places, Error> {
         let mut out = Places {
             list: vec![root_place()],
@@ -107,8 +107,8 @@ impl Places {
         place
     }
 
-    /// The place a line names: by index under `index_key` when its label is not enough, else by
-    /// label under `key`.
+    /// The place that a line names: by index under `index_key` if its label is ambiguous, otherwise
+    /// by label under `key`.
     pub(super) fn named(
         &mut self,
         line: &Line<'_>,
@@ -134,7 +134,7 @@ impl Places {
         }
     }
 
-    /// Puts the places of a finished DAG in an order that does not depend on that of the lines,
+    /// Puts the places of a finished DAG in an order that is independent of the order of the lines,
     /// unless the header gave one.
     pub(super) fn settle(&self, dag: &mut Dag) {
         if self.given {
@@ -183,7 +183,7 @@ impl Places {
     }
 }
 
-/// Which places anything in the DAG stands at; the root's always counts.
+/// Which places are used in the DAG; the root's always counts.
 pub(super) fn used_places(dag: &Dag) -> Vec<bool> {
     let mut used = vec![false; dag.places.len()];
     used[ROOT_PLACE as usize] = true;

@@ -1,4 +1,4 @@
-//! One JSON value of a line, borrowed from the file where it can be.
+//! One JSON value of a line, borrowed from the file if possible.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,7 +18,7 @@ pub(super) enum Value<'a> {
 }
 
 impl fmt::Display for Value<'_> {
-    /// As errors show it: scalars as written, short.
+    /// Formats a value for errors: scalars as written, shortened.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Null => f.write_str("null"),
@@ -32,8 +32,8 @@ impl fmt::Display for Value<'_> {
     }
 }
 
-/// A text of the file as errors show it: quoted, with marks for what can't be printed, and no more
-/// of it than its beginning.
+/// A text of the file for errors: quoted, with escapes for unprintable characters, and shortened to
+/// its beginning.
 pub(super) struct Quoted<'a>(pub(super) &'a str);
 
 impl fmt::Display for Quoted<'_> {
@@ -96,7 +96,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 }
 
-/// A key, borrowed where it has no escapes.
+/// A key, borrowed if it has no escapes.
 struct Key<'a>(Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Key<'de> {

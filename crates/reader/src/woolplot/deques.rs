@@ -1,4 +1,4 @@
-//! Which spawn each steal took: the deques of all workers, replayed in the order of time.
+//! Finds which spawn each steal took, by replaying the deques of all workers in time order.
 
 use std::collections::BTreeMap;
 
@@ -7,24 +7,24 @@ use workspan_dag::{NONE, Place, ROOT_PLACE, Steal, TaskKind, ThreadEvent};
 
 use super::log::{Kind, Log};
 
-/// What an event does to the tasks that are known.
+/// The effect of an event on the known tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Nothing.
+    /// No effect.
     None,
-    /// Spawns a task that nobody stole.
+    /// Spawns a task that was not stolen.
     Inlined,
-    /// Spawns this task, which is stolen.
+    /// Spawns this task, which was stolen.
     Creates(u32),
     /// Begins this task, which was stolen.
     Begins(u32),
     /// Ends the task that was stolen last.
     Ends,
-    /// Syncs with a task that ran inside.
+    /// Syncs with a task that ran inside of the strand.
     Syncs,
     /// Waits for this task.
     WaitsFor(u32),
-    /// The task waits from here on, for what the sync before said.
+    /// The task waits from here on, as the sync before says.
     Stops,
     /// Goes on after a wait.
     Resumes,
@@ -36,7 +36,7 @@ struct Entry {
     event: usize,
     /// The task, once it was stolen.
     task: Option<u32>,
-    /// Somebody waits for it already.
+    /// Whether a task waits for it already.
     waited: bool,
 }
 
@@ -44,19 +44,20 @@ struct Entry {
 #[derive(Default)]
 struct Deque {
     entries: Vec<Entry>,
-    /// Those before were stolen.
+    /// The number of entries at the front that were stolen.
     stolen: usize,
-    /// The victim of the last attempt.
+    /// The time and victim of the last attempt.
     victim: Option<(u64, u32)>,
     /// Tasks that were stolen and have not ended.
     running: Vec<u32>,
     /// Waits that are not over.
     waiting: u32,
-    /// The last event was a sync with a stolen task.
+    /// Whether the last event was a sync with a stolen task.
     joins: bool,
 }
 
-/// The role of each event of the log. Tells the root, the stolen tasks, and steals and attempts.
+/// The role of each event of the log. Adds the root, the stolen tasks, and steals and attempts to
+/// the trace.
 pub(super) fn match_steals(log: &Log, raw: &mut RawTrace) -> Vec<Role> {
     raw.tasks.push(RawTask {
         number: 0,
@@ -74,7 +75,7 @@ pub(super) fn match_steals(log: &Log, raw: &mut RawTrace) -> Vec<Role> {
     for i in order {
         let event = log.events[i];
         let deque = deques.entry(event.worker).or_default();
-        // The main task runs on worker 0; others have nothing to run before a steal.
+        // The main task runs on worker 0; other workers run nothing before a steal.
         let runs = event.worker == 0 || !deque.running.is_empty();
         let joins = std::mem::take(&mut deque.joins);
         roles[i] = match event.kind {
@@ -104,7 +105,7 @@ pub(super) fn match_steals(log: &Log, raw: &mut RawTrace) -> Vec<Role> {
                 roles[spawn] = Role::Creates(task);
                 raw.tasks.push(RawTask {
                     number: spawn as u64 + 1,
-                    // Set where the spawner is told.
+                    // Set when the spawner is added.
                     parent: 0,
                     kind: TaskKind::Deferred,
                     site: names.get(&spawn).copied().unwrap_or(1),
@@ -158,7 +159,7 @@ pub(super) fn match_steals(log: &Log, raw: &mut RawTrace) -> Vec<Role> {
             },
             Kind::Wait => {
                 deque.waiting += 1;
-                // Logged before its sync, it is the wait itself.
+                // If it is logged before its sync, it is the wait itself.
                 let youngest = deque.entries.last_mut().filter(|entry| !entry.waited);
                 match youngest {
                     _ if joins => Role::Stops,
@@ -198,8 +199,8 @@ pub(super) fn match_steals(log: &Log, raw: &mut RawTrace) -> Vec<Role> {
     roles
 }
 
-/// The places of spawns by their event. The names of a worker's spawns are in the order of its
-/// spawn events; place 1 is for those without.
+/// The places of spawns, by event. The names of a worker's spawns are in the order of its spawn
+/// events; place 1 is for spawns without a name.
 fn names(log: &Log, raw: &mut RawTrace) -> BTreeMap<usize, u32> {
     raw.places.push(Place {
         label: "?".into(),

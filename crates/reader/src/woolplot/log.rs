@@ -19,24 +19,24 @@ pub(super) const COLUMNS: [&str; 9] = [
     "leaps",
     "spins",
 ];
-/// Largest time: 2^63 - 1.
+/// The largest time: 2^63 - 1.
 const MAX_TIME: u64 = i64::MAX as u64;
 
-/// True for the beginning of a log.
+/// Whether the bytes begin like a log.
 pub(super) fn begins(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().starts_with(FIRST_LINE)
 }
 
-/// What an event tells.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A steal or leapfrog succeeded.
     Stolen,
-    /// The stolen task is done.
+    /// The stolen task has ended.
     Done,
     /// A sync waits for a stolen task.
     Wait,
-    /// That is over.
+    /// The wait is over.
     Joined,
     Spawn,
     Sync,
@@ -67,7 +67,7 @@ pub(super) struct Spawn {
 
 #[derive(Debug, Clone)]
 pub(super) struct TableRow {
-    /// `None` for the sums.
+    /// The worker; `None` for the sums.
     pub worker: Option<u32>,
     pub counts: Vec<u64>,
 }
@@ -81,7 +81,7 @@ pub(super) struct Log {
     pub steals: Vec<Mark>,
     pub leaps: Vec<Mark>,
     pub spawns: Vec<Spawn>,
-    /// By worker in the order of time; of all workers in that of the file.
+    /// Events by worker, in time order. The events of all workers are in the order of the file.
     pub events: Vec<Event>,
     /// (time, worker, load from 0 to 1).
     pub loads: Vec<(u64, u32, f64)>,
@@ -124,7 +124,7 @@ impl Line<'_> {
     }
 }
 
-/// The beginning of a text, for an error.
+/// The beginning of a text, for error messages.
 fn shown(text: &str) -> String {
     text.trim()
         .chars()
@@ -221,7 +221,7 @@ impl Log {
                     Some(first) if first.starts_with(|c: char| c.is_ascii_digit() || c == '[') => {
                         self.entry(line, *block)?;
                     }
-                    // Words of Wool's own: the head of its table, how clocks were corrected.
+                    // Wool's own lines: the heading of its table, the correction of clocks.
                     _ => *block = Block::Other,
                 }
             }
@@ -337,9 +337,8 @@ impl Log {
         Ok(())
     }
 
-    /// Counts all times from the start of the main task. Events have a clock of their own, which
-    /// meets the other at the first spawn, and where no spawn was logged with its name at the first
-    /// event.
+    /// Counts all times from the start of the main task. Events have a clock of their own. The two
+    /// clocks meet at the first spawn, or at the first event if no spawn was logged with its name.
     pub(super) fn align(&mut self) {
         let start = self.start;
         let first_event = {
@@ -356,7 +355,7 @@ impl Log {
         };
         if let Some((event, at)) = first_event {
             for e in &mut self.events {
-                // What came before the main task did so at its start.
+                // Events before the main task count as being at its start.
                 e.t = (e.t.saturating_add(at)).saturating_sub(event).min(MAX_TIME);
             }
         }

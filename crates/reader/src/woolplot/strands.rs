@@ -1,4 +1,4 @@
-//! The strands of the main task and of those that were stolen, worker by worker.
+//! The strands of the main task and of stolen tasks, worker by worker.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use super::log::{Kind, Log};
 /// A task on a worker's stack.
 struct Frame {
     task: u32,
-    /// Start of the open strand; `None` in a wait.
+    /// The start of the open strand; `None` during a wait.
     open: Option<u64>,
-    /// Spawns and syncs of tasks that ran inside of it.
+    /// The number of spawns and syncs of tasks that ran inside of it.
     spawns: u64,
     syncs: u64,
 }
@@ -29,7 +29,7 @@ impl Frame {
         }
     }
 
-    /// Ends the open strand at `t`; a wait that nothing ended is over where the task goes on.
+    /// Ends the open strand at `t`. A wait without an end is over where the task goes on.
     fn close(&mut self, raw: &mut RawTrace, worker: u32, t: u64, end_op: RawEnd) {
         let start = self.open.take().unwrap_or(t);
         let strand = raw.strands.len() as u32;
@@ -66,7 +66,7 @@ impl Frame {
     }
 }
 
-/// Tells them; `roles` are those of the log's events.
+/// Adds the strands to the trace. `roles` are those of the log's events.
 pub(super) fn strands(log: &Log, roles: &[Role], raw: &mut RawTrace) {
     let mut root = Frame::new(0, 0);
     if log.events.is_empty() {
@@ -110,7 +110,7 @@ pub(super) fn strands(log: &Log, roles: &[Role], raw: &mut RawTrace) {
             }
         }
     }
-    // What the log has no end of ends with it.
+    // Tasks without an end in the log end with it.
     for (&worker, stack) in &mut stacks {
         for frame in stack.iter_mut().rev() {
             frame.close(raw, worker, log.end, RawEnd::End);

@@ -1,4 +1,5 @@
-//! What is allocated while a file is read: it has to stay in proportion to the file.
+//! Measures the memory allocated while a file is read, which must be proportional to the file's
+//! size.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -6,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-/// The system's allocator, counting.
+/// The system's allocator, with counters.
 struct Counting;
 
 #[global_allocator]
@@ -17,17 +18,17 @@ fn grown(by: usize) {
     PEAK.fetch_max(live, Relaxed);
 }
 
-// SAFETY: every call is the system allocator's; only counts are added.
+// SAFETY: every call goes to the system allocator; only counters are added.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grown(layout.size());
-        // SAFETY: the caller's layout.
+        // SAFETY: the caller passes a valid layout.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         grown(layout.size());
-        // SAFETY: the caller's layout.
+        // SAFETY: the caller passes a valid layout.
         unsafe { System.alloc_zeroed(layout) }
     }
 
@@ -38,24 +39,24 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Both are there while it is copied.
+        // The old and the new block exist while the contents are copied.
         grown(size);
         LIVE.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: as for `dealloc`.
+        // SAFETY: the caller got `at` from the system allocator, with this layout.
         unsafe { System.realloc(at, layout, size) }
     }
 }
 
-/// What may be allocated at once for any input: tables, buffers and the figures of a report.
+/// The memory allowed at once for any input, in bytes: tables, buffers and the figures of a report.
 const BASE: usize = 8 << 20;
-/// What may be allocated besides for each byte of the input. The shortest record has one byte, and
-/// stands for a strand, its task and what a report knows of both.
+/// The additional memory allowed for each byte of the input. The shortest record has one byte, and
+/// stands for a strand, its task and a report's data about both.
 const FOR_EACH_BYTE: usize = 2 << 10;
 
 /// Runs `read`, whose input has `length` bytes.
 ///
 /// # Panics
-/// When it had more allocated at one moment than goes with such an input.
+/// If more memory was allocated at any moment than is allowed for such an input.
 pub fn within<T>(length: usize, read: impl FnOnce() -> T) -> T {
     let before = LIVE.load(Relaxed);
     PEAK.store(before, Relaxed);

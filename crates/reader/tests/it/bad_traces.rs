@@ -4,8 +4,8 @@ use workspan_reader::text;
 
 const HEADER: &str = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child"}"#;
 
-/// The message for the lines after a header; a line in the table is `ev task t w rest-of-keys`, or
-/// JSON as it stands.
+/// The error message for these lines after a header. A line in the table is `ev task t w
+/// rest-of-keys`, or plain JSON.
 fn message(lines: &str) -> String {
     let mut trace = String::from(HEADER);
     for line in lines.lines().map(str::trim).filter(|l| !l.is_empty()) {
@@ -29,7 +29,7 @@ fn json(line: &str) -> String {
     }
 }
 
-/// What is wrong, the lines (the first is line 2 of the file), the message.
+/// The error, the lines (the first is line 2 of the file), and the message.
 const TABLE: &[(&str, &str, &str)] = &[
     (
         "unknown ev",

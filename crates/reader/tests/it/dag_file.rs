@@ -1,4 +1,4 @@
-//! Makes files of DAG Recorder byte by byte, from tables that tests fill by hand.
+//! Builds DAG Recorder files byte by byte, from tables in the tests.
 
 /// Kinds of nodes in the file.
 pub const CREATE: i32 = 0;
@@ -8,20 +8,20 @@ pub const END: i32 = 3;
 pub const SECTION: i32 = 4;
 pub const TASK: i32 = 5;
 
-/// A node; what is left at its default is 0 in the file.
+/// A node. Fields with their default value are 0 in the file.
 #[derive(Debug, Clone, Default)]
 pub struct Node {
     pub kind: i32,
     pub time: (i64, i64),
-    /// Of the first interval, and of all inside (-1: several).
+    /// The worker of the first interval, and the worker of everything inside (-1: several).
     pub worker: (i32, i32),
-    /// Line of `a.c` at which it starts, and ends.
+    /// The lines of `a.c` at which it starts and ends.
     pub lines: (i64, i64),
     /// Distances to the first child and past the last.
     pub children: (i64, i64),
-    /// Work and span, where they are not the length.
+    /// Work and span, if they differ from the length.
     pub inside: Option<(i64, i64)>,
-    /// When it became ready, and ticks that intervals inside stood ready.
+    /// The time at which it became ready, and the ticks for which intervals inside were ready.
     pub ready: (i64, i64),
     /// Intervals inside, by kind.
     pub intervals: [i64; 4],
@@ -82,7 +82,7 @@ pub fn file(workers: i64, nodes: &[Node], edges: &[(i32, i64, i64)]) -> Vec<u8> 
         out.extend(from.to_le_bytes());
         out.extend(to.to_le_bytes());
     }
-    // One name, at 0, and two pointers that mean nothing here.
+    // One name, at 0, and two pointers without meaning here.
     for n in [1, 32 + 8 + 4, 7, 7, 0] {
         out.extend(i64::to_le_bytes(n));
     }
@@ -91,7 +91,7 @@ pub fn file(workers: i64, nodes: &[Node], edges: &[(i32, i64, i64)]) -> Vec<u8> 
 }
 
 /// A root on worker 0 that does something else, creates a task that worker 1 runs, waits for it,
-/// and ends: an edge of each kind.
+/// and ends: one edge of each kind.
 pub fn one_child() -> Vec<Node> {
     vec![
         parent(TASK, (0, 25), 0, (1, 4)),
@@ -111,7 +111,8 @@ pub fn one_child() -> Vec<Node> {
 /// The edges of [`one_child`].
 pub const EDGES: [(i32, i64, i64); 5] = [(4, 1, 4), (1, 4, 7), (2, 4, 5), (3, 5, 3), (0, 7, 3)];
 
-/// The same, with the child folded: a task inside it, of 24 - 17 = 7 ticks of work on a path of 5.
+/// [`one_child`] with the child folded: a task inside it, with 24 - 17 = 7 ticks of work on a path
+/// of 5.
 pub fn folded_child() -> Vec<Node> {
     let mut nodes = one_child();
     nodes.pop();

@@ -118,7 +118,7 @@ fn damage_is_told_with_its_place() {
         let told = error(&whole[..length]);
         assert!(told.starts_with("a.dag: "), "{length}: {told}");
     }
-    // 45 bytes of the first line and 32 of numbers before the nodes.
+    // The first line (45 bytes) and the numbers (32 bytes) come before the nodes.
     let at = |node: usize| 45 + 32 + 432 * node;
     let with = |change: &dyn Fn(&mut Vec<Node>)| {
         let mut nodes = one_child();

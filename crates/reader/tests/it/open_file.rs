@@ -1,4 +1,4 @@
-//! Opening files: what is no trace, and what is left of a damaged one.
+//! Opening files: invalid files, and the intact part of a damaged one.
 
 use std::fs;
 use std::path::Path;
@@ -117,7 +117,7 @@ fn every_prefix_with_a_task_in_it_is_read() {
     }
 }
 
-/// Times up to 2^63 − 1 and beyond 2^64 in the sum.
+/// Times up to 2^63 − 1, whose sum exceeds 2^64.
 #[test]
 fn the_largest_times_fit() {
     let max = i64::MAX as u64;

@@ -1,4 +1,4 @@
-//! What otf2-print prints of an archive, and damage in it.
+//! The output of otf2-print for an archive, and damage in it.
 
 use std::path::Path;
 
@@ -7,9 +7,9 @@ use workspan_reader::OpenOptions;
 use workspan_reader::formats::{CANNOT_TELL_KEY, FORMAT_KEY};
 use workspan_reader::open::read;
 
-/// Printed by otf2-print 3.0.2 of an archive that was written with OTF2's own library: a region of
-/// two threads, two tasks of the first, of which the second thread takes one, which creates one
-/// more. Its date and identifier are changed.
+/// The output of otf2-print 3.0.2 for an archive that was written with OTF2's own library: a region
+/// of two threads, with two tasks created on the first thread. The second thread takes one of them,
+/// which creates one more. Its date and identifier are changed.
 pub const TEXT: &str = include_str!("otf2_print.txt");
 
 fn opened(text: &str) -> Dag {
@@ -42,7 +42,7 @@ fn tasks_strands_and_names_are_those_of_the_archive() {
     assert_eq!([site(3), site(4), site(5)], ["fib.c:12"; 3]);
     let strands = dag.strands.start.iter().zip(&dag.strands.end);
     let work: u64 = strands.map(|(start, end)| end - start).sum();
-    // The first task on thread 1 until it creates, until it waits and after that; the one inside;
+    // The first task on thread 1 until it creates, until it waits, and after that; the one inside;
     // the other on thread 0; the implicit tasks and the main one.
     let first = (70 - 45) + (81 - 72) + (121 - 96);
     let implicit = (30 - 20) + (40 - 33) + (50 - 43) + (140 - 130) + (26 - 25);

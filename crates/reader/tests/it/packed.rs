@@ -48,7 +48,7 @@ fn damage_and_what_unpacks_without_end_are_refused() {
             allow_truncated: true,
             ..OpenOptions::default()
         };
-        // What there is of it, or a message; never a panic.
+        // The part before the cut, or an error; never a panic.
         let _ = read(&whole[..cut], &allowed);
     }
     let zeros = packed(&[TEXT.as_bytes(), &vec![b' '; 1 << 25]].concat());

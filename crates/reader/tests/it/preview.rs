@@ -1,4 +1,4 @@
-//! The preview of a recorded trace tells the same as the strands of its DAG, added up.
+//! The preview of a recorded trace agrees with the sums over its DAG's strands.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ fn previewed(file: &File) -> Preview {
     preview(&file.bytes(), &OpenOptions::default()).unwrap()
 }
 
-/// What the strands of a DAG add up to: (thread, bin) → busy ticks, and ticks by site.
+/// Sums over the strands of a DAG: (thread, bin) → busy ticks, and ticks by site.
 type Sums = BTreeMap<(u32, u64), (u64, BTreeMap<u32, u64>)>;
 
 fn sums(dag: &Dag, begin: u64, level: u32) -> Sums {
@@ -59,7 +59,7 @@ fn compare(file: &File) {
     assert!(expected.is_empty(), "{expected:?}");
 }
 
-/// A worker that joins, and a thief that takes some of what it could have run itself.
+/// A worker that joins, and a thief that takes some tasks that the worker could have run itself.
 struct Run {
     dice: Dice,
     now: u64,
@@ -134,7 +134,7 @@ fn random_joins_add_up() {
         compare(&file);
         *levels.entry(previewed(&file).level).or_default() += 1;
     }
-    // Short runs tick by tick, long ones in bins that hold several strands.
+    // Short runs have a bin per tick, long ones bins with several strands.
     assert!(levels.contains_key(&0), "{levels:?}");
     assert!(levels.keys().any(|&level| level > 2), "{levels:?}");
 }
@@ -156,7 +156,8 @@ fn a_killed_program_and_one_without_pools_add_up() {
     }
 }
 
-/// Which site's a task is that stopped on another thread the preview does not know, but it runs.
+/// The preview does not know the site of a task that stopped on another thread, but counts it as
+/// running.
 #[test]
 fn what_goes_on_elsewhere_is_busy() {
     let file = File::new(installed(), Some(100));
@@ -182,7 +183,7 @@ fn a_damaged_file_is_no_worse_than_for_the_reader() {
         for allow_truncated in [false, true] {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0x5a;
-            // Neither may panic, nor take long; what they say may differ.
+            // Neither may panic or take long; their results may differ.
             let _ = preview(
                 &damaged,
                 &OpenOptions {
@@ -196,8 +197,8 @@ fn a_damaged_file_is_no_worse_than_for_the_reader() {
 
 #[test]
 fn tasks_behind_a_folded_part_keep_their_sites() {
-    // Two tasks of one site are folded, and a third of another begins by its name, which counts
-    // them.
+    // Two tasks of one site are folded. A third one of another site begins by its name, which
+    // counts the folded ones.
     let mut main = lane(&[(0, Kind::Root, &[]), (10, Kind::Create, &[1, 1])]);
     main.at(20, Kind::Wait, &[0, 0]);
     main.at(20, Kind::Skip, &[2, 1]);

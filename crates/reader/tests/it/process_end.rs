@@ -1,6 +1,5 @@
-//! A pool's threads record beyond the process's end. Every reader leaves that out, and nothing
-//! else: times off the CPU stand behind a thread's own records and count as far as they lie before
-//! the end.
+//! A pool's threads record beyond the process's end. Every reader drops these records, and nothing
+//! else: off-CPU times follow a thread's own records and count as far as they are before the end.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -101,7 +100,7 @@ fn a_part_of_the_run_that_ends_with_it_is_the_same() {
 
 #[test]
 fn the_sketch_counts_a_strand_once() {
-    // The main thread's task is open when its times off the CPU are told.
+    // The main thread's task is still open where its off-CPU times begin.
     let [mut main, first, thief] = installed();
     main.bytes.truncate(main.bytes.len() - 2);
     let mut file = File::new([main, first, thief], Some(100));
@@ -125,7 +124,7 @@ fn the_sketch_counts_a_strand_once() {
 #[test]
 fn behind_damage_times_off_the_cpu_are_read_still() {
     let mut file = run();
-    // Thread 1 goes on with a byte that is no record.
+    // Thread 1 continues with a byte that is not a record.
     file.lanes[1].bytes.push(30);
     let bytes = file.bytes();
     let options = OpenOptions {

@@ -1,4 +1,4 @@
-//! Runs of several processes: one clock, one table of places, and who waited for whom.
+//! Runs of several processes: one clock, one table of places, and which rank waited for which.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,7 +11,7 @@ use workspan_trace::bundle;
 use workspan_trace::entry::{CallRole, RankCall};
 use workspan_trace::wire::{Kind, primitive};
 
-/// A process with a task of the first site and a task of the second one, from one tick to another.
+/// A process with a task of the first site and a task of the second one, between these ticks.
 fn process(from: u64, to: u64, rank: &'static str, calls: &[RankCall]) -> File {
     let main = lane(&[
         (from, Kind::Root, &[]),
@@ -42,7 +42,7 @@ fn call(role: CallRole, begin: u64, ticks: u64) -> RankCall {
     RankCall {
         begin,
         ticks,
-        // A barrier, as they all are of one function.
+        // A barrier; all calls use the same function.
         function: 18,
         role,
         group: 5,
@@ -82,7 +82,7 @@ fn processes_are_one_run_on_one_clock() {
         .iter()
         .map(|p| (p.rank, p.from, p.to))
         .collect();
-    // By rank, and from the first one's begin.
+    // In order of rank, counted from the first one's beginning.
     assert_eq!(told, [(Some(0), 0, 99_000), (Some(1), 49_000, 89_000)]);
     assert_eq!((dag.meta.workers, dag.meta.threads), (2, 2));
     assert_eq!(dag.meta.thread_names, ["rank 0", "rank 1"]);
@@ -132,7 +132,7 @@ fn whoever_comes_last_to_a_barrier_is_waited_for() {
         ]
     );
     assert_eq!(dag.handoffs.list.len(), 2);
-    // The rest of the call, 6,000 ticks of the first one's 45,000, is its own.
+    // The rest of the call, 6,000 of the first rank's 45,000 ticks, is its own.
     assert_eq!(dag.meta.processes.list[0].in_mpi, 45_000);
 }
 
@@ -146,7 +146,7 @@ fn who_receives_waits_for_the_sender_and_who_sends_for_the_receiver() {
     ];
     let dag = read(&bundled(&files)).unwrap();
     assert_eq!(waits(&dag), [(0, 20_000, 60_000, 1)]);
-    // A large message is taken when it is asked for; a small one is on its way before.
+    // A large message is taken when it is asked for; a small one has been sent before.
     for (ticks, expected) in [(45_000, vec![(1, 20_000, 60_000, 0)]), (100, vec![])] {
         let sent = [message(CallRole::Send, 0, 21_000, ticks)];
         let asked = [message(CallRole::Receive, 1, 61_000, 6_000)];
@@ -209,8 +209,8 @@ fn calls_that_are_not_of_one_operation_make_no_waits() {
     assert_eq!(waits(&read(&bundled(&files)).unwrap()), []);
 }
 
-/// Signals are numbered by the program: two processes may use the largest number there is. And what
-/// a new thread waited for its CPU stays with its task.
+/// The program numbers its signals: two processes may use the largest number. The time for which a
+/// new thread waited for its CPU stays with its task.
 #[test]
 fn signals_and_new_threads_of_two_processes_are_told_apart() {
     let signalling = |rank: &'static str| {
@@ -252,7 +252,7 @@ fn a_trace_that_cannot_be_read_is_named() {
     let mut bundle = Vec::new();
     processes::write(&[], &mut bundle).unwrap();
     assert!(read(&bundle).unwrap_err().to_string().contains("no trace"));
-    // One that is listed a thousand times.
+    // A trace that is listed a thousand times.
     let length = good.len() as u64;
     let (list, offsets) = bundle::head(&[length; 1000]);
     let mut bomb = list[..list.len() - 8].to_vec();

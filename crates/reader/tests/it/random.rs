@@ -4,10 +4,11 @@ pub use crate::dice::Dice;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What a wait must join, as the model says: (task, number of the wait in it) → tasks.
+/// The tasks that a wait must join according to the model: (task, number of the wait in it) →
+/// tasks.
 pub type Joins = BTreeMap<(u64, usize), Vec<u64>>;
 
-/// A run: header, lines with the queue each belongs to, and what its waits join.
+/// A run: header, lines with the queue of each, and the tasks that its waits join.
 pub struct Run {
     pub header: String,
     /// (queue, line): lines of one queue must keep their order.
@@ -51,7 +52,7 @@ struct Task {
     begun: bool,
     ended: bool,
     running: bool,
-    /// What it waits for while stopped.
+    /// The tasks that it waits for while stopped.
     waiting: Vec<usize>,
     waiting_scope: Option<usize>,
     waits: usize,
@@ -80,7 +81,7 @@ struct Sim {
     limit: usize,
 }
 
-/// A run of at most about `limit` tasks.
+/// A run of about `limit` tasks at most.
 pub fn run(seed: u64, limit: usize) -> Run {
     let mut dice = Dice(seed);
     let workers = 1 + dice.roll(4);
@@ -115,7 +116,7 @@ pub fn run(seed: u64, limit: usize) -> Run {
 impl Sim {
     fn new_task(&mut self, parent: Option<usize>, detached: bool, scope: Option<usize>) -> usize {
         let i = self.tasks.len();
-        // Numbers that are neither dense nor ascending.
+        // Numbers that are neither dense nor in ascending order.
         let number = (i as u64 * 7919 + 13) % 10_007;
         let (waiting, children, joined, open_scopes, open_regions) =
             (vec![], vec![], vec![], vec![], vec![]);
@@ -412,7 +413,7 @@ impl Sim {
                 let keys = r#","work":7,"span":5,"envelope":[[5,0],[3,2]],"tasks":2,"spawns":1,"syncs":1,"strands":4,"levels":1,
                     "sites":[{"site":"m.rs:9","count":2,"work":3,"span":3,"critical_work":2,"lengths":[0,1,1]}],
                     "blocks":[["m.rs:9",null,3],[0,"f.rs:1",4]],"ready_integral":6"#;
-                // One a strand: cut it by a yield right after.
+                // One per strand: a yield cuts the strand right after it.
                 let keys = keys.replace(['\n', ' '], "");
                 if self.dice.one_in(2) {
                     self.say(task, w, "yield", "");
@@ -439,7 +440,7 @@ impl Sim {
         }
     }
 
-    /// Lines of threads.
+    /// Adds lines about threads.
     fn extras(&mut self) {
         for w in 0..self.threads.len() as u32 {
             let mut t = self.now.saturating_sub(20);

@@ -1,4 +1,4 @@
-//! Random runs: what must hold of every trace.
+//! Random runs: properties of every trace.
 
 use crate::random::{Dice, Queue, Run, run};
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn export(dag: &Dag) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Another order of the lines that the format allows.
+/// Another valid order of the lines.
 fn shuffled(run: &Run, seed: u64) -> String {
     let mut queues: BTreeMap<Queue, VecDeque<&str>> = BTreeMap::new();
     for (queue, line) in &run.lines {
@@ -91,8 +91,8 @@ proptest! {
         }
     }
 
-    /// The generator works out what each wait joins the slow way. Tree scopes may leave out what is
-    /// joined already by a listed task, but never lose it.
+    /// The generator computes the tasks that each wait joins in a slow way. Tree scopes may leave
+    /// out tasks that are joined already by a listed task, but never lose one.
     #[test]
     fn waits_join_what_the_model_says(seed: u64, limit in 1usize..40) {
         let run = run(seed, limit);

@@ -1,4 +1,4 @@
-//! Recorded traces written by hand, and what is read from them.
+//! Recorded traces written by hand, and the runs read from them.
 
 use workspan_dag::{EndKind, NONE, StartKind, TaskKind, TimeUnit};
 use workspan_trace::wire::Kind;
@@ -111,7 +111,7 @@ fn a_task_begun_on_top_of_a_running_one_interrupts_it() {
 
 #[test]
 fn a_killed_process_ends_at_its_last_record() {
-    // Killed inside the stolen half: the root waits, task 1 runs, task 3 was never begun.
+    // Killed inside the stolen half: the root waits, task 1 runs, task 3 never began.
     let first = lane(&[
         (0, Kind::Root, &[]),
         (20, Kind::Join, &[2]),
@@ -160,7 +160,7 @@ fn pools_that_come_one_after_the_other_share_their_workers_numbers() {
         main.at(t + 2, Kind::Create, &[1, 1]);
         main.at(t + 3, Kind::Create, &[1, 1]);
         for index in 0..2 {
-            // They go away a little after the next pool has come.
+            // They end a little after the next pool has begun.
             workers.push(lane(&[
                 (t + 1, Kind::Worker, &[pool, index]),
                 (t + 10 + index, Kind::Begin, &[0, 1 + 2 * pool + index]),
@@ -234,7 +234,7 @@ fn what_contradicts_itself_is_repaired_and_told() {
             dag.meta.warnings
         );
     }
-    // In a part of a run what began before is not there, and nobody was wrong.
+    // In a part of a run, tasks that began before it are missing, which is not an error.
     file.notes = vec![("part of the run", "1 s to 2 s after its start")];
     let of_part = crate::writer::dag(&file).meta.warnings;
     let before = of_part

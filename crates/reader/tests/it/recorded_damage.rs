@@ -1,4 +1,4 @@
-//! Recorded traces that are damaged, or that nobody could have recorded.
+//! Recorded traces that are damaged, or that no recorder could have written.
 
 use std::path::Path;
 
@@ -67,7 +67,7 @@ fn damage_is_an_error_that_says_where_and_can_be_read_around() {
         );
         match read(Path::new("t"), &good[..cut], &tolerant) {
             Err(error) => assert!(error.to_string().contains("no task"), "{error}"),
-            // Whoever shows numbers of it has to know that they are of a part.
+            // Users of the numbers must be able to see that they describe only a part.
             Ok(dag) => assert!(
                 dag.meta
                     .unread
@@ -79,7 +79,7 @@ fn damage_is_an_error_that_says_where_and_can_be_read_around() {
     }
 }
 
-/// A small generator of numbers, so that the runs are the same everywhere.
+/// A small number generator, so that the runs are the same everywhere.
 struct Numbers(u64);
 
 impl Numbers {
@@ -125,7 +125,7 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
                         Kind::Begin | Kind::ResumeYielded => {
                             vec![numbers.next(lanes + 1), numbers.next(8)]
                         }
-                        // The reader of heads would take it for the kind in its first operand.
+                        // The reader of heads would take the first operand for the kind.
                         Kind::Extended => vec![0],
                         Kind::Member => vec![
                             numbers.next(lanes),
@@ -201,7 +201,7 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
                         }
                         Kind::Pool => vec![numbers.next(3), numbers.next(5)],
                         Kind::Readings => vec![1, numbers.next(3), numbers.next(9)],
-                        // Mostly of a record shortly before; now and then of a signal.
+                        // Usually of a record shortly before; sometimes of a signal.
                         Kind::ResumeStopped => {
                             vec![numbers.next(lanes + 2), numbers.next(30)]
                         }
@@ -217,7 +217,7 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
                         Kind::Folded => vec![0],
                         Kind::Inside => vec![numbers.next(1000)],
                         Kind::Unrecorded | Kind::Sampled => {
-                            // Of joins, or of tasks.
+                            // A class of joins, or of tasks.
                             vec![numbers.next(3), numbers.next(4) | numbers.next(2) << 33]
                         }
                         Kind::Part => {

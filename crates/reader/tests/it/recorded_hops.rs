@@ -37,7 +37,7 @@ fn an_installed_task_goes_on_on_a_worker_and_comes_back() {
 #[test]
 fn the_order_of_threads_in_the_file_does_not_matter() {
     let expected = strands(&dag(&File::new(installed(), Some(100))));
-    // The main thread last: its number is 2 now, the workers' are 0 and 1.
+    // The main thread comes last: its number is 2 now, and the workers have 0 and 1.
     let main = lane(&[
         (0, Kind::Root, &[]),
         (5, Kind::Pool, &[0, 2]),
@@ -79,8 +79,8 @@ fn chunks_of_any_size_tell_the_same() {
     }
 }
 
-/// A task waits on one thread, above another that waits, and both go on elsewhere, as the runtime
-/// moved the stack.
+/// A task waits on one thread, above another waiting task, and both go on elsewhere because the
+/// runtime moved the stack.
 #[test]
 fn tasks_go_on_where_their_stack_went_without_a_record() {
     let main = lane(&[
@@ -98,7 +98,7 @@ fn tasks_go_on_where_their_stack_went_without_a_record() {
         (25, Kind::Wait, &[0, 0]),
         (30, Kind::Begin, &[1, 0]),
         (35, Kind::Wait, &[0, 3, 1, 7]),
-        // Something else comes by.
+        // An unrelated record.
         (60, Kind::ResumeStopped, &[0, 8]),
         (65, Kind::End, &[]),
     ]);
@@ -125,7 +125,7 @@ fn tasks_go_on_where_their_stack_went_without_a_record() {
             .map(|s| (s.1, s.2, s.3))
             .collect()
     };
-    // The main thread is number 2, the one outside the pool 3; tasks in the order of their
+    // The main thread is number 2, the one outside the pool 3. Tasks are in the order of their
     // creation.
     assert_eq!(of(0), [(2, 0, 5), (2, 5, 10), (2, 90, 100)]);
     assert_eq!(of(1), [(3, 1, 36), (3, 36, 37), (0, 60, 65)]);

@@ -1,4 +1,4 @@
-//! Recorded traces of runtimes whose tasks let a wait go on before their end can be told.
+//! Recorded traces of runtimes in which a wait can go on before the ends of its tasks are recorded.
 
 use workspan_dag::{Dag, EndKind, StartKind};
 use workspan_trace::wire::Kind;
@@ -8,7 +8,7 @@ use crate::writer::{File, Lane, dag, lane, strands};
 use EndKind as E;
 use StartKind as S;
 
-/// The root waits for two tasks from 10 to 50; a thief has the second of them.
+/// The root waits for two tasks from 10 to 50; a thief runs the second one.
 fn lanes(thief: &[(u64, Kind, &[u64])]) -> [Lane; 2] {
     let main = lane(&[
         (0, Kind::Root, &[]),
@@ -49,7 +49,7 @@ fn an_end_told_after_what_waited_for_it_went_on_was_by_then() {
     let dag = told(lanes(&[(30, Kind::Begin, &[0, 2]), (60, Kind::End, &[])]));
     assert_eq!(strands(&dag), EXPECTED);
     assert_eq!(dag.meta.warnings, [""; 0]);
-    // It is no fact to show.
+    // It is not shown as a fact.
     assert!(dag.meta.facts.iter().all(|(key, _)| key != "ends"));
 }
 

@@ -1,5 +1,5 @@
-//! Tasks that were left out with everything inside, to stay inside an overhead budget: what is read
-//! of them, and of those that stand for them.
+//! Tasks that were skipped with everything inside because of an overhead budget: how they, and the
+//! sampled ones that represent them, are read.
 
 use workspan_trace::wire::{Kind, wait};
 
@@ -8,13 +8,14 @@ use crate::writer::{File, Lane, dag, lane};
 /// A class of tasks, at the top.
 const LEVEL: u64 = 1 << 33;
 
-/// A root's three tasks: the first was drawn, the second left out, and of the third, also left out,
-/// somebody took a part.
+/// A root's three tasks: the first was sampled, the second and the third were skipped, and a thief
+/// took a part of the third.
 fn lanes(first: &[u64], others: &[u64]) -> [Lane; 2] {
     counted(first, others, None)
 }
 
-/// With the tasks counted in the second, and in the third before and after it waits.
+/// The same with the number of tasks counted in the second, and in the third before and after it
+/// waits.
 fn counted(first: &[u64], others: &[u64], counts: Option<[u64; 3]>) -> [Lane; 2] {
     let mut main = Lane::default();
     let mut counts = counts.iter().flatten();
@@ -58,7 +59,7 @@ fn counted(first: &[u64], others: &[u64], counts: Option<[u64; 3]>) -> [Lane; 2]
         main.at(t, kind, operands);
         last = t;
     }
-    // The third's subtree is the thread's second.
+    // The third task's subtree is the second skipped one of the thread.
     let thief = lane(&[
         (300, Kind::Worker, &[0, 0]),
         (400, Kind::Part, &[0, 1, 2]),
@@ -86,7 +87,7 @@ fn a_task_left_out_holds_what_the_drawn_one_held() {
         let inside: u64 = folded.sites.iter().map(|site| site.count).sum();
         assert_eq!(inside, folded.tasks);
     }
-    // The part is the third task's child, and joined where that had waited.
+    // The part is the third task's child, and is joined where that task had waited.
     let part = (0..dag.tasks.len())
         .find(|&t| dag.tasks.parent[t] == 3)
         .unwrap();
@@ -99,7 +100,7 @@ fn a_task_left_out_holds_what_the_drawn_one_held() {
 
 #[test]
 fn tasks_that_were_counted_are_not_estimated() {
-    // Drawn or not: of the latter nothing else is known.
+    // Both if sampled and if skipped; nothing else is known of the skipped one.
     for site in [1, 2] {
         let lanes = counted(&[1, LEVEL], &[site, LEVEL], Some([7, 4, 0]));
         let dag = dag(&File::new(lanes, Some(530)));
@@ -115,7 +116,7 @@ fn tasks_that_were_counted_are_not_estimated() {
     }
 }
 
-/// Whatever a trace says, a task takes a tick, of those since the run began.
+/// Whatever a trace says, each task takes at least a tick of the time since the run began.
 #[test]
 fn no_more_tasks_than_ticks_are_believed() {
     let lanes = counted(&[1, LEVEL], &[1, LEVEL], Some([u64::MAX; 3]));
@@ -124,8 +125,8 @@ fn no_more_tasks_than_ticks_are_believed() {
     assert_eq!(found, [280, 340, 410]);
 }
 
-/// The strand before a wait may be told shorter than it was: a thief took a part, lost the CPU, and
-/// told that of a moment long ago, at which the wait then seems to begin.
+/// The strand before a wait may be recorded as shorter than it was: a thief took a part, lost the
+/// CPU, and recorded an old moment, at which the wait then seems to begin.
 #[test]
 fn tasks_that_ran_in_what_seems_a_wait_are_counted() {
     let lanes = counted(&[1, LEVEL], &[1, LEVEL], Some([7, 200, 0]));
@@ -136,7 +137,7 @@ fn tasks_that_ran_in_what_seems_a_wait_are_counted() {
     assert!(bounds.eq([(7, 7), (200, 200), (0, 0)]));
 }
 
-/// Of which none was drawn.
+/// None of its class was sampled.
 #[test]
 fn a_task_left_out_alone_may_hold_anything() {
     let dag = dag(&File::new(lanes(&[1, LEVEL], &[2, LEVEL]), Some(530)));
@@ -151,8 +152,8 @@ fn a_task_left_out_alone_may_hold_anything() {
     }
 }
 
-/// A task that was left out, which a thief ran: it and the part that somebody took of it end a
-/// moment after the wait for them was over.
+/// A skipped task that a thief ran: it and the part taken from it end a moment after the wait for
+/// them was over.
 #[test]
 fn one_whose_end_is_told_late_was_over_by_then() {
     let main = lane(&[

@@ -10,8 +10,8 @@ use workspan_trace::wire::Kind;
 
 use crate::writer::{File, lane};
 
-/// A thread's inner joins are so short that they are folded; in the second one the thread releases a
-/// lock that another thread waits for.
+/// A thread's inner joins are so short that they are folded. In the second one the thread releases
+/// a lock that another thread waits for.
 fn released_in_a_short_task() -> File {
     let mut holder = lane(&[(0, Kind::Root, &[]), (10, Kind::Join, &[1])]);
     for t in (12..612).step_by(6) {
@@ -51,7 +51,7 @@ fn through(bytes: &[u8], grain: Grain) -> Dag {
     read(Path::new("t"), bytes, &options).unwrap()
 }
 
-/// When each handoff leaves one strand and comes to the other.
+/// The times at which each handoff leaves one strand and reaches the other.
 fn handoffs(dag: &Dag) -> Vec<(u64, u64)> {
     let ends = |h: &workspan_dag::Handoff| {
         let (from, to) = (h.from as usize, h.to as usize);

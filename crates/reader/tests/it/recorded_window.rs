@@ -1,4 +1,4 @@
-//! Parts of recorded runs: every window of a run has the strands that lie in it.
+//! Parts of recorded runs: every window of a run has the strands inside of it.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -62,7 +62,7 @@ fn cut(bytes: &[u8], from: u64, to: u64) -> (Dag, Cut) {
     (dag.unwrap_or_else(|e| panic!("{from}..{to}: {e}")), cut)
 }
 
-/// What the threads ran in a stretch of time that counts from `origin`.
+/// The ticks that threads ran in a window, which count from `origin`.
 fn ran(dag: &Dag, origin: u64, from: u64, to: u64) -> u64 {
     (0..dag.strands.len())
         .map(|s| (dag.strands.start[s] + origin, dag.strands.end[s] + origin))
@@ -90,7 +90,7 @@ fn every_window_has_the_strands_that_lie_in_it() {
             for to in (from..=240).step_by(7) {
                 let expected = ran(&whole, 10, from, to);
                 if expected == 0 {
-                    // A task that left its thread is on none.
+                    // A task that left its thread is on no thread.
                     continue;
                 }
                 let (part, _) = cut(&bytes, from, to);
@@ -117,8 +117,8 @@ fn what_is_created_in_a_window_is_linked_as_ever() {
     );
 }
 
-/// What is left of a recording where these chunks of both threads were kept, each beginning with
-/// what is open, as the recorder does.
+/// The rest of a recording if only these chunks of both threads were kept. Each begins with the
+/// open state, as the recorder writes it.
 fn left(bytes: &[u8], keep: impl Fn(u32) -> bool) -> Vec<u8> {
     let trace = Trace::open(bytes).unwrap();
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), trace.header).unwrap();
@@ -169,7 +169,7 @@ fn what_lay_between_two_parts_is_not_missed() {
     let (part, told) = cut(&gap, from, 240);
     assert_eq!(told.broken, 0);
     assert_eq!(ran(&part, from, 0, u64::MAX), ran(&whole, 10, from, 240));
-    // What a part wants and is not there is told.
+    // A chunk that the part needs and that is missing is reported.
     let (_, told) = cut(&gap, 10, 240);
     assert!(told.broken > 0);
 }
@@ -219,7 +219,7 @@ fn what_a_ring_kept_is_read_from_its_first_restart() {
     let (part, told) = cut(&ring, from, 240);
     assert_eq!((told.continued, told.broken), (2, 0));
     assert_eq!(ran(&part, from, 0, u64::MAX), ran(&whole, 10, from, 240));
-    // A process that was killed is read as it left its file.
+    // The file of a killed process is read as it was left.
     let dag = read(&ring).unwrap();
     assert!(
         !dag.meta.warnings.iter().any(|w| w.contains("missing")),

@@ -10,7 +10,7 @@ use workspan_trace::wire::Kind;
 
 use crate::writer::{File, Lane, dag, lane, strands};
 
-/// The same run as a text trace, read again, is the same.
+/// Checks that the run is the same after it was written as a text trace and read again.
 fn reads_back(dag: &Dag) {
     let mut text = Vec::new();
     workspan_reader::text::write(dag, &mut text).unwrap();
@@ -30,7 +30,7 @@ fn reads_back(dag: &Dag) {
 use EndKind as E;
 use StartKind as S;
 
-/// Two threads, a barrier between two phases; an explicit task that the worker runs inside the
+/// Two threads, a barrier between two phases, and an explicit task that the worker runs inside the
 /// barrier.
 fn region() -> [Lane; 2] {
     let main = lane(&[
@@ -79,7 +79,7 @@ fn a_region_is_series_parallel_phase_by_phase() {
             (0, 0, 80, 90, S::AfterWait, E::End),
         ]
     );
-    // What was created in a phase belongs to it, also when it ran inside the barrier.
+    // Tasks created in a phase belong to it, even if they ran inside the barrier.
     let joined: Vec<&[u32]> = (0..2).map(|w| dag.waits.tasks.get(w)).collect();
     assert_eq!(joined, [&[1, 2, 3][..], &[4, 5]]);
     assert!(dag.scopes.iter().all(|s| s.kind == ScopeKind::Team));
@@ -91,7 +91,7 @@ fn a_region_is_series_parallel_phase_by_phase() {
 fn the_order_of_the_threads_in_the_file_changes_nothing() {
     let expected = dag(&File::new(region(), Some(90)));
     let [main, worker] = region();
-    // The worker's own create count starts behind: its task is named by thread 1 now, and so is the
+    // The worker's own create count is larger now: its task is named by thread 1, and so is the
     // team.
     let rename = |lane: &Lane| {
         let mut out = Lane::default();
@@ -223,7 +223,7 @@ fn nested_regions_and_clocks_that_disagree() {
     let worker = lane(&[
         (1, Kind::Worker, &[0, 1]),
         // Its clock is two ticks behind: it seems to begin before the region, and to leave the
-        // barrier before it is met.
+        // barrier before the others have arrived.
         (13, Kind::Member, &[0, 1, 0, 1]),
         (29, Kind::End, &[]),
         (29, Kind::Member, &[0, 1, 1, 1]),
@@ -255,7 +255,7 @@ fn dependences_are_rebuilt_among_siblings_in_the_order_of_creation() {
         (2, Kind::Depends, &[0, 2, 2, 1, X, 2, X + 8]),
         (3, Kind::Create, &[1, 1]),
         (3, Kind::Depends, &[0, 3, 1, 1, X]),
-        // A wait for those it would depend on if it wrote X + 8.
+        // A wait for the tasks that it would depend on if it wrote X + 8.
         (4, Kind::Wait, &[0, 4, 1, 2, X + 8]),
         (4, Kind::Begin, &[0, 1]),
         (10, Kind::End, &[]),
@@ -317,7 +317,7 @@ fn a_detached_task_ends_where_its_event_is_fulfilled() {
         );
         reads_back(&dag);
     }
-    // Never fulfilled, as far as the trace goes: it ends where it stopped.
+    // Never fulfilled within the trace: the task ends where it stopped.
     let dag = self::dag(&File::new([main], None));
     let end = dag.strands.end[dag.tasks.last[1] as usize];
     assert_eq!(end, 50);
@@ -349,7 +349,7 @@ fn a_scope_may_be_waited_for_by_another_task() {
     for turned in [false, true] {
         let mut lanes = vec![main.clone(), worker.clone()];
         if turned {
-            // A thread without a task of its own in front of it: what is replayed first must not
+            // A thread without a task of its own before it: the order of the replay must not
             // matter.
             lanes.push(lane(&[(0, Kind::Sleep, &[])]));
         }
@@ -395,7 +395,7 @@ fn a_lock_waited_for_is_blocked_once() {
         (100, Kind::Off, &[1, 60]),
         (200, Kind::End, &[]),
     ]);
-    // What the kernel saw follows in the same thread, from an earlier time on.
+    // Off-CPU times of the kernel follow in the same thread, starting at an earlier time.
     let kernel = lane(&[(50, Kind::Off, &[1, 20]), (90, Kind::Off, &[0, 30])]);
     let bytes = main.bytes.len();
     main.bytes.extend_from_slice(&kernel.bytes);

@@ -1,4 +1,4 @@
-//! Repair mode: whatever a reader tells, a DAG comes out whose edges agree with its times.
+//! Repair mode: for any input from a reader, the DAG's edges agree with its times.
 
 use crate::dice::Dice;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use workspan_dag::{Dag, Lists, NONE, Off, OffWhy, Place, ScopeKind, TaskKind, Ti
 use workspan_reader::open::OpenOptions;
 use workspan_reader::text;
 
-/// A run without rhyme or reason, but with every index in range.
+/// A random run in which only the indices are in range.
 fn nonsense(seed: u64, tasks: u32, strands: u32, sane_times: bool) -> RawTrace {
     let mut dice = Dice(seed);
     let mut raw = RawTrace::default();
@@ -181,8 +181,8 @@ proptest! {
         prop_assert!(again.is_ok(), "{:?}\n{}", again.err(), shown);
         let again = again.unwrap();
         check(&again);
-        // The text can't tell a gap after a signal, nor which of a wait's tasks were not joined by
-        // it.
+        // The text cannot express a gap after a signal, nor which of a wait's tasks were not joined
+        // by it.
         let told = dag.meta.warnings.iter().all(|w| !w.contains("times contradict"));
         if told && dag.signals.is_empty() {
             prop_assert_eq!(&dag, &again, "{}", shown);
@@ -190,8 +190,8 @@ proptest! {
     }
 }
 
-/// Lines of one worker's times that go back, in a trace that is cut short: the wait for task 2 is
-/// over before that begins.
+/// The times of one worker's lines go back, in a truncated trace: the wait for task 2 is over
+/// before that task begins.
 #[test]
 fn a_repaired_text_can_be_written_and_read_again() {
     for (scope, of, create) in [

@@ -1,4 +1,4 @@
-//! Samples find their strands, and text traces carry them.
+//! Samples are assigned to their strands, and text traces preserve them.
 
 use workspan_dag::{Dag, NONE};
 use workspan_reader::{OpenOptions, text};
@@ -44,7 +44,7 @@ fn a_sample_belongs_to_the_strand_that_ran_then() {
             dag.strands.start[strand as usize],
         )),
     };
-    // A strand's end is not in it; between strands the thread runs none.
+    // A strand does not include its end; between strands the thread runs none.
     assert_eq!(
         (0..5).map(task).collect::<Vec<_>>(),
         [Some((0, 0)), Some((0, 10)), None, Some((1, 12)), None]
@@ -68,8 +68,8 @@ fn the_recorders_samples_are_no_strands() {
     let of_both = RUN.replace("\"frame\":2,\"function\":\"join\"", recording);
     let dag = read(&of_both).unwrap();
     assert_eq!(dag.samples.in_recording(), [false, true]);
-    // Those at 9 and 10 are in the same task's strands: the one in the recorder, the other in what
-    // the recorder called.
+    // The samples at 9 and 10 are in the same task's strands: one in the recorder, the other in
+    // code that the recorder called.
     let strands = &dag.samples.strand;
     assert_eq!(strands[0], NONE);
     assert_eq!(dag.strands.start[strands[1] as usize], 10);

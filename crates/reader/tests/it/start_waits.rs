@@ -1,11 +1,11 @@
-//! A thread that the program starts may have to wait for a CPU before it begins: the trace has that
-//! as a time off the CPU which ends with the thread's first record.
+//! A thread that the program starts may wait for a CPU before it begins. The trace has this as an
+//! off-CPU time that ends with the thread's first record.
 
 use crate::writer::{File, dag, lane};
 use workspan_reader::text;
 use workspan_trace::wire::{Kind, primitive};
 
-/// The main thread starts two threads, at 10 and at 15. One runs from 20 to 60; the other waits for
+/// The main thread starts two threads, at 10 and at 15. One runs from 20 to 60. The other waits for
 /// its CPU meanwhile, and runs from 72 to 100.
 fn run() -> File {
     let main = lane(&[
@@ -41,7 +41,7 @@ fn what_a_new_thread_waited_is_kept_with_its_task() {
     text::write(&dag, &mut written).unwrap();
     let again = text::read(&written).unwrap();
     assert_eq!(again.start_waits, dag.start_waits);
-    // A task that is no thread began where its thread was.
+    // A task that is not a thread began where its thread was.
     let file = File {
         primitive: primitive::TASK,
         ..run()

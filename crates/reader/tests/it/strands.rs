@@ -3,8 +3,8 @@
 use workspan_dag::{Dag, EndKind};
 use workspan_reader::{OpenOptions, text};
 
-/// A trace of one task that creates 1 and 2 at t = 5 and waits for both; `steals`, and lines put in
-/// by the caller.
+/// A trace of one task that creates tasks 1 and 2 at t = 5 and waits for both, with `steals` and
+/// lines added by the caller.
 fn two_creates(steals: &str, between: &str, second: (u64, u32), second_keys: &str) -> Dag {
     let (t, w) = second;
     let trace = format!(
@@ -33,7 +33,7 @@ fn two_creates(steals: &str, between: &str, second: (u64, u32), second_keys: &st
     text::read_str(&trace).unwrap()
 }
 
-/// End kinds of the root's strands.
+/// The end kinds of the root's strands.
 fn ends(dag: &Dag) -> Vec<EndKind> {
     (0..dag.strands.len())
         .filter(|&s| dag.strands.task[s] == 0)
@@ -49,7 +49,7 @@ fn strands_of_no_length_after_a_create_are_merged() {
     assert_eq!(ends(&dag), [Wait, End]);
     assert_eq!(dag.tasks.creator[1..], [0, 0]);
     assert_eq!(dag.tasks.create_rank[1..], [0, 1]);
-    // The strand ends where its last primitive stands, and the next one starts there.
+    // The strand ends where its last primitive is, and the next one starts there.
     assert_eq!(dag.places[dag.strands.to[0] as usize].label, "a.rs:3");
     assert_eq!(dag.starts_at(dag.tasks.last[0]), dag.strands.to[0]);
 }

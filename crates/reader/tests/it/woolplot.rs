@@ -1,4 +1,4 @@
-//! WoolPlot's logs: what of tasks and strands can be rebuilt from them, and damage.
+//! WoolPlot's logs: the tasks and strands rebuilt from them, and damage.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use workspan_dag::{Dag, TaskKind, ThreadEvent};
 use workspan_reader::OpenOptions;
 use workspan_reader::open::read;
 
-/// Two spawns on worker 0, the first of which worker 1 steals at its second attempt; the other runs
-/// inside of the main task. The clock of the events is 1005 behind.
+/// Two spawns on worker 0. Worker 1 steals the first at its second attempt; the other runs inside
+/// of the main task. The clock of the events is 1005 behind.
 pub const LOG: &str = include_str!("woolplot.log");
 
 fn opened(text: &str) -> Dag {
@@ -72,7 +72,7 @@ fn a_wait_that_was_logged_before_its_sync_is_one_wait() {
 
 #[test]
 fn a_steal_in_a_wait_is_a_leapfrog() {
-    // Worker 1 spawns inside of what it stole; worker 0 takes that while it waits.
+    // Worker 1 spawns inside of the stolen task; worker 0 takes that spawn while it waits.
     let leap = "EVENT 0 101 63\nEVENT 0 1 64\nEVENT 0 2 70\nEVENT 0 4 77\n";
     let inner = "EVENT 1 5 30\nEVENT 1 6 72\nEVENT 1 2 75\n";
     let log = LOG.replace("EVENT 0 4 77\n", leap);
@@ -154,7 +154,7 @@ fn damage_is_told_with_its_line() {
         assert_eq!(read.is_err(), head, "{told}");
     }
     assert!(error("---BEGIN STARTENDTIMES---\n2\n").contains("ends before the start"));
-    // A steal of nothing.
+    // A steal without a spawn.
     let dag = opened(&LOG.replace(
         "EVENT 1 1 15\n",
         "EVENT 1 1 15\nEVENT 1 100 16\nEVENT 1 1 17\nEVENT 1 100 18\nEVENT 1 1 18\n",

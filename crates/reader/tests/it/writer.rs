@@ -1,4 +1,4 @@
-//! Writes recorded traces by hand, and shows what is read from them.
+//! Writes recorded traces by hand, and returns the runs read from them.
 
 use std::path::Path;
 
@@ -14,17 +14,16 @@ use workspan_trace::wire::Kind;
 /// A file of these threads. Sites 1 and 2 are a.rs:1 and a.rs:2; labels 0 and 1 are x and y.
 pub struct File {
     pub lanes: Vec<Lane>,
-    /// End of the process; none: it was killed.
+    /// The end of the process; `None` if it was killed.
     pub end: Option<u64>,
-    /// Pieces each thread's records are cut into.
+    /// The number of chunks that each thread's records are cut into.
     pub pieces: usize,
-    /// From this byte on the first thread's records are a chunk of their own, which counts from 0
-    /// again.
+    /// From this byte on, the first thread's records are in a chunk of their own, which counts from
+    /// 0 again.
     pub cut: Option<usize>,
-    /// By thread, times off the CPU as the kernel tells them: in a chunk behind all the thread's
-    /// own.
+    /// The kernel's off-CPU times by thread, in a chunk behind all the thread's own.
     pub off_cpu: Vec<Lane>,
-    /// What the sites are calls of.
+    /// The primitive of the sites.
     pub primitive: u8,
     /// Further notes.
     pub notes: Vec<(&'static str, &'static str)>,
@@ -103,12 +102,12 @@ fn cut(lane: &Lane, pieces: usize) -> Chunks {
     pieces.collect()
 }
 
-/// What is read from a file.
+/// The run read from a file.
 pub fn dag(file: &File) -> Dag {
     read(Path::new("t"), &file.bytes(), &OpenOptions::default()).unwrap()
 }
 
-/// (task, thread, start, end, why it starts, how it ends) of every strand.
+/// (task, thread, start, end, start kind, end kind) of every strand.
 pub fn strands(dag: &Dag) -> Vec<(u32, u32, u64, u64, StartKind, EndKind)> {
     let s = &dag.strands;
     let told = |i: usize| {

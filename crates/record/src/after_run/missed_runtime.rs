@@ -1,4 +1,4 @@
-//! Why nothing was recorded of a runtime that a program has.
+//! Explains why a program's runtime was not recorded.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -10,7 +10,7 @@ use workspan_symbols::linked;
 use crate::after_run::shown;
 use crate::trace_file::finalize::Finalized;
 
-/// Why the library was there and nothing of it was recorded.
+/// Why the library was loaded and nothing of it was recorded.
 fn why_silent(library: &Library) -> &'static str {
     match library.silencing_setting {
         Some((variable, value, why))
@@ -22,8 +22,8 @@ fn why_silent(library: &Library) -> &'static str {
     }
 }
 
-/// Why nothing parallel was seen in the program at `path`, given what was recorded of its process,
-/// and what to do.
+/// Why no parallelism was seen in the program at `path`, given the recording of its process, and
+/// what to do.
 pub fn silence(path: &Path, recorded: &Finalized) -> Option<String> {
     let program = shown(path);
     if let [first, ..] = recorded.runtimes.as_slice() {
@@ -75,7 +75,7 @@ fn in_text(path: &Path) -> Option<(&'static Runtime, &'static Library)> {
     let mut file = File::open(path).ok()?;
     let mut bytes = Vec::with_capacity(PIECE + longest);
     loop {
-        // A text may lie across two pieces.
+        // A text may extend over two pieces.
         bytes.drain(..bytes.len().saturating_sub(longest));
         let read = file.by_ref().take(PIECE as u64).read_to_end(&mut bytes);
         if read.ok()? == 0 {

@@ -1,24 +1,24 @@
-//! The processes of a run: which are kept, as one trace or each by itself, and what is said.
+//! Chooses the processes of a run that are kept, in one trace or a trace each, and describes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufWriter;
 use std::path::Path;
 
 use anyhow::Context;
-use workspan_trace::bundle::MOST_TRACES;
+use workspan_trace::bundle::MAX_TRACES;
 
 use super::Recorded;
 use crate::trace_file::finalize::{Finalized, private};
 
-/// Divides what was recorded into the processes that the run consists of, and shells, launchers and
-/// the like. With ranks or parallel programs among them those are the run, else all that started no
+/// Separates the processes that the run consists of from shells, launchers and the like. If there
+/// are ranks or parallel programs, those are the run; otherwise it is all processes that started no
 /// other.
 pub(super) fn of_run(recorded: Vec<Recorded>) -> (Vec<Recorded>, Vec<Recorded>) {
     let is_any = |is: fn(&Finalized) -> bool| recorded.iter().any(|one| is(&one.trace));
     let has_rank = |trace: &Finalized| trace.rank.is_some();
     let (ranks, parallel) = (is_any(has_rank), is_any(is_parallel));
     let starters: BTreeSet<u32> = recorded.iter().map(|one| one.trace.process.1).collect();
-    let mut left = MOST_TRACES;
+    let mut left = MAX_TRACES;
     recorded.into_iter().partition(|one| {
         let trace = &one.trace;
         let is_kept = left > 0
@@ -36,7 +36,7 @@ fn is_parallel(trace: &Finalized) -> bool {
     trace.tasks > 0 || trace.threads
 }
 
-/// Writes one trace of all processes; returns what is known of the run.
+/// Writes one trace of all processes. Returns the facts about the run.
 ///
 /// # Errors
 /// A trace can't be read, or the file can't be written.
@@ -54,7 +54,7 @@ pub(super) fn bundle(recorded: &[Recorded], to: &Path) -> anyhow::Result<Finaliz
     let file = private(to).with_context(unwritten)?;
     workspan_reader::processes::write(&bytes, BufWriter::new(file)).with_context(unwritten)?;
     for one in recorded {
-        // It stays in the folder of spool files then, which is said.
+        // The file then stays in the folder of spool files, and the message says so.
         let _ = std::fs::remove_file(&one.half);
     }
     let all = || recorded.iter().map(|one| &one.trace);
@@ -75,7 +75,7 @@ pub(super) fn bundle(recorded: &[Recorded], to: &Path) -> anyhow::Result<Finaliz
     Ok(run)
 }
 
-/// What most processes are called.
+/// The most frequent name of the processes.
 fn name<'a>(traces: impl Iterator<Item = &'a Finalized>) -> String {
     let mut count: BTreeMap<&str, u32> = BTreeMap::new();
     for trace in traces {
@@ -85,7 +85,7 @@ fn name<'a>(traces: impl Iterator<Item = &'a Finalized>) -> String {
     most.map_or_else(|| "run".to_owned(), |(name, _)| name.to_owned())
 }
 
-/// How many processes the trace is of, for people.
+/// The number of processes in the trace, as a text.
 pub(super) fn told(traces: &[Finalized]) -> String {
     let ranks: BTreeSet<u32> = traces.iter().filter_map(|trace| trace.rank).collect();
     match ranks.len() {
@@ -95,8 +95,8 @@ pub(super) fn told(traces: &[Finalized]) -> String {
     }
 }
 
-/// Leaves out the processes with nothing parallel in them, shells and launchers mostly, where there
-/// are others: what is left, where the main one is in it, and how many were left out.
+/// Leaves out the processes without parallelism, mostly shells and launchers, if there are others.
+/// Returns the rest, the index of the main one in it, and the number of processes left out.
 pub(super) fn without_serial(
     recorded: Vec<Recorded>,
     main: usize,
@@ -108,7 +108,7 @@ pub(super) fn without_serial(
             place = kept.len();
         } else if one.trace.tasks == 0 {
             serial += 1;
-            // A file that stays is one more trace, nothing worse.
+            // A file that cannot be removed is only an additional trace.
             let _ = std::fs::remove_file(&one.half);
             continue;
         }
@@ -124,8 +124,8 @@ pub(super) fn left_out(serial: usize) -> String {
     }
 }
 
-/// For each process with tasks, or with nothing but forks, how many of the children it forked were
-/// not recorded.
+/// For each process with tasks, or with nothing but forks, a sentence with the number of forked
+/// children that were not recorded.
 pub(super) fn bare_children(traces: &[Finalized]) -> Vec<String> {
     let parallel = traces.iter().any(|trace| trace.tasks > 0);
     let unrecorded = |trace: &Finalized| {

@@ -5,14 +5,14 @@ use std::ffi::{OsStr, OsString};
 /// The arguments after `cargo`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CargoLine {
-    /// `+nightly` and the like.
+    /// The toolchain, such as `+nightly`.
     pub toolchain: Option<OsString>,
     /// Cargo's own arguments: global flags, the subcommand, its flags.
     pub own: Vec<OsString>,
     /// Position of the subcommand in `own`.
     pub subcommand: Option<usize>,
-    /// The rest, as it was: from `--` on, or from the first argument of the program that
-    /// `cargo run` starts.
+    /// The remaining arguments, unchanged: from `--` on, or from the first argument of the program
+    /// that `cargo run` starts.
     pub rest: Vec<OsString>,
 }
 
@@ -36,9 +36,9 @@ impl OwnFlags {
         OwnFlags { spellings }
     }
 
-    /// The flag at the start of `arguments`, if it is one of these: itself and its value as
-    /// separate words, and how many of the arguments that was. (`-oFILE` is two words: the parser
-    /// would take the letters of `FILE` for flags and pass the word on to cargo.)
+    /// The flag at the start of `arguments`, if it is one of these: the flag and its value as
+    /// separate words, and the number of arguments used. (`-oFILE` is two words: the parser would
+    /// take the letters of `FILE` for flags and pass the word on to cargo.)
     fn first(&self, arguments: &[OsString]) -> Option<(Vec<OsString>, usize)> {
         let first = arguments.first()?;
         self.spellings.iter().find_map(|(flag, valued)| {
@@ -52,8 +52,8 @@ impl OwnFlags {
     }
 }
 
-/// Cargo's options that take the next argument when they have no `=`.
-const VALUED: [&str; 28] = [
+/// Cargo's options that take the next argument as their value if they have no `=`.
+const OPTIONS_WITH_VALUE: [&str; 28] = [
     "--color",
     "--config",
     "-C",
@@ -84,17 +84,17 @@ const VALUED: [&str; 28] = [
     "--build-dir",
 ];
 
-/// The subcommands after whose first own argument everything is the program's.
+/// The subcommands after whose first positional argument all arguments belong to the program.
 const RUNS: [&str; 2] = ["run", "r"];
 
 impl CargoLine {
-    /// Takes the arguments of cargo apart.
+    /// Parses the arguments of cargo.
     pub fn parse(args: &[OsString]) -> Self {
         Self::split(args, &OwnFlags::default()).1
     }
 
-    /// Takes the arguments of `cargo workspan` apart: its own flags, which may stand anywhere
-    /// before the arguments of the program, and what is left for cargo.
+    /// Splits the arguments of `cargo workspan` into its own flags, which may be anywhere before
+    /// the arguments of the program, and the rest for cargo.
     pub fn split(args: &[OsString], flags: &OwnFlags) -> (Vec<OsString>, Self) {
         let mut line = Self::default();
         let mut own_flags = Vec::new();
@@ -122,9 +122,9 @@ impl CargoLine {
                     Some(_) => {}
                 }
             }
-            // `--bin` and the like may stand alone, to list what there is.
+            // `--bin` and the like may have no value; they then list the targets.
             let valued = is_flag
-                && VALUED.contains(&&*text)
+                && OPTIONS_WITH_VALUE.contains(&&*text)
                 && rest
                     .get(1)
                     .is_some_and(|next| !next.as_encoded_bytes().starts_with(b"-"));
@@ -141,7 +141,7 @@ impl CargoLine {
         self.own.get(self.subcommand?)?.to_str()
     }
 
-    /// Whether a flag is there.
+    /// Whether a flag is present.
     pub fn has(&self, flag: &str) -> bool {
         self.own.iter().any(|arg| arg == flag)
     }
@@ -159,7 +159,7 @@ impl CargoLine {
         values
     }
 
-    /// Takes an option with its value out, and returns the last value.
+    /// Removes an option with its value. Returns its last value.
     pub fn take(&mut self, option: &str) -> Option<OsString> {
         let value = self.values(option).pop();
         let mut at = 0;
@@ -180,10 +180,10 @@ impl CargoLine {
         value
     }
 
-    /// Adds `--config VALUE` so that it counts beside and after the user's own: cargo takes those
-    /// after the subcommand instead of those before it, and a later one over an earlier one. Where
-    /// the user has none it goes before the subcommand, which may be an alias that hands on what
-    /// follows it.
+    /// Adds `--config VALUE` so that it counts in addition to the user's own values and after them:
+    /// cargo uses those after the subcommand instead of those before it, and a later one takes
+    /// precedence over an earlier one. If the user has none, it goes before the subcommand, which
+    /// may be an alias that passes on the arguments after it.
     pub fn add_config(&mut self, value: OsString) {
         let after_last = self.own.iter().enumerate().rev().find_map(|(at, arg)| {
             if arg == "--config" {
@@ -201,13 +201,13 @@ impl CargoLine {
         }
     }
 
-    /// The whole line again.
+    /// The whole command line, put together again.
     pub fn arguments(&self) -> impl Iterator<Item = &OsString> {
         self.toolchain.iter().chain(&self.own).chain(&self.rest)
     }
 }
 
-/// `--option=value`, for short options also `-Ovalue`.
+/// The value in `--option=value`, or for short options also in `-Ovalue`.
 fn joined(arg: &OsStr, option: &str) -> Option<OsString> {
     let rest = arg.to_str()?.strip_prefix(option)?;
     match rest.strip_prefix('=') {

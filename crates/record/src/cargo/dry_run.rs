@@ -1,5 +1,5 @@
-//! What a cargo command would start, without starting it: cargo builds, and our runner writes down
-//! what it was given.
+//! Finds the programs that a cargo command would start, without starting them: cargo builds, and
+//! our runner writes down its arguments.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -18,21 +18,21 @@ use crate::launch::environment::{self, LIST};
 /// A program that cargo would have started.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Started {
-    /// The program, behind the user's own runner where there is one, and its arguments.
+    /// The program, preceded by the user's own runner if there is one, and its arguments.
     pub words: Vec<OsString>,
-    /// Where.
+    /// The working directory.
     pub folder: PathBuf,
-    /// Its whole environment.
+    /// The whole environment.
     pub environment: Vec<(OsString, OsString)>,
 }
 
 /// Builds what the cargo command line needs and returns the programs it would start.
 ///
 /// # Errors
-/// cargo can't be started or fails; what it had to say is on stderr.
+/// cargo cannot be started or fails; its own messages are on stderr.
 pub fn listed(cargo: &OsStr, args: &[OsString]) -> anyhow::Result<Vec<Started>> {
     let mut line = CargoLine::parse(args);
-    // `cargo workspan run` means the same here as `cargo run`.
+    // Here, `cargo workspan run` means the same as `cargo run`.
     if line.subcommand_name() == Some("workspan") {
         line.own.remove(line.subcommand.unwrap_or_default());
         line = CargoLine::parse(&line.arguments().cloned().collect::<Vec<_>>());
@@ -62,15 +62,16 @@ pub fn listed(cargo: &OsStr, args: &[OsString]) -> anyhow::Result<Vec<Started>> 
         command.env(environment::USER_RUNNER, environment::join(&user.runner));
     }
     let started = read(&mut command);
-    // There is none where cargo started nothing.
+    // The list does not exist if cargo started nothing.
     let _ = std::fs::remove_file(&list);
     started
 }
 
-/// For the runner: adds what `command` would start, in its environment and folder, to the list.
+/// For the runner: adds the program that `command` would start, with its environment and working
+/// directory, to the list.
 ///
 /// # Errors
-/// Those of the file system.
+/// The file system's errors.
 pub fn add(list: &Path, command: &Command) -> io::Result<()> {
     let mut environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     for (name, value) in command.get_envs() {
@@ -94,8 +95,8 @@ pub fn add(list: &Path, command: &Command) -> io::Result<()> {
     file.write_all(&text(&started))
 }
 
-/// Folder, number of words, words, number of variables, names and values; each ends with a zero
-/// byte, which none of them holds.
+/// Working directory, number of words, words, number of variables, names and values. Each ends with
+/// a zero byte, which none of them contains.
 fn text(started: &Started) -> Vec<u8> {
     let mut out = Vec::new();
     let mut put = |part: &[u8]| {
@@ -153,7 +154,7 @@ mod tests {
         let (one, two) = (started(b""), started(b"\xff"));
         let bytes = [text(&one), text(&two)].concat();
         assert_eq!(parse(&bytes), [one.clone(), two]);
-        // A list that was cut short gives what is whole.
+        // A truncated list gives its complete entries.
         assert_eq!(parse(&bytes[..bytes.len() - 4]), [one]);
         assert!(parse(b"").is_empty());
         assert!(parse(b"/\x0099999999999\0a\0").is_empty());

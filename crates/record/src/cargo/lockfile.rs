@@ -1,23 +1,23 @@
-//! Which of the wrapper's notes are about the build at hand. Its folder keeps what earlier builds
-//! compiled, and the wrapper is not called again for it, so the file of notes has all of them; the
-//! lock file says which packages there are now.
+//! Selects the wrapper's notes that concern the current build. Its folder also has the results of
+//! earlier builds, for which the wrapper is not called again, so the file of notes has all of them.
+//! The lock file lists the current packages.
 
 use std::path::Path;
 
 use toml::Table;
 use workspan_rayon::notes::Note;
 
-/// Where a package comes from.
+/// The source of a package.
 #[derive(Debug, PartialEq, Eq)]
 enum Source<'a> {
     Registry,
-    /// With the revision, whole or shortened.
+    /// A git repository, with the full or shortened revision.
     Git(&'a str),
     Path,
 }
 
-/// Those of the notes that are about packages in the lock file at `lock`, each text once; all of
-/// them when the file can't be read.
+/// The notes about packages in the lock file at `lock`, without repeated texts; all notes if the
+/// file cannot be read.
 pub fn current(notes: Vec<Note>, lock: &Path) -> Vec<Note> {
     let locked = std::fs::read_to_string(lock)
         .ok()
@@ -28,7 +28,8 @@ pub fn current(notes: Vec<Note>, lock: &Path) -> Vec<Note> {
     let mut current: Vec<Note> = Vec::new();
     for note in notes {
         let there = packages.is_none_or(|all| all.iter().any(|package| is_of(package, &note)));
-        // The last of equals stands: what is linked now was compiled last.
+        // The last of several equal notes is kept: the program is linked with what was compiled
+        // last.
         if there {
             current.retain(|known| (&known.key, &known.text) != (&note.key, &note.text));
             current.push(note);
@@ -57,7 +58,8 @@ fn locked_source(source: Option<&str>) -> Source<'_> {
     }
 }
 
-/// By how cargo lays out what it downloads; what it vendored is as good as from the registry.
+/// The source, from cargo's layout of downloaded packages. A vendored package counts as one from
+/// the registry.
 fn folder_source(folder: &Path) -> Source<'_> {
     if let Some((_, inside)) = folder
         .to_str()
@@ -124,7 +126,7 @@ mod tests {
         let git = "source = \"git+https://example.invalid/r?branch=x#1a2b3c4d5e6f\"";
         assert_eq!(left(git), [(unrecorded, true)]);
         assert_eq!(left("source = \"git+https://example.invalid/r#ffff\""), []);
-        // No lock file: nothing is known to be gone.
+        // Without a lock file, no package is known to be gone.
         std::fs::remove_file(&lock).unwrap();
         assert_eq!(current(notes, &lock).len(), 3);
     }

@@ -1,4 +1,4 @@
-//! The user's workspace, asked of cargo.
+//! The user's workspace, as reported by cargo.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,12 +8,12 @@ use serde::Deserialize;
 
 use crate::cargo::command_line::CargoLine;
 
-/// What `cargo metadata --no-deps` says.
+/// The output of `cargo metadata --no-deps`.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Metadata {
     /// The workspace's root.
     pub workspace_root: PathBuf,
-    /// Where a build without workspan goes, `--target-dir` aside.
+    /// The folder of a build without workspan, before `--target-dir` is applied.
     pub target_directory: PathBuf,
     packages: Vec<Package>,
 }
@@ -24,11 +24,11 @@ struct Package {
 }
 
 impl Metadata {
-    /// Asks cargo with those of the user's flags that decide which workspace it is. `Err` holds
-    /// cargo's exit code; what it had to say is on stderr.
+    /// Runs cargo with the user's flags that select the workspace. `Err` holds cargo's exit code;
+    /// its own messages are on stderr.
     ///
     /// # Errors
-    /// cargo can't be started, or its answer can't be read.
+    /// cargo cannot be started, or its output cannot be read.
     pub fn ask(cargo: &OsString, line: &CargoLine) -> anyhow::Result<Result<Self, u8>> {
         let mut command = Command::new(cargo);
         command.args(&line.toolchain);

@@ -1,5 +1,5 @@
-//! Whether a program was built without optimisation, which spoils every time in its trace. rustc
-//! does not leave its optimisation level in what it builds, so cargo's profile tells.
+//! Detects programs that were built without optimisation, which distorts every time in the trace.
+//! rustc does not store its optimisation level in programs, so cargo's profile is used.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -8,7 +8,7 @@ use toml::Table;
 
 use crate::cargo::command_line::CargoLine;
 
-/// The profile a cargo command builds its programs with.
+/// The profile with which a cargo command builds its programs.
 pub fn profile(line: &CargoLine) -> String {
     if let Some(name) = line.values("--profile").pop() {
         return name.to_string_lossy().into_owned();
@@ -23,8 +23,8 @@ pub fn profile(line: &CargoLine) -> String {
     .to_owned()
 }
 
-/// The profile of a program that is built already, by the folder below cargo's target directory
-/// that it lies in.
+/// The profile of an existing program, from the folder below cargo's target directory in which it
+/// is.
 pub fn profile_of(program: &Path) -> Option<String> {
     let program = program.canonicalize().ok()?;
     let folders = program.ancestors().skip(1);
@@ -36,7 +36,7 @@ pub fn profile_of(program: &Path) -> Option<String> {
     })
 }
 
-/// A warning when `profile` of the workspace at `root` does not optimise; `given` are cargo's
+/// A warning if `profile` of the workspace at `root` does not optimise. `given` are cargo's
 /// `--config` values.
 pub fn warning(profile: &str, root: &Path, given: &[OsString]) -> Option<String> {
     let read = |file: &str| std::fs::read_to_string(root.join(file)).ok()?.parse().ok();
@@ -59,15 +59,15 @@ pub fn warning(profile: &str, root: &Path, given: &[OsString]) -> Option<String>
     })
 }
 
-/// The optimisation level of a profile: by environment, by the first source that has one, by the
-/// profile it inherits from. `None` for a profile nobody defines.
+/// The optimisation level of a profile: from the environment, from the first source that has one,
+/// or from the profile it inherits from. `None` for an undefined profile.
 fn level(
     profile: &str,
     sources: &[Table],
     variable: impl Fn(&str) -> Option<String>,
 ) -> Option<String> {
     let mut name = profile.to_owned();
-    // Longer chains are circles.
+    // Longer chains are cycles.
     for _ in 0..16 {
         let upper = name.to_uppercase().replace('-', "_");
         let key = |key: &str| {

@@ -1,6 +1,6 @@
-//! The user's own cargo configuration, as far as recording takes its place: the target runner, the
-//! rustc wrapper, and which target is built. Read as cargo reads it: `--config`, then the
-//! environment, then the config files from the working directory up, then the one in cargo's home.
+//! The user's own cargo configuration, as far as recording replaces it: the target runner, the
+//! rustc wrapper, and the target. It is read in cargo's order: `--config`, the environment, the
+//! config files from the working directory up, and the one in cargo's home.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,33 +11,34 @@ use toml::{Table, Value};
 
 use crate::cargo::command_line::CargoLine;
 
-/// What the user has set.
+/// The user's settings.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UserConfig {
-    /// The target triple that is built.
+    /// The target triple.
     pub target: String,
-    /// The runner of that target with its arguments; empty when there is none.
+    /// The runner of that target with its arguments; empty if there is none.
     pub runner: Vec<OsString>,
-    /// A runner stands under the triple itself as one string: cargo refuses an array beside it.
+    /// Whether a runner is set under the triple itself as one string: cargo refuses an array in
+    /// addition to it.
     pub runner_is_string: bool,
     /// The rustc wrapper.
     pub wrapper: Option<OsString>,
-    /// Intermediate files have a folder of their own (`build.build-dir`).
+    /// Whether intermediate files have a folder of their own (`build.build-dir`).
     pub has_build_dir: bool,
 }
 
-/// A source of configuration, with the directory that relative programs in it start from.
+/// A source of configuration, with the directory that relative paths of programs refer to.
 struct Source {
     table: Table,
     base: PathBuf,
 }
 
 impl UserConfig {
-    /// Reads it for this command line.
+    /// Reads the configuration for this command line.
     ///
     /// # Errors
-    /// rustc can't be asked for its target. A config file that can't be read is for cargo to
-    /// complain about.
+    /// rustc cannot be asked for its target. Unreadable config files are not reported here, because
+    /// cargo reports them.
     pub fn read(line: &CargoLine) -> anyhow::Result<Self> {
         let mut directory = std::env::current_dir()?;
         if let Some(other) = line.values("-C").pop() {
@@ -56,7 +57,7 @@ impl UserConfig {
             .or_else(|| find(&files, &["build", "target"]).and_then(|(v, _)| first(v)))
             .filter(|t| t != "host-tuple")
             .unwrap_or(host);
-        // A target's own description is named by its file.
+        // A custom target is named after its specification file.
         let target = match Path::new(&target).file_stem() {
             Some(stem) if target.ends_with(".json") => stem.to_string_lossy().into_owned(),
             _ => target,
@@ -83,7 +84,7 @@ impl UserConfig {
             find(sources, &key).and_then(|(v, base)| Some(program(v.as_str()?, base)))
         };
         let wrapper = match std::env::var_os("RUSTC_WRAPPER") {
-            // Set but empty turns a configured one off.
+            // An empty value turns a configured wrapper off.
             Some(value) => Some(value),
             None => from(&given)
                 .or_else(|| env("CARGO_BUILD_RUSTC_WRAPPER"))
@@ -103,7 +104,7 @@ impl UserConfig {
     }
 }
 
-/// rustc as this command line uses it.
+/// The rustc that this command line uses.
 struct Compiler {
     toolchain: Option<String>,
 }
@@ -141,7 +142,7 @@ impl Compiler {
     }
 }
 
-/// The runner under a `cfg(…)` that holds for the target.
+/// The runner of a `cfg(…)` that matches the target.
 fn conditional(sources: &[&Vec<Source>], target: &str, line: &CargoLine) -> Option<Vec<OsString>> {
     let mut facts: Option<Vec<Cfg>> = None;
     for source in sources.iter().copied().flatten() {
@@ -170,7 +171,7 @@ fn conditional(sources: &[&Vec<Source>], target: &str, line: &CargoLine) -> Opti
     None
 }
 
-/// What `--config` gives, the last first, as it counts most.
+/// The values of `--config`, the last one first, because it takes precedence.
 fn given(line: &CargoLine, directory: &Path) -> Vec<Source> {
     let values = line.values("--config").into_iter().rev();
     values
@@ -194,7 +195,7 @@ fn files(directory: &Path) -> Vec<Source> {
     let folders = directory.ancestors().map(|d| d.join(".cargo")).chain(home);
     let mut paths: Vec<PathBuf> = Vec::new();
     for folder in folders {
-        // The old name counts when both are there.
+        // If both exist, the old name takes precedence.
         let path = ["config", "config.toml"]
             .map(|name| folder.join(name))
             .into_iter()
@@ -225,7 +226,7 @@ fn find<'a>(sources: &'a [Source], key: &[&str]) -> Option<(&'a Value, &'a Path)
         .find_map(|source| Some((get(&source.table, key)?, source.base.as_path())))
 }
 
-/// A string, or the first of an array of strings.
+/// A string, or the first element of an array of strings.
 fn first(value: &Value) -> Option<String> {
     let value = value
         .as_array()
@@ -233,7 +234,7 @@ fn first(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-/// A program with arguments: one string divided at spaces, or an array.
+/// A program with arguments: a string split at spaces, or an array.
 fn words(value: &Value, base: &Path) -> Vec<OsString> {
     match value {
         Value::String(text) => split(text, base),
@@ -252,8 +253,8 @@ fn split(text: &str, base: &Path) -> Vec<OsString> {
     first.into_iter().chain(parts.map(OsString::from)).collect()
 }
 
-/// A program's name without a slash is looked up in `PATH`; a path is relative to where the setting
-/// stands.
+/// A program's name. Without a slash it is looked up in `PATH`; a path is relative to the directory
+/// of the setting.
 fn program(name: &str, base: &Path) -> OsString {
     if name.contains('/') {
         base.join(name).into_os_string()

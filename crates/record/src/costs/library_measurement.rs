@@ -1,5 +1,5 @@
-//! What is measured in a runtime's own library: which file that is, in a process of its own, which
-//! may do what it likes, and kept by file.
+//! Measurements in a runtime's own library: finds its file, measures in a separate process, which
+//! may crash or hang, and stores the result by file.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,10 +17,11 @@ use workspan_runtimes::Runtime;
 
 use crate::costs::calibration;
 
-/// Measuring takes a second at most; a runtime that can't be measured may hang.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The longest time to wait. Measuring takes a second at most; a runtime that cannot be measured
+/// may hang.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Plays a role: prints what `measure` finds of the library in the first argument, as JSON.
+/// Plays a role: prints the result of `measure` for the library in the first argument, as JSON.
 pub fn main<T: Serialize>(
     mut arguments: impl Iterator<Item = OsString>,
     measure: impl FnOnce(&Path) -> Result<T, String>,
@@ -40,11 +41,11 @@ pub fn main<T: Serialize>(
     }
 }
 
-/// Has this program play that role for the library in this file, or, by its bare name, for the one
-/// that the loader finds.
+/// Runs this program in that role for the library in this file. A bare file name is looked up by
+/// the loader.
 ///
 /// # Errors
-/// Why nothing was measured.
+/// The reason why nothing was measured.
 pub fn played<T: DeserializeOwned>(role: &str, library: &Path) -> Result<T, String> {
     let here = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(here);
@@ -61,9 +62,9 @@ pub fn played<T: DeserializeOwned>(role: &str, library: &Path) -> Result<T, Stri
         .spawn()
         .map_err(|error| error.to_string())?;
     let begun = Instant::now();
-    // What it prints fits a pipe.
+    // Its output fits in a pipe.
     while child.try_wait().is_ok_and(|ended| ended.is_none()) {
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > TIMEOUT {
             let _ = child.kill();
             let _ = child.wait();
             return Err("it took too long".into());
@@ -77,7 +78,7 @@ pub fn played<T: DeserializeOwned>(role: &str, library: &Path) -> Result<T, Stri
     serde_json::from_str(&text).unwrap_or_else(|_| Err("the measurement failed".into()))
 }
 
-/// Whether a variable belongs to the recorded run and must not reach a measurement: a setting of a
+/// Whether a variable belongs to the recorded run and must not affect a measurement: a setting of a
 /// runtime, or of a recording around this process.
 fn is_run_setting(variable: &str) -> bool {
     variable == "LD_PRELOAD"
@@ -85,8 +86,8 @@ fn is_run_setting(variable: &str) -> bool {
         || workspan_runtimes::is_setting(variable)
 }
 
-/// The file of a runtime's library among those that were loaded. A runtime that was linked
-/// statically is measured in the system's shared library.
+/// The file of a runtime's library among the loaded files. A runtime that was linked statically is
+/// measured in the system's shared library.
 pub fn file<'a>(runtime: &Runtime, mut loaded: impl Iterator<Item = &'a Path>) -> Option<PathBuf> {
     match loaded.find(|file| runtime.is_library(file)) {
         Some(file) => Some(file.to_owned()),
@@ -94,7 +95,7 @@ pub fn file<'a>(runtime: &Runtime, mut loaded: impl Iterator<Item = &'a Path>) -
     }
 }
 
-/// What was measured in files, by [`name`].
+/// Measurements by file, as named by [`name`].
 type Kept<T> = BTreeMap<String, T>;
 
 fn kept<T: DeserializeOwned>(folder: &Path, what: &str) -> Kept<T> {
@@ -104,12 +105,12 @@ fn kept<T: DeserializeOwned>(folder: &Path, what: &str) -> Kept<T> {
         .unwrap_or_default()
 }
 
-/// What is kept in `folder` of that kind for the library as it is now.
+/// The stored measurement of this kind for the current version of the library.
 pub fn find<T: DeserializeOwned>(folder: &Path, what: &str, library: &Path) -> Option<T> {
     kept(folder, what).remove(&name(library)?)
 }
 
-/// Keeps what was measured of that kind in the library, for the traces to come; whether it is kept.
+/// Stores a measurement of this kind for later traces. Returns whether that succeeded.
 pub fn keep<T: Serialize + DeserializeOwned>(
     folder: &Path,
     what: &str,
@@ -125,7 +126,7 @@ pub fn keep<T: Serialize + DeserializeOwned>(
     calibration::put(folder, &calibration::file(folder, what), &text)
 }
 
-/// A file as it is now, by which its measurement is kept; none for one that isn't there.
+/// The current version of a file, as the key of its measurement; `None` if the file does not exist.
 fn name(library: &Path) -> Option<String> {
     let file = fs::canonicalize(library).ok()?;
     let about = fs::metadata(&file).ok()?;

@@ -1,4 +1,4 @@
-//! What a steal costs in the runtimes that a program used: measured with the very library it had
+//! The cost of a steal in the runtimes that a program used, measured with the library that it had
 //! loaded.
 
 use std::path::Path;
@@ -11,20 +11,20 @@ use crate::costs::library_measurement;
 /// The name under which this program measures the library in its first argument.
 pub const ROLE: &str = "workspan-steals";
 
-/// What is kept under that name.
-const KEPT: &str = "steals";
+/// The name of the stored measurement.
+const STORED_NAME: &str = "steals";
 
-/// Measures the runtime in this file, or, by its bare name, in the one that the loader finds.
+/// Measures the runtime in this file. A bare file name is looked up by the loader.
 ///
 /// # Errors
-/// Why nothing was measured.
+/// The reason why nothing was measured.
 pub fn measure(library: &Path) -> Result<Steals, String> {
     library_measurement::played(ROLE, library)
 }
 
-/// The burden of a trace: the costliest steal of the runtimes in it, in nanoseconds, and a phrase
-/// that says how it was measured. `libraries` are the files that were loaded. `None` if no runtime
-/// could be measured.
+/// The burden of a trace: the cost of the most expensive steal of its runtimes, in nanoseconds, and
+/// a phrase that says how it was measured. `libraries` are the files that were loaded. `None` if no
+/// runtime could be measured.
 pub fn burden<'a>(
     folder: &Path,
     calibration: &Calibration,
@@ -60,9 +60,9 @@ pub fn burden<'a>(
     Some((steals.median_ns, source))
 }
 
-/// The steals of a library: those kept in `folder`, or measured now.
+/// The steals of a library: those stored in `folder`, or a new measurement.
 fn of(folder: &Path, library: &Path) -> Result<Steals, String> {
-    match library_measurement::find(folder, KEPT, library) {
+    match library_measurement::find(folder, STORED_NAME, library) {
         Some(steals) => Ok(steals),
         None => {
             let steals = measure(library)?;
@@ -72,10 +72,12 @@ fn of(folder: &Path, library: &Path) -> Result<Steals, String> {
     }
 }
 
-/// Keeps what was measured for the traces to come; whether it is kept.
+/// Stores the measurement for later traces. Returns whether that succeeded.
 pub fn keep(folder: &Path, steals: &Steals) -> bool {
     let library = steals.library.as_deref();
-    library.is_some_and(|library| library_measurement::keep(folder, KEPT, library, steals.clone()))
+    library.is_some_and(|library| {
+        library_measurement::keep(folder, STORED_NAME, library, steals.clone())
+    })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Where the worker time of the last second went, while the program runs.
+//! The breakdown of the worker time of the last second, while the program runs.
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use workspan_trace::{Trace, TraceWriter};
 
 use crate::kernel::clock::Clock;
 
-/// What is looked at, in nanoseconds.
-const SECOND: u64 = 1_000_000_000;
+/// The length of the examined time, in nanoseconds.
+const EXAMINED_NS: u64 = 1_000_000_000;
 
-/// The files that recorded processes write.
+/// The spool files of recorded processes.
 pub(super) fn spools(folder: &Path) -> Vec<PathBuf> {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut spools: Vec<PathBuf> = files.map(|file| file.path()).collect();
@@ -29,7 +29,7 @@ pub(super) fn spools(folder: &Path) -> Vec<PathBuf> {
     spools
 }
 
-/// That of each process of which something can be told: one with tasks in that time.
+/// The breakdown of each process that had tasks in that time.
 pub(super) fn breakdowns(spool: &Path) -> Vec<Breakdown> {
     let spools = spools(spool);
     spools.iter().filter_map(|spool| breakdown(spool)).collect()
@@ -44,14 +44,14 @@ fn breakdown(spool: &Path) -> Option<Breakdown> {
         ticks: clock.ticks(ns),
         ns,
     };
-    if now < trace.header.start_ns.saturating_add(SECOND) {
+    if now < trace.header.start_ns.saturating_add(EXAMINED_NS) {
         return None;
     }
     let window = Window {
-        from: pair(now - SECOND),
+        from: pair(now - EXAMINED_NS),
         to: pair(now),
     };
-    // None of these tells of time.
+    // These chunks contain no times.
     let except = [
         ChunkKind::Maps,
         ChunkKind::CpuReadings,

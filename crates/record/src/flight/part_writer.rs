@@ -18,31 +18,31 @@ use crate::trace_file::run_folder;
 
 use crate::say;
 
-/// So long a process may have been at letting go of a chunk when a part was wanted.
-const UNTIL_NOTHING_MOVES: Duration = Duration::from_millis(30);
+/// The longest time for which a process may still be discarding a chunk when a part is requested.
+const MAX_DISCARD_TIME: Duration = Duration::from_millis(30);
 
-/// The parts that were kept so far.
+/// The parts that have been kept so far.
 pub type KeptParts = Arc<Mutex<Vec<PathBuf>>>;
 
 /// Writes parts.
 pub struct PartWriter {
-    /// Where the processes leave their spool files.
+    /// The folder in which the processes leave their spool files.
     pub spool: PathBuf,
-    /// Where traces go.
+    /// The folder for traces.
     pub folder: PathBuf,
-    /// The file that the user named; parts have a number more.
+    /// The file that the user named; parts get an additional number.
     pub output: Option<PathBuf>,
-    /// Whose code is the user's.
+    /// The workspace whose code is the user's.
     pub workspace: Workspace,
     /// Notes for every trace.
     pub facts: Vec<Note>,
-    /// Where the tool is unpacked.
+    /// The folder in which the tool is unpacked.
     pub tool: PathBuf,
-    /// What the program started is recorded too.
+    /// Whether processes that the program started are recorded too.
     pub follow: bool,
-    /// Where parts are added.
+    /// The lake that parts are added to.
     pub lake: Option<Lake>,
-    /// Where the parts are, in the order in which they were kept.
+    /// The files of the parts, in the order in which they were kept.
     pub kept: KeptParts,
 }
 
@@ -51,9 +51,9 @@ impl PartWriter {
         &self.spool
     }
 
-    /// Writes the trace of each process, and says where it is.
+    /// Writes the trace of each process, and prints its path.
     pub(super) fn write(&self, trigger: &Trigger, windows: &Windows) {
-        std::thread::sleep(UNTIL_NOTHING_MOVES);
+        std::thread::sleep(MAX_DISCARD_TIME);
         let part = windows.part(trigger.at);
         let mut facts = self.facts.clone();
         facts.push(Note::new("kept because", trigger.why.clone()));
@@ -69,7 +69,7 @@ impl PartWriter {
         let mut kept = Vec::new();
         for spool in spools(&self.spool) {
             let half = self.spool.join("part");
-            // The kernel's view of the run is not recorded with a ring.
+            // With a ring, the kernel does not watch the run.
             match finalize(&spool, &half, &mut OffCpu::default(), &settings) {
                 Ok(traces) => {
                     for (half, trace) in traces {

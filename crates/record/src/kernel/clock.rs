@@ -1,4 +1,4 @@
-//! A trace's ticks and the kernel's nanoseconds.
+//! Converts between a trace's ticks and the kernel's nanoseconds.
 
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{self, ClockPair, Finished};
@@ -6,19 +6,20 @@ use workspan_trace::event::Events;
 use workspan_trace::reader::Tolerance;
 use workspan_trace::{ClockKind, Trace};
 
-/// `CLOCK_MONOTONIC_RAW` to ticks, by two moments as far apart as the trace knows.
+/// Converts `CLOCK_MONOTONIC_RAW` to ticks, from two moments that are as far apart as the trace
+/// allows.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     first: ClockPair,
     last: ClockPair,
-    /// When the process was seen last, in nanoseconds.
+    /// The last known moment of the process, in nanoseconds.
     pub last_ns: u64,
-    /// The process's end in ticks; the largest number when it is not known.
+    /// The process's end in ticks; the largest number if it is not known.
     pub end: u64,
 }
 
 impl Clock {
-    /// From the header, the chunks' bases, the clock pairs and the end.
+    /// Created from the header, the chunks' bases, the clock pairs and the end.
     pub fn of(trace: &Trace<'_>) -> Self {
         let first = ClockPair {
             ticks: trace.header.start_ticks,
@@ -39,7 +40,7 @@ impl Clock {
                         ticks: chunk.base_ticks,
                         ns: chunk.base_ns,
                     });
-                    // A process that was killed tells nothing later.
+                    // A process that was killed has left no later moment.
                     if !chunk.sealed {
                         let events = Events::new(chunk.payload, chunk.base_ticks);
                         last_ticks = events.map(|(t, _)| t).fold(last_ticks, u64::max);
@@ -71,7 +72,7 @@ impl Clock {
         clock
     }
 
-    /// The moment of a tick, in nanoseconds.
+    /// The time of a tick, in nanoseconds.
     pub fn ns(&self, ticks: u64) -> u64 {
         let after = ticks.saturating_sub(self.first.ticks);
         let span = self.last.ticks.saturating_sub(self.first.ticks);
@@ -87,7 +88,7 @@ impl Clock {
         }
     }
 
-    /// The tick of a moment.
+    /// The tick at a time.
     pub fn ticks(&self, ns: u64) -> u64 {
         match ns.checked_sub(self.first.ns) {
             Some(after) => self.first.ticks.saturating_add(self.length(after)),
@@ -98,7 +99,7 @@ impl Clock {
         }
     }
 
-    /// The ticks in a length of time; 0 when the trace knows one moment only.
+    /// The number of ticks in a length of time; 0 if the trace has only one known moment.
     pub fn length(&self, ns: u64) -> u64 {
         let ticks = self.last.ticks.saturating_sub(self.first.ticks);
         match self.last.ns.saturating_sub(self.first.ns) {

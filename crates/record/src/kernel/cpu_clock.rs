@@ -1,4 +1,5 @@
-//! Times in which a thread held a CPU by its context switches, and did not run by its CPU clock.
+//! Finds times in which a thread held a CPU according to its context switches, but did not run
+//! according to its CPU clock.
 //!
 //! The recorder reads each thread's CPU clock at the ends of long strands and of chunks
 //! ([`CpuReading`]). Between two readings the thread was on a CPU, by its switches, for some time;
@@ -6,8 +7,9 @@
 //! or the record of a switch is missing. Either way the thread did not run, and the difference
 //! becomes a time off the CPU.
 //!
-//! Where between the readings it lay is not known. It is placed at the end of the longest time on
-//! the CPU: what the host takes often ends with a switch, as the time slice is over by then.
+//! Where the lost time was between the readings is not known. It is placed at the end of the
+//! longest time on the CPU: time taken by the host often ends with a switch, because the time slice
+//! is over by then.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +21,11 @@ use workspan_trace::reader::Tolerance;
 
 use crate::kernel::clock::Clock;
 
-/// A smaller difference can come from reading switches and clocks at slightly different moments.
+/// A smaller difference can result from reading switches and clocks at slightly different moments.
 const MIN_LOST_NS: u64 = 20_000;
 
 /// Times in which threads did not run although no switch says so, by the kernel's thread id and
-/// time; `off` are the times off the CPU by their switches.
+/// time. `off` are the off-CPU times from their switches.
 pub fn unseen_off_times(
     trace: &Trace<'_>,
     clock: &Clock,
@@ -68,8 +70,8 @@ pub fn unseen_off_times(
     unseen
 }
 
-/// The parts of a window, from one moment in ns to another, that are in no time off the CPU; `off`
-/// is by time.
+/// The parts of a window, from one moment in ns to another, that are in no off-CPU time. `off` is
+/// ordered by time.
 fn on_times((from, to): (u64, u64), off: &[OffInterval]) -> Vec<(u64, u64)> {
     let mut on = Vec::new();
     let mut last = from;
@@ -86,7 +88,7 @@ fn on_times((from, to): (u64, u64), off: &[OffInterval]) -> Vec<(u64, u64)> {
     on
 }
 
-/// `lost` nanoseconds at the ends of the longest of these times.
+/// Places `lost` nanoseconds at the ends of the longest of these times.
 fn placed(mut on: Vec<(u64, u64)>, mut lost: u64) -> impl Iterator<Item = (u64, u64)> {
     on.sort_unstable_by_key(|(begin, end)| begin.abs_diff(*end));
     std::iter::from_fn(move || {
@@ -118,7 +120,7 @@ mod tests {
         assert_eq!(all(0), []);
         assert_eq!(all(100), [(900, 1000)]);
         assert_eq!(all(350), [(700, 1000), (250, 300)]);
-        // More than there was: all of it.
+        // More than the time on the CPU: all of it.
         assert_eq!(all(10_000), [(700, 1000), (120, 300)]);
         assert_eq!(on_times((10, 20), &[off(0, 50)]), []);
     }

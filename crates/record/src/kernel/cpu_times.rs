@@ -1,5 +1,5 @@
-//! The CPU time of a recorded process, thread by thread, from the kernel's context switches: what
-//! the trace's strands are held against, and what ran on threads that no runtime knows.
+//! The CPU time of a recorded process, thread by thread, from the kernel's context switches. It is
+//! compared with the trace's strands, and shows what ran on threads that no runtime knows.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ use workspan_trace::reader::Tolerance;
 use crate::kernel::clock::Clock;
 use crate::kernel::samples::Samples;
 
-/// Of less than this nobody wants to know where it was spent.
-const WORTH_A_NAME_NS: u64 = 1_000_000;
+/// For less CPU time than this, it is not worth finding the function it was spent in.
+const MIN_NAMED_NS: u64 = 1_000_000;
 
 /// An entry for each thread that ran.
 pub fn cpu_times(
@@ -25,13 +25,13 @@ pub fn cpu_times(
     workspace: &Workspace,
 ) -> Vec<CpuTime> {
     let clock = Clock::of(trace);
-    // One that was killed told nothing of its end; the kernel saw its threads until then.
+    // A killed process has no end record; the kernel saw its threads until then.
     let to = match clock.end {
         u64::MAX => u64::MAX,
         _ => clock.last_ns,
     };
     let from = trace.header.start_ns;
-    // By the kernel's number, which a later thread may have again.
+    // By the kernel's thread id, which a later thread may get again.
     let mut recorded: BTreeMap<u32, Vec<(u64, u32)>> = BTreeMap::new();
     for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
         if chunk.kind == ChunkKind::Threads {
@@ -47,10 +47,10 @@ pub fn cpu_times(
     for tid in on.threads() {
         let mut known = recorded.remove(&tid).unwrap_or_default();
         known.sort_unstable();
-        // Until the first of them it was known to no runtime.
+        // Until its first record it was known to no runtime.
         let first = known.first().map_or(to, |thread| thread.0.min(to));
         let before = on.ran(tid, from, first);
-        if before >= WORTH_A_NAME_NS {
+        if before >= MIN_NAMED_NS {
             outside.push((times.len(), tid, from, first));
         }
         let counts = (on.missing(tid), on.switches(tid));

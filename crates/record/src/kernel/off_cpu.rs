@@ -1,5 +1,5 @@
-//! When the recorded threads were off the CPU (MODEL.md §2): what the kernel's watcher left beside
-//! the spool files, as records of the trace.
+//! The off-CPU times of recorded threads (MODEL.md §2): turns the kernel watcher's files in the
+//! spool directory into records of the trace.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,18 +26,19 @@ use crate::options::settings::Sampling;
 
 /// Extension of a watcher's file in the spool directory.
 const SWITCHES: &str = "switches";
-/// Extension of the file that says why a program is not watched.
+/// Extension of the file with the reason why a program is not watched.
 const UNWATCHED: &str = "unwatched";
-/// Extension of the file that says why its code is not sampled.
+/// Extension of the file with the reason why a program's code is not sampled.
 const UNSAMPLED: &str = "unsampled";
-/// A new thread that waited for its CPU for less began at once.
+/// A new thread that waited for its CPU for less time counts as started at once.
 const MIN_WAITED_NS: u64 = 20_000;
-/// The watcher sees the program's end at once, so only a stopped or overloaded one takes this long.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest wait for a watcher. It sees the program's end at once, so only a stopped or
+/// overloaded one takes this long.
+const WATCHER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Has the kernel's context switches of this process written to the spool directory from its next
-/// exec on; the reason when the kernel refuses, or the user does not want it, is left there
-/// instead, and false returned. Must be called with one thread, last before the exec.
+/// Makes the kernel's context switches of this process be written to the spool directory, from its
+/// next exec on. If the kernel refuses or the user does not want it, writes the reason there
+/// instead and returns false. Must be called with one thread, last before the exec.
 pub fn watch(spool: &Path) -> bool {
     let file = |extension: &str| spool.join(format!("{}.{extension}", std::process::id()));
     let unwanted = std::env::var_os(NO_PERF).is_some_and(|value| !value.is_empty());
@@ -52,7 +53,7 @@ pub fn watch(spool: &Path) -> bool {
         match workspan_perf::watch_from_exec(&file(SWITCHES), rate, scope) {
             Ok(unsampled) => {
                 if let Some(refused) = unsampled {
-                    // Without the file the trace only says less.
+                    // Without the file, the trace only contains less information.
                     let _ = std::fs::write(file(UNSAMPLED), refused.to_string());
                 }
                 return true;
@@ -60,27 +61,27 @@ pub fn watch(spool: &Path) -> bool {
             Err(refused) => refused.to_string(),
         }
     };
-    // Without the file the trace only says less.
+    // Without the file, the trace only contains less information.
     let _ = std::fs::write(file(UNWATCHED), refused);
     false
 }
 
-/// What is known of all processes of a run.
+/// The off-CPU times and samples of all processes of a run.
 #[derive(Debug, Default)]
 pub struct OffCpu {
-    /// By the kernel's thread id, in time order.
+    /// Off-CPU times by the kernel's thread id, in time order.
     intervals: BTreeMap<u32, Vec<OffInterval>>,
-    /// By the kernel's process id: when its threads ran.
+    /// The times at which threads ran, by the kernel's process id.
     on: BTreeMap<u32, OnTimes>,
-    /// Why it is not all.
+    /// Reasons why data is missing.
     missing: Vec<String>,
     watched: bool,
-    /// What the same watchers saw of the code.
+    /// The samples of the same watchers.
     pub samples: Samples,
 }
 
 impl OffCpu {
-    /// Takes what is in the spool directory, and removes it there.
+    /// Reads the files in the spool directory, and removes them.
     pub fn take(spool: &Path) -> Self {
         let mut all = Self::default();
         let files =
@@ -89,7 +90,7 @@ impl OffCpu {
         files.sort();
         for file in files {
             match file.extension().and_then(|extension| extension.to_str()) {
-                Some(SWITCHES) => match read_switches(&file, PATIENCE) {
+                Some(SWITCHES) => match read_switches(&file, WATCHER_TIMEOUT) {
                     Ok(told) => {
                         all.watched = true;
                         if told.lost > 0 {
@@ -120,7 +121,7 @@ impl OffCpu {
                 Some(UNWATCHED) => all.missing.extend(std::fs::read_to_string(&file)),
                 _ => continue,
             }
-            // A file that stays keeps the spool directory, nothing more.
+            // A file that cannot be removed only keeps the spool directory.
             let _ = std::fs::remove_file(&file);
         }
         all.missing.sort();
@@ -128,8 +129,8 @@ impl OffCpu {
         all
     }
 
-    /// Adds what the CPU clocks of the trace's threads tell beyond their switches, and returns it
-    /// in nanoseconds, all threads together.
+    /// Adds the lost times that the CPU clocks of the trace's threads show in addition to their
+    /// switches. Returns their sum over all threads, in nanoseconds.
     pub fn add_unseen(&mut self, trace: &Trace<'_>, clock: &Clock) -> u64 {
         let Some(on) = self.on.get_mut(&trace.header.pid) else {
             return 0;
@@ -145,7 +146,7 @@ impl OffCpu {
         all
     }
 
-    /// Adds the waits that a process logged, where nobody watched its switches.
+    /// Adds the waits that a process logged, if its switches were not watched.
     pub fn add_waits(&mut self, process: u32, waits: impl Iterator<Item = OffInterval>) {
         if self.on.contains_key(&process) {
             return;
@@ -155,8 +156,8 @@ impl OffCpu {
         }
     }
 
-    /// What `workspan info` says about it; `estimated` when the trace has the threads' own
-    /// statistics.
+    /// The notes about off-CPU times for `workspan info`. `estimated` is true if the trace has the
+    /// threads' own statistics.
     pub fn notes(&self, estimated: bool) -> Vec<Note> {
         let mut notes = Vec::new();
         if self.watched {
@@ -182,13 +183,13 @@ impl OffCpu {
         notes
     }
 
-    /// When the threads of a process ran; `None` where nobody watched them.
+    /// The times at which the threads of a process ran; `None` if they were not watched.
     pub fn on_times(&self, process: u32) -> Option<&OnTimes> {
         self.on.get(&process)
     }
 
-    /// What the trace's threads are told to have been off the CPU for is not all there is: why, as
-    /// a sentence.
+    /// A sentence with the reason why the off-CPU times of the trace's threads are incomplete, if
+    /// they are.
     pub fn unwatched_threads(&self, trace: &Trace<'_>) -> Option<String> {
         let on = self.on_times(trace.header.pid)?;
         let threads = Threads::of(trace);
@@ -206,7 +207,7 @@ impl OffCpu {
         })
     }
 
-    /// When the thread of that number was off the CPU, by time.
+    /// The off-CPU times of the thread with this id, in time order.
     pub fn of_thread(&self, tid: u32) -> &[OffInterval] {
         self.intervals.get(&tid).map_or(&[], Vec::as_slice)
     }
@@ -216,8 +217,8 @@ impl OffCpu {
         self.on.get(&pid).into_iter().flat_map(OnTimes::threads)
     }
 
-    /// The trace's threads with one more chunk each: thread, seq, base time in ticks, records.
-    /// With a window, what lies inside of it.
+    /// One more chunk for each of the trace's threads: thread, seq, base time in ticks, records.
+    /// With a window, only the part inside of it.
     pub fn chunks(&self, trace: &Trace<'_>, window: Option<&Window>) -> Vec<OffChunk> {
         let threads = Threads::of(trace);
         let (from, to) = window.map_or((0, u64::MAX), |w| (w.from.ticks, w.to.ticks));
@@ -230,7 +231,7 @@ impl OffCpu {
                 continue;
             };
             let mut payload = Vec::new();
-            // What a new thread waited for its CPU before it recorded anything.
+            // The time that a new thread waited for its CPU before its first record.
             let waited = threads.clock.length(thread.waited_ns);
             let base = thread.start_ticks.saturating_sub(waited).max(from);
             let mut offs = Vec::new();
@@ -246,8 +247,8 @@ impl OffCpu {
                 let begin = threads.clock.ticks(interval.begin_ns).max(last);
                 let end = threads.clock.ticks(interval.end_ns).min(threads.clock.end);
                 let end = end.min(to);
-                // Of another thread with the same number, before or after this one; or not in the
-                // recorded time.
+                // It belongs to another thread with the same id, before or after this one; or it is
+                // outside of the recorded time.
                 if begin >= end || end <= last {
                     continue;
                 }
@@ -290,15 +291,15 @@ impl OffCpu {
 pub struct OffChunk {
     /// The thread's number in the trace.
     pub thread: u32,
-    /// Follows the thread's other chunks.
+    /// The chunk's number; it follows the thread's other chunks.
     pub seq: u32,
-    /// Ticks the first record counts from.
+    /// The time from which the first record's ticks count.
     pub base: u64,
-    /// Records of times off the CPU.
+    /// Off-CPU records.
     pub payload: Vec<u8>,
 }
 
-/// What the trace says of its threads.
+/// The trace's data about its threads.
 struct Threads {
     entries: Vec<ThreadEntry>,
     next_seq: BTreeMap<u32, u32>,
@@ -330,7 +331,7 @@ impl Threads {
     }
 }
 
-/// When the thread of that number made its records, ascending.
+/// The times of the records of the thread with this number, ascending.
 fn record_times<'a>(trace: &Trace<'a>, thread: u32) -> impl Iterator<Item = u64> + use<'a> {
     let chunks = trace.chunks(Tolerance::Tolerant).flatten();
     let own = chunks.filter(|chunk| chunk.kind == ChunkKind::Events && chunk.thread == thread);
@@ -342,7 +343,7 @@ fn record_times<'a>(trace: &Trace<'a>, thread: u32) -> impl Iterator<Item = u64>
     })
 }
 
-/// When the threads of the watched process ran, and those of the processes that it started.
+/// The times at which threads ran, for the watched process and those that it started.
 fn on_times_of_each(told: &Switches, watched: u32) -> BTreeMap<u32, OnTimes> {
     let mut of_each: BTreeMap<u32, Vec<Switch>> = BTreeMap::from([(watched, Vec::new())]);
     for switch in &told.switches {

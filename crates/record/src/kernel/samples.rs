@@ -1,5 +1,5 @@
-//! Samples of the recorded program's code: from what the kernel's watcher left beside the spool
-//! files to the trace's frames, stacks and samples.
+//! Samples of the recorded program's code: turns the kernel watcher's data in the spool directory
+//! into the trace's frames, stacks and samples.
 
 use std::collections::BTreeMap;
 use std::io::{self, Seek, Write};
@@ -21,28 +21,28 @@ use crate::kernel::clock::Clock;
 use crate::kernel::off_cpu::OffCpu;
 use crate::kernel::waits::{Wait, Waits};
 
-/// Samples of one entry; a few kilobytes.
+/// The number of samples in an entry, which takes a few kilobytes.
 const BATCH: usize = 1024;
-/// A stack is that of a switch which is told so much later at most. A thread that was interrupted
-/// between the two is rare.
-const BEFORE_A_SWITCH_NS: u64 = 200_000;
+/// The longest time between a stack and the record of its switch. A thread is rarely interrupted
+/// between the two.
+const MAX_STACK_AGE_NS: u64 = 200_000;
 
 /// The samples of all processes of a run.
 #[derive(Debug, Default)]
 pub struct Samples {
-    /// By the kernel's thread id, by time.
+    /// Samples by the kernel's thread id, in time order.
     by_tid: BTreeMap<u32, Vec<Sample>>,
-    /// Stacks of threads that left a CPU, likewise.
+    /// Stacks of threads that left a CPU, by the kernel's thread id, in time order.
     stops: BTreeMap<u32, Vec<Sample>>,
     hertz: u32,
-    /// What one was measured to take, where the rate was chosen by that.
+    /// The measured cost of a sample, if the rate was chosen by it.
     cost: Option<Duration>,
-    /// Why there are none, although they were wanted.
+    /// Reasons why there are no samples, although they were requested.
     pub refused: Vec<String>,
 }
 
 impl Samples {
-    /// Takes what a watcher saw.
+    /// Adds a watcher's samples.
     pub fn add(&mut self, told: Switches) {
         self.hertz = self.hertz.max(told.hertz);
         self.cost = self.cost.max(told.cost);
@@ -58,21 +58,21 @@ impl Samples {
         self.by_tid.get(&tid).map_or(&[], Vec::as_slice)
     }
 
-    /// The stack that the kernel took as the thread gave up the CPU. One of a switch before, which
-    /// was at `last` or earlier, says nothing of this one.
+    /// The stack that the kernel took when the thread gave up the CPU. `last` is the time of the
+    /// switch before; a stack from then or earlier does not belong to this one.
     fn stop(&self, off: &OffInterval, last: Option<u64>) -> Option<&[u64]> {
         let stops = self.stops.get(&off.tid)?;
         // The kernel takes the stack just before it records the switch.
         let after = stops.partition_point(|stop| stop.ns <= off.begin_ns);
         let stop = &stops[after.checked_sub(1)?];
-        let near = off.begin_ns - stop.ns <= BEFORE_A_SWITCH_NS
+        let near = off.begin_ns - stop.ns <= MAX_STACK_AGE_NS
             && last.is_none_or(|last| stop.ns > last)
             && !stop.addresses.is_empty();
         near.then_some(stop.addresses.as_slice())
     }
 
-    /// The times that a thread gave up the CPU of which more is known, by time: those in a wait
-    /// that the process logged, and others of which there is a stack.
+    /// The times at which a thread gave up the CPU and more is known, in time order: those in a
+    /// wait that the process logged, and others with a stack.
     fn blocked<'a>(
         &'a self,
         clock: &Clock,
@@ -109,7 +109,8 @@ impl Samples {
                 stopped.push((begin, number(chains, stop), end - begin));
             }
         }
-        // What an adapter told of a lock counts as blocked also where its thread spun.
+        // Waits for a lock that an adapter reported count as blocked even if the thread was
+        // spinning.
         for wait in waits.of_thread(tid) {
             let is_spun = wait.kind == WaitKind::Mutex && used.binary_search(&wait.begin).is_err();
             let chain = waits.chain(wait);
@@ -129,8 +130,8 @@ impl Samples {
         (waited, stopped)
     }
 
-    /// The function, and its line where that is known, that most samples of a thread from one
-    /// moment (in ns) to another lie in; the program's own code where there is any on their stacks.
+    /// The function, with its line if known, in which most samples of a thread between two moments
+    /// (in ns) are; the program's own code if there is any on their stacks.
     pub fn mostly_in(
         &self,
         tid: u32,
@@ -159,7 +160,7 @@ impl Samples {
         Some(most.0)
     }
 
-    /// What the trace says about them beside the samples.
+    /// The notes about samples in the trace.
     pub fn notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();
         if self.hertz > 0 {
@@ -199,11 +200,11 @@ impl Samples {
         notes
     }
 
-    /// Writes those of the trace's process, and where its threads gave up the CPU, with the frames
-    /// they name.
+    /// Writes the samples of the trace's process, the places where its threads gave up the CPU, and
+    /// the frames of both.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// The writer's errors.
     pub fn write<W: Write + Seek>(
         &self,
         trace: &Trace<'_>,
@@ -222,7 +223,7 @@ impl Samples {
         let mut stops = Vec::new();
         let mut all_waits = Vec::new();
         let mut rank_calls = Vec::new();
-        // When each thread's records begin.
+        // The times at which each thread's records begin.
         let mut begun: BTreeMap<u32, u64> = BTreeMap::new();
         for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
             if chunk.kind != ChunkKind::Threads {
@@ -317,7 +318,7 @@ impl Samples {
     }
 }
 
-/// A wait in which its thread was off the CPU for so long.
+/// An entry for a wait in which its thread was off the CPU for this time.
 fn wait_entry<'a>(
     (begin, ticks): (u64, u64),
     stack: u32,
@@ -333,19 +334,19 @@ fn wait_entry<'a>(
         object: wait.object,
         by: waits.ended_by(wait),
         released_at: released_at.map(|chain| number(chains, chain)),
-        // A wait may lie over several times off the CPU: woken, its thread found the object taken
+        // A wait may span several off-CPU times: after a wake-up, its thread found the object taken
         // again.
         held: wait.released.saturating_sub(begin).min(ticks + 1),
     }
 }
 
-/// The number of a chain, a new one for one that was not met yet.
+/// The number of a chain, which is a new one if the chain is new.
 fn number<'a>(chains: &mut BTreeMap<&'a [u64], u32>, chain: &'a [u64]) -> u32 {
     let next = chains.len() as u32;
     *chains.entry(chain).or_insert(next)
 }
 
-/// Time and number of the stack of the samples whose time is `inside`.
+/// The time and the stack's number of all samples whose time is `inside`.
 fn numbered<'a>(
     clock: &Clock,
     samples: &'a [Sample],

@@ -1,5 +1,5 @@
-//! What the recorded process logged of its threads' waits, joined to the times at which the kernel
-//! saw them off the CPU.
+//! The recorded process's log of its threads' waits, matched with the times at which the kernel saw
+//! them off the CPU.
 
 use std::collections::BTreeMap;
 
@@ -14,21 +14,21 @@ use crate::kernel::clock::Clock;
 /// A wait as the process logged it, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Wait {
-    /// When it began.
+    /// The time at which it began.
     pub begin: u64,
-    /// When it ended.
+    /// The time at which it ended.
     pub end: u64,
-    /// What for.
+    /// What the thread waited for.
     pub kind: WaitKind,
-    /// The object; 0 for none.
+    /// The object; 0 if there is none.
     pub object: u64,
-    /// Number of the call stack.
+    /// The number of the call stack.
     chain: Option<u32>,
-    /// The kernel's number of the thread that ended it; 0 for unknown.
+    /// The kernel's id of the thread that ended it; 0 if unknown.
     by: u32,
-    /// Number of that thread's call stack then.
+    /// The number of that thread's call stack at the time.
     released_at: Option<u32>,
-    /// When the object was released.
+    /// The time at which the object was released.
     pub released: u64,
 }
 
@@ -36,11 +36,12 @@ pub struct Wait {
 #[derive(Debug, Default)]
 pub struct Waits {
     chains: BTreeMap<u32, Vec<u64>>,
-    /// By the kernel's thread id, by time.
+    /// Waits by the kernel's thread id, in time order.
     by_tid: BTreeMap<u32, Vec<Wait>>,
     /// Calls of MPI, each with the number of its call stack.
     rank_calls: BTreeMap<u32, Vec<(RankCall, Option<u32>)>>,
-    /// Threads of the trace by the kernel's thread id: when each began, and its number.
+    /// Threads of the trace by the kernel's thread id: the time at which each began, and its
+    /// number.
     threads: BTreeMap<u32, Vec<(u64, u32)>>,
 }
 
@@ -73,8 +74,8 @@ impl Waits {
     fn add(&mut self, logged: LoggedWait) {
         match logged {
             LoggedWait::Chain { id, mut addresses } => {
-                // The innermost of a chain is taken for where its thread was, which of a return
-                // address is the call before it.
+                // The innermost address of a chain is used as the thread's position. For a return
+                // address, that is the call before it.
                 if let Some(first) = addresses.first_mut() {
                     *first = first.saturating_sub(1);
                 }
@@ -107,36 +108,36 @@ impl Waits {
         }
     }
 
-    /// True where nothing was logged.
+    /// Whether nothing was logged.
     pub fn is_empty(&self) -> bool {
         self.by_tid.is_empty() && self.rank_calls.is_empty()
     }
 
-    /// The calls of MPI of a thread, by time, each with the return addresses of where it was.
+    /// The calls of MPI of a thread, in time order, each with its return addresses.
     pub fn rank_calls(&self, tid: u32) -> impl Iterator<Item = (RankCall, &[u64])> {
         let calls = self.rank_calls.get(&tid).into_iter().flatten();
         calls.map(|&(call, chain)| (call, self.addresses(chain)))
     }
 
-    /// The waits of a thread, by time.
+    /// The waits of a thread, in time order.
     pub fn of_thread(&self, tid: u32) -> &[Wait] {
         self.by_tid.get(&tid).map_or(&[], Vec::as_slice)
     }
 
-    /// The wait of a thread that has most in common with this time, in ticks. A thread is in one
+    /// The wait of a thread with the largest overlap with this time, in ticks. A thread is in one
     /// wait at a time.
     pub fn during(&self, tid: u32, (begin, end): (u64, u64)) -> Option<&Wait> {
         let waits = self.by_tid.get(&tid)?;
         let first = waits.partition_point(|wait| wait.end <= begin);
         let common = |wait: &&Wait| wait.end.min(end).saturating_sub(wait.begin.max(begin));
         let there = waits[first..].iter().take_while(|wait| wait.begin < end);
-        // Of a longer time off the CPU that begins in a wait's last instant, the wait is no part.
+        // A longer off-CPU time that begins in a wait's last instant does not belong to the wait.
         there
             .max_by_key(common)
             .filter(|wait| common(wait).saturating_mul(2) >= (end - begin))
     }
 
-    /// All waits as times off the CPU, for a process whose switches nobody watched.
+    /// All waits as off-CPU times, for a process whose switches were not watched.
     pub fn intervals(&self, clock: &Clock) -> impl Iterator<Item = OffInterval> {
         let all = self.by_tid.iter().flat_map(move |(&tid, waits)| {
             waits.iter().map(move |wait| OffInterval {
@@ -149,12 +150,12 @@ impl Waits {
         all.filter(|off| off.begin_ns < off.end_ns)
     }
 
-    /// Return addresses of where the wait was, innermost first; empty where they are not known.
+    /// The return addresses of the wait, innermost first; empty if not known.
     pub fn chain(&self, wait: &Wait) -> &[u64] {
         self.addresses(wait.chain)
     }
 
-    /// Return addresses of where the wait was ended.
+    /// The return addresses of the place where the wait was ended.
     pub fn released_at(&self, wait: &Wait) -> &[u64] {
         self.addresses(wait.released_at)
     }
@@ -164,7 +165,7 @@ impl Waits {
         known.map_or(&[], Vec::as_slice)
     }
 
-    /// The thread of the trace that ended the wait: the last of that kernel's number that had begun
+    /// The thread of the trace that ended the wait: the last one with that kernel id that had begun
     /// by then.
     pub fn ended_by(&self, wait: &Wait) -> Option<u32> {
         let of_tid = self.threads.get(&wait.by)?;

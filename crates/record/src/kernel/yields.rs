@@ -1,8 +1,10 @@
-//! A thread that waits by yielding its CPU may leave it 100,000 times a second, a few microseconds
-//! each time. Each of these times off the CPU would be a record.
+//! Merges off-CPU times of a thread that waits by yielding its CPU. Such a thread may leave the CPU
+//! 100,000 times a second, for a few microseconds each time, and each of these times would be a
+//! record.
 //!
-//! Between two records of a thread it matters how long it was off the CPU, and not when: times that
-//! follow one another closely there become one, as long as all of them, at the end of the last.
+//! Between two records of a thread it only matters how long it was off the CPU, not when. Times
+//! that follow one another closely there are merged into one of their total length, at the end of
+//! the last.
 
 /// A time off the CPU, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,35 +14,35 @@ pub(super) struct Off {
     pub blocked: bool,
 }
 
-/// On the CPU for less, the thread did nothing but yield again.
-const NEAR_NS: u64 = 5_000;
-/// Times that are so close become one where it does not matter how long they are.
-const FAR_NS: u64 = 100_000;
-/// It does not matter of this part of the thread's time.
-const NEGLIGIBLE: u64 = 1000;
-/// Fewer times are not worth a look at the thread's records.
+/// A thread that was on the CPU for less time only yielded again.
+const MAX_NEAR_GAP_NS: u64 = 5_000;
+/// Off-CPU times with a smaller gap are merged if their length does not matter.
+const MAX_GAP_NS: u64 = 100_000;
+/// The merged length does not matter if it is at most the thread's time divided by this.
+const NEGLIGIBLE_DIVISOR: u64 = 1000;
+/// With fewer times, reading the thread's records is not worthwhile.
 const MIN_YIELDS: usize = 64;
 
-/// How close two times off the CPU are to become one, in ticks.
+/// The limits within which two off-CPU times are merged, in ticks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Closeness {
     near: u64,
     far: u64,
-    /// Those that are not near become one of this length at most.
+    /// The largest length of a merged time whose parts are not near.
     negligible: u64,
 }
 
 impl Closeness {
-    /// In a thread that was there for `elapsed` ticks; `ticks` of a number of nanoseconds.
+    /// The limits for a thread that existed for `elapsed` ticks. `ticks` converts nanoseconds.
     pub(super) fn new(ticks: impl Fn(u64) -> u64, elapsed: u64) -> Closeness {
         Closeness {
-            near: ticks(NEAR_NS),
-            far: ticks(FAR_NS),
-            negligible: elapsed / NEGLIGIBLE,
+            near: ticks(MAX_NEAR_GAP_NS),
+            far: ticks(MAX_GAP_NS),
+            negligible: elapsed / NEGLIGIBLE_DIVISOR,
         }
     }
 
-    /// True where `offs`, by time, has enough times that may become one.
+    /// Whether `offs`, in time order, has enough times that may be merged.
     pub(super) fn are_many(&self, offs: &[Off]) -> bool {
         let close = offs.windows(2).filter(|pair| match pair {
             [a, b] => a.blocked == b.blocked && b.begin.saturating_sub(a.end) < self.far,
@@ -49,7 +51,7 @@ impl Closeness {
         close.count() >= MIN_YIELDS
     }
 
-    /// Whether `next` becomes one with those that end with `last` and are one of `ticks` so far.
+    /// Whether `next` can be merged with a time that ends with `last` and is `ticks` long so far.
     fn holds(&self, last: &Off, ticks: u64, next: &Off) -> bool {
         let apart = next.begin.saturating_sub(last.end);
         let both = ticks.saturating_add(next.ticks());
@@ -57,13 +59,12 @@ impl Closeness {
         last.blocked == next.blocked && (apart < self.near || short)
     }
 
-    /// The times with those as one that are close and have no record of the thread between the
-    /// begin of the first and the end of the last; `records` are the times of its records,
-    /// ascending.
+    /// Merges times that are close and have no record of the thread between the begin of the first
+    /// and the end of the last. `records` are the times of its records, ascending.
     pub(super) fn merged(&self, offs: &[Off], records: impl Iterator<Item = u64>) -> Vec<Off> {
         let mut records = records.peekable();
         let mut all: Vec<Off> = Vec::new();
-        // From the first to the last of the times that became the last one.
+        // The range from the first to the last of the times that were merged into the last one.
         let mut run: Option<Off> = None;
         for off in offs {
             let ticks = all.last().map_or(0, Off::ticks);
@@ -112,7 +113,7 @@ mod tests {
             off(10, 20, false),
             off(22, 40, false),
             off(43, 50, false),
-            // After a record, too far away, and for another reason.
+            // After a record, too far away, and with another reason.
             off(52, 60, false),
             off(70, 80, false),
             off(81, 90, true),
@@ -133,7 +134,7 @@ mod tests {
         assert_eq!(all, expected);
         let ticks = |offs: &[Off]| offs.iter().map(|o| o.end - o.begin).sum::<u64>();
         assert_eq!(ticks(&all), ticks(&offs));
-        // A record within a time off the CPU, too, keeps it from those before.
+        // A record inside an off-CPU time also separates it from those before.
         assert_eq!(close.merged(&offs[..2], [30].into_iter()), offs[..2]);
         assert!(!close.are_many(&offs));
         let yields: Vec<Off> = (0..100).map(|i| off(10 * i, 10 * i + 8, false)).collect();
@@ -147,12 +148,12 @@ mod tests {
         let close = Closeness::new(|ns| ns / 1000, 20_000);
         let offs = [
             off(100, 108, false),
-            // 52 ticks later, then 40: together 20 at most.
+            // A gap of 52 ticks, then of 40; together 20 at most.
             off(160, 168, false),
             off(208, 212, false),
             // One tick too many.
             off(250, 251, false),
-            // Near, however long.
+            // Near, whatever the length.
             off(254, 300, false),
             off(400, 401, false),
         ];

@@ -1,4 +1,4 @@
-//! Runs the command and outlives it, so that what it recorded is finalised whatever ended it.
+//! Runs the command and outlives it, so that its recording is finalised however the command ends.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -17,12 +17,13 @@ use crate::launch::stall::StallWatch;
 use crate::options::keep_windows::Windows;
 use crate::say;
 
-/// Runs `command` on our own standard streams. Returns how it ended, and what signals mean from
-/// then on ([`crate::launch::signals`]). Its recordings come into `spool`. A program that stands
-/// still for as long as `stall` is ended. `parts` writes those that are kept while it runs.
+/// Runs `command` on our own standard streams. Returns how it ended, and the handling of signals
+/// from then on ([`crate::launch::signals`]). Its recordings come into `spool`. A program that
+/// stands still for as long as `stall` is ended. `parts` writes the parts that are kept while it
+/// runs.
 ///
 /// # Errors
-/// It can't be started.
+/// The command cannot be started.
 pub fn run(
     command: &mut Command,
     windows: &Arc<Windows>,
@@ -38,7 +39,7 @@ pub fn run(
         let watch = stall.map(|patience| StallWatch::new(pid, patience, spool));
         let watch = watch.and_then(|watch| match watch {
             Ok(watch) => Some(watch),
-            // The program runs already, and is recorded all the same.
+            // The program already runs, and is recorded anyway.
             Err(error) => {
                 say!("workspan: --stall is without effect: {error}");
                 None
@@ -52,8 +53,8 @@ pub fn run(
                 None
             }
         });
-        // Its number stays its own until it is waited for below, so no signal can reach another
-        // process.
+        // The process id stays reserved until it is waited for below, so no signal can reach
+        // another process.
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         let interrupted = |waited| matches!(waited, Err(rustix::io::Errno::INTR));
         while interrupted(waitid(WaitId::Pid(pid), ended).map(drop)) {}
@@ -67,7 +68,7 @@ pub fn run(
 /// Ends this process as the command ended: with its exit code, or by its signal.
 pub fn end_like(status: ExitStatus) -> ExitCode {
     if let Some(signal) = status.signal() {
-        // Its core dump is the one of interest, not ours.
+        // The command's core dump is the interesting one, not ours.
         let _ = setrlimit(
             Resource::Core,
             Rlimit {
@@ -77,7 +78,8 @@ pub fn end_like(status: ExitStatus) -> ExitCode {
         );
         let named = Signal::from_named_raw(signal);
         let _ = signal_hook::low_level::emulate_default_handler(signal);
-        // Rust's own handler of SIGSEGV and SIGBUS lets the first one pass and then steps back.
+        // Rust's own handler of SIGSEGV and SIGBUS ignores the first signal and then uninstalls
+        // itself.
         for _ in 0..2 {
             if let Some(named) = named {
                 let _ = kill_process(rustix::process::getpid(), named);

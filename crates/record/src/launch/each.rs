@@ -1,6 +1,6 @@
-//! Each test or benchmark of a program in a process of its own, so that each has a trace of its own
-//! (`--each`). The program's harness lists their names, and runs one of them with `--exact`;
-//! libtest, Criterion and divan do both.
+//! Runs each test or benchmark of a program in a process of its own, so that each has its own trace
+//! (`--each`). The program's harness lists their names, and runs one of them with `--exact`.
+//! libtest, Criterion and divan support both.
 
 use std::ffi::{OsStr, OsString};
 use std::process::{Command, ExitCode, Stdio};
@@ -10,12 +10,12 @@ use crate::say;
 
 /// Precedes the name of the test or benchmark on a process's command line.
 pub const EXACT: &str = "--exact";
-/// What the harnesses' lists call their entries.
+/// The kinds of entries in the harnesses' lists.
 const KINDS: [&str; 3] = ["test", "bench", "benchmark"];
 
 /// Runs `program` once for each name that it lists, each through the runner `own`. Returns the
-/// first exit code that is no success. `None` if the program lists fewer than two names, so that it
-/// can run as it is.
+/// first exit code that is not success. `None` if the program lists fewer than two names, so that
+/// it can run as it is.
 pub(crate) fn run(own: &OsStr, program: &OsStr, arguments: &[OsString]) -> Option<ExitCode> {
     let names = names(program, arguments)?;
     let mut first_failure = None;
@@ -47,7 +47,7 @@ fn names(program: &OsStr, arguments: &[OsString]) -> Option<Vec<String>> {
     let mut list = Command::new(words.next()?);
     list.args(words).args(["--list", "--format", "terse"]);
     environment::restore(&mut list);
-    // divan lists its names for cargo-nextest alone.
+    // divan lists its names only for cargo-nextest.
     let output = list
         .env("NEXTEST", "1")
         .stdin(Stdio::null())
@@ -58,7 +58,7 @@ fn names(program: &OsStr, arguments: &[OsString]) -> Option<Vec<String>> {
     (output.status.success() && names.len() > 1).then_some(names)
 }
 
-/// The names in lines as `sort::small: test`. A line of another form is no name.
+/// The names in lines like `sort::small: test`. Lines of another form are ignored.
 fn listed(text: &str) -> Vec<String> {
     let name = |line: &str| {
         let (name, kind) = line.rsplit_once(": ")?;
@@ -67,8 +67,8 @@ fn listed(text: &str) -> Vec<String> {
     text.lines().filter_map(name).collect()
 }
 
-/// The test or benchmark that a process of `run` was for, from its command line.
-/// Words of it are quoted as for a shell.
+/// The test or benchmark that a process of `run` was for, from its command line, whose words are
+/// quoted as for a shell.
 pub fn name_of(command: &str) -> Option<String> {
     let (_, name) = command.rsplit_once(&format!(" {EXACT} "))?;
     let inside = name.strip_prefix('\'').and_then(|n| n.strip_suffix('\''));

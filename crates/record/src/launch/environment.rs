@@ -1,5 +1,5 @@
-//! What `workspan record` tells the runner and the preloaded library through the environment, and
-//! how the recorded program gets the user's own environment back.
+//! The environment variables that `workspan record` sets for the runner and the preloaded library,
+//! and how the recorded program gets the user's own environment back.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -8,64 +8,67 @@ use std::process::Command;
 
 /// Directory for the preloaded library's spool files.
 pub const SPOOL_DIR: &str = "WORKSPAN_SPOOL_DIR";
-/// The user's own `LD_PRELOAD`; unset when there was none.
+/// The user's own `LD_PRELOAD`; unset if there was none.
 pub const USER_LD_PRELOAD: &str = "WORKSPAN_USER_LD_PRELOAD";
-/// The one program (as `/proc/self/exe` names it) that the preloaded library records; in others on
-/// the way there, as a user's runner, it leaves everything as it is.
+/// The one program (as named by `/proc/self/exe`) that the preloaded library records. In other
+/// programs on the way there, such as a user's runner, it changes nothing.
 pub const PROGRAM: &str = "WORKSPAN_PROGRAM";
 /// For the runner: the preloaded library.
 pub const LIBRARY: &str = "WORKSPAN_LIBRARY";
-/// For the runner, from the user as well: not empty, the kernel is not asked to watch the program.
+/// For the runner, also set by users: if not empty, the kernel is not asked to watch the program.
 pub const NO_PERF: &str = "WORKSPAN_NO_PERF";
-/// For the runner, from the user as well: samples a second of CPU time, or `off`.
+/// For the runner, also set by users: samples per second of CPU time, or `off`.
 pub const SAMPLE: &str = "WORKSPAN_SAMPLE";
-/// For the runner and the preloaded library: not empty, what the program starts is recorded too.
+/// For the runner and the preloaded library: if not empty, processes that the program starts are
+/// recorded too.
 pub const FOLLOW: &str = "WORKSPAN_FOLLOW";
 /// For the runner: an OpenMP runtime to preload before ours and in place of the program's own.
 pub const SWAP: &str = "WORKSPAN_SWAP";
-/// For the preloaded library: performance counters, as it takes them.
+/// For the preloaded library: performance counters, in its format.
 pub const COUNTERS: &str = "WORKSPAN_COUNTERS";
 /// For the runner: the folder of the tool that counts instructions.
 pub const COUNT: &str = "WORKSPAN_COUNT";
-/// For the preloaded library: millionths of the program's time that recording may add (0: no
-/// limit), and the tasks that a thread records before there is a limit, as `50000:8192`.
+/// For the preloaded library: the share of the program's time that recording may add, in millionths
+/// (0: no limit), and the number of tasks that a thread records before the limit applies, as
+/// `50000:8192`.
 pub const MAX_OVERHEAD: &str = "WORKSPAN_MAX_OVERHEAD";
-/// For the preloaded library: `off`, `auto`, `steals`, or nanoseconds below which is folded.
+/// For the preloaded library: `off`, `auto`, `steals`, or the number of nanoseconds below which
+/// subtrees are folded.
 pub const FOLD: &str = "WORKSPAN_FOLD";
-/// For the preloaded library: strands that the trace should stay near: `thread N` for each thread,
-/// `all N`, or `off`.
+/// For the preloaded library: the intended number of strands in the trace, as `thread N` for each
+/// thread, `all N`, or `off`.
 pub const FOLD_STRANDS: &str = "WORKSPAN_FOLD_STRANDS";
-/// For the preloaded library: the largest number of tasks in a subtree that is folded.
+/// For the preloaded library: the largest number of tasks in a folded subtree.
 pub const FOLD_TASKS: &str = "WORKSPAN_FOLD_TASKS";
-/// For the preloaded library: bytes that the trace should stay below.
+/// For the preloaded library: the number of bytes that the trace should not exceed.
 pub const MAX_SIZE: &str = "WORKSPAN_MAX_SIZE";
-/// For the preloaded library: bytes of memory a thread for what may still be folded.
+/// For the preloaded library: memory per thread for records that may still be folded, in bytes.
 pub const MAX_MEMORY: &str = "WORKSPAN_MAX_MEMORY";
 /// For the preloaded library: sites that are not folded ([`join`]).
 pub const KEEP: &str = "WORKSPAN_KEEP";
-/// For the preloaded library: not empty, it reads the threads' scheduling statistics.
+/// For the preloaded library: if not empty, it reads the threads' scheduling statistics.
 pub const SCHEDSTAT: &str = "WORKSPAN_SCHEDSTAT";
-/// For the runner: not empty, each test or benchmark runs in a process of its own.
+/// For the runner: if not empty, each test or benchmark runs in a process of its own.
 pub const EACH: &str = "WORKSPAN_EACH";
-/// For the runner: a file; the program is added to it instead of being started.
+/// For the runner: a file to which the program is added instead of being started.
 pub const LIST: &str = "WORKSPAN_LIST";
-/// For the preloaded library: which parts of the run are kept.
+/// For the preloaded library: the parts of the run that are kept.
 pub const PARTS: &str = "WORKSPAN_PARTS";
 /// For the runner: the user's own runner with its arguments ([`join`]).
 pub const USER_RUNNER: &str = "WORKSPAN_USER_RUNNER";
-/// For the runner: the variables that were changed for cargo, as the user has them ([`Changed`]).
+/// For the runner: the variables that were changed for cargo, with the user's values ([`Changed`]).
 pub const RESTORE: &str = "WORKSPAN_RESTORE";
 
-/// Between the parts of a list in one variable.
+/// Separates the parts of a list in one variable.
 const SEPARATOR: u8 = 0x1f;
 
-/// A list as one variable's value.
+/// Encodes a list as one variable's value.
 pub fn join(parts: &[OsString]) -> OsString {
     let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
     OsString::from_vec(parts.join(&SEPARATOR))
 }
 
-/// The list in a variable's value.
+/// Decodes the list in a variable's value.
 pub fn split(value: &OsStr) -> Vec<OsString> {
     value
         .as_bytes()
@@ -74,14 +77,14 @@ pub fn split(value: &OsStr) -> Vec<OsString> {
         .collect()
 }
 
-/// Variables changed for a command, with what they were.
+/// Variables changed for a command, with their previous values.
 #[derive(Debug, Default)]
 pub struct Changed {
     before: BTreeMap<String, Option<OsString>>,
 }
 
 impl Changed {
-    /// Sets a variable for `command` and remembers what it was.
+    /// Sets a variable for `command` and remembers its previous value.
     pub fn set(&mut self, command: &mut Command, name: &str, value: impl AsRef<OsStr>) {
         self.before
             .entry(name.to_owned())
@@ -89,7 +92,7 @@ impl Changed {
         command.env(name, value);
     }
 
-    /// Hands what is needed to [`restore`] to the runner below `command`.
+    /// Passes the data for [`restore`] to the runner below `command`.
     pub fn finish(self, command: &mut Command) {
         let parts: Vec<OsString> = self
             .before
@@ -107,8 +110,8 @@ impl Changed {
     }
 }
 
-/// Takes everything out of `command`'s environment that [`Changed`] and the variables for the
-/// runner put into ours.
+/// Removes all variables from `command`'s environment that [`Changed`] and the runner's settings
+/// put into ours.
 pub fn restore(command: &mut Command) {
     for part in std::env::var_os(RESTORE)
         .iter()
@@ -147,14 +150,15 @@ pub fn restore(command: &mut Command) {
     }
 }
 
-/// Whether this process was started by a program that is recorded with all that it starts
+/// Whether this process was started by a program that is recorded with all processes it starts
 /// (`--follow`).
 pub fn is_followed() -> bool {
     std::env::var_os(SPOOL_DIR).is_some()
 }
 
-/// Takes out of `command`'s environment what a recording around this process put there for all that
-/// it starts (`--follow`): what an inner recording starts is its own to record.
+/// Removes the variables from `command`'s environment that a recording around this process set for
+/// all processes below it (`--follow`). Processes that an inner recording starts belong to that
+/// recording.
 pub fn leave_outer(command: &mut Command) {
     if !is_followed() {
         return;
@@ -178,20 +182,20 @@ pub fn leave_outer(command: &mut Command) {
     }
 }
 
-/// Whether what the program starts is recorded too.
+/// Whether processes that the program starts are recorded too.
 pub fn follows() -> bool {
     std::env::var_os(FOLLOW).is_some_and(|value| !value.is_empty())
 }
 
-/// Has `command` start with the library preloaded, before whatever the user preloads and behind the
-/// runtime of a `sanitizer` that would not start otherwise.
+/// Makes `command` start with the library preloaded, before the user's own preloaded libraries and
+/// after the runtime of a `sanitizer` that would not start otherwise.
 pub fn preload(command: &mut Command, library: &OsStr, spool: &OsStr, sanitizer: Option<&str>) {
     let mut value = OsString::new();
     if let Some(sanitizer) = sanitizer {
         value.push(sanitizer);
         value.push(":");
     }
-    // First, so that it answers before what our library has for the runtime it replaces.
+    // First, so that its functions are found before our library's for the runtime it replaces.
     if let Some(runtime) = std::env::var_os(SWAP).filter(|path| !path.is_empty()) {
         value.push(runtime);
         value.push(":");

@@ -1,4 +1,4 @@
-//! Can this program be recorded? Asked before it is started, so that the answer comes in time.
+//! Checks whether a program can be recorded, before it is started.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The file that `name` starts: as it is when it has a slash, else from `PATH`.
+/// The file that `name` starts: the path itself if it has a slash, otherwise a file from `PATH`.
 ///
 /// # Errors
 /// A sentence that says what was looked for and where.
@@ -47,8 +47,8 @@ fn runs(path: &Path) -> bool {
         .is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
 }
 
-/// Why the program can't be recorded and what to do; `None` when it can. With `follow` a script is
-/// no obstacle, as what it starts is what is wanted.
+/// Why the program cannot be recorded and what to do; `None` if it can. With `follow`, a script is
+/// accepted, because the programs that it starts are to be recorded.
 pub fn refusal(path: &Path, follow: bool) -> Option<String> {
     let shown = path.display();
     let facts = match std::fs::metadata(path) {
@@ -71,7 +71,7 @@ pub fn refusal(path: &Path, follow: bool) -> Option<String> {
     }
     let mut file = match File::open(path) {
         Ok(file) => file,
-        // Executable but not readable: nothing can be said, and it may well work.
+        // Executable but not readable: nothing is known, and it may well work.
         Err(_) => return None,
     };
     let mut head = [0u8; 64];
@@ -115,13 +115,13 @@ pub fn refusal(path: &Path, follow: bool) -> Option<String> {
     None
 }
 
-/// What makes the system start the program with more rights than its caller has, and so without
-/// anything preloaded (`AT_SECURE`, ld.so(8)); `None` when nothing does.
+/// The reason why the system starts the program with more rights than its caller has, and therefore
+/// without preloading (`AT_SECURE`, ld.so(8)); `None` if it does not.
 fn privileged(path: &Path, facts: &std::fs::Metadata) -> Option<&'static str> {
     let mode = facts.mode();
     let other_user = mode & 0o4000 != 0 && facts.uid() != rustix::process::getuid().as_raw();
     let other_group = mode & 0o2010 == 0o2010 && facts.gid() != rustix::process::getgid().as_raw();
-    // Root has all that a file can give.
+    // Root already has all rights that a file can give.
     let capable = !rustix::process::getuid().is_root() && has_capabilities(path);
     let how = match (other_user, other_group, capable) {
         (true, ..) => "set-user-id",
@@ -129,7 +129,7 @@ fn privileged(path: &Path, facts: &std::fs::Metadata) -> Option<&'static str> {
         (.., true) => "given capabilities by its file",
         _ => return None,
     };
-    // Where they are ignored: no_new_privs, as in containers, or a mount with nosuid.
+    // These rights are ignored with no_new_privs, as in containers, or on a mount with nosuid.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let fixed = status.lines().any(|line| {
         line.strip_prefix("NoNewPrivs:")
@@ -146,7 +146,7 @@ fn has_capabilities(path: &Path) -> bool {
         .is_ok_and(|length| length > 0)
 }
 
-/// Class, byte order and machine of an ELF head.
+/// Class, byte order and machine of an ELF header.
 fn machine(head: &[u8; 64]) -> Option<[u8; 4]> {
     Some([head[4], head[5], head[18], head[19]])
 }
@@ -180,7 +180,7 @@ mod tests {
         assert!(file("plain", b"\x7fELF", 0o644).contains("chmod +x"));
         let own = std::fs::read("/proc/self/exe").unwrap();
         assert_eq!(file("own", &own, 0o755), "");
-        // Its PT_INTERP taken out.
+        // Without its PT_INTERP.
         let mut fixed = own.clone();
         let table = u64::from_le_bytes(own[32..40].try_into().unwrap()) as usize;
         for at in (table..).step_by(56).take(usize::from(own[56])) {

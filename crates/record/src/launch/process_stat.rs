@@ -1,7 +1,7 @@
 //! The text of `/proc/PID/stat`.
 
-/// The fields after the name, which may hold anything: state, parent, process group, session,
-/// terminal, its foreground group, … (proc(5), from the third field on).
+/// The fields after the name, which may contain any characters: state, parent, process group,
+/// session, terminal, its foreground group, … (proc(5), from the third field on).
 pub(super) fn fields(stat: &str) -> Vec<&str> {
     let (_, fields) = stat.rsplit_once(')').unwrap_or_default();
     fields.split_whitespace().collect()

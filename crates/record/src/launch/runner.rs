@@ -1,6 +1,6 @@
-//! The role of cargo's target runner, and of `workspan record` itself: starts one built program
-//! with the library preloaded and the kernel watching, through the user's own runner where there is
-//! one. It is the only place where the library is set, so cargo, rustc and build scripts run bare.
+//! The role of cargo's target runner, and of `workspan record` itself: starts a built program with
+//! the library preloaded and the kernel watching, through the user's own runner if there is one.
+//! Only the runner sets the library, so cargo, rustc and build scripts run without it.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -20,11 +20,12 @@ use crate::launch::sanitizer;
 
 use crate::say;
 
-/// In the spool directory: what the runner could not have recorded, one sentence a line.
+/// A file in the spool directory with the programs that the runner could not record, one sentence
+/// per line.
 pub const UNRECORDED: &str = "unrecorded.txt";
 
-/// `args`: own name, the program, its arguments. Replaces this process; returns only when that
-/// fails.
+/// `args`: this program's name, the program to run, its arguments. Replaces this process; returns
+/// only if that fails.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut args = args.into_iter();
     let own = args.next().unwrap_or_default();
@@ -72,7 +73,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
     let (library, spool) = (std::env::var_os(LIBRARY), std::env::var_os(SPOOL_DIR));
     if let (Some(library), Some(spool)) = (library, spool) {
-        // What can't be found is for the exec to say.
+        // If it cannot be found, the exec reports that.
         let path = preflight::find(&file).unwrap_or_else(|_| PathBuf::from(&file));
         let follow = environment::follows();
         match preflight::refusal(&path, follow) {
@@ -97,7 +98,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
                     .append(true)
                     .open(note)
                 {
-                    // Said already; without the note it is only said once.
+                    // The reason was printed already; without the note it is printed only once.
                     let _ = writeln!(note, "{reason}");
                 }
             }

@@ -1,7 +1,7 @@
-//! `--swap-runtime`: a program that GCC compiled, run on LLVM's OpenMP runtime instead of its own.
+//! `--swap-runtime`: runs a program that GCC compiled on LLVM's OpenMP runtime instead of its own.
 //!
-//! libomp has GCC's entry points too, so preloading it is enough; put before our own library it
-//! answers all of them but a few that it lacks, and tells us by its tools interface.
+//! libomp has GCC's entry points too, so preloading it is enough. Placed before our own library, it
+//! handles all of them except a few that it lacks, and reports to us through its tools interface.
 
 use std::path::{Path, PathBuf};
 
@@ -10,17 +10,17 @@ use workspan_symbols::linked;
 
 use crate::embedded;
 
-/// What the trace and the user are told.
+/// The warning for the trace and the user.
 pub const WARNING: &str = "LLVM's libomp stood in for libgomp (--swap-runtime): OpenMP that GCC compiled, if the program has any, \
      was scheduled by another runtime, and C++ tasks with if(0) and copied objects, and detached tasks, are known to \
      crash or to compute nonsense there.";
 
 const NAMES: [&str; 2] = ["libomp.so.5", "libomp.so"];
 
-/// The library to preload for the program at `program`, by a path that can stand in `LD_PRELOAD`.
+/// The library to preload for the program at `program`, by a path that `LD_PRELOAD` accepts.
 ///
 /// # Errors
-/// The program needs no swap, or there is no libomp; what to do.
+/// The program needs no swap, or there is no libomp. The message says what to do.
 pub fn library(program: &Path) -> anyhow::Result<PathBuf> {
     let own = linked(program, &[]).libraries;
     let own = own
@@ -47,7 +47,7 @@ pub fn library(program: &Path) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// Where to look, as the dynamic linker does, and in LLVM's own folders, newest first.
+/// The folders to search: the dynamic linker's, then LLVM's own, newest first.
 fn folders() -> Vec<PathBuf> {
     let given = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&given)

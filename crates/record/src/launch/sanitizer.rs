@@ -1,5 +1,5 @@
-//! Programs built with `-fsanitize=address`: their runtime refuses to start behind anything that is
-//! preloaded.
+//! Programs built with `-fsanitize=address`. Their runtime refuses to start if another library is
+//! preloaded before it.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -7,15 +7,16 @@ use std::process::Command;
 
 use workspan_symbols::linked;
 
-/// How the shared runtimes of GCC and Clang are called.
+/// The names of the shared runtimes of GCC and Clang.
 const RUNTIMES: [&str; 2] = ["libasan.so", "libclang_rt.asan"];
 const OPTIONS: &str = "ASAN_OPTIONS";
-/// What is checked is only that nothing stands before the runtime. Our library takes none of the
-/// functions that it watches.
-const ANYWHERE: &str = "verify_asan_link_order=0";
+/// The option that turns off the check of the runtime's position. Our library replaces none of the
+/// functions that the sanitizer watches.
+const NO_ORDER_CHECK: &str = "verify_asan_link_order=0";
 
-/// The address sanitizer's runtime that the program at `path` needs, as it names it; it has to be
-/// preloaded before all else. Programs that carry the runtime inside need nothing.
+/// The address sanitizer's runtime that the program at `path` needs, under the name that it uses.
+/// The runtime must be preloaded before all other libraries. Programs that contain the runtime need
+/// nothing.
 pub fn runtime(path: &Path) -> Option<String> {
     let needed = linked(path, &[]).libraries.into_iter();
     let is_runtime = |name: &String| RUNTIMES.iter().any(|runtime| name.starts_with(runtime));
@@ -24,14 +25,14 @@ pub fn runtime(path: &Path) -> Option<String> {
         .find(|name| !name.contains([':', ' ', '/']))
 }
 
-/// Has every program that `command` starts take us where we stand, since with `--follow` nobody
-/// knows which ones will be built so.
+/// Makes every program that `command` starts accept our library in any position, because with
+/// `--follow` it is not known which ones are built with the sanitizer.
 pub fn allow_anywhere(command: &mut Command) {
     let user = std::env::var_os(OPTIONS);
-    command.env(OPTIONS, with(user.as_deref(), ANYWHERE));
+    command.env(OPTIONS, with(user.as_deref(), NO_ORDER_CHECK));
 }
 
-/// The user's options, and another one behind them.
+/// Appends an option to the user's options.
 fn with(user: Option<&OsStr>, option: &str) -> OsString {
     let mut options = user.unwrap_or_default().to_owned();
     if !options.is_empty() {

@@ -1,4 +1,4 @@
-//! What signals to `workspan record` mean.
+//! The handling of signals to `workspan record`.
 //!
 //! | while | from a terminal | to this process alone |
 //! |---|---|---|
@@ -7,10 +7,10 @@
 //! | the report is made | ends this process, after the trace's place was said | the same |
 //!
 //! SIGUSR2 starts and stops parts of the run ([`Windows`]). A signal that was ignored when this
-//! process started (nohup, `trap ''`) stays ignored, and so the program inherits that.
+//! process started (nohup, `trap ''`) stays ignored, so the program inherits that.
 //!
-//! Handlers only set a flag and wake a thread. When a signal came is told by the flag, not by when
-//! that thread runs: a Ctrl-C that ended the program must not count as one more that came after it.
+//! Handlers only set a flag and wake a thread. The flag, not the thread's timing, tells when a
+//! signal came: a Ctrl-C that ended the program must not count as another one that came after it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,42 +28,42 @@ use crate::launch::process_stat::fields;
 use crate::options::keep_windows::Windows;
 use crate::say;
 
-/// Who sends these wants an end.
+/// Signals whose sender wants the program to end.
 const ENDING: [i32; 4] = [SIGINT, SIGQUIT, SIGTERM, SIGHUP];
-/// These would end a process that does not expect them; a program may.
-const OTHERS: [i32; 9] = [
+/// Signals that would end a process that does not handle them; a program may handle them.
+const FORWARDED: [i32; 9] = [
     SIGABRT, SIGUSR1, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGXCPU, SIGPWR, SIGSTKFLT,
 ];
-/// Missing in `signal_hook`; as on every Linux this tool runs on (x86-64, AArch64).
+/// Missing in `signal_hook`; this is its number on every supported Linux (x86-64, AArch64).
 const SIGPWR: i32 = 30;
 const SIGSTKFLT: i32 = 16;
 /// Real-time signals; the first two belong to the C library.
 const REAL_TIME: std::ops::RangeInclusive<i32> = 34..=64;
 
-/// The signals of this process, from before the program's start.
+/// The signals of this process, before the program's start and while it runs.
 pub struct Signals {
     shared: Arc<Shared>,
 }
 
-/// The program has ended and its trace is being written.
+/// The phase after the program's end, in which its trace is written.
 pub struct Writing {
     shared: Arc<Shared>,
 }
 
 struct Shared {
     phase: Mutex<Phase>,
-    /// One of [`ENDING`] came in this phase; set by the handler itself.
+    /// Whether one of [`ENDING`] came in this phase; set by the handler itself.
     asked: Arc<AtomicBool>,
 }
 
 enum Phase {
-    /// The program is about to start; the signals that came for it already.
+    /// The program is about to start; these signals for it have come already.
     Starting(Vec<i32>),
     /// The program runs.
     Running(Pid),
-    /// What it recorded is in this folder.
+    /// The program has ended; its recording is in this folder.
     Writing(PathBuf),
-    /// The traces have their names; what to say of them, unless it was said.
+    /// The traces have their names; the message about them, unless it was printed.
     Written(Option<String>),
 }
 
@@ -74,7 +74,7 @@ impl Shared {
 }
 
 impl Signals {
-    /// Takes all signals that would end this process before the program.
+    /// Handles all signals that would end this process before the program.
     ///
     /// # Errors
     /// The system refuses a handler or the thread.
@@ -86,12 +86,12 @@ impl Signals {
         let ignored = ignored();
         let taken: Vec<i32> = ENDING
             .into_iter()
-            .chain(OTHERS)
+            .chain(FORWARDED)
             .chain([SIGUSR2])
             .chain(REAL_TIME)
             .filter(|signal| ignored & 1 << (signal - 1) == 0)
             .collect();
-        // Before the thread is woken.
+        // This must happen before the thread is woken.
         for &signal in taken.iter().filter(|signal| ENDING.contains(signal)) {
             signal_hook::flag::register(signal, Arc::clone(&shared.asked))?;
         }
@@ -108,7 +108,7 @@ impl Signals {
         Ok(Signals { shared })
     }
 
-    /// Signals to this process are handed on to that one from now on.
+    /// Forwards signals to this process to that one from now on.
     pub fn forward_to(&self, program: Pid) {
         let mut phase = self.shared.phase();
         if let Phase::Starting(early) = &*phase {
@@ -119,15 +119,16 @@ impl Signals {
         *phase = Phase::Running(program);
     }
 
-    /// The program has ended; what it recorded is in `spool`.
+    /// The program has ended; its recording is in `spool`.
     ///
     /// # Errors
     /// The system refuses a handler.
     pub fn program_ended(self, spool: &Path) -> io::Result<Writing> {
-        // What came until now was for the program.
+        // Signals that came until now were for the program.
         self.shared.asked.store(false, Ordering::SeqCst);
         *self.shared.phase() = Phase::Writing(spool.to_owned());
-        // Where files may not grow any further, writing the trace is to fail, not to end us.
+        // If files may not grow any further, writing the trace should fail instead of ending this
+        // process.
         signal_hook::flag::register(SIGXFSZ, Arc::default())?;
         Ok(Writing {
             shared: self.shared,
@@ -136,14 +137,14 @@ impl Signals {
 }
 
 impl Shared {
-    /// On the thread of signals.
+    /// Handles a signal on the thread of signals.
     fn came(&self, signal: i32, windows: &Windows, asked_while_writing: &mut u32) {
         let mut phase = self.phase();
         match &mut *phase {
             Phase::Starting(_) | Phase::Running(_) if signal == SIGUSR2 => windows.signal(),
             Phase::Starting(early) => early.push(signal),
             Phase::Running(program) => forward(signal, *program),
-            // For the program, which has ended.
+            // The signal was for the program, which has ended.
             _ if !ENDING.contains(&signal) || !self.asked.load(Ordering::SeqCst) => {}
             Phase::Writing(_) if *asked_while_writing == 0 => {
                 *asked_while_writing = 1;
@@ -170,42 +171,42 @@ impl Shared {
 }
 
 impl Writing {
-    /// True when a signal has come since the program's end: whoever sent it does not wait for a
+    /// Whether a signal has come since the program's end. The user who sent it does not wait for a
     /// report.
     pub fn asked_to_end(&self) -> bool {
         self.shared.asked.load(Ordering::SeqCst)
     }
 
-    /// The traces have their names: from now on a signal ends this process, after it has said
+    /// The traces have their names: from now on a signal ends this process, after it has printed
     /// `told`.
     pub fn written(&self, told: Option<String>) {
         *self.shared.phase() = Phase::Written(told);
     }
 }
 
-/// Ends this process as the signal would have.
+/// Ends this process as the signal would have done.
 fn end_by(signal: i32) {
-    // Where that fails the next signal tries again.
+    // If that fails, the next signal tries again.
     let _ = signal_hook::low_level::emulate_default_handler(signal);
 }
 
-/// Hands a signal on, unless the program has it from the terminal already.
+/// Forwards a signal, unless the program already got it from the terminal.
 fn forward(signal: i32, program: Pid) {
     if matches!(signal, SIGINT | SIGQUIT) && on_terminal() {
         return;
     }
     let signal = Signal::from_named_raw(signal).or_else(|| {
         let real_time = REAL_TIME.contains(&signal);
-        // SAFETY: a real-time signal that the C library keeps for nothing of its own.
+        // SAFETY: a real-time signal that the C library does not reserve.
         real_time.then(|| unsafe { Signal::from_raw_unchecked(signal) })
     });
     if let Some(signal) = signal {
-        // It may have ended meanwhile.
+        // The program may have ended meanwhile.
         let _ = kill_process(program, signal);
     }
 }
 
-/// The signals that this process ignores, as bits; none where that is not known.
+/// The signals that this process ignores, as bits; 0 if not known.
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -213,7 +214,7 @@ fn ignored() -> u64 {
         .unwrap_or(0)
 }
 
-/// True when this process is in the foreground of a terminal, whose Ctrl-C the program gets as
+/// Whether this process is in the foreground of a terminal, so that the program gets a Ctrl-C as
 /// well.
 fn on_terminal() -> bool {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();

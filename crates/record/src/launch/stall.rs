@@ -1,7 +1,7 @@
 //! `--stall`: ends a program that stands still, so that its report says what it waits for.
 //!
-//! A program stands still while neither it nor what it started uses a CPU. A thread of this process
-//! looks at their CPU times now and then; the program notices nothing until it is ended.
+//! A program stands still if neither it nor the processes that it started use a CPU. A thread of
+//! this process checks their CPU times now and then. The program notices nothing until it is ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,25 +14,25 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::launch::process_stat::fields;
 use crate::say;
 
-/// The CPU time that still counts as standing still: this part of the time.
+/// The largest share of the time that may be CPU time during a standstill.
 const MAX_SHARE: f64 = 0.002;
-/// How long a program may take to end after it was asked to.
+/// How long a program may take to end after it was asked to end.
 const GRACE: Duration = Duration::from_secs(2);
-/// Clock ticks of `/proc/PID/stat` in a second; the same on all of Linux.
+/// Clock ticks per second in `/proc/PID/stat`; the same on all of Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Watches a program while it lives.
+/// Watches a program until it is dropped.
 pub(super) struct StallWatch {
     done: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl StallWatch {
-    /// Ends `program` once it has stood still for `patience`, counted from when it began to record
-    /// into `spool`: cargo may wait for another cargo before.
+    /// Ends `program` once it has stood still for `patience`, counted from the time when it began
+    /// to record into `spool`, because cargo may wait for another cargo before.
     ///
     /// # Errors
-    /// The system refuses a thread.
+    /// The system cannot start a thread.
     pub(super) fn new(
         program: Pid,
         patience: Duration,
@@ -44,7 +44,7 @@ impl StallWatch {
         let thread = thread.spawn(move || {
             let each = (patience / 20).clamp(Duration::from_millis(20), Duration::from_secs(1));
             let mut still = Still::new(patience);
-            // Anything else than a timeout is the program's end.
+            // Any result other than a timeout means that the program has ended.
             while ended.recv_timeout(each) == Err(RecvTimeoutError::Timeout) {
                 if is_recording(&spool) && still.is_over(Instant::now(), cpu_ticks(program)) {
                     say!(
@@ -70,13 +70,13 @@ impl Drop for StallWatch {
     fn drop(&mut self) {
         drop(self.done.take());
         if let Some(thread) = self.thread.take() {
-            // It can't panic, and there would be nothing to do about it.
+            // The thread cannot panic, and there would be nothing to do about it.
             let _ = thread.join();
         }
     }
 }
 
-/// Since when the CPU time has hardly grown.
+/// The time since which the CPU time has hardly grown.
 pub(crate) struct Still {
     patience: Duration,
     max_ticks: u64,
@@ -84,7 +84,7 @@ pub(crate) struct Still {
 }
 
 impl Still {
-    /// For a standstill of this length.
+    /// Detects a standstill of this length.
     pub(crate) fn new(patience: Duration) -> Still {
         let max_ticks = MAX_SHARE * patience.as_secs_f64() * TICKS_PER_SECOND;
         Still {
@@ -94,15 +94,15 @@ impl Still {
         }
     }
 
-    /// Whether the program has stood still for long enough by now.
+    /// Whether the program has now stood still for long enough.
     pub(crate) fn stands_still(&mut self, program: Pid) -> bool {
         self.is_over(Instant::now(), cpu_ticks(program))
     }
 
-    /// Whether the program has stood still for long enough at `now`, with that much CPU time.
+    /// Whether the program has stood still for long enough at `now`, with this CPU time.
     fn is_over(&mut self, now: Instant, ticks: u64) -> bool {
         match self.since {
-            // A process that ended takes its time along.
+            // The CPU time of a process that ended is no longer counted.
             Some((since, first)) if ticks.abs_diff(first) <= self.max_ticks => {
                 now.duration_since(since) >= self.patience
             }
@@ -121,7 +121,7 @@ fn is_recording(spool: &Path) -> bool {
     extensions.any(|extension| extension.is_some_and(|extension| extension == "spool"))
 }
 
-/// The CPU time of the process and what it started, in clock ticks.
+/// The CPU time of the process and its descendants, in clock ticks.
 fn cpu_ticks(program: Pid) -> u64 {
     let processes = processes();
     let family = family(&processes, program.as_raw_nonzero().get());
@@ -129,8 +129,8 @@ fn cpu_ticks(program: Pid) -> u64 {
     ticks.fold(0, |sum, process| sum.saturating_add(process.1))
 }
 
-/// Of every process its parent and its CPU time in clock ticks, that of its ended children
-/// included.
+/// The parent and the CPU time in clock ticks of every process, including its ended children's
+/// time.
 fn processes() -> BTreeMap<i32, (i32, u64)> {
     let folders = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let known = folders.filter_map(|folder| {
@@ -141,17 +141,17 @@ fn processes() -> BTreeMap<i32, (i32, u64)> {
     known.collect()
 }
 
-/// From the text of `/proc/PID/stat`.
+/// Parses the text of `/proc/PID/stat`.
 fn parent_and_ticks(stat: &str) -> Option<(i32, u64)> {
     let fields = fields(stat);
     let parent = fields.get(1)?.parse().ok()?;
-    // Of the process and of its ended children, in user and kernel mode.
+    // Times of the process and of its ended children, in user and kernel mode.
     let times = fields.get(11..15)?.iter();
     let ticks = times.filter_map(|time| time.parse::<u64>().ok());
     Some((parent, ticks.fold(0, u64::saturating_add)))
 }
 
-/// The process and all that descend from it.
+/// The process and all its descendants.
 fn family(processes: &BTreeMap<i32, (i32, u64)>, first: i32) -> BTreeSet<i32> {
     let mut family = BTreeSet::from([first]);
     loop {
@@ -167,12 +167,12 @@ fn family(processes: &BTreeMap<i32, (i32, u64)>, first: i32) -> BTreeSet<i32> {
     }
 }
 
-/// Sends the signal to the program and what it started.
+/// Sends the signal to the program and its descendants.
 fn signal_all(program: Pid, signal: Signal) {
     let processes = processes();
     for pid in family(&processes, program.as_raw_nonzero().get()) {
         if let Some(pid) = Pid::from_raw(pid) {
-            // It may have ended meanwhile.
+            // The process may have ended meanwhile.
             let _ = kill_process(pid, signal);
         }
     }
@@ -209,7 +209,7 @@ mod tests {
         let mut still = Still::new(Duration::from_secs(10));
         assert!(!still.is_over(at(0), 100));
         assert!(!still.is_over(at(9), 101));
-        // It went on.
+        // The program went on.
         assert!(!still.is_over(at(10), 160));
         assert!(!still.is_over(at(19), 161));
         assert!(still.is_over(at(20), 161));

@@ -1,4 +1,4 @@
-//! Folding, from the flags to the recorder (docs/folding.md).
+//! The options of folding, from the flags to the recorder (docs/folding.md).
 
 use std::ffi::OsString;
 use std::process::Command;
@@ -47,14 +47,14 @@ pub struct FoldArgs {
 /// `--fold`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FoldWhen {
-    /// Never.
+    /// Fold nothing.
     #[default]
     Off,
-    /// Where it is needed.
+    /// Fold where it is needed.
     Auto,
-    /// Below so many nanoseconds.
+    /// Fold subtrees shorter than this many nanoseconds.
     Below(u64),
-    /// Everything, however long.
+    /// Fold everything, whatever its length.
     Steals,
 }
 
@@ -63,21 +63,21 @@ pub enum FoldWhen {
 pub enum StrandTarget {
     /// The grain does not grow with the trace.
     Off,
-    /// About so many in all.
+    /// Aim at this many strands in all.
     InAll(u64),
 }
 
-/// A thread that folds has about so many strands, if nothing else is asked for: with what its
-/// steals add, less than 64 KB.
+/// The number of strands of a thread that folds, if no other was requested. Including what its
+/// steals add, they take less than 64 KB.
 const DEFAULT_STRANDS_PER_THREAD: u64 = 1_000;
-/// Fewer leave nothing to see.
+/// The smallest number that can be requested. Fewer strands would show nothing.
 const MIN_STRANDS: u64 = 100;
 
 const DEFAULT_MAX_SIZE_BYTES: u64 = 256_000_000;
 const DEFAULT_MAX_MEMORY_BYTES: u64 = 64_000_000;
-/// A longer subtree is worth looking at, so it is not folded.
+/// The largest grain. A longer subtree is worth looking at, so it is not folded.
 const MAX_GRAIN_NS: u64 = 1_000_000_000;
-/// Every trace takes a few kilobytes.
+/// The smallest size that can be requested. Every trace takes a few kilobytes.
 const MIN_MAX_SIZE_BYTES: u64 = 4_000;
 
 impl FromStr for FoldWhen {
@@ -129,7 +129,7 @@ fn max_size(text: &str) -> Result<u64, ParseError> {
 }
 
 impl FoldArgs {
-    /// What is folded.
+    /// When subtrees are folded.
     fn when(&self) -> FoldWhen {
         match (self.fold, self.fold_strands) {
             (Some(when), _) => when,
@@ -139,13 +139,13 @@ impl FoldArgs {
         }
     }
 
-    /// True when anything may be folded.
+    /// Whether anything may be folded.
     pub fn folds(&self) -> bool {
         self.when() != FoldWhen::Off
     }
 
-    /// What is shorter, in ns, is folded in the records that a thread that folds left last; `None`
-    /// for nothing. Which sites the recorder kept is not known.
+    /// The length, in ns, below which subtrees are folded in the last records of a thread that
+    /// folds; `None` if nothing is folded. It is not known which sites the recorder kept.
     pub fn tail_grain(&self) -> Option<u64> {
         let grain = match self.when() {
             FoldWhen::Off => None,
@@ -156,7 +156,7 @@ impl FoldArgs {
         grain.filter(|_| self.keep.is_empty() && self.fold_tasks.is_none())
     }
 
-    /// Tells the recorder below `command`.
+    /// Passes the options to the recorder below `command`.
     pub fn tell(&self, command: &mut Command) {
         let when = match self.when() {
             FoldWhen::Off => "off".to_owned(),

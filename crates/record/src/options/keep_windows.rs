@@ -1,5 +1,5 @@
-//! Which parts of a run are kept: after a delay, for a while, the last seconds, or from signal to
-//! signal.
+//! The parts of a run that are kept: those after a delay, for a while, the last seconds, or from
+//! signal to signal.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -9,7 +9,7 @@ use std::str::FromStr;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use workspan_recorder::{CALLS, MOST_SIGNALS, Parts, SIGNALS, SIGNALS_SIZE};
+use workspan_recorder::{CALLS, MAX_SIGNALS, Parts, SIGNALS, SIGNALS_SIZE};
 use workspan_trace::Trace;
 use workspan_trace::entry::{ClockPair, Note};
 use workspan_trace::note_keys::{PART_OF_RUN, WARNING};
@@ -36,7 +36,7 @@ impl Length {
     }
 }
 
-/// A hundred days, so that sums of nanoseconds stay far from their limit.
+/// The largest length, a hundred days, so that sums of nanoseconds stay far from their limit.
 const MAX_LENGTH_NS: f64 = 8_640_000.0 * 1e9;
 
 impl FromStr for Length {
@@ -57,7 +57,7 @@ impl FromStr for Length {
 /// A length that is not zero.
 ///
 /// # Errors
-/// The text is no length, or is zero.
+/// The text is not a length, or is zero.
 pub fn positive(text: &str) -> Result<Length, ParseError> {
     match text.parse::<Length>()? {
         Length { ns: 0 } => Err(ParseError::new(
@@ -84,23 +84,23 @@ pub struct WindowArgs {
     pub ring: Option<Length>,
 }
 
-/// The parts wanted of one run.
+/// The parts of one run that are kept.
 #[derive(Debug, Default)]
 pub struct Windows {
     parts: Parts,
-    /// What has parts kept while the run goes on.
+    /// The triggers that keep parts while the run goes on.
     triggers: TriggerArgs,
-    /// When SIGUSR2 came, in nanoseconds of `CLOCK_MONOTONIC_RAW`, and where recorded processes
-    /// look for it. With triggers the moments of parts that are not written yet.
+    /// The times of SIGUSR2, in nanoseconds of `CLOCK_MONOTONIC_RAW`, and the file in which
+    /// recorded processes look for it. With triggers, the times of parts that are not written yet.
     signals: Mutex<(Vec<u64>, Option<File>)>,
-    /// With triggers: when SIGUSR2 came, until that is taken.
+    /// With triggers: the times of SIGUSR2 that have not been taken.
     came: Mutex<Vec<u64>>,
-    /// The one part that is wanted, up to that moment.
+    /// The end of the one part that is kept.
     up_to: Option<u64>,
 }
 
 impl Windows {
-    /// From the flags.
+    /// The windows of the flags.
     pub fn new(asked: WindowArgs) -> Self {
         let ns = |length: Option<Length>| length.map(|length| length.ns);
         Windows {
@@ -114,7 +114,7 @@ impl Windows {
         }
     }
 
-    /// From the flags, with what has parts kept while the run goes on.
+    /// The windows of the flags, with triggers that keep parts while the run goes on.
     pub fn with_triggers(asked: WindowArgs, triggers: TriggerArgs) -> Self {
         let mut windows = Windows::new(asked);
         windows.parts.triggered = triggers.is_any();
@@ -122,23 +122,24 @@ impl Windows {
         windows
     }
 
-    /// What has parts kept while the run goes on.
+    /// The triggers that keep parts while the run goes on.
     pub fn triggers(&self) -> &TriggerArgs {
         &self.triggers
     }
 
-    /// Whether anything has.
+    /// Whether there are any triggers.
     pub fn is_triggered(&self) -> bool {
         self.parts.triggered
     }
 
-    /// Whether the program's end has the last part kept; a code of `None` is an end by a signal.
+    /// Whether the program's end triggers keeping the last part. A code of `None` is an end by a
+    /// signal.
     pub fn keep_end(&self, code: Option<i32>) -> bool {
         let codes = self.triggers.on_exit_code.as_ref();
         !self.is_triggered() || codes.is_some_and(|codes| codes.has(code))
     }
 
-    /// How much a part is, in nanoseconds.
+    /// The length of a part, in nanoseconds.
     pub(crate) fn ring_ns(&self) -> u64 {
         self.parts.ring.unwrap_or(0)
     }
@@ -152,18 +153,19 @@ impl Windows {
         }
     }
 
-    /// The moments at which SIGUSR2 came since this was asked last.
+    /// The times at which SIGUSR2 came since the last call.
     pub(crate) fn take_signals(&self) -> Vec<u64> {
         let taken = self.came.lock().map(|mut came| std::mem::take(&mut *came));
         taken.unwrap_or_default()
     }
 
-    /// A part up to that moment is to be written: until it is, recorded processes keep everything.
+    /// Requests the part up to that moment. Until it is written, recorded processes discard
+    /// nothing.
     pub(crate) fn part_is_wanted(&self, at: u64) {
         self.change(|times| times.push(at));
     }
 
-    /// It is written.
+    /// The part up to that moment is written.
     pub(crate) fn part_is_written(&self, at: u64) {
         self.change(|times| times.retain(|&time| time != at));
     }
@@ -175,23 +177,25 @@ impl Windows {
         let (times, file) = &mut *signals;
         change(times);
         let Some(file) = file else { return };
-        // Only that there is one matters, so their times need not be exact for an instant.
+        // Recorded processes only check whether there is a time, so the times may be wrong for an
+        // instant.
         let mut written = Ok(());
-        for (at, time) in (1u64..).zip(times.iter().take(MOST_SIGNALS)) {
+        for (at, time) in (1u64..).zip(times.iter().take(MAX_SIGNALS)) {
             written = written.and_then(|()| file.write_all_at(&time.to_le_bytes(), at * 8));
         }
-        let count = times.len().min(MOST_SIGNALS) as u64;
+        let count = times.len().min(MAX_SIGNALS) as u64;
         if let Err(error) = written.and_then(|()| file.write_all_at(&count.to_le_bytes(), 0)) {
             say!("workspan: the recorded program can't be told to keep a part: {error}");
         }
     }
 
-    /// True when flags say which parts; a signal may still come where they do not.
+    /// Whether flags say which parts are kept. A signal may still come if they do not.
     pub fn keep_parts(&self) -> bool {
         !self.parts.is_all()
     }
 
-    /// Tells the runner below `command`, and the processes whose recordings come into `spool`.
+    /// Passes the windows to the runner below `command`, and to the processes whose recordings come
+    /// into `spool`.
     pub fn tell(&self, command: &mut Command, spool: &Path) {
         if self.parts.is_all() {
             command.env_remove(PARTS);
@@ -199,7 +203,7 @@ impl Windows {
         }
         command.env(PARTS, self.parts.to_string());
         if self.triggers.on_call {
-            // Without it calls have no effect.
+            // Without the file, calls have no effect.
             let _ = private(&spool.join(CALLS));
         }
         let file = private(&spool.join(SIGNALS)).and_then(|file| {
@@ -207,12 +211,12 @@ impl Windows {
             Ok(file)
         });
         if let Ok(mut signals) = self.signals.lock() {
-            // Without it a signal comes too late for what the recorder let go of.
+            // Without the file, a signal comes too late for chunks that the recorder has discarded.
             signals.1 = file.ok();
         }
     }
 
-    /// SIGUSR2 came.
+    /// Handles a SIGUSR2.
     pub fn signal(&self) {
         let ns = workspan_recorder::monotonic_raw_ns();
         if self.is_triggered() {
@@ -227,13 +231,13 @@ impl Windows {
             return;
         };
         let (times, file) = &mut *signals;
-        if times.len() == MOST_SIGNALS {
+        if times.len() == MAX_SIGNALS {
             return;
         }
         times.push(ns);
         if let Some(file) = file {
             let count = times.len() as u64;
-            // The time before the count that says it is there.
+            // The time is written before the count that includes it.
             let written = file
                 .write_all_at(&ns.to_le_bytes(), count * 8)
                 .and_then(|()| file.write_all_at(&count.to_le_bytes(), 0));
@@ -243,7 +247,7 @@ impl Windows {
         }
     }
 
-    /// The windows of a recorded process; `None` when all of it is wanted.
+    /// The windows of a recorded process; `None` if all of it is kept.
     pub fn of(&self, trace: &Trace<'_>, clock: &Clock) -> Option<Vec<Window>> {
         let (start, end) = (trace.header.start_ns, clock.last_ns);
         let pair = |ns: u64| ClockPair {
@@ -261,7 +265,7 @@ impl Windows {
         let signals = signals.unwrap_or_default();
         let mut parts = self.parts.kept(start, &signals, end.max(start))?;
         if parts.is_empty() {
-            // A trace that says so.
+            // An empty part still gets a trace, which says that nothing was kept.
             parts.push((end, end));
         }
         let window = |(from, to)| Window {
@@ -272,7 +276,7 @@ impl Windows {
     }
 }
 
-/// What a trace says of the part that it is.
+/// The notes in a trace about the part that it contains.
 pub fn notes(window: &Window, start_ns: u64, cut: &Cut) -> Vec<Note> {
     let seconds = |pair: ClockPair| pair.ns.saturating_sub(start_ns) as f64 / 1e9;
     let (from, to) = (seconds(window.from), seconds(window.to));

@@ -1,4 +1,4 @@
-//! What recording may add to the program's time (`--max-overhead`, docs/budget.md).
+//! The time that recording may add to the program (`--max-overhead`, docs/budget.md).
 
 use std::str::FromStr;
 
@@ -6,24 +6,24 @@ use workspan_runtimes::Runtime;
 
 use crate::units::{self, ParseError};
 
-/// Millionths of the program's time; 0 = no limit.
+/// A share of the program's time, in millionths; 0 = no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaxOverhead(u32);
 
-/// Tasks that each thread records in full before any is left out, where a budget was asked for:
-/// about a millisecond of recording.
-const HOLD: u32 = 1 << 13;
-/// And where nobody asked: some 2 ms of recording, so that a run of 20 ms and more of two threads
-/// takes about 1.3 times its bare CPU time.
-const HOLD_UNASKED: u32 = 1 << 14;
+/// The number of tasks that each thread records in full before any is skipped, if a budget was
+/// requested: about a millisecond of recording.
+const HELD_TASKS: u32 = 1 << 13;
+/// The same number if no budget was requested: about 2 ms of recording, so that a run of 20 ms and
+/// more on two threads takes about 1.3 times its unrecorded CPU time.
+const DEFAULT_HELD_TASKS: u32 = 1 << 14;
 
 impl MaxOverhead {
     /// No limit.
     pub const OFF: MaxOverhead = MaxOverhead(0);
-    /// What holds where nobody says anything.
+    /// The limit if no flag is given.
     const DEFAULT: MaxOverhead = MaxOverhead(100_000);
 
-    /// What to tell the user if some of these runtimes, as `runtime` notes name them, are not in
+    /// A message to the user if some of these runtimes, as `runtime` notes name them, are not in
     /// our table: none of their tasks can be skipped.
     pub fn unheeded(self, runtimes: &[String]) -> Option<String> {
         let mut others = runtimes
@@ -36,11 +36,11 @@ impl MaxOverhead {
         ))
     }
 
-    /// As the preloaded library takes it: of the flag, if it was given.
+    /// The flag's value in the preloaded library's format, or the default.
     pub fn told(given: Option<MaxOverhead>) -> String {
         match given {
-            Some(MaxOverhead(per_million)) => format!("{per_million}:{HOLD}"),
-            None => format!("{}:{HOLD_UNASKED}", Self::DEFAULT.0),
+            Some(MaxOverhead(per_million)) => format!("{per_million}:{HELD_TASKS}"),
+            None => format!("{}:{DEFAULT_HELD_TASKS}", Self::DEFAULT.0),
         }
     }
 }
@@ -52,7 +52,7 @@ impl FromStr for MaxOverhead {
         if text == "off" {
             return Ok(MaxOverhead::OFF);
         }
-        // The sign may be left out.
+        // The percent sign is optional.
         let percent = units::number(text).or_else(|_| units::percent(text).map(|p| p * 100.0));
         match percent {
             Ok(percent) if (0.01..=1000.0).contains(&percent) => {

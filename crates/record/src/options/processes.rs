@@ -31,17 +31,17 @@ impl FromStr for ProcessesArg {
     }
 }
 
-/// What becomes of the processes that the program starts.
+/// How the processes that the program starts are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Followed {
-    /// They are recorded.
+    /// Whether they are recorded.
     pub follow: bool,
-    /// All of them become one trace.
+    /// Whether all of them become one trace.
     pub as_one: bool,
 }
 
 impl Followed {
-    /// From the flags. A launcher's processes are the run, so they are recorded, and as one.
+    /// From the flags. A launcher's processes are the run, so they are recorded, in one trace.
     pub fn new(follow: bool, processes: Option<ProcessesArg>, command: &[OsString]) -> Followed {
         let launches = command.first().is_some_and(|program| is_launcher(program));
         Followed {
@@ -51,7 +51,7 @@ impl Followed {
     }
 }
 
-/// Programs that do nothing but start others, by name; some have a suffix, as `mpirun.openmpi`.
+/// Programs that only start other programs, by name; some have a suffix, as in `mpirun.openmpi`.
 const LAUNCHERS: [&str; 12] = [
     "mpirun",
     "mpiexec",

@@ -1,4 +1,4 @@
-//! What the kernel is asked to watch of the recorded program, from the flags to the runner.
+//! What the kernel watches of the recorded program, from the flags to the runner.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -20,34 +20,34 @@ use crate::options::max_overhead::MaxOverhead;
 use crate::say;
 use crate::units::ParseError;
 
-/// The flags that say how the program is watched.
+/// The flags for watching the program.
 #[derive(Debug, Clone, Default)]
 pub struct Watch {
     /// `--no-perf`.
     pub no_perf: bool,
-    /// `--sample`; `None` when it was not given.
+    /// `--sample`; `None` if it was not given.
     pub sample: Option<Sampling>,
-    /// `--max-overhead`; `None` when it was not given.
+    /// `--max-overhead`; `None` if it was not given.
     pub max_overhead: Option<MaxOverhead>,
     /// `--stall`: a program that uses no CPU for that long is ended.
     pub stall: Option<Duration>,
-    /// What the recorder folds.
+    /// The options of folding.
     pub fold: FoldArgs,
-    /// `--lake`: where the runs are added.
+    /// `--lake`: the lake that the runs are added to.
     pub lake: Option<Lake>,
-    /// `--counters`: those the kernel counts.
+    /// `--counters`: the counters that the kernel has.
     counters: Vec<Counter>,
     /// `--count`: the folder of the tool that counts instructions.
     counted: Option<PathBuf>,
-    /// And why it does not count the others.
+    /// The reasons why the kernel does not have the others.
     uncounted: Vec<String>,
 }
 
 impl Watch {
-    /// From the flags; says on stderr which counters there are not.
+    /// Created from the flags; prints on stderr which counters are missing.
     ///
     /// # Errors
-    /// A counter that is none.
+    /// A name that is not a counter.
     pub fn new(
         no_perf: bool,
         sample: Option<Sampling>,
@@ -80,9 +80,9 @@ impl Watch {
             {
                 continue;
             }
-            if watch.counters.len() == MOST_COUNTERS {
+            if watch.counters.len() == MAX_COUNTERS {
                 anyhow::bail!(
-                    "--counters: at most {MOST_COUNTERS} can be read at once; record twice"
+                    "--counters: at most {MAX_COUNTERS} can be read at once; record twice"
                 );
             }
             match counter.probe() {
@@ -99,7 +99,7 @@ impl Watch {
     /// `--count instructions`: the program runs in an emulator that counts them.
     ///
     /// # Errors
-    /// What is missing for that, or `--counters` asks the CPU for the same.
+    /// What is missing for that, or that `--counters` asks the CPU for the same.
     pub fn count_instructions(&mut self) -> anyhow::Result<()> {
         if self.counters.iter().any(|c| c.name == "instructions") {
             anyhow::bail!(
@@ -112,7 +112,7 @@ impl Watch {
         Ok(())
     }
 
-    /// What the trace says about it, where those parts of the run are kept.
+    /// The notes about the settings in the trace, if those parts of the run are kept.
     pub fn notes(&self, windows: &Windows) -> impl Iterator<Item = Note> {
         let mut names: Vec<&str> = self.counters.iter().map(|c| c.name.as_str()).collect();
         names.extend(self.counted.iter().map(|_| "instructions"));
@@ -131,7 +131,7 @@ impl Watch {
             .chain(unfolded)
     }
 
-    /// Tells the runner below `command`.
+    /// Passes the settings to the runner below `command`.
     pub fn tell(&self, command: &mut Command) {
         self.fold.tell(command);
         if self.no_perf {
@@ -140,10 +140,11 @@ impl Watch {
         if let Some(sampling) = self.sample {
             command.env(SAMPLE, sampling.0.to_string());
         }
-        // Who has a run folded wants every task of it.
+        // With folding, every task is recorded.
         let folds = self.fold.folds().then_some(MaxOverhead::OFF);
         let most = self.max_overhead.or(folds);
-        // The user may have set the variable, but not where a recording around this one did.
+        // The user may have set the variable, but a recording around this one may also have done
+        // so.
         let told = std::env::var_os(MAX_OVERHEAD).is_some() && !is_followed();
         if most.is_some() || !told {
             command.env(MAX_OVERHEAD, MaxOverhead::told(most));
@@ -164,27 +165,27 @@ impl Watch {
     }
 }
 
-/// Who asks for a small trace has to know that this one is not.
+/// The warning that a trace is not small, although the user asked for that.
 const UNFOLDED: &str = "--fold was without effect: no run is folded with --ring, --delay, --duration, --counters or --count.";
 
-/// As many as the recorder reads.
-const MOST_COUNTERS: usize = workspan_recorder::MOST_COUNTERS;
+/// The largest number of counters, which the recorder can read.
+const MAX_COUNTERS: usize = workspan_recorder::MAX_COUNTERS;
 
-/// Samples a second of CPU time; 0 = none.
+/// Samples per second of CPU time; 0 = none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sampling(u32);
 
-/// A higher rate would slow the program down noticeably.
+/// The highest allowed rate. A higher one would slow the program down noticeably.
 const MAX_SAMPLE_HZ: u32 = 20_000;
 
 impl Sampling {
-    /// The rate, when samples are wanted.
+    /// The rate, if samples are requested.
     pub fn rate(self) -> Option<Rate> {
         (self.0 > 0).then_some(Rate::of(self.0))
     }
 
-    /// The rate that the runner was told, or the user set; one that this machine can afford when
-    /// that is nothing.
+    /// The rate that was passed to the runner, or that the user set. If there is neither, the rate
+    /// that this machine can afford.
     pub fn rate_from_environment() -> Option<Rate> {
         let told: Option<Sampling> = std::env::var(SAMPLE)
             .ok()
@@ -234,7 +235,7 @@ mod tests {
         assert!(unfolded("10us", Some("1s"), None));
         assert!(!unfolded("10us", None, None));
         assert!(!unfolded("off", Some("1s"), None));
-        // A counter that the kernel has on every machine, where it lets one count.
+        // A counter that every kernel has, if it allows counting.
         let counted = !Watch::new(false, None, Some("page-faults"))
             .unwrap()
             .counters

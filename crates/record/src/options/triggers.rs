@@ -1,4 +1,4 @@
-//! What has a part of a run kept while the run goes on (`--ring` with `--on-…`).
+//! Triggers that keep a part of a run while the run goes on (`--ring` with `--on-…`).
 
 use std::str::FromStr;
 
@@ -47,23 +47,23 @@ impl TriggerArgs {
         *on_signal || *on_call || on_exit_code.is_some() || on_stall.is_some() || !on.is_empty()
     }
 
-    /// The most traces that are kept.
+    /// The largest number of traces that are kept.
     pub fn most_parts(&self) -> u32 {
         self.most_parts.unwrap_or(16)
     }
 }
 
-/// Ends of the program that matter.
+/// The ends of the program that are triggers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExitCodes {
-    /// All but 0.
+    /// All exit codes except 0.
     Failure,
-    /// These.
+    /// These exit codes.
     Codes(Vec<u8>),
 }
 
 impl ExitCodes {
-    /// Whether that end is one; `None` stands for an end by a signal.
+    /// Whether that end is a trigger; `None` stands for an end by a signal.
     pub fn has(&self, code: Option<i32>) -> bool {
         match (self, code) {
             (_, None) => true,
@@ -119,7 +119,7 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// What the share is, in percent, where the condition holds.
+    /// The value of the share, in percent, if the condition holds.
     pub fn holds(&self, of: &Breakdown) -> Option<f64> {
         let ticks = match self.share {
             Share::Work => of.work,
@@ -135,7 +135,7 @@ impl Condition {
         holds.then_some(percent)
     }
 
-    /// What it is a share of.
+    /// The name of the share.
     pub fn name(&self) -> &'static str {
         let known = SHARES.iter().find(|(_, share)| *share == self.share);
         known.map_or("", |(name, _)| name)

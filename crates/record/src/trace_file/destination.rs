@@ -1,4 +1,4 @@
-//! The file that the user names for a trace, looked at before anything is run.
+//! The file that the user names for a trace, checked before the program runs.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use workspan_reader::packed;
 
-/// Bytes of a file, packed or not, that show whether it is a trace.
-const ENOUGH_TO_TELL: u64 = 4096;
+/// The number of bytes, packed or not, that show whether a file is a trace.
+const BYTES_TO_IDENTIFY: u64 = 4096;
 
-/// Refuses an output that can't be written or would destroy something else, before anything is run.
+/// Refuses an output that cannot be written, or that would overwrite something else, before the
+/// program runs.
 ///
 /// # Errors
 /// What is in the way, and what to do.
@@ -39,8 +40,8 @@ pub fn check_output(output: &Path) -> anyhow::Result<()> {
     if there.is_dir() {
         anyhow::bail!("{}: is a directory; name a file", output.display());
     }
-    // The trace gets its name by a rename, which would take a device out of the system; opening a
-    // pipe would wait for ever.
+    // The trace gets its name by a rename, which would replace a device, and opening a pipe would
+    // block.
     if !there.is_file() {
         anyhow::bail!(
             "{}: is a device, a pipe or a socket, which a trace would replace; name a file",
@@ -56,11 +57,11 @@ pub fn check_output(output: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The link in `/dev` or `/proc` that `output` is or leads to, as `/dev/stdout` and `/dev/fd/1`.
-/// The trace gets its name by a rename, which would take the link out of the system.
+/// The link in `/dev` or `/proc` that `output` is or leads to, such as `/dev/stdout` and
+/// `/dev/fd/1`. The trace gets its name by a rename, which would replace the link.
 fn systems_link(output: &Path) -> Option<PathBuf> {
     let mut at = output.to_owned();
-    // As many as the kernel follows.
+    // As many links as the kernel follows.
     for _ in 0..40 {
         let target = std::fs::read_link(&at).ok()?;
         let parent = at.parent().filter(|p| !p.as_os_str().is_empty());
@@ -73,11 +74,11 @@ fn systems_link(output: &Path) -> Option<PathBuf> {
     None
 }
 
-/// True for the file of a recorded trace, of which no more is read than tells.
+/// Whether the file is a recorded trace. Reads only its beginning.
 fn begins_as_a_trace(file: &Path) -> anyhow::Result<bool> {
     let mut start = Vec::new();
     std::fs::File::open(file)
-        .and_then(|file| file.take(ENOUGH_TO_TELL).read_to_end(&mut start))
+        .and_then(|file| file.take(BYTES_TO_IDENTIFY).read_to_end(&mut start))
         .with_context(|| {
             format!(
                 "{}: exists and can't be read; name another file, or remove it",
@@ -113,14 +114,14 @@ mod tests {
     fn what_a_trace_would_replace_is_refused_unless_it_is_a_trace() {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str| folder.path().join(name);
-        // A socket is made without rights, and is as little a file as a device is.
+        // A socket is created without rights, and is not a regular file either.
         let _socket = std::os::unix::net::UnixListener::bind(file("socket")).unwrap();
         std::os::unix::fs::symlink(file("socket"), file("link")).unwrap();
         for refused in [file("socket"), file("link"), "/dev/null".into()] {
             let why = check_output(&refused).unwrap_err().to_string();
             assert!(why.contains("is a device, a pipe or a socket"), "{why}");
         }
-        // Nobody writes into it: opening it would not return.
+        // No process writes to it, so opening it would block.
         let pipe = std::process::Command::new("mkfifo")
             .arg(file("pipe"))
             .status();

@@ -1,6 +1,6 @@
-//! From what a recorded process left behind (its spool file) to one self-contained trace: chunks
-//! trimmed and sealed, what was still open to folding folded, sites resolved, facts about the run
-//! noted; small folded ones packed.
+//! Turns a recorded process's spool file into a self-contained trace: trims and seals chunks, folds
+//! the records that were still open to folding, resolves sites, and adds notes about the run. Small
+//! folded traces are packed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Cursor, Seek, SeekFrom, Write};
@@ -34,50 +34,50 @@ use crate::trace_file::process_facts::ProcessFacts;
 /// A trace that was finalised.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Finalized {
-    /// Tasks that the first records of the process create which tell of any: 0 if it has none.
-    /// Counting all takes as long as all else here.
+    /// The number of tasks that the first records with tasks create: 0 if the process has no tasks.
+    /// Counting all tasks would take as long as everything else here.
     pub tasks: u64,
-    /// It started threads of its own, which are no such tasks.
+    /// Whether it started threads of its own, which do not count as tasks.
     pub threads: bool,
-    /// The number that a launcher gave it.
+    /// The rank that a launcher assigned to it.
     pub rank: Option<u32>,
     /// The program's name.
     pub name: String,
     /// When recording started, in nanoseconds since 1970.
     pub started: u64,
-    /// The process and the one that started it.
+    /// The ids of the process and of the one that started it.
     pub process: (u32, u32),
-    /// Children it forked, those among them that went on by exec.
+    /// The number of children it forked, and of those that went on by exec.
     pub forked: u64,
-    /// The runtimes that were caught.
+    /// The recorded runtimes.
     pub runtimes: Vec<String>,
-    /// Files of code that were loaded into it.
+    /// Code files that were loaded into it.
     pub libraries: Vec<PathBuf>,
-    /// Damage and modules that could not be read; full sentences.
+    /// Damage and unreadable modules, as full sentences.
     pub warnings: Vec<String>,
 }
 
 /// How the traces of a run are written.
 pub struct Settings<'a> {
-    /// Whose code is the user's.
+    /// The workspace whose code is the user's.
     pub workspace: &'a Workspace,
     /// Notes for every trace.
     pub facts: &'a [Note],
-    /// What the program started was recorded too.
+    /// Whether processes that the program started were recorded too.
     pub follow: bool,
     /// The folder where this machine's costs are kept.
     pub tool: &'a Path,
     /// Which parts of the run are kept.
     pub windows: &'a Windows,
-    /// What took less time, in ns, is folded in the records that threads that fold had last;
-    /// `None`: they stay.
+    /// The length, in ns, below which subtrees in the last records of threads that fold are folded;
+    /// `None` if they stay as they are.
     pub tail_grain: Option<u64>,
-    /// The process runs on: the spool file is its own.
+    /// Whether the process is still running, so that it uses the spool file.
     pub is_running: bool,
 }
 
-/// What a thread may run while a task waits on it, where all of the process's `runtimes` limit that
-/// and the environment, which the process has from us, does not say otherwise.
+/// A note on what a thread may run while a task waits on it, if all of the process's `runtimes`
+/// restrict that and the environment, which the process inherits from us, does not change it.
 fn tasks_in_waits(runtimes: &[String]) -> Option<Note> {
     let limits = |note: &String| {
         let variable = workspan_runtimes::Runtime::from_note(note)?.stealing_constraint?;
@@ -88,13 +88,13 @@ fn tasks_in_waits(runtimes: &[String]) -> Option<Note> {
     all.then(|| Note::new(key::TASKS_IN_WAITS, "descendants"))
 }
 
-/// Writes the trace of `spool`, with what the kernel saw of its process, to `output`, a new file
-/// that the caller then puts in its place; where parts of the run are kept, each to a file of its
-/// own, whose names have a number more. Returns the files with what is in them.
+/// Writes the trace of `spool`, with the kernel's observations of its process, to `output`, a new
+/// file that the caller then renames. If only parts of the run are kept, each is written to a file
+/// of its own, whose name has an additional number. Returns the files with the facts about them.
 ///
 /// # Errors
-/// The spool file can't be read or is none; `output` can't be written. The spool file is left as it
-/// is.
+/// The spool file cannot be read or is not one; `output` cannot be written. The spool file is left
+/// as it is.
 pub fn finalize(
     spool: &Path,
     output: &Path,
@@ -122,7 +122,7 @@ pub fn finalize(
     let told = ProcessFacts::read(&trace);
     let (places, mut warnings) = told.resolve(workspace);
     let costs = costs(&told, &clock, tool);
-    // Of a process that the recorded program started, its end is not known.
+    // The end of a process that the recorded program started is not known.
     let own = told.number(key::PARENT_PROCESS) == u64::from(std::process::id());
     let facts = facts
         .iter()
@@ -132,7 +132,7 @@ pub fn finalize(
     let folder = folder.map(|root| Note::new(key::SOURCE_FOLDER, root.to_string_lossy()));
     let notes: Vec<Note> = facts
         .cloned()
-        // What file names are relative to, for whoever shows the sources later.
+        // The folder that file names are relative to, for readers that show the sources later.
         .chain(folder)
         .chain(off_cpu.notes(told.estimated))
         .chain(off_cpu.samples.notes())
@@ -170,8 +170,8 @@ pub fn finalize(
             &spool.display().to_string(),
         ) {
             Err(error) if is_full(&error) && !is_running => {
-                // Half a file takes room that what follows may need; and so do parts, of which the
-                // whole has all.
+                // Half a file takes space that later files may need. So do parts, all of which are
+                // in the whole file.
                 let _ = std::fs::remove_file(&output);
                 for (part, _) in written.drain(..) {
                     let _ = std::fs::remove_file(part);
@@ -201,17 +201,18 @@ pub fn finalize(
     Ok(written)
 }
 
-/// Traces with more bytes of records are not packed, as that would take some fifth of a second.
-const MOST_PACKED: usize = 2 << 20;
-/// Bytes of memory a thread for what may still be folded of its last records.
+/// The largest size of records, in bytes, of a trace that is packed. Packing a larger one would
+/// take about a fifth of a second.
+const MAX_PACKED_BYTES: usize = 2 << 20;
+/// Memory per thread for its last records that may still be folded, in bytes.
 const TAIL_MEMORY: usize = 16 << 20;
 
-/// What threads that fold did last, with what is shorter than so many ticks folded.
+/// The threads' last records, with subtrees shorter than this many ticks folded.
 fn tails(trace: &Trace<'_>, grain: u64) -> Tails {
     let options = FoldOptions {
         grain,
         max_tasks: u64::MAX,
-        // As the recorder has it.
+        // The same as in the recorder.
         thieves: Thieves::TakeChildren,
         kept: Vec::new(),
         memory: TAIL_MEMORY,
@@ -227,7 +228,8 @@ fn unwritten(output: &Path, spool: &Path) -> String {
     )
 }
 
-/// No room on the disk, for this user, or below the limit of a file's size.
+/// Whether an error means that there is no space on the disk, for this user, or below the limit of
+/// a file's size.
 fn is_full(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -235,12 +237,12 @@ fn is_full(error: &io::Error) -> bool {
     )
 }
 
-/// All that goes into a trace.
+/// The contents of a trace.
 struct TraceParts<'a> {
     trace: &'a Trace<'a>,
     told: &'a ProcessFacts,
     places: &'a [PlaceEntry],
-    /// Beside those the process told itself.
+    /// Notes in addition to the process's own.
     notes: &'a [Note],
     workspace: &'a Workspace,
     off_cpu: &'a OffCpu,
@@ -250,8 +252,8 @@ struct TraceParts<'a> {
 }
 
 impl TraceParts<'_> {
-    /// Writes the trace, packed where that is worth it; damage in what was recorded is left out and
-    /// told.
+    /// Writes the trace, packed if that is worthwhile. Damaged parts of the recording are skipped
+    /// and reported.
     fn write(
         &self,
         output: &Path,
@@ -270,8 +272,9 @@ impl TraceParts<'_> {
         file.into_inner().map_err(|e| e.into_error())?.sync_data()
     }
 
-    /// True for a small trace with folded subtrees: whoever has a run folded wants its trace to be
-    /// small, and unpacking a large one would take some of the time of its report.
+    /// Whether the trace is packed. That is the case for a small trace with folded subtrees: with
+    /// folding, the user wants a small trace, and unpacking a large one would take part of the time
+    /// of its report.
     fn packs(&self) -> bool {
         let folds = |chunk: &Chunk<'_>| {
             let mut events = Events::new(chunk.payload, 0);
@@ -283,7 +286,7 @@ impl TraceParts<'_> {
                 bytes += chunk.payload.len();
                 any = any || folds(&chunk);
             }
-            if bytes > MOST_PACKED {
+            if bytes > MAX_PACKED_BYTES {
                 return false;
             }
         }
@@ -303,7 +306,7 @@ impl TraceParts<'_> {
         let rewritten = [
             ChunkKind::Places,
             ChunkKind::Notes,
-            // Their contents are among the times off the CPU and the stops now.
+            // Their contents are now in the off-CPU times and the stops.
             ChunkKind::CpuReadings,
             ChunkKind::WaitLog,
         ];
@@ -368,9 +371,8 @@ impl TraceParts<'_> {
         })
     }
 
-    /// There is no room for a copy: what the process left is a trace too, and becomes the one.
-    /// Where there is room for so much, it gets its sites' lines and the facts. Returns what to say
-    /// of it.
+    /// Uses the spool file as the trace, because there is no space for a copy. If there is enough
+    /// space for that, adds its sites' lines and the notes. Returns the message about it.
     fn keep_as_recorded(&self, spool: &Path, output: &Path) -> io::Result<Option<String>> {
         let what = "There was no room on the disk to write the trace anew: it is what the process left, with chunks that are \
                     not full, and without samples and off-CPU times.";
@@ -389,11 +391,11 @@ impl TraceParts<'_> {
     }
 }
 
-/// A new file that only its user may read: a program's arguments and lines of its sources are in a
-/// trace.
+/// Creates a new file that only its user may read, because a trace contains a program's arguments
+/// and lines of its sources.
 ///
 /// # Errors
-/// As of opening; something is there already.
+/// The errors of opening, including that the file exists.
 pub fn private(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .write(true)

@@ -4,14 +4,14 @@ use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Folders of runs that are looked into: those of the last runs.
+/// The largest number of run folders that are searched, the latest first.
 const MAX_RUN_FOLDERS: usize = 50;
 
-/// The trace that was written last: of the traces in `folder` itself and of the runs in its
+/// The trace that was written last, among the traces in `folder` itself and in the runs of its
 /// `target/workspan/runs`. Links are not followed.
 pub fn newest_trace(folder: &Path) -> Option<PathBuf> {
     let mut runs = folders(&folder.join("target/workspan/runs"));
-    // Their names are times.
+    // The folders' names are times.
     runs.sort_unstable_by(|a, b| b.cmp(a));
     runs.truncate(MAX_RUN_FOLDERS);
     let all = std::iter::once(folder.to_owned()).chain(runs);

@@ -1,5 +1,5 @@
-//! What a process told of itself beside its records, and its sites resolved to functions, files and
-//! lines.
+//! The facts that a process recorded about itself in addition to its events, and its sites resolved
+//! to functions, files and lines.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -16,17 +16,17 @@ use workspan_trace::wire::primitive;
 
 use crate::trace_file::run_folder::program_name;
 
-/// What the chunks of other kinds than events say.
+/// The contents of all chunks except events.
 #[derive(Default)]
 pub(crate) struct ProcessFacts {
     pub(crate) sites: Vec<entry::Site>,
     pub(crate) mappings: Vec<Mapping>,
     pub(crate) notes: Vec<Note>,
     pub(crate) tasks: u64,
-    /// The program started threads of its own.
+    /// Whether the program started threads of its own.
     pub(crate) threads: bool,
     pub(crate) finished: bool,
-    /// There are readings of the threads' statistics.
+    /// Whether there are readings of the threads' statistics.
     pub(crate) estimated: bool,
 }
 
@@ -68,7 +68,7 @@ impl ProcessFacts {
         told
     }
 
-    /// The values of a key's notes, each once.
+    /// The values of a key's notes, without duplicates.
     pub(crate) fn all(&self, key: &str) -> Vec<String> {
         let mut values: Vec<String> = Vec::new();
         for note in self.notes.iter().filter(|note| note.key == key) {
@@ -79,9 +79,9 @@ impl ProcessFacts {
         values
     }
 
-    /// A warning when the process has not ended yet.
+    /// A warning if the process has not ended yet.
     pub(crate) fn still_running(&self, pid: u32) -> Option<String> {
-        // A process that ended and that nobody waited for has no program any more.
+        // A process that ended and was not waited for has no program any more.
         let runs = !self.finished && std::fs::read_link(format!("/proc/{pid}/exe")).is_ok();
         runs.then(|| {
             format!(
@@ -127,7 +127,7 @@ impl ProcessFacts {
     }
 }
 
-/// The tasks that the records create, but for those of these sites.
+/// The number of tasks that the records create, except those of these sites.
 fn count_tasks(payload: &[u8], threads: &BTreeSet<u32>) -> u64 {
     Events::new(payload, 0)
         .map(|(_, event)| match event {
@@ -161,7 +161,7 @@ fn raw(position: &SitePosition, at: impl Fn(u32) -> Option<usize>) -> Site {
             line,
         } => {
             let mut addresses = addresses.clone();
-            // The stand-in's mark for the calling task's site, in place of a last address.
+            // The stand-in's mark for the calling task's site, in place of the last address.
             let inherited = addresses
                 .pop_if(|address| *address >= INHERITED as u64)
                 .map(|mark| mark as u32);

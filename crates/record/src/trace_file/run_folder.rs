@@ -1,4 +1,4 @@
-//! Names of traces: nothing recorded is ever overwritten.
+//! Names of traces. Existing recordings are never overwritten.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,11 +6,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use workspan_reader::utc;
 
-/// Makes `<target>/workspan/runs/<time>`, with a number when another run started in the same
-/// second.
+/// Creates `<target>/workspan/runs/<time>`, with an additional number if another run started in the
+/// same second.
 ///
 /// # Errors
-/// The directory can't be made.
+/// The directory cannot be created.
 pub fn new_run(target: &Path) -> io::Result<PathBuf> {
     let runs = target.join("workspan/runs");
     std::fs::create_dir_all(&runs)?;
@@ -29,14 +29,14 @@ pub fn new_run(target: &Path) -> io::Result<PathBuf> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// `2026-11-21T08-30-05Z`: sorts by time, and is a file name everywhere.
+/// A time as `2026-11-21T08-30-05Z`, which sorts by time and is a valid file name everywhere.
 pub fn time_name(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let [year, month, day, hour, minute, second] = utc::date(seconds);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}-{minute:02}-{second:02}Z")
 }
 
-/// The program's own name: without what cargo appends to the names of test and benchmark programs.
+/// The program's own name, without cargo's suffix for test and benchmark programs.
 pub fn program_name(file: &str) -> &str {
     match file.rsplit_once('-') {
         Some((name, hash))
@@ -50,11 +50,11 @@ pub fn program_name(file: &str) -> &str {
     }
 }
 
-/// Puts the finished file `half` at `<folder>/<name>.wspan`, or `<name>-2.wspan` and so on where
-/// that exists, and returns where it went.
+/// Moves the finished file `half` to `<folder>/<name>.wspan`, or to `<name>-2.wspan` and so on if
+/// that exists. Returns its new path.
 ///
 /// # Errors
-/// Those of the file system.
+/// The file system's errors.
 pub fn put(half: &Path, folder: &Path, name: &str) -> io::Result<PathBuf> {
     for number in 1..=u32::MAX {
         let number = if number == 1 {
@@ -70,7 +70,7 @@ pub fn put(half: &Path, folder: &Path, name: &str) -> io::Result<PathBuf> {
                 return Ok(path);
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            // A file system without hard links: the name is taken by an empty file first.
+            // A file system without hard links: an empty file reserves the name first.
             Err(_) => match std::fs::File::create_new(&path) {
                 Ok(_) => return std::fs::rename(half, &path).map(|()| path),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

@@ -17,7 +17,7 @@ pub struct LiveHandle(NonNull<Handle>);
 
 impl LiveHandle {
     /// The calling thread's handle, made on first use; `None` if this process is not recorded, or
-    /// is no longer.
+    /// no longer recorded.
     ///
     /// # Safety
     /// The result is used on the calling thread alone, before the thread ends. It is therefore not
@@ -64,19 +64,19 @@ impl LiveHandle {
         self.get().thread
     }
 
-    /// How many tasks the thread has created.
+    /// The number of tasks that the thread has created.
     #[inline(always)]
     pub fn created_tasks(self) -> u64 {
         self.get().next_task
     }
 
-    /// How many yields and skipped subtrees the thread has counted.
+    /// The number of yields and skipped subtrees of the thread.
     #[inline(always)]
     pub fn counted_yields(self) -> u64 {
         self.get().next_yield
     }
 
-    /// Where the next record goes. Two equal answers mean that nothing was recorded in between.
+    /// The address of the next record. Two equal results mean that nothing was recorded in between.
     #[inline(always)]
     pub fn cursor(self) -> *mut u8 {
         self.get().cursor
@@ -109,7 +109,7 @@ impl LiveHandle {
         unsafe { thread::begin_thread_task(self.as_ptr(), task) };
     }
 
-    /// Ends that task, if nothing lies on top of it: the thread is a runtime's own.
+    /// Ends that task if nothing lies on top of it, because the thread belongs to a runtime.
     pub fn end_thread_task(self) {
         // SAFETY: the type's invariant.
         unsafe { thread::end_thread_task(self.as_ptr()) };
@@ -125,18 +125,18 @@ impl LiveHandle {
     #[inline(always)]
     pub(super) fn event<const N: usize>(self, kind: Kind, operands: [u64; N]) -> u64 {
         const { assert!(N <= MAX_OPERANDS) };
-        // SAFETY: the type's invariant; so many operands fit the room that a record has.
+        // SAFETY: the type's invariant; a record has room for N operands.
         unsafe { Handle::event_with(self.as_ptr(), kind, operands) }
     }
 
-    /// How many tasks lie on top of the root.
+    /// The number of tasks on top of the root.
     #[inline(always)]
     pub(super) fn depth(self) -> u32 {
         // SAFETY: the type's invariant.
         unsafe { thread::depth(self.as_ptr()) }
     }
 
-    /// Changes [`LiveHandle::depth`].
+    /// Changes [`LiveHandle::depth`] by `by`.
     #[inline(always)]
     pub(super) fn deepen(self, by: i32) {
         // SAFETY: the type's invariant.
@@ -167,7 +167,8 @@ impl LiveHandle {
     }
 }
 
-/// A record's room holds five operands of any size: ten bytes for its head and nine for each.
+/// The room of a record holds five operands of any size: ten bytes for its head and nine for each
+/// operand.
 pub(super) const MAX_OPERANDS: usize = 5;
 
 #[inline(always)]

@@ -7,7 +7,7 @@ use crate::thread;
 use crate::wire::Kind;
 use workspan_trace::entry::push_varint;
 
-/// A site in a record that need not have one: 0 for none, else the site plus 1.
+/// Encodes a site that may be unknown: 0 for none, otherwise the site plus 1.
 #[inline]
 pub(super) fn optional(site: u32) -> u64 {
     if site == 0 { 0 } else { u64::from(site) + 1 }
@@ -20,8 +20,7 @@ impl LiveHandle {
     #[inline]
     pub fn record_at<const N: usize>(self, kind: Kind, now: u64, operands: [u64; N]) {
         const { assert!(N <= MAX_OPERANDS) };
-        // SAFETY: the handle is the thread's own; after the head there is room for so many
-        // operands.
+        // SAFETY: the handle is the thread's own; after the head there is room for N operands.
         unsafe {
             let p = Handle::head(self.as_ptr(), kind, now);
             Handle::commit(self.as_ptr(), put_operands(p, operands));
@@ -36,11 +35,11 @@ impl LiveHandle {
     }
 }
 
-/// Writes varints at `p` and returns the end. In most records all operands but the last, a running
-/// count, fit a byte each, so those are stored together.
+/// Writes varints at `p` and returns the address behind them. In most records, all operands except
+/// the last one, a running count, fit in a byte each, so those are stored together.
 ///
 /// # Safety
-/// There is room for them, and for 8 more bytes, from `p`.
+/// There is room for the varints, and for 8 more bytes, from `p`.
 #[inline(always)]
 unsafe fn put_operands<const N: usize>(p: *mut u8, operands: [u64; N]) -> *mut u8 {
     /// Values below this are varints of one byte.
@@ -74,7 +73,7 @@ mod tests {
 
     fn same<const N: usize>(operands: [u64; N]) {
         let (mut together, mut one_by_one) = ([0u8; 64], [0u8; 64]);
-        // SAFETY: 64 bytes hold five varints of 9 and what is stored beyond the last.
+        // SAFETY: 64 bytes hold five varints of 9 bytes and what is stored beyond the last one.
         let (n, m) = unsafe {
             let end = put_operands(together.as_mut_ptr(), operands);
             let mut p = one_by_one.as_mut_ptr();

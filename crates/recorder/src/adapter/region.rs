@@ -1,4 +1,4 @@
-//! Records that only OpenMP has, teams and dependences, and the time that a lock took.
+//! Records that only OpenMP has: teams, dependences, and waits for locks.
 
 use super::LiveHandle;
 use super::operands::push_pairs;
@@ -37,8 +37,8 @@ impl LiveHandle {
         self.number_scope()
     }
 
-    /// This thread begins the index-th task of a phase of a team ([`Kind::Member`]), at time `now`.
-    /// [`LiveHandle::task_end`] ends it.
+    /// This thread begins the task with this index in a phase of a team ([`Kind::Member`]), at time
+    /// `now`. [`LiveHandle::task_end`] ends it.
     ///
     /// `now` may be earlier than the present, but not than the thread's last record: a thread that
     /// leaves a barrier does not know yet whether its region goes on.

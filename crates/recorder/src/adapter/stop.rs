@@ -1,4 +1,4 @@
-//! Tasks that stop without a wait, and go on on this thread or on another one.
+//! Tasks that stop without a wait, and resume on this thread or on another one.
 
 use super::LiveHandle;
 use super::operands::optional;
@@ -27,9 +27,9 @@ impl LiveHandle {
         self.number_yield()
     }
 
-    /// The current task leaves this thread. Right after a wait it goes on waiting, else it waits
-    /// for nothing. It goes on where [`LiveHandle::resume_left`] names the number that this
-    /// returns.
+    /// The current task leaves this thread. Right after a wait it keeps waiting, otherwise it waits
+    /// for nothing. It goes on where [`LiveHandle::resume_left`] is called with the returned
+    /// number.
     #[inline]
     pub fn leave(self, site: u32) -> u64 {
         self.event(Kind::Leave, [optional(site)]);
@@ -59,11 +59,11 @@ impl LiveHandle {
         }
     }
 
-    /// The task of that stop goes on here. If the task is on top of this thread's stack, as it is
-    /// unless the runtime has moved it, and if `at_once`, it does so at the time of the thread's
-    /// last record.
+    /// The task of that stop goes on here. If `at_once` is set and the task is on top of this
+    /// thread's stack, it does so at the time of the thread's last record. The task is on top
+    /// unless the runtime has moved it.
     ///
-    /// Only an end gives up a place that has others below it. So the height of the stack tells
+    /// Only an end gives up a place that has others below it, so the height of the stack tells
     /// whether the stopped task is on top.
     #[inline]
     pub fn go_on(self, stop: Stop, at_once: bool) {

@@ -18,13 +18,13 @@ impl LiveHandle {
         self.event(Kind::Recorded, [])
     }
 
-    /// How many tasks that were created in the current task's skipped subtree have begun on this
+    /// Records the number of tasks of the current task's skipped subtree that have begun on this
     /// thread since the open strand did. Must come right before the record that ends the strand.
     pub fn inside(self, tasks: u64) {
         self.record_at(Kind::Inside, self.last(), [tasks]);
     }
 
-    /// The current task, which has just begun, is sampled to stand for those of its class.
+    /// The current task, which has just begun, is sampled to represent its class.
     pub fn sampled(self, site: u32, level: u64) {
         self.record_at(Kind::Sampled, self.last(), [u64::from(site), level]);
     }

@@ -1,4 +1,4 @@
-//! Waits, and how a task goes on after one.
+//! Waits, and the continuation of a task after one.
 
 use super::LiveHandle;
 use super::operands::{optional, push_pairs};

@@ -1,39 +1,43 @@
-//! What is known of each class of subtrees.
+//! The measurements of each class of subtrees.
 
 use super::Settings;
 
-/// Classes that a thread knows; a power of two.
+/// The number of classes that a thread keeps; a power of two.
 const CLASSES: usize = 256;
-/// Subtrees of a class that are measured before any is left out.
-const MEASURED: u32 = 2;
-/// A mean is over about so many, so that it follows the program.
-const MEAN_OF: u32 = 32;
-/// Joins that were recorded whole before what they took stands for the level above as well.
-const LEARNT_OF: u64 = 1024;
-/// So many times as long on average as the level below, a level may hold something else.
-const ALIKE: u64 = 4;
-/// Subtrees left out of a class before those drawn of it are compared with them.
-const COMPARABLE: u32 = 4;
-/// So many times as long as those left out, a drawn one was interrupted, or was of another size.
-pub(super) const ODD: u64 = 32;
+/// The number of subtrees of a class that are measured before any is skipped.
+const MIN_MEASURED_SUBTREES: u32 = 2;
+/// The number of subtrees that a mean is taken over (approximately), so that it follows the
+/// program.
+const SUBTREES_PER_MEAN: u32 = 32;
+/// The number of joins in a fully recorded subtree from which its measurement also counts for the
+/// level above.
+const MIN_MEASURED_JOINS: u64 = 1024;
+/// A level may have other content than the level below if it takes more than this many times as
+/// long on average.
+const MAX_SIMILAR_RATIO: u64 = 4;
+/// The number of skipped subtrees of a class from which its sampled ones are compared with them.
+const MIN_SKIPPED_SUBTREES: u32 = 4;
+/// A sampled subtree that takes more than this many times as long as skipped ones was interrupted,
+/// or was of another size.
+pub(super) const MAX_TIME_RATIO: u64 = 32;
 
-/// Subtrees of one site and level.
+/// The subtrees of one site and level.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Class {
     site: u32,
     level: u32,
-    /// Measured, up to [`MEAN_OF`].
+    /// The number of measured subtrees, up to [`SUBTREES_PER_MEAN`].
     seen: u32,
-    /// Mean time, in ticks, without what recording added.
+    /// Their mean time, in ticks, without the time that recording added.
     pub(super) ticks: u64,
-    /// Time a join, in 2^-4 ticks, where it was recorded whole: near the least, as threads are
-    /// interrupted; 0 while that is not known.
+    /// The time per join in fully recorded subtrees, in 2^-4 ticks; 0 if not known. It stays near
+    /// the minimum, because threads are interrupted.
     pub(super) join_time: u64,
-    /// Joins that this was learnt from, at the most of one subtree.
+    /// The largest number of joins in a subtree that this was measured in.
     learnt: u64,
-    /// Chance in 2^32 of being recorded that follows.
+    /// The resulting probability of being recorded, in 2^-32.
     pub(super) chance: u64,
-    /// Left out so far, up to [`MEAN_OF`], and their mean time in ticks.
+    /// The number of skipped subtrees, up to [`SUBTREES_PER_MEAN`], and their mean time in ticks.
     left: u32,
     left_ticks: u64,
 }
@@ -51,22 +55,22 @@ const NONE: Class = Class {
 };
 
 impl Class {
-    /// Whether so many were measured that one may be left out.
+    /// Whether enough subtrees were measured to skip one.
     pub(super) fn is_measured(&self) -> bool {
-        self.seen >= MEASURED
+        self.seen >= MIN_MEASURED_SUBTREES
     }
 
-    /// One more of them has ended, which took `passed` ticks, `bare` of them without what recording
-    /// it added.
+    /// A subtree has ended. It took `passed` ticks, of which `bare` remain without the time that
+    /// recording added.
     pub(super) fn ended(&mut self, passed: u64, bare: u64, left_out: bool) {
-        self.seen = if self.seen < MEAN_OF {
+        self.seen = if self.seen < SUBTREES_PER_MEAN {
             self.seen + 1
         } else {
-            MEAN_OF
+            SUBTREES_PER_MEAN
         };
         let n = self.seen as u64;
-        // A thread that lost its processor meanwhile says nothing of the class.
-        let bare = if n > MEASURED as u64 {
+        // The thread may have lost its processor meanwhile, so a much longer time is cut off.
+        let bare = if n > MIN_MEASURED_SUBTREES as u64 {
             bare.min(self.ticks.saturating_mul(8))
         } else {
             bare
@@ -75,21 +79,22 @@ impl Class {
         if left_out {
             let passed = match self.left {
                 0 => passed,
-                _ => passed.min(self.left_ticks.saturating_mul(ODD)),
+                _ => passed.min(self.left_ticks.saturating_mul(MAX_TIME_RATIO)),
             };
-            self.left = (self.left + 1).min(MEAN_OF);
+            self.left = (self.left + 1).min(SUBTREES_PER_MEAN);
             let n = self.left as u64;
             self.left_ticks = self.left_ticks - self.left_ticks / n + passed / n;
         }
     }
 
-    /// Mean time in ticks of those left out, once they are enough to compare drawn ones with.
+    /// The mean time in ticks of skipped subtrees, once there are enough to compare sampled ones
+    /// with them.
     pub(super) fn comparable(&self) -> Option<u64> {
-        (self.left >= COMPARABLE).then_some(self.left_ticks)
+        (self.left >= MIN_SKIPPED_SUBTREES).then_some(self.left_ticks)
     }
 
-    /// One of so many joins that was recorded whole took `passed` ticks: the chance of being
-    /// recorded, times `correction` (in 2^-16), follows.
+    /// A fully recorded subtree with this many joins took `passed` ticks. Updates the probability
+    /// of being recorded, multiplied by `correction` (in 2^-16).
     pub(super) fn learn(&mut self, passed: u64, joins: u64, correction: u64, settings: &Settings) {
         let seen = (passed.saturating_mul(16) / joins.max(1)).max(1);
         let known = self.join_time;
@@ -102,7 +107,7 @@ impl Class {
         self.follow(correction, settings);
     }
 
-    /// The chance that follows from what a join takes.
+    /// Computes the probability from the time per join.
     fn follow(&mut self, correction: u64, settings: &Settings) {
         let added = settings.join_ticks.saturating_mul(16).max(1);
         let bare = self.join_time.saturating_sub(added);
@@ -112,37 +117,37 @@ impl Class {
         let chance = (part << 16) / (added as u128 * 1_000_000);
         let most = 1 << 40;
         let chance = if chance > most { most } else { chance };
-        // Not rarer than that, lest nothing is ever known of it.
+        // A lower probability would leave the class without samples.
         self.chance = (chance as u64).max(1 << 20);
     }
 }
 
-/// The classes that a thread knows. They are as large as the whole stack of some threads, so they
-/// never lie on it.
+/// The classes that a thread keeps. They are as large as the whole stack of some threads, so they
+/// are never on the stack.
 #[derive(Debug)]
 pub(super) struct Classes(Box<[Class]>);
 
 impl Classes {
-    /// Nothing is known yet.
+    /// Creates an empty table.
     pub(super) fn new() -> Classes {
         Classes(vec![NONE; CLASSES].into_boxed_slice())
     }
 
-    /// Where a class stands, or would.
+    /// The index of a class, whether it is in the table or not.
     fn place(&self, site: u32, level: u32) -> usize {
         let mixed = (site as u64 ^ (level as u64) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let at = (mixed >> 56) as usize % CLASSES;
         let is = |c: &Class| c.site == site && c.level == level;
         match is(&self.0[at ^ 1]) {
             true => at ^ 1,
-            // A newcomer takes the place that knows less.
+            // A new class replaces the one with fewer measurements.
             false if is(&self.0[at]) => at,
             false if self.0[at ^ 1].seen < self.0[at].seen => at ^ 1,
             false => at,
         }
     }
 
-    /// That class, maybe of which nothing is known: it has a place from now on.
+    /// The class, which is added to the table if it is not in it.
     pub(super) fn known(&mut self, site: u32, level: u32) -> Class {
         let at = self.place(site, level);
         let class = &mut self.0[at];
@@ -156,8 +161,8 @@ impl Classes {
         *class
     }
 
-    /// That class, where nothing has been learnt of it, by what was of the level below, if both are
-    /// alike: recording one of each level whole would cost as much as all that is drawn within the
+    /// The class. If it has no measurement, it takes that of the level below if both are alike.
+    /// Recording one subtree of each level in full would cost as much as all samples within the
     /// first hundredth of a second.
     pub(super) fn by_level_below(
         &mut self,
@@ -167,7 +172,8 @@ impl Classes {
     ) -> Class {
         let below = self.get(class.site, class.level.saturating_add(1)).copied();
         let known = below.filter(|below| {
-            below.learnt >= LEARNT_OF && class.ticks <= below.ticks.saturating_mul(ALIKE)
+            below.learnt >= MIN_MEASURED_JOINS
+                && class.ticks <= below.ticks.saturating_mul(MAX_SIMILAR_RATIO)
         });
         let Some((known, class)) = known.zip(self.get(class.site, class.level)) else {
             return class;
@@ -178,7 +184,7 @@ impl Classes {
         *class
     }
 
-    /// That class, unless another one took its place.
+    /// The class, unless another one took its place.
     pub(super) fn get(&mut self, site: u32, level: u32) -> Option<&mut Class> {
         let at = self.place(site, level);
         let class = &mut self.0[at];

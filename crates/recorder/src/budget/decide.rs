@@ -1,41 +1,42 @@
-//! Which subtree is recorded, and which is left out.
+//! Decides which subtrees are recorded and which are skipped.
 
-use super::class::{Classes, ODD};
+use super::class::{Classes, MAX_TIME_RATIO};
 use super::compared::Compared;
 use super::{Begun, Choice, Settings};
 
-/// A subtree that takes less time than recording so many joins is not worth the two records of
-/// leaving it out.
-const WORTH: u64 = 8;
-/// One that takes more than recording so many is entered at first: the shorter those are that are
-/// left out, the more of them are drawn for the same cost, and the surer is what follows; but
-/// deciding of each, and telling that it is left out, costs as much as a join or two.
-const GRAIN: u64 = 300;
+/// A subtree that takes less time than recording this many joins is not worth the two records of
+/// skipping it.
+const MIN_JOINS: u64 = 8;
+/// A subtree that takes more time than recording this many joins is entered at first. The shorter
+/// skipped subtrees are, the more of them are sampled for the same cost, and the better are the
+/// estimates. But deciding about each, and recording that it is skipped, costs as much as a join or
+/// two.
+const INITIAL_GRAIN_JOINS: u64 = 300;
 
-/// A thread's decisions.
+/// The decisions of a thread.
 #[derive(Debug)]
 pub struct Budget {
     settings: Settings,
-    /// Each level is learnt of by itself.
+    /// Whether each level is measured by itself.
     learns_each: bool,
     classes: Classes,
     random: u64,
-    /// Where on the line of chances laid end to end the next subtree begins, and where the point
-    /// lies that draws one, both counted from the last whole chance.
+    /// The position of the next subtree on a line on which probabilities are laid end to end, and
+    /// the position of the point that draws one. Both count from the last whole number.
     along: u64,
     point: u64,
-    /// Subtrees that take longer on average are entered.
+    /// Subtrees that take longer on average are entered, in ticks.
     grain: u64,
-    /// Since when the joins entered are counted, and how many they were.
+    /// The time since which entered joins are counted, and their number.
     since: u64,
     entered: u64,
-    /// Time since then that passed in subtrees recorded whole.
+    /// The time since then that passed in fully recorded subtrees, in ticks.
     sampled: u64,
     compared: Compared,
 }
 
 impl Budget {
-    /// For a thread of that number, at time `now`.
+    /// For the thread with this number, at time `now`.
     pub fn new(settings: Settings, thread: u32, now: u64) -> Budget {
         let mut seed = settings.seed ^ (thread as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         if seed == 0 {
@@ -48,7 +49,7 @@ impl Budget {
             random: seed,
             along: 0,
             point: 0,
-            grain: (settings.join_ticks.saturating_mul(GRAIN))
+            grain: (settings.join_ticks.saturating_mul(INITIAL_GRAIN_JOINS))
                 .clamp(settings.millisecond / 100, settings.millisecond / 10),
             since: now,
             entered: 0,
@@ -59,9 +60,10 @@ impl Budget {
         budget
     }
 
-    /// The same for tasks that are created and waited for. Those of a level differ much more in
-    /// size, as a task may create several, each smaller than the one before, and the first of a
-    /// level is one of the largest: that this one is recorded whole leaves less to chance.
+    /// Makes the decisions for tasks that are created and waited for. Tasks of a level differ much
+    /// more in size than joins, because a task may create several, each smaller than the one
+    /// before. The first of a level is one of the largest, and recording it in full reduces the
+    /// variance.
     pub fn of_tasks(self) -> Budget {
         Budget {
             learns_each: true,
@@ -79,10 +81,10 @@ impl Budget {
         x.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32
     }
 
-    /// Whether the next subtree is drawn, with that chance in 2^32, at most 1. Chances are laid end
-    /// to end, and in each whole one a point at random draws the subtree it falls on: so as many
-    /// are drawn as the chances add up to, in every phase of the program, and no pattern in it can
-    /// fall in with the drawing.
+    /// Whether the next subtree is drawn, with this probability in 2^-32, at most 1. Probabilities
+    /// are laid end to end on a line, and a random point in each unit interval draws the subtree
+    /// that it falls on. The number of samples thus matches the sum of the probabilities in every
+    /// phase of the program, and no pattern in the program can coincide with the sampling.
     fn falls_on(&mut self, chance: u64) -> bool {
         let whole = 1 << 32;
         let mut drawn = self.along <= self.point && self.point < self.along + chance;
@@ -95,7 +97,7 @@ impl Budget {
         drawn
     }
 
-    /// A join of that site and level begins at time `now`.
+    /// A join of this site and level begins at time `now`.
     pub fn begin(&mut self, site: u32, level: u32, now: u64) -> (Choice, Begun) {
         let mut class = self.classes.known(site, level);
         let is_short = class.is_measured() && class.ticks <= self.grain;
@@ -105,7 +107,7 @@ impl Budget {
                 .classes
                 .by_level_below(class, correction, &self.settings);
         }
-        let least = self.settings.join_ticks.saturating_mul(WORTH);
+        let least = self.settings.join_ticks.saturating_mul(MIN_JOINS);
         let choice = if !class.is_measured() || class.ticks < least || class.ticks > self.grain {
             Choice::Enter
         } else if class.join_time == 0 {
@@ -130,11 +132,11 @@ impl Budget {
         (choice, begun)
     }
 
-    /// One more join that is recorded on the way to where subtrees are short enough.
+    /// Counts a join that is recorded on the way to short subtrees.
     fn enter(&mut self, now: u64) {
         self.entered += 1;
         let passed = now.saturating_sub(self.since);
-        // Long enough for what is learnt at first to matter little.
+        // Long enough for the first measurements not to matter.
         if passed < self.settings.millisecond.saturating_mul(4) {
             return;
         }
@@ -147,12 +149,12 @@ impl Budget {
         (self.since, self.entered, self.sampled) = (now, 0, 0);
     }
 
-    /// It returned at time `now`; `joins` of those recorded began meanwhile on its thread, itself
-    /// among them.
+    /// The join returned at time `now`. `joins` recorded joins began meanwhile on its thread,
+    /// including itself.
     pub fn end(&mut self, begun: Begun, now: u64, joins: u64) {
         let passed = now.saturating_sub(begun.start);
         let added = joins.saturating_mul(self.settings.join_ticks);
-        // A join takes some time of its own, however much recording it is thought to cost.
+        // A join takes some time of its own, however high its recording cost is estimated.
         let bare = passed.saturating_sub(added).max(passed / 16);
         let whole = matches!(begun.choice, Choice::Learn | Choice::Sample);
         if whole {
@@ -164,7 +166,7 @@ impl Budget {
         class.ended(passed, bare, begun.choice == Choice::Skip);
         let drawn = begun.choice == Choice::Sample;
         if let Some(bare) = class.comparable().filter(|_| drawn) {
-            let recorded = passed.min(bare.saturating_mul(ODD));
+            let recorded = passed.min(bare.saturating_mul(MAX_TIME_RATIO));
             self.compared.add(joins, recorded, bare);
         }
         if whole {

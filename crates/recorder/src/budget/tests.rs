@@ -1,6 +1,6 @@
 //! Budgets of simulated runs.
 
-use super::compared::{COMPARED, Compared, REMEMBERED};
+use super::compared::{Compared, MAX_COMPARED_SAMPLES, MIN_COMPARED_SAMPLES};
 use super::{Budget, Choice, Settings, Watch};
 
 const SETTINGS: Settings = Settings {
@@ -11,8 +11,8 @@ const SETTINGS: Settings = Settings {
     seed: 7,
 };
 
-/// Recursion of that depth whose tasks do `strand` ticks of work; what is recorded, and the time it
-/// took.
+/// A recursion of this depth whose tasks do `strand` ticks of work, with the number of recorded
+/// joins and the time taken.
 struct Run {
     budget: Budget,
     now: u64,
@@ -21,9 +21,9 @@ struct Run {
     skipped: u64,
     strand: u64,
     whole: bool,
-    /// Joins recorded to learn from.
+    /// The number of joins that were recorded to measure a join.
     learnt: u64,
-    /// What recording a join really takes.
+    /// The real cost of recording a join, in ticks.
     cost: u64,
 }
 
@@ -85,7 +85,7 @@ fn short_tasks_are_recorded_for_about_what_is_allowed() {
     assert!(run.recorded > 10_000, "{}", run.recorded);
 }
 
-/// Calibration told too little: fewer are drawn than would be otherwise.
+/// If calibration underestimated the cost, fewer subtrees are drawn.
 #[test]
 #[cfg_attr(miri, ignore = "millions of tasks, without any unsafe code")]
 fn what_recording_costs_is_seen() {
@@ -98,31 +98,32 @@ fn what_recording_costs_is_seen() {
     assert!(run.recorded > 1000, "{}", run.recorded);
 }
 
-/// One slow machine's moment, as a drawn subtree that was interrupted, doesn't end drawing.
+/// A sampled subtree that was interrupted, as on a slow machine, does not end the sampling.
 #[test]
 fn chances_are_lowered_to_a_64th_at_most() {
     let mut compared = Compared::default();
-    for _ in 0..COMPARED {
+    for _ in 0..MIN_COMPARED_SAMPLES {
         assert_eq!(compared.correction(60), 1 << 16);
         compared.add(100, 1 << 40, 10);
     }
     assert_eq!(compared.correction(60), 1 << 10);
     let mut compared = Compared::default();
     for _ in 0..1000 {
-        // As was thought, or less.
+        // The cost is as estimated, or lower.
         compared.add(100, 7000, 1000);
         assert_eq!(compared.correction(60), 1 << 16);
     }
-    assert!(compared.drawn < REMEMBERED);
+    assert!(compared.drawn < MAX_COMPARED_SAMPLES);
 }
 
-/// Else each level of short ones would be recorded whole once.
+/// Otherwise one subtree of each level of short ones would be recorded in full.
 #[test]
 fn one_level_is_learnt_of_from_the_one_below() {
     let mut run = Run::new(1);
     run.tree(18, 0, true);
     assert!(run.skipped > 10, "{}", run.skipped);
-    // 7, 15 and so on up to the first of more than a thousand; some twice, as the grain grows.
+    // 7, 15 and so on up to the first subtree of more than a thousand joins; some twice, as the
+    // grain grows.
     let learnt = run.learnt;
     assert!((1000..8192).contains(&learnt), "{learnt}");
     let mut run = Run::new(1);
@@ -131,8 +132,8 @@ fn one_level_is_learnt_of_from_the_one_below() {
     assert!(run.learnt > learnt, "{}", run.learnt);
 }
 
-/// Level 8 holds so many joins of 4 ticks, without their records; then level 7 takes `ticks`. What
-/// is to become of its third subtree?
+/// Level 8 has `joins` joins of 4 ticks, without their records; then level 7 takes `ticks`. Returns
+/// the decision about its third subtree.
 fn third_above(joins: u64, ticks: u64) -> Choice {
     let mut budget = Budget::new(SETTINGS, 0, 0);
     let mut now = 0;
@@ -181,11 +182,11 @@ fn the_same_seed_makes_the_same_choices() {
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
     let drawn = run(1).iter().filter(|&&c| c == Choice::Sample).count();
-    // A thirtieth or so: 5 % of 5000 ticks for 15000.
+    // About a thirtieth: 5 % of 5000 ticks for 15000.
     assert!((8..200).contains(&drawn), "{drawn}");
 }
 
-/// How many joins begin before a thread has a budget, where each takes so many ticks.
+/// The number of joins that begin before a thread has a budget, if each takes `ticks`.
 fn joins_before(settings: Settings, ticks: u64) -> Option<u64> {
     let (mut watch, mut begun) = (Watch::new(settings, 0), 0);
     while begun < 1 << 20 {

@@ -1,18 +1,18 @@
-//! When a thread has a budget at all.
+//! Decides when a thread has a budget at all.
 
 use super::{Begun, Budget, Settings};
 
-/// Joins that a thread begins before it looks again whether there is a budget.
-const WEIGHED: u32 = 1 << 12;
-/// The same where there never is one.
-const NEVER: u32 = (1 << 31) - 1;
+/// The number of joins that a thread begins before it checks again whether it needs a budget.
+const JOINS_PER_CHECK: u32 = 1 << 12;
+/// The number of joins before the next check if there is never a budget.
+const JOINS_WITHOUT_CHECK: u32 = (1 << 31) - 1;
 
-/// A thread's budget, from the first time on that recording cost too much.
+/// A thread's budget, which exists from the first time that recording cost too much.
 #[derive(Debug)]
 pub struct Watch {
     settings: Settings,
     budget: Option<Budget>,
-    /// Joins begun, as of when the cost was last looked at, and when that was.
+    /// The number of joins begun at the last check, and the time of that check.
     begun: u64,
     since: u64,
 }
@@ -28,15 +28,16 @@ impl Watch {
         }
     }
 
-    /// The budget of the thread of that number, at time `now`; where there is none, how many joins
-    /// may begin before this is to be called again. `tasks`: those of a join.
+    /// The budget of the thread with this number, at time `now`. If there is none, returns the
+    /// number of joins that may begin before the next call. `tasks` is the number of tasks of a
+    /// join.
     pub fn budget(&mut self, thread: u32, now: u64, tasks: u32) -> Result<&mut Budget, u32> {
         if self.budget.is_none() {
             if self.settings.per_million == 0 {
-                return Err(NEVER);
+                return Err(JOINS_WITHOUT_CHECK);
             }
             if !self.is_exceeded(now, tasks) {
-                return Err(WEIGHED);
+                return Err(JOINS_PER_CHECK);
             }
         }
         let settings = self.settings;
@@ -49,11 +50,11 @@ impl Watch {
         }))
     }
 
-    /// Compares what the joins since the last time have cost with the time that has passed. Where
-    /// nothing is held, there is a budget at once.
+    /// Compares the cost of the joins since the last check with the time passed. If no tasks are
+    /// recorded in full first, there is a budget at once.
     fn is_exceeded(&mut self, now: u64, tasks: u32) -> bool {
         let passed = now.saturating_sub(self.since);
-        let begun = u64::from(WEIGHED) * u64::from(passed > 0);
+        let begun = u64::from(JOINS_PER_CHECK) * u64::from(passed > 0);
         self.since = now;
         self.begun += begun;
         let hold = u64::from(self.settings.hold);
@@ -61,7 +62,7 @@ impl Watch {
         hold == 0 || !is_held && self.settings.exceeded(begun, passed)
     }
 
-    /// What the budget was asked of has ended ([`Budget::end`]).
+    /// The join that the budget decided about has ended ([`Budget::end`]).
     pub fn end(&mut self, begun: Begun, now: u64, joins: u64) {
         if let Some(budget) = &mut self.budget {
             budget.end(begun, now, joins);

@@ -1,16 +1,16 @@
-//! A full chunk is written to its place in the file, and its memory, which has its pages and lies
-//! in the cache, takes the next one.
+//! Writes a full chunk to its place in the file, so that its memory, whose pages are present and in
+//! the cache, can take the next chunk.
 //!
-//! Whenever the process is killed, a reader finds each record once at least, and never half a
+//! Whenever the process is killed, a reader finds each record at least once, and never half a
 //! chunk:
 //!
 //! 1. The new place gets a header with the flag [`MOVING`], so that nothing is read there; then the
-//!    records; then the header as that of a sealed chunk. Until then the chunk in memory is the one
-//!    that counts, after it both say the same.
-//! 2. The chunk in memory gets the flag, its next header, and the flag is taken away.
+//!   records; then the header of a sealed chunk. Until then the chunk in memory counts; afterwards
+//!   both have the same contents.
+//! 2. The chunk in memory gets the flag, its next header, and the flag is removed.
 //!
-//! A file is written to by one thread at a time, so that many would wait for each other. A thread
-//! that finds another one at it maps a new chunk instead.
+//! Only one thread at a time can write to a file, so threads would wait for each other. A thread
+//! that finds another one writing maps a new chunk instead.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering;
@@ -20,7 +20,7 @@ use crate::system;
 use workspan_trace::chunk::{ALIGNMENT, CHUNK_HEADER_SIZE, ChunkHeader, MOVING, SEALED};
 use workspan_trace::hand_off;
 
-/// A piece of the file for several sealed chunks, one after the other. It is not mapped.
+/// A piece of the file for several consecutive sealed chunks. It is not mapped.
 pub(crate) struct Piece {
     offset: u64,
     size: usize,
@@ -28,16 +28,16 @@ pub(crate) struct Piece {
 }
 
 impl Spool {
-    /// Makes the chunk an empty one with the header `next`; what was in it is kept elsewhere in the
-    /// file. False, with the chunk as it was, when that could not be done.
+    /// Empties the chunk and gives it the header `next`, after its contents were written elsewhere
+    /// in the file. Returns false, with the chunk unchanged, if that could not be done.
     ///
     /// # Safety
-    /// The chunk is the calling thread's alone, and has a mapping of its own.
+    /// The chunk belongs to the calling thread only, and has a mapping of its own.
     pub(crate) unsafe fn move_out(&self, chunk: Mapped, next: ChunkHeader) -> bool {
         if self.is_full() || self.moving.swap(true, Ordering::Acquire) {
             return false;
         }
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees what `copy` requires.
         let copied = unsafe { self.copy(chunk) }.is_some();
         self.moving.store(false, Ordering::Release);
         if copied {
@@ -47,7 +47,7 @@ impl Spool {
     }
 
     /// # Safety
-    /// As [`Spool::move_out`].
+    /// The same as for [`Spool::move_out`].
     unsafe fn copy(&self, chunk: Mapped) -> Option<()> {
         let committed = chunk.committed().load(Ordering::Relaxed) as usize;
         // SAFETY: the chunk is mapped, and only the calling thread stores to it.
@@ -59,12 +59,12 @@ impl Spool {
         let (records, header) = (capacity.get(..committed)?, ChunkHeader::decode(head)?);
         let fd = self.file.number()?;
         let offset = self.next.fetch_add(chunk.size as u64, Ordering::Relaxed);
-        // What is lacking is found out again, and told, by whoever maps a chunk.
+        // The next mapping of a chunk finds the reason of the failure again, and reports it.
         self.allocate(fd, offset, chunk.size).ok()?;
         self.write_chunk(header, records, offset)
     }
 
-    /// Writes a sealed chunk; until it is whole there is nothing to be read.
+    /// Writes a sealed chunk, which readers skip until it is complete.
     fn write_chunk(&self, header: ChunkHeader, records: &[u8], offset: u64) -> Option<()> {
         let fd = self.file.number()?;
         let mut header = ChunkHeader {
@@ -79,9 +79,9 @@ impl Spool {
         write_at(fd, &header.encode(), offset)
     }
 
-    /// Puts records into a sealed chunk of their own. A piece without room for them is ended and
-    /// another one begun, of `size` bytes at least (a multiple of the page size). `None`, and no
-    /// chunk is there, when the file can't grow.
+    /// Writes records to a sealed chunk of their own. If the piece has no room for them, it is
+    /// ended and another one is begun, of at least `size` bytes (a multiple of the page size).
+    /// `None`, without a new chunk, if the file cannot grow.
     pub(crate) fn put_out(
         &self,
         piece: &mut Option<Piece>,
@@ -120,7 +120,7 @@ impl Spool {
         })
     }
 
-    /// No more chunks come into the piece: the pages it never used are given back to the disk.
+    /// Ends the piece: the pages it never used are given back to the disk.
     pub(crate) fn end_piece(&self, piece: Piece) {
         self.give_back(piece.offset + piece.used as u64..piece.offset + piece.size as u64);
     }
@@ -131,7 +131,7 @@ fn write_at(fd: c_int, bytes: &[u8], offset: u64) -> Option<()> {
     let mut done = 0;
     while let Some(rest) = bytes.get(done..).filter(|rest| !rest.is_empty()) {
         let at = (offset + done as u64) as i64;
-        // SAFETY: `rest` is as long as said.
+        // SAFETY: `rest` has the length passed.
         let n = unsafe { system::pwrite(fd, rest.as_ptr().cast::<c_void>(), rest.len(), at) };
         match usize::try_from(n) {
             Ok(0) => return None,

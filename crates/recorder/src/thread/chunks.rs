@@ -1,5 +1,5 @@
-//! The chunks that a thread writes to, one after the other, and the scratch memory where there are
-//! none.
+//! The chunks that a thread writes to, one after the other, and the scratch memory that replaces
+//! missing ones.
 
 use core::ptr;
 use core::slice;
@@ -7,7 +7,7 @@ use core::sync::atomic::Ordering;
 
 use super::readings::{self, READINGS};
 use super::{Owner, SCRATCH, folding, kept_chunks, owner_of, revive};
-use crate::folder::LONGEST;
+use crate::folder::MAX_RECORD_BYTES;
 use crate::front::Handle;
 use crate::process::{self, Recording};
 use crate::ring;
@@ -16,7 +16,7 @@ use crate::system::KeepErrno;
 use crate::wire::{self, Kind};
 use workspan_trace::chunk::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkKind};
 
-/// Sizes of a thread's first chunks; the last is that of all further ones.
+/// Sizes of a thread's first chunks, in bytes. The last one is also the size of all further chunks.
 const SIZES: [usize; 3] = [16 << 10, 64 << 10, 256 << 10];
 
 /// The header of the owner's next chunk.
@@ -39,7 +39,7 @@ fn next_header(recording: &Recording, owner: &Owner) -> ChunkHeader {
 /// # Safety
 /// `owner` is the calling thread's and has no chunk.
 pub(super) unsafe fn next_chunk(recording: &Recording, owner: *mut Owner) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees the owner.
     let owner = unsafe { &mut *owner };
     let size = match recording.ring {
         Some(_) => ring::SIZE.max(recording.page),
@@ -61,7 +61,7 @@ pub(super) unsafe fn next_chunk(recording: &Recording, owner: *mut Owner) {
     }
 }
 
-/// Lets the handle write to a chunk that is empty.
+/// Makes the handle write to an empty chunk.
 fn begin(owner: &mut Owner, chunk: Mapped) {
     owner.chunks += 1;
     owner.before.base = owner.handle.last;
@@ -69,12 +69,12 @@ fn begin(owner: &mut Owner, chunk: Mapped) {
     kept_chunks::restart(owner);
 }
 
-/// Lets the handle write to a chunk, behind the first `used` bytes.
+/// Makes the handle write to a chunk, behind the first `used` bytes.
 pub(super) fn use_chunk(owner: &mut Owner, chunk: Mapped, used: usize) {
     owner.chunk = Some(chunk);
     let h = &mut owner.handle;
     h.base = chunk.payload();
-    // SAFETY: within the chunk, which is larger than SLACK and what is used.
+    // SAFETY: within the chunk, which is larger than SLACK plus the bytes used.
     let limit = unsafe {
         h.cursor = h.base.add(used);
         h.base.add(chunk.capacity() - wire::SLACK)
@@ -83,18 +83,18 @@ pub(super) fn use_chunk(owner: &mut Owner, chunk: Mapped, used: usize) {
     set_limit(owner, limit);
 }
 
-/// The records that a chunk has.
+/// The records of a chunk.
 ///
 /// # Safety
-/// The chunk is mapped, and the calling thread, whose it is, does not write to it while it has
-/// them.
+/// The chunk is mapped and belongs to the calling thread, which does not write to it while it uses
+/// the records.
 pub(super) unsafe fn records<'a>(chunk: Mapped) -> &'a [u8] {
     let length = chunk.committed().load(Ordering::Relaxed) as usize;
-    // SAFETY: the caller's; so many bytes are there.
+    // SAFETY: the caller guarantees the chunk; its header counts this many bytes.
     unsafe { slice::from_raw_parts(chunk.payload(), length.min(chunk.capacity())) }
 }
 
-/// Lets the handle write where nothing is kept.
+/// Makes the handle write to scratch memory.
 pub(super) fn use_scratch(owner: &mut Owner) {
     let base = owner.scratch.as_mut_ptr();
     let h = &mut owner.handle;
@@ -106,14 +106,15 @@ pub(super) fn use_scratch(owner: &mut Owner) {
     set_limit(owner, limit);
 }
 
-/// What the handle wrote to scratch memory is in no file.
+/// Counts the bytes that the handle wrote to scratch memory as dropped.
 pub(super) fn count_dropped(recording: &Recording, handle: &Handle) {
     let bytes = handle.cursor as usize - handle.base as usize;
     let dropped = recording.spool.dropped();
     dropped.fetch_add(bytes as u64, Ordering::Relaxed);
 }
 
-/// The last place a record may begin at; and the counters' records count from here.
+/// Sets the last address at which a record may begin, and the time from which the counters' records
+/// count.
 fn set_limit(owner: &mut Owner, limit: *mut u8) {
     owner.limit = limit;
     owner.handle.limit = match &mut owner.counters {
@@ -139,7 +140,7 @@ pub(crate) extern "C" fn refill(handle: *mut Handle) {
             return;
         };
         open.enter();
-        // Room for the readings, and after them for what is to be written.
+        // Room for the readings, and after them for the next record.
         if (*handle).cursor > (*owner).limit.wrapping_sub(READINGS) {
             renew(handle);
         }
@@ -160,7 +161,7 @@ fn renew(handle: *mut Handle) {
             (Some(recording), Some(chunk)) => {
                 let began = folding::begins(recording, &mut *owner);
                 let folded = folding::fold_chunk(recording, &mut *owner, chunk);
-                // A thread that has come to chunks of full size keeps its one.
+                // A thread whose chunks have reached full size keeps its last one.
                 let keeps = recording.ring.is_none()
                     && chunk.capacity() + CHUNK_HEADER_SIZE >= SIZES[SIZES.len() - 1];
                 kept_chunks::pass(&mut *owner, &chunk);
@@ -181,7 +182,7 @@ fn renew(handle: *mut Handle) {
                 }
             }
             (state, _) => {
-                // Scratch memory is full, or recording is over; a chunk of before stays as it is.
+                // Scratch memory is full, or recording is over; an earlier chunk stays as it is.
                 if let (Some(recording), None) = (state, (*owner).chunk) {
                     count_dropped(recording, &(*owner).handle);
                 }
@@ -193,7 +194,7 @@ fn renew(handle: *mut Handle) {
 }
 
 /// Writes a record of any length through the handle: `length` bytes of operands, at time `now`.
-/// Records too long for a chunk of the largest size are left out.
+/// Records too long for a chunk of the largest size are dropped.
 ///
 /// # Safety
 /// `handle` is the calling thread's; `operands` holds `length` bytes.
@@ -204,7 +205,7 @@ pub(crate) unsafe fn long_record(
     operands: *const u8,
     length: usize,
 ) {
-    // With a ring all chunks are small.
+    // With a ring, all chunks are small.
     let largest = match process::any_recording() {
         Some(recording) if recording.ring.is_some() => ring::SIZE / 2,
         _ => SIZES[SIZES.len() - 1],
@@ -212,19 +213,19 @@ pub(crate) unsafe fn long_record(
     if length > largest - CHUNK_HEADER_SIZE - 2 * wire::SLACK - READINGS {
         return;
     }
-    // SAFETY: the caller's; room is made before anything is written.
+    // SAFETY: the caller guarantees handle and operands; room is made before anything is written.
     unsafe {
         if (*handle).table.is_null() {
             revive(handle);
         }
         let owner = owner_of(handle);
-        if length > LONGEST
+        if length > MAX_RECORD_BYTES
             && let Some(recording) = process::recording()
             && (*owner).folder.is_some()
         {
             folding::stop_folding(recording, &mut *owner);
         }
-        // A thread's first chunks may be too small for it.
+        // A thread's first chunks may be too small for the record.
         for _ in 0..SIZES.len() {
             let limit = (*owner).limit as usize;
             let room = limit - ((*handle).cursor as usize).min(limit);
@@ -242,9 +243,9 @@ pub(crate) unsafe fn long_record(
     }
 }
 
-/// A refill ahead of time: the new chunk counts from `now`.
+/// Refills early: the new chunk counts from `now`.
 unsafe fn refill_at(handle: *mut Handle, now: u64) {
-    // SAFETY: the caller's handle.
+    // SAFETY: the caller guarantees the handle.
     unsafe { (*handle).last = (*handle).last.max(now) };
     renew(handle);
 }

@@ -1,4 +1,4 @@
-//! What becomes of a handle when its thread ends, or goes on as that of a forked child.
+//! What happens to a handle when its thread ends, or continues as the thread of a forked child.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -11,11 +11,12 @@ use crate::process::{self, Ended};
 use crate::system::{self, KeepErrno};
 use crate::wire::Kind;
 
-/// The key's destructor runs up to four times for a thread that puts its value back; the thread's
-/// last records may come from the destructors of others, so the handle is given up late.
+/// The destructor's round in which the handle is given up. The key's destructor runs up to four
+/// times for a thread that puts its value back. The thread's last records may come from other
+/// destructors, so the handle is given up late.
 const LATE_ROUNDS: u8 = 2;
 
-/// What else is told of a thread's end.
+/// The function that is called at a thread's end.
 static AT_ENDS: OnceLock<fn()> = OnceLock::new();
 
 /// [`crate::adapter::at_thread_ends`].
@@ -30,7 +31,7 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
     let Some(recording) = process::recording() else {
         return;
     };
-    // SAFETY: the value is the calling thread's owner; after the last round nobody uses it.
+    // SAFETY: the value is the calling thread's owner; after the last round no code uses it.
     unsafe {
         if (*owner).rounds < LATE_ROUNDS {
             (*owner).rounds += 1;
@@ -76,7 +77,7 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
     }
 }
 
-/// The calling thread's handle writes to scratch memory from now on.
+/// Makes the calling thread's handle write to scratch memory from now on.
 pub(crate) fn abandon() {
     let handle = Own::get();
     // SAFETY: the handle is the calling thread's or null.
@@ -88,7 +89,7 @@ pub(crate) fn abandon() {
     // SAFETY: the owner is the calling thread's or null.
     if let Some(owner) = unsafe { owner_of(handle).as_mut() } {
         owner.chunk = None;
-        // The events are the parent's as well; their descriptors go with the next exec.
+        // The parent uses the events too; the child's descriptors are closed by its next exec.
         core::mem::forget(owner.counters.take());
         core::mem::forget(owner.folder.take());
         use_scratch(owner);

@@ -1,4 +1,4 @@
-//! A thread that folds its chunks ([`crate::folder`]): when it begins, and what makes it stop.
+//! Folding of a thread's chunks ([`crate::folder`]): when it begins, and when it stops.
 
 use core::panic::AssertUnwindSafe;
 
@@ -15,7 +15,7 @@ use crate::spool::Mapped;
 use workspan_fold::OffWindow;
 use workspan_trace::wire::{self, Kind, RECORDER};
 
-/// Windows that are remembered; with more, the last one grows.
+/// The largest number of windows that are remembered. Beyond it, the last one grows.
 const MAX_WINDOWS: usize = 256;
 
 /// Whether the thread's chunks can be folded.
@@ -24,7 +24,7 @@ pub(super) fn may_fold(recording: &Recording, owner: &Owner) -> bool {
     recording.grain.is_some() && !owner.unfolded && whole
 }
 
-/// The thread was off the CPU while it made the records that are in its chunk.
+/// Adds a window in which the thread was off the CPU while it made the records in its chunk.
 pub(super) fn remember(windows: &mut Vec<OffWindow>, off: OffWindow) {
     let full = windows.len() >= MAX_WINDOWS;
     match windows.last_mut().filter(|_| full) {
@@ -33,7 +33,7 @@ pub(super) fn remember(windows: &mut Vec<OffWindow>, off: OffWindow) {
     }
 }
 
-/// The thread's chunk is full, and perhaps folded: when that begins, in ticks.
+/// The thread's chunk is full and may be folded. Returns the time at which that begins, in ticks.
 pub(super) fn begins(recording: &Recording, owner: &mut Owner) -> u64 {
     if may_fold(recording, owner) {
         read_cpu_clock(recording, owner);
@@ -41,13 +41,13 @@ pub(super) fn begins(recording: &Recording, owner: &mut Owner) -> u64 {
     last_reading(owner)
 }
 
-/// All that a full chunk needs is done since a moment: reads the thread's CPU clock again.
+/// A full chunk has been handled since `began`: reads the thread's CPU clock again.
 pub(super) fn ends(recording: &Recording, owner: &mut Owner, began: u64) {
     owner.off_cpu.clear();
     let (reading, off) = cpu_clock::read_only(owner.handle.thread, &mut owner.cpu);
     let took = last_reading(owner).saturating_sub(began);
     match &mut owner.folder {
-        // From here on the program runs: what is to be written waits for the next full chunk.
+        // From here on the program runs, so the entry is written at the next full chunk.
         Some(folder) => {
             let length = write_turn(&mut owner.handle, took);
             folder.took(took, off.map_or(0, |off| off.ticks), length);
@@ -61,7 +61,7 @@ pub(super) fn ends(recording: &Recording, owner: &mut Owner, began: u64) {
     }
 }
 
-/// Writes to the chunk that a turn has just begun: from the last record on, the thread folded for
+/// Writes a record of the turn to the new chunk: from the last record on, the thread folded for
 /// `ticks`. If the process ends before the next turn, the chunk stays as it is, and readers take
 /// that time out of the strand around it. Returns the length of the record.
 fn write_turn(handle: &mut Handle, ticks: u64) -> usize {
@@ -69,8 +69,8 @@ fn write_turn(handle: &mut Handle, ticks: u64) -> usize {
         return 0;
     }
     let begin = handle.cursor as usize;
-    // SAFETY: the handle is the calling thread's, and from a cursor below the limit there are SLACK
-    // bytes, of which a head and two varints are a part.
+    // SAFETY: the handle is the calling thread's. From a cursor below the limit there are SLACK
+    // bytes, which is enough for a head and two varints.
     unsafe {
         let mut p = wire::put_head(handle.cursor, Kind::Off, 0);
         p = wire::put_varint(p, RECORDER);
@@ -80,23 +80,23 @@ fn write_turn(handle: &mut Handle, ticks: u64) -> usize {
     }
 }
 
-/// When the thread's CPU clock was read last; now, where it is not read.
+/// The time of the last reading of the thread's CPU clock; now, if the clock is not read.
 fn last_reading(owner: &Owner) -> u64 {
     owner.cpu.as_ref().map_or_else(clock::now, Reading::ticks)
 }
 
-/// Folds the full chunk, where that is wanted, and gives the handle the one that follows it; false
-/// where not.
+/// Folds the full chunk, if that is wanted, and gives the handle the chunk that follows. Returns
+/// false if it did not.
 pub(super) fn fold_chunk(recording: &Recording, owner: &mut Owner, chunk: Mapped) -> bool {
     if !may_fold(recording, owner) {
         return false;
     }
-    // SAFETY: the thread's own chunk; it writes on once they were read.
+    // SAFETY: the thread's own chunk, to which it writes again only after reading the records.
     let records = unsafe { records(chunk) };
     let thread = owner.handle.thread;
     let mut number = owner.chunks.saturating_sub(1);
     let last = owner.handle.last;
-    // Nothing panics there that is known; but the caller is C.
+    // No panic is known there, but the caller is C code.
     let turned = panic::catch_unwind(AssertUnwindSafe(|| {
         if owner.folder.is_none() {
             owner.folder = Folder::begin(recording, thread, &mut owner.before, (records, last));
@@ -120,10 +120,10 @@ pub(super) fn fold_chunk(recording: &Recording, owner: &mut Owner, chunk: Mapped
     }
 }
 
-/// A chunk's records could not be put anywhere.
+/// A chunk's records could not be written.
 struct NoRoom;
 
-/// The thread's records stay as they are from now on, those in its chunk included.
+/// Stops folding the thread's records, including those in its chunk.
 pub(super) fn stop_folding(recording: &Recording, owner: &mut Owner) {
     owner.unfolded = true;
     if let Some(folder) = owner.folder.take() {
@@ -131,13 +131,13 @@ pub(super) fn stop_folding(recording: &Recording, owner: &mut Owner) {
     }
 }
 
-/// Folds what the thread did last, in its last chunk; false where that chunk stays as it is.
+/// Folds the records in the thread's last chunk. Returns false if that chunk stays as it is.
 pub(super) fn end(recording: &Recording, owner: &mut Owner, chunk: Mapped) -> bool {
     let Some(mut folder) = owner.folder.take() else {
         return false;
     };
     let name = (owner.handle.thread, owner.chunks.saturating_sub(1));
-    // SAFETY: the thread's own chunk, to which it writes no more.
+    // SAFETY: the thread's own chunk, to which it no longer writes.
     let records = unsafe { records(chunk) };
     folder.off_cpu(&owner.off_cpu);
     let end = AssertUnwindSafe(|| folder.end(recording, (chunk, records), name));

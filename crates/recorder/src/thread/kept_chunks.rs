@@ -1,4 +1,4 @@
-//! The chunks of a thread of which parts are kept only ([`crate::ring`]).
+//! The chunks of a thread if only parts of the run are kept ([`crate::ring`]).
 
 use super::Owner;
 use crate::process::Recording;
@@ -6,15 +6,15 @@ use crate::ring;
 use crate::spool::Mapped;
 use workspan_trace::thread_state::ThreadState;
 
-/// What a thread has open where its chunk begins.
+/// The state of a thread where its chunk begins.
 pub(super) struct AtBase {
     open: Box<ThreadState>,
-    /// What the chunk's records count from, in ticks.
+    /// The time from which the chunk's records count, in ticks.
     base: u64,
 }
 
 impl AtBase {
-    /// Of a thread that begins, with nothing open.
+    /// For a thread that begins, with nothing open.
     pub(super) fn new(base: u64) -> AtBase {
         AtBase {
             open: Box::default(),
@@ -23,15 +23,14 @@ impl AtBase {
     }
 }
 
-/// Goes past a chunk's records, which the next chunk then begins with the sum of.
+/// Applies a chunk's records to the state with which the next chunk begins.
 pub(super) fn pass(owner: &mut Owner, chunk: &Mapped) {
     if let Some(at) = &mut owner.at_base {
         ring::pass(&mut at.open, chunk, at.base);
     }
 }
 
-/// The chunk that the handle writes to is empty: what is open comes first, unless it is the
-/// thread's first one.
+/// Writes the open state into the handle's empty chunk, unless it is the thread's first one.
 pub(super) fn restart(owner: &mut Owner) {
     let Some(at) = &mut owner.at_base else {
         return;
@@ -43,14 +42,14 @@ pub(super) fn restart(owner: &mut Owner) {
     }
 }
 
-/// Nobody writes to the chunk any more, whose last record is of the time `last`. Where parts are
-/// kept only, it may serve again.
+/// Seals a chunk that is no longer written to and whose last record is at time `last`. If only
+/// parts are kept, it may be reused.
 ///
 /// # Safety
-/// The chunk is the calling thread's alone, which does not use it afterwards.
+/// The chunk belongs to the calling thread only, which does not use it afterwards.
 pub(super) unsafe fn seal(recording: &Recording, chunk: Mapped, last: u64) {
     let (from, place) = (chunk.base_ns(), chunk.place());
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees the chunk.
     unsafe { recording.spool.seal(chunk, false) };
     if let Some(ring) = &recording.ring {
         ring.put(from, recording.ns_at(last), place);

@@ -6,15 +6,15 @@ use crate::system::{self, KeepErrno};
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::ThreadName;
 
-/// A name as the kernel has it, ended by 0.
+/// A zero-terminated name, as the kernel has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Name([u8; 16]);
 
 impl Name {
-    /// The calling thread's.
+    /// The calling thread's name.
     pub(super) fn now() -> Name {
         let mut name = [0u8; 16];
-        // SAFETY: PR_GET_NAME writes up to 16 bytes, ended by 0.
+        // SAFETY: PR_GET_NAME writes up to 16 bytes, including a terminating zero.
         unsafe { system::prctl(system::PR_GET_NAME, name.as_mut_ptr()) };
         let end = name.iter().position(|&byte| byte == 0);
         let end = end.unwrap_or(name.len());
@@ -28,15 +28,15 @@ impl Name {
     }
 }
 
-/// Writes the calling thread's name to the trace, if the thread has records and another name than
-/// before.
+/// Writes the calling thread's name to the trace if the thread has records and its name has
+/// changed.
 pub(crate) fn note_name() {
     let handle = Own::get();
-    // SAFETY: the handle is the calling thread's or null, in a child perhaps emptied.
+    // SAFETY: the handle is the calling thread's or null, possibly emptied in a child.
     let is_live = unsafe { handle.as_ref() }.is_some_and(|handle| !handle.table.is_null());
     if let Some(recording) = process::recording().filter(|_| is_live) {
         let _errno = KeepErrno::new();
-        // SAFETY: as above; the handle is the first field of its owner.
+        // SAFETY: the handle is the calling thread's, and the first field of its owner.
         update(recording, unsafe { &mut *owner_of(handle) });
     }
 }

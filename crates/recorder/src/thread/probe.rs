@@ -1,4 +1,4 @@
-//! What it costs to write a record.
+//! The cost of writing a record.
 
 use super::Owner;
 use super::chunks::use_scratch;
@@ -6,9 +6,9 @@ use crate::clock;
 use crate::front::Handle;
 use crate::wire::Kind;
 
-/// What a probe adds to a strand's measured time, in ticks: half a record, as a strand's time
-/// begins in the middle of the record that starts it and ends in the middle of the one that ends
-/// it. The least of several batches.
+/// The time that a probe adds to a strand's measured time, in ticks. It is half a record, because a
+/// strand's time begins in the middle of the record that starts it and ends in the middle of the
+/// one that ends it. The minimum of several batches.
 pub(crate) fn probe_cost() -> u64 {
     const BATCH: u64 = 16;
     let mut owner = Owner::new(0, 0);

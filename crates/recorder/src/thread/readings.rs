@@ -1,22 +1,22 @@
-//! What a thread's counters rose by, written before each of its records.
+//! The increases of a thread's counters, written before each of its records.
 
 use super::chunks::refill;
 use super::{Owner, handle, owner_of};
-use crate::counters::MOST_COUNTERS;
+use crate::counters::MAX_COUNTERS;
 use crate::front::Handle;
 use crate::system::KeepErrno;
 use crate::wire::{self, Kind};
 
-/// Most bytes of a record of readings, over-long stores included.
+/// The largest number of bytes of a record of readings, including stores beyond its end.
 pub(super) const READINGS: usize = 160;
 
-/// What the counters rose by since the thread's last record, as a record at the handle's last time.
+/// Writes the counters' increases since the thread's last record, at the handle's last time.
 pub(super) fn write_readings(owner: &mut Owner) {
     let _errno = KeepErrno::new();
     let (h, Some(open)) = (&mut owner.handle, &mut owner.counters) else {
         return;
     };
-    let mut increases = [(0u32, 0u64); MOST_COUNTERS];
+    let mut increases = [(0u32, 0u64); MAX_COUNTERS];
     let mut count = 0;
     open.increases(|label, increase| {
         if let Some(slot) = increases.get_mut(count) {
@@ -38,7 +38,7 @@ pub(super) fn write_readings(owner: &mut Owner) {
     }
 }
 
-/// The counters' increases up to now, of the calling thread.
+/// Writes the calling thread's counters' increases up to now.
 pub(crate) fn last_counts() {
     let h = handle();
     // SAFETY: the handle is the calling thread's or null.

@@ -3,14 +3,14 @@
 use super::fields::push_entry;
 use super::{Fields, push_varint};
 
-/// How far a thread's own CPU clock advanced from one reading to the next. Spool files alone have
-/// these entries: where a thread ran for less than its context switches say, the finished trace has
-/// times off the CPU.
+/// How far a thread's own CPU clock advanced from one reading to the next. Only spool files have
+/// these entries. Where a thread ran for less time than its context switches say, the finished
+/// trace has off-CPU times instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CpuReading {
     /// The thread's number in the trace.
     pub thread: u32,
-    /// The reading before, in ticks.
+    /// The previous reading, in ticks.
     pub from: u64,
     /// This reading.
     pub to: u64,

@@ -1,26 +1,25 @@
-//! The CPU time that a thread used, as the kernel tells it.
+//! The CPU time that a thread used, as measured by the kernel.
 
 use super::fields::push_entry;
 use super::{Fields, push_bytes, push_varint};
 
-/// What a thread of the process used of the CPUs, whether the trace has records of it or not.
+/// The CPU time of a thread of the process, whether the trace has records of the thread or not.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CpuTime {
-    /// The thread's number in the trace; `None` for one that no runtime knows.
+    /// The thread's number in the trace; `None` for a thread that never called a runtime.
     pub thread: Option<u32>,
     /// The kernel's id of the thread.
     pub tid: u32,
     /// Nanoseconds on a CPU between the recording's start and the process's end.
     pub ns: u64,
-    /// Those of them before the trace has anything of the thread; all of them for a thread that it
-    /// has nothing of.
+    /// The part of `ns` before the thread's first record in the trace; equal to `ns` if the trace
+    /// has no record of the thread.
     pub outside_ns: u64,
-    /// The function, by samples, that it spent most of `outside_ns` in; empty where that is not
-    /// known.
+    /// The function in which the thread spent most of `outside_ns`, by samples; empty if not known.
     pub function: String,
-    /// Switches of the thread that are missing: its time is not exact then.
+    /// The number of missing context switches of the thread. If it is not 0, the time is not exact.
     pub missing: u64,
-    /// The number of times that it came onto a CPU; 0 in traces that do not have it.
+    /// How often the thread came onto a CPU; 0 in traces that do not have the number.
     pub switches: u64,
 }
 

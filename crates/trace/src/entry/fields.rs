@@ -1,9 +1,10 @@
-//! How entries and their fields are put into bytes.
+//! How entries and their fields are encoded.
 
 use crate::wire::{get_varint, put_varint};
 
-/// Bytes that putting a varint may touch: 9, and it stores 8 whatever the length.
-const TOUCHED: usize = 16;
+/// Bytes that writing a varint may touch. A varint takes 9 bytes at most, and 8 are stored whatever
+/// its length.
+const MAX_TOUCHED_BYTES: usize = 16;
 
 /// Appends a varint.
 #[inline]
@@ -12,10 +13,10 @@ pub fn push_varint(out: &mut Vec<u8>, v: u64) {
     if v < 1 << 7 {
         return out.push((v << 1 | 1) as u8);
     }
-    out.reserve(TOUCHED);
+    out.reserve(MAX_TOUCHED_BYTES);
     let length = out.len();
     // SAFETY: there is room for 16 bytes behind the vector's, more than the 9 that a varint may
-    // touch; those up to its end are written, so that they may become the vector's.
+    // touch. The bytes up to its end are written, so they may become the vector's.
     unsafe {
         let from = out.as_mut_ptr().add(length);
         let end = put_varint(from, v);
@@ -23,7 +24,7 @@ pub fn push_varint(out: &mut Vec<u8>, v: u64) {
     }
 }
 
-/// Appends a byte string with its length before it.
+/// Appends a byte string, preceded by its length.
 pub fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     push_varint(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
@@ -34,8 +35,8 @@ pub(crate) fn push_entry(out: &mut Vec<u8>, body: &[u8]) {
     push_bytes(out, body);
 }
 
-/// Appends an entry with a thread's list in order of time. `fields` appends what an item has
-/// besides its time, and gives that.
+/// Appends an entry with a thread's list in order of time. `fields` appends the other fields of an
+/// item and returns the item's time.
 pub(super) fn push_timed_list<T>(
     out: &mut Vec<u8>,
     thread: u32,
@@ -56,7 +57,8 @@ pub(super) fn push_timed_list<T>(
     push_entry(out, &body);
 }
 
-/// The thread and the list of [`push_timed_list`]. `fields` reads an item of this time.
+/// Reads the thread and the list of [`push_timed_list`]. `fields` reads the other fields of an item
+/// with this time.
 pub(super) fn read_timed_list<T>(
     body: &[u8],
     fields: impl Fn(u64, &mut Fields<'_>) -> Option<T>,
@@ -70,7 +72,7 @@ pub(super) fn read_timed_list<T>(
     Some((thread, list))
 }
 
-/// The bodies of the entries in a payload; ends at the first that is cut off.
+/// The bodies of the entries in a payload, up to the first one that is cut off.
 pub fn entries(payload: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut fields = Fields::new(payload);
     std::iter::from_fn(move || fields.bytes())
@@ -84,7 +86,7 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Over this body.
+    /// Reads from this body.
     pub fn new(bytes: &'a [u8]) -> Self {
         Fields { bytes, at: 0 }
     }
@@ -93,7 +95,7 @@ impl<'a> Fields<'a> {
     pub fn number(&mut self) -> Option<u64> {
         get_varint(self.bytes, &mut self.at)
     }
-    /// The next varint, as 32 bits.
+    /// The next varint, if it fits in 32 bits.
     #[inline]
     pub fn number32(&mut self) -> Option<u32> {
         u32::try_from(self.number()?).ok()
@@ -105,11 +107,11 @@ impl<'a> Fields<'a> {
         self.at += length;
         Some(bytes)
     }
-    /// The next text; what is no UTF-8 is replaced.
+    /// The next text; invalid UTF-8 is replaced.
     pub fn text(&mut self) -> Option<String> {
         Some(String::from_utf8_lossy(self.bytes()?).into_owned())
     }
-    /// A list with its length before it; `None` for a length beyond the bytes, too.
+    /// The next list, preceded by its length; `None` also if the length exceeds the bytes left.
     pub fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let count = usize::try_from(self.number()?).ok()?;
         if count > self.left() {
@@ -121,7 +123,7 @@ impl<'a> Fields<'a> {
         }
         Some(list)
     }
-    /// Bytes not yet read.
+    /// The number of bytes not yet read.
     pub fn left(&self) -> usize {
         self.bytes.len().saturating_sub(self.at)
     }

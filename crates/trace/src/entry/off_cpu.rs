@@ -1,21 +1,21 @@
-//! What a thread's kernel statistics say of a stretch of it.
+//! Off-CPU times from a thread's kernel statistics.
 
 use super::fields::push_entry;
 use super::{Fields, push_varint};
 
-/// How long a thread was off the CPU from one reading of its statistics to the next, where nobody
-/// watched each switch.
+/// How long a thread was off the CPU from one reading of its statistics to the next, if its context
+/// switches were not traced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OffCpu {
     /// The thread's number in the trace.
     pub thread: u32,
-    /// The reading before, in ticks.
+    /// The previous reading, in ticks.
     pub from: u64,
     /// This reading.
     pub to: u64,
-    /// Nanoseconds it waited in a run queue.
+    /// Nanoseconds in which it waited in a run queue.
     pub preempted_ns: u64,
-    /// Nanoseconds it neither ran nor waited in a run queue.
+    /// Nanoseconds in which it neither ran nor waited in a run queue.
     pub blocked_ns: u64,
 }
 

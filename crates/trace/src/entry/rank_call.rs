@@ -1,37 +1,37 @@
 //! Calls of MPI, by which the ranks of a run wait for each other.
 //!
-//! A process tells of its own calls alone. Who waited for whom is known when the traces of all
+//! A process logs its own calls only. Which rank waited for which is known when the traces of all
 //! ranks are read together: calls that belong together have the same group, tag and turn.
 
 use super::fields::{Fields, push_timed_list, push_varint, read_timed_list};
 
-/// What a call does to other ranks' calls.
+/// How a call relates to other ranks' calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(u8)]
 pub enum CallRole {
-    /// All ranks of the group wait for all: a barrier, an allreduce.
+    /// All ranks of the group wait for each other: a barrier, an allreduce.
     #[default]
     All = 0,
-    /// All wait for the peer: a broadcast.
+    /// All ranks wait for the peer: a broadcast.
     FromRoot = 1,
-    /// The peer waits for all: a reduction.
+    /// The peer waits for all ranks: a reduction.
     ToRoot = 2,
-    /// Each waits for those of lower rank: a scan.
+    /// Each rank waits for those of lower rank: a scan.
     Prefix = 3,
-    /// A message to the peer; may wait until the peer is ready for it.
+    /// Sends a message to the peer; may wait until the peer is ready for it.
     Send = 4,
-    /// A message from the peer is asked for, and waited for.
+    /// Posts a receive for a message from the peer, and waits for the message.
     Receive = 5,
-    /// A message from the peer is asked for.
+    /// Posts a receive for a message from the peer.
     Ask = 6,
-    /// A message from the peer that was asked for is waited for.
+    /// Waits for a message from the peer whose receive was posted before.
     AwaitReceive = 7,
-    /// Waits until a message to the peer is on its way.
+    /// Waits until a message to the peer has been sent.
     AwaitSend = 8,
 }
 
 impl CallRole {
-    /// All of them, in the order of their codes.
+    /// All roles, in the order of their codes.
     pub const ALL: [CallRole; 9] = [
         CallRole::All,
         CallRole::FromRoot,
@@ -44,14 +44,14 @@ impl CallRole {
         CallRole::AwaitSend,
     ];
 
-    /// The role of this code; `None` for one that a later workspan may have added.
+    /// The role with this code; `None` for one that a later workspan may have added.
     pub fn from_code(code: u64) -> Option<CallRole> {
         let known = usize::try_from(code).ok().and_then(|i| Self::ALL.get(i));
         known.copied()
     }
 }
 
-/// The functions that are told, by their numbers. Numbers are never used again.
+/// The recorded functions, by number. A number is never reused.
 pub const FUNCTIONS: [&str; 37] = [
     "MPI_Finalize",
     "MPI_Send",
@@ -95,29 +95,29 @@ pub const FUNCTIONS: [&str; 37] = [
 /// A call of MPI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct RankCall {
-    /// When it began, in ticks.
+    /// The time at which it began, in ticks.
     pub begin: u64,
-    /// Number of the stack that it was called in.
+    /// The number of the stack that it was called in.
     pub stack: Option<u32>,
     /// How long it took, in ticks.
     pub ticks: u64,
     /// The function: an index into [`FUNCTIONS`].
     pub function: u32,
-    /// What it does.
+    /// The call's role.
     pub role: CallRole,
-    /// Which ranks take part: equal numbers are the same ranks.
+    /// The group of ranks that take part. Equal numbers are the same ranks.
     pub group: u64,
-    /// The other rank of a message, or the root, in the numbers of all ranks.
+    /// The other rank of a message, or the root, numbered among all ranks of the run.
     pub peer: Option<u32>,
     /// The tag of a message.
     pub tag: u64,
-    /// The how many-th such call of the rank this is: of the group, or with this peer and tag. From
-    /// 1; 0 for unknown.
+    /// The call's ordinal among the rank's calls of this role in the group, or with this peer and
+    /// tag. Starts at 1; 0 if unknown.
     pub turn: u64,
 }
 
 impl RankCall {
-    /// When it ended, in ticks.
+    /// The time at which it ended, in ticks.
     pub fn end(&self) -> u64 {
         self.begin.saturating_add(self.ticks)
     }

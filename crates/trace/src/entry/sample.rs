@@ -1,31 +1,31 @@
-//! Where threads were in their code: samples, the stacks they name, and the frames those are made
-//! of.
+//! Where threads were in their code: samples, the stacks that samples refer to, and the frames of
+//! these stacks.
 
 use super::fields::{
     Fields, push_bytes, push_entry, push_timed_list, push_varint, read_timed_list,
 };
 
-/// The function of the frame that stands for the recorder's code, whichever of it: it says nothing
-/// of the program.
+/// The function of the one frame that stands for all of the recorder's code, which says nothing
+/// about the program.
 pub const RECORDING: &str = "recording (workspan)";
 
-/// The thread number of samples taken on threads that the trace has no records of at that time: a
-/// thread that never calls the runtime, or has not yet.
+/// The thread number of samples of threads that have no records at that time: threads that never
+/// call the runtime, or have not called it yet.
 pub const OTHER_THREADS: u32 = u32::MAX;
 
-/// A function that was on a stack, resolved after the run; functions inlined into others are frames
-/// of their own.
+/// A function that was on a stack, resolved after the run. Functions inlined into others have
+/// frames of their own.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FrameEntry {
-    /// Its number.
+    /// The frame's number.
     pub id: u32,
-    /// Readable name; of a module without symbols, module and offset.
+    /// The readable name; module and offset if the module has no symbols.
     pub function: String,
     /// Source file.
     pub file: Option<String>,
     /// 1-based line.
     pub line: Option<u32>,
-    /// It belongs to the runtime, not to the program.
+    /// Whether it belongs to the runtime instead of the program.
     pub runtime: bool,
 }
 
@@ -68,9 +68,9 @@ impl FrameEntry {
 /// A stack, as frames from the innermost outwards.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StackEntry {
-    /// Its number.
+    /// The stack's number.
     pub id: u32,
-    /// Numbers of its frames.
+    /// Numbers of the stack's frames, innermost first.
     pub frames: Vec<u32>,
 }
 
@@ -100,7 +100,7 @@ impl StackEntry {
 pub struct SamplesEntry {
     /// The thread's number in the trace, or [`OTHER_THREADS`].
     pub thread: u32,
-    /// Ticks and number of the stack.
+    /// The time in ticks and the number of the stack.
     pub samples: Vec<(u64, u32)>,
 }
 
@@ -119,12 +119,14 @@ impl SamplesEntry {
     }
 }
 
-/// Where one thread gave up the CPU, by time: of some of the times it did, where there were many.
+/// Where one thread gave up the CPU, by time. If it did so often, only some of the times are
+/// included.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StopsEntry {
     /// The thread's number in the trace.
     pub thread: u32,
-    /// Ticks at which it left the CPU, number of the stack, ticks until it came back.
+    /// The ticks at which it left the CPU, the number of the stack, and the ticks until it came
+    /// back.
     pub stops: Vec<(u64, u32, u64)>,
 }
 

@@ -1,43 +1,44 @@
-//! Sites as recorded: not yet names, files and lines, but what the recorder could have at once.
+//! Sites as recorded: the information that the recorder can get at once, before names, files and
+//! lines are resolved.
 
 use super::fields::{Fields, push_bytes, push_entry, push_varint};
 
-/// Where a site is, as recorded.
+/// The position of a site, as recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SitePosition {
     /// A position in the source.
     Location {
-        /// File, as the compiler was given it.
+        /// The file's path as the compiler was given it.
         file: String,
         /// 1-based line.
         line: u32,
-        /// 1-based column; 0 when not known.
+        /// 1-based column; 0 if not known.
         column: u32,
     },
     /// Return addresses, innermost first, and the position of the library's own call.
     Stack {
         /// Return addresses.
         addresses: Vec<u64>,
-        /// For when no frame is the user's.
+        /// The file of the library's own call, for stacks without a frame of the user's code.
         file: String,
-        /// See `file`.
+        /// The line in `file`.
         line: u32,
     },
     /// An address in the code.
     Address {
-        /// It.
+        /// The address.
         address: u64,
-        /// True when it is where a call returns to; false when it is a function's own.
+        /// Whether it is a return address; otherwise it is a function's own address.
         is_return: bool,
     },
-    /// A text given by the program.
+    /// A text provided by the program.
     Label(String),
-    /// A call, by the addresses it and its callers return to, and a name for when no line is known
-    /// of any.
+    /// A call, given by the return addresses of it and its callers, and by a name for the case that
+    /// no line is known for any of them.
     Calls {
-        /// Return addresses, innermost first; there may be none.
+        /// Return addresses, innermost first; may be empty.
         addresses: Vec<u64>,
-        /// A mangled symbol (of a task's type, say) or a text; empty for none.
+        /// A mangled symbol (of a task's type, for example) or a text; empty if there is none.
         name: String,
     },
 }
@@ -45,11 +46,11 @@ pub enum SitePosition {
 /// A site as recorded: a position and the primitive called there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
-    /// The number that records name it by.
+    /// The number by which records refer to it.
     pub id: u32,
     /// Code in [`crate::wire::primitive`].
     pub primitive: u8,
-    /// Where.
+    /// The position.
     pub position: SitePosition,
 }
 
@@ -98,8 +99,8 @@ impl Site {
 }
 
 impl SitePosition {
-    /// Appends primitive and position: the part of a site's entry that does not depend on its
-    /// number.
+    /// Appends the primitive and the position: the part of a site's entry that does not depend on
+    /// its number.
     pub fn encode(&self, primitive: u8, body: &mut Vec<u8>) {
         push_varint(body, u64::from(primitive));
         match self {

@@ -1,4 +1,4 @@
-//! Waits of threads for each other, and for time and files: what the process saw of them.
+//! Waits of threads for each other, for a time, and for files, as the process saw them.
 
 use super::fields::{Fields, push_timed_list, push_varint, read_timed_list};
 use super::rank_call::{CallRole, RankCall};
@@ -7,14 +7,14 @@ use super::rank_call::{CallRole, RankCall};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(u8)]
 pub enum WaitKind {
-    /// Another thread, by a futex: the names on the stack tell more.
+    /// Another thread, by a futex: the function names on the stack say more.
     #[default]
     Futex = 0,
     /// A mutex.
     Mutex = 1,
     /// A reader-writer lock.
     RwLock = 2,
-    /// A condition variable, and so the other end of a channel.
+    /// A condition variable, and therefore the other end of a channel.
     Condition = 3,
     /// The other threads at a barrier.
     Barrier = 4,
@@ -29,7 +29,7 @@ pub enum WaitKind {
 }
 
 impl WaitKind {
-    /// All of them, in the order of their codes.
+    /// All kinds, in the order of their codes.
     pub const ALL: [WaitKind; 9] = [
         WaitKind::Futex,
         WaitKind::Mutex,
@@ -42,7 +42,7 @@ impl WaitKind {
         WaitKind::Rank,
     ];
 
-    /// Their names in text traces, in the order of their codes.
+    /// The kinds' names in text traces, in the order of their codes.
     pub const NAMES: [&str; 9] = [
         "futex",
         "mutex",
@@ -55,7 +55,7 @@ impl WaitKind {
         "rank",
     ];
 
-    /// The kind of this code; [`WaitKind::Futex`], which says the least, for an unknown one.
+    /// The kind with this code; [`WaitKind::Futex`], the least specific one, for an unknown code.
     pub fn from_code(code: u64) -> WaitKind {
         let known = usize::try_from(code).ok().and_then(|i| Self::ALL.get(i));
         known.copied().unwrap_or_default()
@@ -67,40 +67,40 @@ impl WaitKind {
 pub enum LoggedWait {
     /// A call stack.
     Chain {
-        /// Its number.
+        /// The chain's number.
         id: u32,
         /// Return addresses, innermost first.
         addresses: Vec<u64>,
     },
     /// A wait.
     Wait {
-        /// The kernel's number of the thread that waited.
+        /// The kernel's id of the thread that waited.
         tid: u32,
         /// What it waited for.
         kind: WaitKind,
-        /// When it began, in ticks.
+        /// The time at which it began, in ticks.
         begin: u64,
-        /// For how long, in ticks.
+        /// Its length, in ticks.
         ticks: u64,
-        /// The object: the address of a lock, a condition variable, a futex; 0 for none.
+        /// The object: the address of a lock, a condition variable or a futex; 0 if there is none.
         object: u64,
-        /// Where: a chain's number + 1, 0 for unknown.
+        /// Where it waited: a chain's number + 1, or 0 if unknown.
         chain: u32,
-        /// The kernel's number of the thread that ended the wait; 0 for unknown.
+        /// The kernel's id of the thread that ended the wait; 0 if unknown.
         by: u32,
-        /// Where that thread released the object: a chain's number + 1, 0 for unknown.
+        /// Where that thread released the object: a chain's number + 1, or 0 if unknown.
         released_at: u32,
-        /// How long the object was held from `begin` on, in ticks; the length of the wait where
-        /// that is not known.
+        /// How long the object was held from `begin` on, in ticks; the length of the wait if that
+        /// is not known.
         held: u64,
     },
     /// A call of MPI.
     RankCall {
-        /// The kernel's number of the thread that called.
+        /// The kernel's id of the calling thread.
         tid: u32,
-        /// Where: a chain's number + 1, 0 for unknown.
+        /// Where it was called: a chain's number + 1, or 0 if unknown.
         chain: u32,
-        /// The call; its stack is not known yet.
+        /// The call; its stack is not set yet.
         call: RankCall,
     },
 }
@@ -152,23 +152,23 @@ impl LoggedWait {
 /// A wait in which a thread left its CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct WaitEntry {
-    /// When it left the CPU, in ticks.
+    /// The time at which the thread left the CPU, in ticks.
     pub begin: u64,
-    /// Number of its stack.
+    /// The number of its stack.
     pub stack: u32,
-    /// For how long it was off the CPU, in ticks.
+    /// How long it was off the CPU, in ticks.
     pub ticks: u64,
     /// What it waited for.
     pub kind: WaitKind,
-    /// The object, so that waits for one lock can be told from those for another; 0 for none.
+    /// The object, which tells waits for one lock from those for another; 0 if there is none.
     pub object: u64,
     /// The thread of the trace that ended the wait.
     pub by: Option<u32>,
-    /// Number of that thread's stack when it released the object.
+    /// The number of that thread's stack when it released the object.
     pub released_at: Option<u32>,
-    /// How long the object was held from `begin` on, in ticks. The rest went by until the thread
-    /// that waited was back. More than `ticks` where it was still held then, or again: the thread
-    /// came back onto a CPU only to wait on.
+    /// How long the object was held from `begin` on, in ticks. The rest of the wait passed until
+    /// the waiting thread was back. More than `ticks` if the object was still or again held then:
+    /// the thread came back onto a CPU only to wait again.
     pub held: u64,
 }
 

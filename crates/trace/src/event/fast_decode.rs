@@ -1,23 +1,23 @@
-//! The records that nearly all of a trace is made of, in the form they nearly always have: those of
-//! joins, and creates, begins, waits and resumes of tasks. Each is read from a piece of fixed
-//! length, so that hardly anything has to be checked; whatever is not like that is left to the
-//! decoder of all records, which gives the same.
+//! Fast decoding of the most frequent records in their most frequent form: those of joins, and
+//! creates, begins, waits and resumes of tasks. Each is read from a slice of fixed length, so that
+//! hardly any bounds have to be checked. All other records are left to the general decoder, which
+//! gives the same result.
 
 use super::{Event, Events, WaitFor, optional, thread_of};
 use crate::wire::{self, Kind};
 
-/// A head takes 8 bytes at most, and a number that is read here 8, of which a record has 4 at most:
-/// that many may be looked at.
+/// The number of bytes that must be readable. A head takes at most 8 bytes, and so does each of the
+/// at most 4 numbers of a record that is read here.
 const ROOM: usize = 40;
 
-/// The piece, and how much of it is read.
+/// The slice, and how much of it has been read.
 struct Piece<'a> {
     bytes: &'a [u8; ROOM],
     at: usize,
 }
 
 impl Piece<'_> {
-    /// The next varint, unless it is one of those that take 9 bytes.
+    /// The next varint, unless it is one that takes 9 bytes.
     #[inline(always)]
     fn number(&mut self) -> Option<u64> {
         let word = u64::from_le_bytes(*self.bytes.get(self.at..)?.first_chunk::<8>()?);
@@ -36,7 +36,7 @@ impl Piece<'_> {
 }
 
 impl<'a> Events<'a> {
-    /// The next record, where it is one of these; else it stays the next.
+    /// Reads the next record if it has one of the frequent forms. Otherwise it stays the next one.
     #[inline(always)]
     pub(super) fn fast_decode(&mut self) -> Option<(u64, Event<'a>)> {
         let bytes = self.bytes.get(self.at..)?.first_chunk::<ROOM>()?;
@@ -81,15 +81,14 @@ impl<'a> Events<'a> {
             }
             _ => return None,
         };
-        // Bytes that were no record once are none here either, so that nobody needs to ask whether
-        // any were.
+        // After bad bytes, no record is found here either, so callers need not check for them.
         self.at += piece.at;
         self.now = self.now.saturating_add(delta);
         Some((self.now, event))
     }
 
-    /// The next record, where it is one of a join that nobody stole, in its usual form; else it
-    /// stays the next.
+    /// Reads the next record if it belongs to a join without a steal, in its usual form. Otherwise
+    /// it stays the next one.
     #[inline(always)]
     pub fn next_of_join(&mut self) -> Option<(u64, Event<'a>)> {
         let room = self.bytes.get(self.at..)?.first_chunk::<16>()?;
@@ -120,8 +119,7 @@ mod tests {
     use crate::entry::push_varint;
     use crate::wire::put_head;
 
-    /// What the decoder of all records makes of bytes, and what is read here, agree on every record
-    /// that is read here.
+    /// The fast decoder and the general decoder agree on every record that the fast one reads.
     #[test]
     fn is_what_the_decoder_of_all_records_gives() {
         let kinds = [
@@ -147,7 +145,7 @@ mod tests {
                     let end = unsafe { put_head(bytes.as_mut_ptr(), kind, ticks) };
                     bytes.truncate(end as usize - bytes.as_ptr() as usize);
                     for operand in 0..operands {
-                        // Small ones first: flags and what is waited for.
+                        // Small ones first: flags and the kind of wait.
                         let some = numbers[(i * (operand + 1) + operand) % numbers.len()];
                         push_varint(&mut bytes, if operand < 2 { some % 9 } else { number });
                     }

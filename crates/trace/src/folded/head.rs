@@ -1,13 +1,13 @@
-//! The first half of a record: its sums and its paths. What asks for paths alone, as most passes
-//! do, reads no further, and needs no memory.
+//! The first half of a record: its sums and its paths. Most passes need only the paths; they read
+//! no further and allocate nothing.
 
 use super::{JOINS, OFF_CPU, SPAN, list_length, strands_of_joins};
 use crate::entry::Fields;
 
-/// Points of an envelope, at most (MODEL.md §7).
+/// The largest number of points of an envelope (MODEL.md §7).
 const POINTS: usize = 8;
 
-/// Paths through a folded subtree.
+/// The paths through a folded subtree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Paths {
     work: u64,
@@ -17,7 +17,7 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// Reads them from a record's bytes; `None` when these are none.
+    /// Reads the paths from a record's bytes; `None` if the bytes are not a record.
     pub fn decode(bytes: &[u8]) -> Option<Paths> {
         Some(Head::read(&mut Fields::new(bytes))?.paths)
     }
@@ -27,7 +27,7 @@ impl Paths {
         self.work
     }
 
-    /// Its span, in raw ticks.
+    /// Span of the subtree, in raw ticks.
     pub fn span(&self) -> u64 {
         self.span
     }
@@ -43,8 +43,8 @@ impl Paths {
     }
 }
 
-/// The heaviest of an envelope's paths where each burdened edge costs `burden`; `span` where it has
-/// none.
+/// The weight of the heaviest of an envelope's paths if each burdened edge costs `burden`; `span`
+/// if there is no path.
 pub(super) fn heaviest(envelope: &[(u64, u32)], span: u64, burden: u64) -> u128 {
     envelope
         .iter()
@@ -66,15 +66,15 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Reads them from a record's bytes; `None` when these are none.
+    /// Reads the counts from a record's bytes; `None` if the bytes are not a record.
     pub fn decode(bytes: &[u8]) -> Option<Sums> {
         Some(Head::read(&mut Fields::new(bytes))?.sums)
     }
 }
 
-/// What stands before the sites of a record.
+/// The part of a record before its sites.
 pub(super) struct Head {
-    /// What else is in it.
+    /// The flags of the record's fields.
     pub(super) told: u64,
     pub(super) sums: Sums,
     pub(super) paths: Paths,

@@ -1,24 +1,23 @@
-//! Where blocks of a folded record start and end, told by a set of bits where the record has few
-//! sites.
+//! Start and end places of the blocks of a folded record, as a bit set if the record has few sites.
 
 use super::FoldedSite;
 
-/// Most sites whose places' pairs are told by bits.
-const MOST_SITES: usize = 6;
-/// So many pairs are there then: each of the sites, or unknown, twice.
-pub(super) const MOST_PAIRS: usize = (MOST_SITES + 1) * (MOST_SITES + 1);
+/// The largest number of sites of a record whose pairs of places are a bit set.
+const MAX_SITES: usize = 6;
+/// The largest number of pairs: both places are one of the sites, or unknown.
+pub(super) const MAX_PAIRS: usize = (MAX_SITES + 1) * (MAX_SITES + 1);
 
-/// Where blocks of a record with few sites start and end: 0 and its sites + 1, ascending.
+/// The places of a record with few sites: 0 and its sites + 1, ascending.
 pub(super) struct Places {
-    places: [u32; MOST_SITES + 1],
+    places: [u32; MAX_SITES + 1],
     length: u32,
 }
 
 impl Places {
-    /// `None` where these are many, or not ascending.
+    /// `None` if there are too many sites, or if they are not ascending.
     pub(super) fn of(sites: &[FoldedSite]) -> Option<Places> {
         let mut places = Places {
-            places: [0; MOST_SITES + 1],
+            places: [0; MAX_SITES + 1],
             length: 1 + sites.len() as u32,
         };
         let mut before = 0;
@@ -38,13 +37,13 @@ impl Places {
         self.places.get(..self.length as usize).unwrap_or(&[])
     }
 
-    /// The number of a pair.
+    /// The number of this pair.
     pub(super) fn pair(&self, from: u32, to: u32) -> Option<u32> {
         let place = |of: u32| self.all().iter().position(|&place| place == of);
         Some(place(from)? as u32 * self.length + place(to)? as u32)
     }
 
-    /// The pair of a number.
+    /// The pair with this number.
     pub(super) fn at(&self, pair: u32) -> Option<(u32, u32)> {
         let place = |at: u32| self.all().get(at as usize).copied();
         Some((place(pair / self.length)?, place(pair % self.length)?))

@@ -87,7 +87,7 @@ fn what_does_not_follow_from_the_rest_is_in_it() {
             envelope: vec![],
             ..joins.clone()
         },
-        // What nobody writes comes back all the same.
+        // Records that no recorder writes are read back unchanged, too.
         FoldedRecord {
             envelope: vec![(1, 9), (u64::MAX, 0)],
             ..joins.clone()
@@ -104,7 +104,8 @@ fn what_does_not_follow_from_the_rest_is_in_it() {
             strands: 11,
             ..joins.clone()
         },
-        // Blocks out of order, twice, and of places that are none of its sites.
+        // Blocks that are out of order, that are repeated, and whose places are not among the
+        // sites.
         FoldedRecord {
             blocks: vec![(10, 10, 400), (0, 10, 500)],
             ..joins.clone()

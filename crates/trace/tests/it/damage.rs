@@ -1,4 +1,4 @@
-//! Files that are not what they should be.
+//! Damaged and invalid files.
 
 use crate::sample;
 use workspan_trace::chunk::{CHUNK_HEADER_SIZE, ChunkHeader, FLAGS_AT, MOVING, SEALED};
@@ -17,7 +17,7 @@ fn strict(bytes: &[u8]) -> Result<usize, FormatError> {
     Ok(count)
 }
 
-/// Kinds read by a tolerant walk, and how much damage it met.
+/// The kinds that a tolerant walk reads, and the number of damaged places.
 fn tolerant(bytes: &[u8]) -> (Vec<ChunkKind>, u64) {
     let trace = Trace::open(bytes).unwrap();
     let mut chunks = trace.chunks(Tolerance::Tolerant);
@@ -145,7 +145,7 @@ fn sizes_in_a_file_are_not_believed() {
 
 #[test]
 fn what_a_killed_process_left_is_sealed_without_a_loss() {
-    // A spool: chunks with room left in them, one never begun (zeros), none sealed, no length.
+    // A spool file: chunks that are not full, one that never began (zeros), none sealed, no length.
     let good = sample::file();
     let trace = Trace::open(&good).unwrap();
     let mut spool = good[..HEADER_SIZE].to_vec();
@@ -220,7 +220,7 @@ fn what_a_recorder_was_about_to_put_in_place_is_not_read() {
     let records = sample::events();
     let records = &records[..200];
     let mut half = chunk(1, MOVING, records);
-    // All but magic, flags and capacity may be of either chunk.
+    // Except for magic, flags and capacity, the bytes may belong to either chunk.
     half[8..16].fill(0x55);
     half[24..CHUNK_HEADER_SIZE].fill(0x55);
     let head = &sample::file()[..HEADER_SIZE];
@@ -249,7 +249,7 @@ fn what_a_recorder_was_about_to_put_in_place_is_not_read() {
         .collect();
     assert_eq!(read, [(0, records), (1, records)]);
     strict(&file(true)).unwrap_err();
-    // A capacity that leads out of the file is its end.
+    // A chunk whose capacity exceeds the file is the last one.
     let mut spool = file(false);
     let second = HEADER_SIZE + CHUNK_HEADER_SIZE + 256;
     assert_eq!(spool[second + FLAGS_AT], MOVING);

@@ -1,6 +1,6 @@
-//! The bytes on disk. A change here is a change of the format: readers of old files must still
-//! understand them, or the version goes up. `WORKSPAN_UPDATE=1 cargo test -p
-//! workspan-trace` rewrites the snapshot.
+//! The bytes on disk. A change here is a change of the format: readers must still understand old
+//! files, or the version goes up. `WORKSPAN_UPDATE=1 cargo test -p workspan-trace` rewrites the
+//! snapshot.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use workspan_trace::event::{Event, Events, WaitFor};
 use workspan_trace::wire::Kind;
 use workspan_trace::{ChunkKind, Tolerance, Trace};
 
-/// Offset, bytes, characters; runs of zero lines are left out.
+/// A dump with offset, bytes and characters, without runs of zero lines.
 fn hex(bytes: &[u8]) -> String {
     let mut text = String::new();
     for (i, line) in bytes.chunks(16).enumerate() {

@@ -33,14 +33,14 @@ fn header(seq: u32) -> ChunkHeader {
     }
 }
 
-/// A file of a process that has not ended, of these chunks' bytes.
+/// The file of a process that has not ended, with these chunks.
 fn file(chunks: &[Vec<u8>]) -> Vec<u8> {
     let mut file = FileHeader::default().encode().to_vec();
     file.extend(chunks.iter().flatten());
     file
 }
 
-/// What the reader finds in a file, as sequence number and payload of each chunk; damage fails the
+/// The chunks that the reader finds in a file, as sequence number and payload. Damage fails the
 /// test.
 fn found(file: &[u8]) -> Vec<(u32, Vec<u8>)> {
     let trace = Trace::open(file).unwrap();
@@ -51,7 +51,7 @@ fn found(file: &[u8]) -> Vec<(u32, Vec<u8>)> {
     all
 }
 
-/// A chunk for the model checker: every byte is watched for accesses that nothing orders.
+/// A chunk for the model checker, which checks every byte for unordered accesses.
 struct Watched {
     magic: AtomicU32,
     flags: AtomicU8,
@@ -84,8 +84,8 @@ impl Watched {
         }
     }
 
-    /// The chunk as a reader finds it at some moment, with zeros for what it has no business to
-    /// look at yet.
+    /// The chunk as a reader finds it at some moment, with zeros for the bytes that it must not
+    /// read yet.
     fn seen(&self) -> Vec<u8> {
         let mut seen = vec![0; self.bytes.len()];
         if self.magic.load(Ordering::Acquire) != u32::from_le_bytes(CHUNK_MAGIC) {
@@ -98,7 +98,7 @@ impl Watched {
         for (at, byte) in self.bytes.iter().enumerate().take(end) {
             let checksum = (48..56).contains(&at);
             if !checksum || sealed {
-                // SAFETY: the cell itself fails the test where this is a race.
+                // SAFETY: the cell itself fails the test if this is a race.
                 seen[at] = byte.with(|byte| unsafe { *byte });
             }
         }
@@ -120,14 +120,14 @@ impl Memory for Watched {
     }
     fn write(&self, at: usize, bytes: &[u8]) {
         for (cell, &byte) in self.bytes[at..].iter().zip(bytes) {
-            // SAFETY: the cell itself fails the test where this is a race.
+            // SAFETY: the cell itself fails the test if this is a race.
             cell.with_mut(|cell| unsafe { *cell = byte });
         }
     }
     fn read<R>(&self, at: usize, length: usize, f: impl FnOnce(&[u8]) -> R) -> R {
         let mut bytes = Vec::new();
         for cell in &self.bytes[at..at + length] {
-            // SAFETY: as above.
+            // SAFETY: the cell itself fails the test if this is a race.
             bytes.push(cell.with(|byte| unsafe { *byte }));
         }
         if at == 0 {
@@ -150,7 +150,7 @@ const RECORDS: [&[u8]; 3] = [&[1, 11, 12], &[2, 21, 22, 23, 24], &[3]];
 fn write_all(first: &impl Memory, second: &impl Memory) {
     begin(first, header(0));
     assert!(append(first, 0, RECORDS[0]));
-    // As front ends do it: the record, then the count.
+    // Write the record, then the count, as front ends do.
     first.write(CHUNK_HEADER_SIZE + RECORDS[0].len(), RECORDS[1]);
     commit(first.count(), (RECORDS[0].len() + RECORDS[1].len()) as u64);
     assert!(!append(first, ROOM, RECORDS[2]), "there is no room");
@@ -159,7 +159,8 @@ fn write_all(first: &impl Memory, second: &impl Memory) {
     assert!(append(second, 0, RECORDS[2]));
 }
 
-/// What was read is the first records, none of them twice, cut or missing.
+/// Checks that the records found are the first ones, with none repeated, cut or missing. Returns
+/// their number.
 fn is_a_beginning(found: &[(u32, Vec<u8>)]) -> usize {
     let read: Vec<u8> = found
         .iter()
@@ -181,7 +182,7 @@ fn a_reader_at_any_moment_finds_whole_records_and_none_between_missing() {
             let chunks = Arc::clone(&chunks);
             loom::thread::spawn(move || write_all(&chunks[0], &chunks[1]))
         };
-        // What was written last is looked at first, as by one who comes after the writer's end.
+        // Look at the last chunk first, as a reader does that comes after the writer's end.
         let second = chunks[1].seen();
         let first = chunks[0].seen();
         is_a_beginning(&found(&file(&[first, second])));
@@ -191,7 +192,7 @@ fn a_reader_at_any_moment_finds_whole_records_and_none_between_missing() {
     });
 }
 
-/// A chunk's memory in a process that is killed when it has made so many stores.
+/// A chunk's memory in a process that is killed after a given number of stores.
 struct Mortal {
     size: usize,
     at: usize,
@@ -265,8 +266,8 @@ impl Memory for Mortal {
     }
 }
 
-/// Runs `write` over a file of `size` bytes of chunks with a kill after each store; what is found
-/// each time, to the end.
+/// Runs `write` over a file with `size` bytes of chunks, with a kill after each store. Returns the
+/// chunks found each time, and at the end.
 fn killed_after_each_store(
     size: usize,
     write: impl Fn(&Rc<RefCell<Vec<u8>>>, &Rc<Cell<usize>>),
@@ -284,7 +285,7 @@ fn killed_after_each_store(
     unreachable!("there is no end of numbers")
 }
 
-/// Nothing that was found once is ever gone.
+/// Checks that a chunk or record that was found once never disappears.
 fn only_grows(all: &[Vec<(u32, Vec<u8>)>]) {
     let lengths: Vec<usize> = all
         .iter()
@@ -319,7 +320,7 @@ fn a_chunk_in_the_rest_of_another_hides_neither() {
         let whole = Mortal::new(bytes, lives, HEADER_SIZE, size);
         begin(&whole, header(0));
         append(&whole, 0, RECORDS[0]);
-        // Stores beyond the record's end, as a front end's.
+        // Stores beyond the record's end, as front ends make them.
         whole.write(CHUNK_HEADER_SIZE + 3, &[0xee; 32]);
         let end = seal_short(&whole, 128).unwrap_or(72);
         let rest = Mortal::new(bytes, lives, HEADER_SIZE + end, size - end);
@@ -343,8 +344,8 @@ fn what_is_left_of_a_full_chunk_is_no_chunk() {
     assert_eq!(seal_short(&chunk, 24), Some(104));
 }
 
-/// Writes a sealed chunk of its own as system calls do: a header that hides it, the records, the
-/// header.
+/// Writes a separate sealed chunk like system calls do: first a header that hides it, then the
+/// records, then the header.
 fn put_out(
     (bytes, lives): (&Rc<RefCell<Vec<u8>>>, &Rc<Cell<usize>>),
     at: usize,
@@ -364,11 +365,11 @@ fn put_out(
     store(bytes, lives, at, &header.encode());
 }
 
-/// A thread that folds, whose records take many turns in two chunks `a` and `b`: of what it wrote,
-/// `n` records were put out.
+/// A thread that folds, whose records take many turns in the two chunks `a` and `b`. `n` of its
+/// records were written out.
 ///
-/// No reader looks at chunks that take turns while their process lives, so there is nothing here
-/// for the model checker.
+/// No reader looks at chunks that take turns while their process lives, so the model checker has
+/// nothing to check here.
 #[test]
 fn a_folding_writer_killed_at_any_store_leaves_each_record_once() {
     let size = CHUNK_HEADER_SIZE + 24;
@@ -382,20 +383,20 @@ fn a_folding_writer_killed_at_any_store_leaves_each_record_once() {
         let [a, b] = [0, 1].map(|i| Mortal::new(bytes, lives, place(i), size));
         begin(&a, header(0));
         append(&a, 0, &records[..8]);
-        // Nothing is put out, twice: first into memory that is all zeros.
+        // Nothing is written out, twice: first into memory that is all zeros.
         begin_with(&b, turn(0, 1), &records[..8]);
         append(&b, 8, &records[8..16]);
         replace(&a, turn(0, 2), &records[..16]);
         append(&a, 16, &records[16..20]);
-        // Some is put out.
+        // Some records are written out.
         replace(&b, turn(1, 0), &records[12..20]);
         put_out((bytes, lives), place(2), 0, &records[..12]);
         append(&b, 8, &records[20..24]);
-        // All is.
+        // All records are written out.
         replace(&a, turn(2, 0), &[]);
         put_out((bytes, lives), place(3), 1, &records[12..24]);
         append(&a, 0, &records[24..32]);
-        // Nothing, and then the thread ends.
+        // Nothing is written out, and then the thread ends.
         replace(&b, turn(2, 1), &records[24..32]);
         append(&b, 8, &records[32..40]);
         put_out((bytes, lives), place(4), 2, &records[24..40]);
@@ -415,8 +416,8 @@ fn a_folding_writer_killed_at_any_store_leaves_each_record_once() {
     assert!([8, 16, 20, 24, 32].iter().all(|n| lengths.contains(n)));
 }
 
-/// A thread whose full chunk is written to its place in the file, and whose memory takes the next
-/// one, twice (the recorder's `spool/moving.rs`).
+/// A thread whose full chunk is written to its place in the file, and whose memory is reused for
+/// the next one, twice (the recorder's `spool/moving.rs`).
 #[test]
 fn a_moving_writer_killed_at_any_store_leaves_each_record_once() {
     let size = CHUNK_HEADER_SIZE + 16;

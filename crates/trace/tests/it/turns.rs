@@ -1,10 +1,10 @@
-//! What a process leaves that folds and is killed: of the chunks that are there, each record counts
-//! once.
+//! Files of a folding process that was killed: each record counts once.
 
 use workspan_trace::chunk::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkKind, SEALED, turn_flags};
 use workspan_trace::{FileHeader, Tolerance, Trace};
 
-/// A chunk of thread 3: number, sealed, turn; its payload is one byte, its letter.
+/// Appends a chunk of thread 3 with this number, sealed or not, and this turn. Its payload is one
+/// byte, its letter.
 fn chunk(out: &mut Vec<u8>, (number, sealed, turn): (u32, bool, u8), letter: u8) {
     let mut header = ChunkHeader {
         kind: ChunkKind::Events as u8,
@@ -43,15 +43,15 @@ fn every_moment_of_a_turn_has_one_chain() {
     const DONE: bool = true;
     // Never folded: the last one is open.
     assert_eq!(counting(&[(0, DONE, 0), (1, DONE, 0), (2, OPEN, 0)]), "abc");
-    // The full chunk and the one that takes its turn, whichever comes first in the file.
+    // The full chunk and the one that takes its turn, in either order in the file.
     assert_eq!(counting(&[(0, DONE, 0), (1, OPEN, 0), (1, OPEN, 1)]), "ac");
     assert_eq!(counting(&[(0, DONE, 0), (1, OPEN, 2), (1, OPEN, 1)]), "ab");
     assert_eq!(counting(&[(0, OPEN, 0), (0, OPEN, 31)]), "a");
-    // The next number is there, but nothing is put out yet: it does not count.
+    // The next number exists, but nothing was written out yet: it does not count.
     assert_eq!(counting(&[(0, OPEN, 5), (1, OPEN, 0)]), "a");
-    // Put out: the full one does not count any more, and the next one does.
+    // The full chunk was written out: it no longer counts, and the next one does.
     assert_eq!(counting(&[(0, OPEN, 5), (1, OPEN, 0), (0, DONE, 0)]), "bc");
-    // And then that one's turns.
+    // Then the next chunk takes turns.
     assert_eq!(
         counting(&[(1, OPEN, 1), (1, OPEN, 0), (0, DONE, 0), (2, OPEN, 0)]),
         "ac"

@@ -27,7 +27,7 @@ entries! { single_copies, single_copy: GOMP_single_copy_start = ALWAYS }
 
 unsafe extern "C-unwind" fn barrier(call: &mut Call, entry: &Entry) -> usize {
     let is_barrier = entry.form != UNLESS || call.argument(0) as u8 == 0;
-    // SAFETY: the arguments are the entry point's; this call alone uses the handle.
+    // SAFETY: the arguments are the entry point's; only this call uses the handle.
     unsafe {
         match LiveHandle::current().filter(|_| is_barrier) {
             Some(h) => pass(h, call, entry),
@@ -68,11 +68,11 @@ fn next_phase(h: LiveHandle, implicit: &mut ImplicitTask) {
     h.member(implicit.team, implicit.phase, implicit.index, h.now());
 }
 
-/// `single` with `copyprivate`. For the first thread this returns null, and the thread goes on to
-/// the block. For the others it is a barrier, which they leave when the first thread comes to
+/// Handles `single` with `copyprivate`. For the first thread this returns null, and the thread goes
+/// on to the block. For the others it is a barrier, which they leave when the first thread comes to
 /// `GOMP_single_copy_end`. Which thread is the first is known only afterwards.
 unsafe extern "C-unwind" fn single_copy(call: &mut Call, entry: &Entry) -> usize {
-    // SAFETY: the implicit task lies in a frame below this one on the same thread; this call alone
+    // SAFETY: the implicit task lies in a frame below this one on the same thread; only this call
     // uses the handle.
     unsafe {
         let implicit = (*task_frame::current()).implicit;

@@ -1,6 +1,6 @@
-//! The overhead budget ([`crate::overhead_budget`]) in libgomp's tasks: which task is left out is
-//! asked when it begins, what it creates then carries the subtree's name in its header, and
-//! constructs that are more than tasks and waits interrupt it.
+//! The overhead budget ([`crate::overhead_budget`]) for libgomp's tasks. The budget decides whether
+//! a task is skipped when the task begins. Tasks created in it carry the subtree's name in their
+//! headers, and constructs other than tasks and waits interrupt the subtree.
 
 use core::mem::MaybeUninit;
 use core::ptr;
@@ -24,7 +24,7 @@ use crate::{overhead_budget, site_cache};
 pub(super) unsafe fn run(h: LiveHandle, mut here: TaskFrame, site: u32, data: *mut u8) {
     let is_asked = here.in_team && here.whole == 0 && overhead_budget::asks();
     let here = &raw mut here;
-    // SAFETY: the caller's; the frame lives until the task has ended.
+    // SAFETY: the caller's arguments; the frame lives until the task has ended.
     unsafe {
         task_frame::set_current(here);
         if is_asked {
@@ -37,11 +37,11 @@ pub(super) unsafe fn run(h: LiveHandle, mut here: TaskFrame, site: u32, data: *m
 }
 
 /// # Safety
-/// As [`run`].
+/// The same as for [`run`].
 #[cold]
 #[inline(never)]
 unsafe fn ask(h: LiveHandle, here: *mut TaskFrame, site: u32, data: *mut u8) {
-    // SAFETY: the caller's; a subtree outlives what runs in it.
+    // SAFETY: the caller's arguments; a subtree outlives the tasks in it.
     unsafe {
         let level = (*here).level;
         let Some((choice, begun)) = overhead_budget::ask(h, site, level) else {
@@ -68,25 +68,25 @@ unsafe fn ask(h: LiveHandle, here: *mut TaskFrame, site: u32, data: *mut u8) {
     }
 }
 
-/// A task that was created in an unrecorded subtree.
+/// A task that was created in a skipped subtree.
 #[derive(Clone, Copy)]
 pub(super) struct Inner {
     pub(super) function: usize,
-    /// The subtree's.
+    /// The subtree's name.
     pub(super) name: u64,
     pub(super) level: u32,
-    /// Of [`Header::flags`].
+    /// The task's [`Header::flags`].
     pub(super) flags: u32,
 }
 
 impl Inner {
-    /// Runs it.
+    /// Runs the task.
     ///
     /// # Safety
     /// libgomp runs it on the calling thread, whose current frame is `below`; `data` is its block.
     #[inline(always)]
     pub(super) unsafe fn run(self, below: *mut TaskFrame, data: *mut u8) {
-        // SAFETY: the caller's; a subtree is below on this thread's stack.
+        // SAFETY: the caller's arguments; a subtree is below on this thread's stack.
         unsafe {
             match (*below).skip.as_ref() {
                 Some(subtree) if subtree.name() == self.name => {
@@ -97,7 +97,7 @@ impl Inner {
         }
     }
 
-    /// Runs it where its subtree is not what the thread is in.
+    /// Runs the task if the thread is not inside of its subtree.
     #[cold]
     #[inline(never)]
     unsafe fn run_as_part(self, below: *mut TaskFrame, data: *mut u8) {
@@ -115,15 +115,15 @@ impl Inner {
                 ..TaskFrame::explicit(below, h, self.function, self.flags | IN_TEAM)
             };
             run(h, here, site, data);
-            // It has no number that a creator could know.
+            // It has no number that a creator could use.
             task_frame::leave(below, 0);
         }
     }
 }
 
-/// What lies in front of the block of such a task: less than a [`Header`], as every byte is copied,
-/// and twice where there is no copy function. Whole words, each written and read as one: what was
-/// just stored in pieces is loaded late.
+/// The data in front of the block of such a task. It is smaller than a [`Header`], because every
+/// byte is copied, and twice if there is no copy function. It consists of whole words, each written
+/// and read as a unit: data that were just stored in pieces load slowly.
 #[repr(C)]
 struct Slim {
     function: usize,
@@ -131,7 +131,7 @@ struct Slim {
     rest: Rest,
 }
 
-/// The level, then 16 bits of how far it is from a [`Slim`] to the program's block, and of
+/// The level, and above it 16 bits for the distance from a [`Slim`] to the program's block and for
 /// [`Header::flags`].
 #[repr(transparent)]
 #[derive(Clone, Copy)]
@@ -159,11 +159,11 @@ impl Rest {
     }
 }
 
-/// Alignments up to this have their offset in a [`Rest`].
-const MOST_ALIGN: usize = 1 << 12;
+/// The largest alignment whose offset fits in a [`Rest`].
+const MAX_ALIGN: usize = 1 << 12;
 
-/// What libgomp gets in place of a block that the program has a copy function for: what
-/// [`copy_slim`] makes the task's block of.
+/// The data that libgomp gets in place of a block for which the program has a copy function.
+/// [`copy_slim`] builds the task's block from it.
 #[repr(C)]
 struct ToCopy {
     slim: Slim,
@@ -172,13 +172,13 @@ struct ToCopy {
     from: *mut u8,
 }
 
-/// The copy function that goes with it.
+/// The corresponding copy function.
 unsafe extern "C-unwind" fn copy_slim(to: *mut u8, from: *mut u8) {
-    // SAFETY: libgomp made room for the block that it was told of in `create`, and hands over what
-    // it was given there.
+    // SAFETY: libgomp allocated a block of the size passed in `create`, and passes the data that it
+    // got there.
     unsafe {
         let (to_slim, from) = (to.cast::<Slim>(), from.cast::<ToCopy>());
-        // One by one, as they were stored.
+        // Copied one by one, as they were stored.
         (&raw mut (*to_slim).function).write_volatile((*from).slim.function);
         (&raw mut (*to_slim).name).write_volatile((*from).slim.name);
         let rest = (*from).slim.rest;
@@ -187,8 +187,8 @@ unsafe extern "C-unwind" fn copy_slim(to: *mut u8, from: *mut u8) {
     }
 }
 
-/// `GOMP_task` without dependences and event, of a task that may be deferred, in that subtree;
-/// false where it can't be made so.
+/// Creates a task of that subtree for `GOMP_task` without dependences and event, if it may be
+/// deferred. Returns false if that is not possible.
 ///
 /// # Safety
 /// The arguments are the entry point's, called in a task of the subtree.
@@ -201,7 +201,7 @@ pub(super) unsafe fn create(
     flags: u32,
     priority: i32,
 ) -> bool {
-    if align > MOST_ALIGN || !align.max(1).is_power_of_two() || size > u32::MAX as usize {
+    if align > MAX_ALIGN || !align.max(1).is_power_of_two() || size > u32::MAX as usize {
         return false;
     }
     let layout = BlockLayout::new(size_of::<Slim>(), size, align);
@@ -211,7 +211,8 @@ pub(super) unsafe fn create(
         name: subtree.name(),
         rest: Rest::new(subtree.level() + 1, layout.offset, is_final),
     };
-    // SAFETY: the caller's: the block is one for `slim_body`, with room for the program's.
+    // SAFETY: the caller's arguments; the block is one for `slim_body`, with room for the program's
+    // block.
     unsafe {
         match copy {
             Some(copy) => {
@@ -220,8 +221,8 @@ pub(super) unsafe fn create(
                 let to_copy = (&raw mut to_copy).cast();
                 give(to_copy, Some(copy_slim), layout, (flags, priority));
             }
-            None if layout.size <= FEW && layout.align <= 16 => {
-                let mut few = Few([const { MaybeUninit::uninit() }; FEW]);
+            None if layout.size <= MAX_SMALL_BLOCK_BYTES && layout.align <= 16 => {
+                let mut few = Few([const { MaybeUninit::uninit() }; MAX_SMALL_BLOCK_BYTES]);
                 let block = (&raw mut few).cast::<u8>();
                 header::fill(block, slim, data, layout);
                 give(block, None, layout, (flags, priority));
@@ -232,26 +233,27 @@ pub(super) unsafe fn create(
     true
 }
 
-/// Bytes of most blocks, as they are built on the stack that the task may run on.
-const FEW: usize = 96;
+/// The largest size in bytes of a block that is built on the stack, on which the task may run too.
+/// Most blocks are smaller.
+const MAX_SMALL_BLOCK_BYTES: usize = 96;
 
 #[repr(C, align(16))]
-struct Few([MaybeUninit<u8>; FEW]);
+struct Few([MaybeUninit<u8>; MAX_SMALL_BLOCK_BYTES]);
 
-/// Has libgomp make a task of a large block.
+/// Passes a large block to libgomp for a new task.
 ///
 /// # Safety
-/// As [`header::build`], and [`give`].
+/// The same as for [`header::build`] and [`give`].
 #[inline(never)]
 unsafe fn build(slim: Slim, data: *mut u8, layout: BlockLayout, say: (u32, i32)) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's arguments.
     unsafe { header::build(slim, data, layout, |block| give(block, None, layout, say)) }
 }
 
-/// Has libgomp make the task.
+/// Makes libgomp create the task.
 ///
 /// # Safety
-/// The block is one of this shape, for [`slim_body`], once it is copied.
+/// The block has this layout, for [`slim_body`], once it is copied.
 #[inline]
 unsafe fn give(
     block: *mut u8,
@@ -260,7 +262,7 @@ unsafe fn give(
     (flags, priority): (u32, i32),
 ) {
     let none = ptr::null_mut();
-    // SAFETY: the caller's.
+    // SAFETY: the caller's arguments.
     unsafe {
         let next: Task = core::mem::transmute(TASK.next_symbol());
         next(
@@ -269,9 +271,9 @@ unsafe fn give(
     }
 }
 
-/// What libgomp calls as a task with such a block.
+/// The function that libgomp calls as a task with such a block.
 unsafe extern "C-unwind" fn slim_body(block: *mut u8) {
-    // SAFETY: libgomp hands over a block made in `create`.
+    // SAFETY: libgomp passes a block made in `create`.
     unsafe {
         let slim = block.cast::<Slim>();
         let rest = (*slim).rest;
@@ -285,7 +287,7 @@ unsafe extern "C-unwind" fn slim_body(block: *mut u8) {
     }
 }
 
-/// What a header says of a task that is created in that subtree.
+/// Marks the header of a task that is created in that subtree.
 #[inline]
 pub(super) fn mark(header: &mut Header, subtree: &Subtree) {
     header.task = subtree.name();
@@ -293,19 +295,19 @@ pub(super) fn mark(header: &mut Header, subtree: &Subtree) {
     header.level = subtree.level() + 1;
 }
 
-/// While something that is more than tasks and waits is recorded.
+/// Exists while a construct other than tasks and waits is recorded.
 pub(super) struct Paused {
     frame: *mut TaskFrame,
     skip: *const Subtree,
 }
 
-/// Something of that kind begins in the current task: what it is in is recorded meanwhile, and its
-/// site's tasks are from now on.
+/// Begins such a construct in the current task: the subtree around it is interrupted, and the
+/// site's tasks are recorded from now on.
 ///
 /// # Safety
 /// `frame` is the calling thread's current frame.
 pub(super) unsafe fn pause(frame: *mut TaskFrame) -> Paused {
-    // SAFETY: the caller's; a subtree is below on this thread's stack.
+    // SAFETY: the caller's frame; a subtree is below on this thread's stack.
     unsafe {
         let skip = (*frame).skip;
         if (*frame).whole != 0 {
@@ -320,12 +322,12 @@ pub(super) unsafe fn pause(frame: *mut TaskFrame) -> Paused {
     }
 }
 
-/// It is over.
+/// Ends the construct.
 ///
 /// # Safety
-/// On the thread that paused, in the same task.
+/// Called on the thread that paused, in the same task.
 pub(super) unsafe fn go_on(paused: Paused) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees the thread and the task.
     unsafe {
         if let Some(subtree) = paused.skip.as_ref() {
             subtree.go_on();

@@ -1,9 +1,9 @@
 //! Reads the dependence lists that the compiler passes to `GOMP_task`. A list has one of two forms:
 //!
-//! * the number of entries; how many of them are `out` or `inout`; the addresses, those first, then
-//!   `in`
-//! * 0; the number of entries; how many are `out`, `mutexinoutset` and `in`; the addresses in that
-//!   order; then pointers to `omp_depend_t` objects, each an address and a kind
+//! * the number of entries; the number of `out` and `inout` entries; the addresses, those first,
+//!   then `in`
+//! * 0; the number of entries; the numbers of `out`, `mutexinoutset` and `in` entries; the
+//!   addresses in that order; then pointers to `omp_depend_t` objects, each an address and a kind
 
 use workspan_recorder::wire::dependence;
 

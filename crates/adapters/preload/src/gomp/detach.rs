@@ -1,6 +1,6 @@
 //! Tasks with an event (`detach`). Such a task ends when its body has run and `omp_fulfill_event`
 //! was called, in either order, each on any thread. An event is named by an address, which libgomp
-//! uses again for later tasks. So an entry here lives from the first of the two to the second.
+//! reuses for later tasks. So an entry here lives from the first of the two to the second.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -31,7 +31,8 @@ entries! { events, fulfill:
     omp_fulfill_event_ = 0,
 }
 
-/// The current task's body has run. True if the task goes on waiting, off this thread's stack.
+/// The current task's body has run. Returns true if the task keeps waiting, off this thread's
+/// stack.
 pub(super) fn body_has_run(h: LiveHandle, event: usize, site: u32) -> bool {
     let mut events = events();
     if let Some(Event::Fulfilled { signal }) = events.remove(&event) {
@@ -48,7 +49,7 @@ pub(super) fn body_has_run(h: LiveHandle, event: usize, site: u32) -> bool {
 }
 
 unsafe extern "C-unwind" fn fulfill(call: &mut Call, entry: &Entry) -> usize {
-    // SAFETY: this callback alone uses the handle.
+    // SAFETY: only this callback uses the handle.
     let h = unsafe { LiveHandle::current() };
     if let Some(h) = h {
         let event = call.argument(0);
@@ -70,7 +71,7 @@ unsafe extern "C-unwind" fn fulfill(call: &mut Call, entry: &Entry) -> usize {
             }
         }
     }
-    // SAFETY: the arguments are the entry point's. Whoever waits for the task may go on only now,
-    // after the records are written.
+    // SAFETY: the arguments are the entry point's. Threads that wait for the task may go on only
+    // now, after the records are written.
     unsafe { call.forward(entry.next_symbol()) }
 }

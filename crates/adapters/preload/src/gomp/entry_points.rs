@@ -1,8 +1,9 @@
-//! Entry points in assembly. One form keeps all arguments and the return address, for any function
-//! of libgomp whatever its type. Two shorter forms are for hot functions with few arguments.
+//! Entry points in assembly. One form preserves all arguments and the return address, for any
+//! function of libgomp whatever its type. Two shorter forms are for hot functions with few
+//! arguments.
 //!
 //! The compiler may turn a call of an entry point into a jump at its own function's end. Then the
-//! return address is that of the function's caller ([`super::call_site`] handles that where it
+//! return address is that of the function's caller (handled by [`super::call_site`] where it
 //! matters).
 
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -11,8 +12,8 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 /// arguments ([`on_stack`]), six registers, the return address, and from there on the stack
 /// arguments.
 ///
-/// What lies beyond those may be no memory at all: the compiler may jump to an entry point at its
-/// own function's end, and that function's frame can be the first one of a stack.
+/// The memory beyond those may be inaccessible: the compiler may jump to an entry point at its own
+/// function's end, and that function's frame can be the first one of a stack.
 #[repr(transparent)]
 pub(super) struct Call([usize; 8]);
 
@@ -29,8 +30,8 @@ const MAX_LOOPS: usize = 30;
 /// The deepest nest of a doacross loop that has begun so far.
 static DEEPEST_DOACROSS: AtomicUsize = AtomicUsize::new(0);
 
-/// How many stack arguments libgomp's function of that name has, by its header. Functions that are
-/// not listed have none.
+/// The number of stack arguments of libgomp's function with this name, according to its header.
+/// Functions that are not listed have none.
 pub(super) const fn on_stack(name: &str) -> usize {
     const STACK_ARGUMENTS: [(&str, usize); 33] = [
         // Function, data, threads, start, end, step, chunk, flags.
@@ -39,15 +40,15 @@ pub(super) const fn on_stack(name: &str) -> usize {
         ("GOMP_parallel_loop_guided", 2),
         ("GOMP_parallel_loop_nonmonotonic_dynamic", 2),
         ("GOMP_parallel_loop_nonmonotonic_guided", 2),
-        // The same without a chunk.
+        // The same as above, without a chunk.
         ("GOMP_parallel_loop_runtime", 1),
         ("GOMP_parallel_loop_nonmonotonic_runtime", 1),
         ("GOMP_parallel_loop_maybe_nonmonotonic_runtime", 1),
-        // The same without flags.
+        // The same as above, without flags.
         ("GOMP_parallel_loop_static_start", 1),
         ("GOMP_parallel_loop_dynamic_start", 1),
         ("GOMP_parallel_loop_guided_start", 1),
-        // Upwards or not, start, end, step, chunk, first, last.
+        // Whether it counts upwards, start, end, step, chunk, first, last.
         ("GOMP_loop_ull_static_start", 1),
         ("GOMP_loop_ull_dynamic_start", 1),
         ("GOMP_loop_ull_guided_start", 1),
@@ -104,7 +105,7 @@ const fn same(a: &[u8], b: &[u8]) -> bool {
 struct Stack<const N: usize>([usize; N]);
 
 impl Call {
-    /// Where the call returns to.
+    /// The address that the call returns to.
     pub(super) fn return_address(&self) -> usize {
         self.0[RETURN]
     }

@@ -1,18 +1,18 @@
 //! The header in front of an explicit task's argument block, and how blocks with headers are built.
 //!
 //! libgomp copies the block that the compiler built to where the task will find it. It uses
-//! `memcpy`, or a function that the compiler gives where a copy has to be constructed
+//! `memcpy`, or a function that the compiler provides if a copy has to be constructed
 //! (`firstprivate` of C++ classes). [`copy`] replaces such a function: it copies the header and
-//! calls the program's function for the rest. Where the program gives none, we build the block with
-//! its header and leave the copying to libgomp. Giving a copy function of our own there would
-//! change how libgomp cancels tasks and how much stack a `taskloop` takes.
+//! calls the program's function for the rest. If the program provides none, we build the block with
+//! its header and leave the copying to libgomp. A copy function of our own would change how libgomp
+//! cancels tasks and how much stack a `taskloop` takes.
 //!
 //! A task that runs at once (`if(0)`, `final`) gets its argument where the compiler built it. Its
 //! header points there.
 
 use std::alloc::Layout;
 
-/// What lies in front of the program's argument block. The header of a `taskloop` is longer.
+/// The data in front of the program's argument block. The header of a `taskloop` is longer.
 #[repr(C, align(8))]
 pub(super) struct Header {
     /// Words that libgomp uses, in place of the first words of the program's block: it writes a
@@ -34,9 +34,9 @@ pub(super) struct Header {
     /// Distance from the header to the program's block, in bytes.
     pub(super) offset: u32,
     pub(super) flags: u32,
-    /// How many tasks lie between the implicit task and this one.
+    /// The number of tasks between the implicit task and this one.
     pub(super) level: u32,
-    /// Where the task was created; 0 if that is not known yet.
+    /// The site of its creation; 0 if not known yet.
     pub(super) site: u32,
 }
 
@@ -58,7 +58,7 @@ pub(super) const UNRECORDED: u32 = 64;
 /// The program's block of a task.
 ///
 /// # Safety
-/// libgomp handed `header` to a task.
+/// libgomp passed `header` to a task.
 #[inline]
 pub(super) unsafe fn data(header: *mut Header) -> *mut u8 {
     // SAFETY: libgomp's copy of a header that `build` or `copy` made; the block follows at its
@@ -82,8 +82,8 @@ pub(super) struct BlockLayout {
 }
 
 impl BlockLayout {
-    /// The layout of a header of `header` bytes before a block of the size and alignment that the
-    /// compiler asked for.
+    /// The layout of a header of `header` bytes before a block with the size and alignment that the
+    /// compiler requested.
     #[inline]
     pub(super) fn new(header: usize, size: usize, align: usize) -> BlockLayout {
         let align = align.max(8);
@@ -103,7 +103,7 @@ const MAX_STACK_BLOCK_ALIGN: usize = 64;
 #[repr(C, align(64))]
 struct StackBlock([core::mem::MaybeUninit<u8>; MAX_STACK_BLOCK_BYTES]);
 
-/// Builds a block out of a header and the program's block, and passes it to `give`, which hands it
+/// Builds a block from a header and the program's block, and passes it to `give`, which passes it
 /// to libgomp. The block lives until `give` returns.
 ///
 /// # Safety
@@ -156,7 +156,7 @@ unsafe fn build_large<T>(
 /// Writes a header and, behind it, the program's block.
 ///
 /// # Safety
-/// `block` has room for the layout and is aligned as it says; the rest as for [`build`].
+/// `block` has room for the layout and the alignment that it requires; the rest as for [`build`].
 #[inline]
 pub(super) unsafe fn fill<T>(block: *mut u8, header: T, from: *const u8, layout: BlockLayout) {
     // SAFETY: the block has room for both parts, and is aligned to 8 at least.
@@ -169,11 +169,11 @@ pub(super) unsafe fn fill<T>(block: *mut u8, header: T, from: *const u8, layout:
     }
 }
 
-/// The copy function that libgomp gets, for a header of `SIZE` bytes, in place of the program's.
+/// The copy function that libgomp gets in place of the program's, for a header of `SIZE` bytes.
 pub(super) unsafe extern "C-unwind" fn copy<const SIZE: usize>(to: *mut u8, header: *mut u8) {
     type Copy = unsafe extern "C-unwind" fn(*mut u8, *mut u8);
-    // SAFETY: libgomp made room for the block of the size it was given, and hands over the header
-    // that it was given.
+    // SAFETY: libgomp allocated a block of the size it was given, and passes the header that it was
+    // given.
     unsafe {
         core::ptr::copy_nonoverlapping(header, to, SIZE);
         let header = header.cast::<Header>();

@@ -19,7 +19,7 @@ use workspan_recorder::adapter::KeepErrno;
 /// Everything that has GNU's entry points: copies of libgomp and of LLVM's runtime.
 static GNU: Family = Family::new(c"GOMP_barrier", "GNU OpenMP", forget);
 
-/// One of our entry points, and the function it interposes.
+/// One of our entry points, and the next symbol of the same name.
 #[repr(C)]
 pub(super) struct Entry {
     /// Where a call goes if the process has one runtime: [`UNRESOLVED`], [`OURS`], or the address
@@ -27,11 +27,11 @@ pub(super) struct Entry {
     /// ([`super::entry_points`]).
     route: AtomicUsize,
     function: Function,
-    /// Tells the entries apart that one function serves. That function defines the values.
+    /// Distinguishes the entries that one function serves. That function defines the values.
     pub(super) form: u8,
 }
 
-/// [`Entry::route`]: the next symbol was not looked up, or each call must be resolved anew.
+/// [`Entry::route`]: the next symbol was not looked up, or each call must be resolved again.
 pub(super) const UNRESOLVED: usize = 0;
 /// The next symbol is libgomp's: our function serves the entry.
 pub(super) const OURS: usize = 1;
@@ -58,7 +58,7 @@ impl Entry {
         }
     }
 
-    /// [`Entry::new`] for a name that ends with a 0.
+    /// [`Entry::new`] for a zero-terminated name.
     pub(super) const fn named(name: &'static str, form: u8) -> Self {
         match CStr::from_bytes_with_nul(name.as_bytes()) {
             Ok(name) => Entry::new(name, form),
@@ -91,7 +91,7 @@ impl Entry {
         let runtime = unsafe { runtime.as_ref() }.or_else(|| GNU.first());
         let found = runtime.map_or(0, |runtime| self.function.find_in(&GNU, runtime));
         if found == 0 {
-            // Without this library the program's loader would have found nothing either.
+            // Without this library, the program's loader would not have found it either.
             eprintln!(
                 "workspan: the program called {:?}, which no OpenMP runtime in it has",
                 self.function.name
@@ -102,7 +102,7 @@ impl Entry {
     }
 }
 
-/// The runtime of the call that this thread is in; null stands for the first.
+/// The runtime of the call that this thread is in; null stands for the first one.
 #[inline]
 pub(super) fn called() -> *const Instance {
     let only = GNU.only();
@@ -176,7 +176,7 @@ pub(super) extern "C" fn resolve(entry: &Entry, key: usize, flags: usize) -> usi
     route
 }
 
-/// Discards what is known of the only runtime, for all entry points.
+/// Discards the cached addresses of the only runtime, for all entry points.
 fn forget() {
     let tables: [&[Entry]; 15] = [
         &barrier::barriers::TABLE,

@@ -1,5 +1,5 @@
-//! What the trace says about libgomp's threads as a whole: one pool for each copy of libgomp, and
-//! the runtime's name.
+//! The trace's data about libgomp's threads as a whole: one pool for each copy of libgomp, and the
+//! runtime's name.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

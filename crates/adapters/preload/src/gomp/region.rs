@@ -21,8 +21,8 @@ use super::{budget, next_symbol, pool, worksharing};
 use crate::runtimes::Instance;
 use crate::site_cache;
 
-/// What libgomp's threads get instead of the outlined function's argument. It lies on the stack of
-/// the master, which waits for them.
+/// The argument that libgomp's threads get instead of the outlined function's. It is on the stack
+/// of the master, which waits for them.
 #[repr(C)]
 pub(super) struct Region {
     /// The first word of the argument: `GOMP_parallel_reductions` looks for the reductions there.
@@ -91,7 +91,7 @@ unsafe fn number_from(function: usize) -> u64 {
 /// Calls an outlined function.
 ///
 /// # Safety
-/// `function` is one, and `data` its argument.
+/// `function` is an outlined function, and `data` its argument.
 #[inline]
 pub(super) unsafe fn run(function: usize, data: *mut u8) {
     // SAFETY: the caller passes an outlined function and its argument.
@@ -117,9 +117,9 @@ fn open(h: LiveHandle, call: &Call) -> Region {
 }
 
 unsafe extern "C-unwind" fn parallel(call: &mut Call, entry: &Entry) -> usize {
-    // SAFETY: this callback alone uses the handle.
+    // SAFETY: only this callback uses the handle.
     let h = unsafe { LiveHandle::current() };
-    // SAFETY: the program passed the arguments that its function takes. libgomp's threads are done
+    // SAFETY: the program passed the arguments of its function. libgomp's threads have finished
     // with the region when the next symbol returns.
     unsafe {
         let Some(h) = h else {
@@ -139,10 +139,10 @@ unsafe extern "C-unwind" fn parallel(call: &mut Call, entry: &Entry) -> usize {
     }
 }
 
-/// What libgomp calls on every thread of the team.
+/// The function that libgomp calls on every thread of the team.
 unsafe extern "C-unwind" fn member(region: *mut Region) {
-    // SAFETY: the master's region lives until all threads are through here. This call alone uses
-    // the handle: libgomp's tasks never change threads.
+    // SAFETY: the master's region lives until all threads have left this function. Only this call
+    // uses the handle: libgomp's tasks never change threads.
     unsafe {
         let Region {
             function,
@@ -204,9 +204,9 @@ struct Open {
 }
 
 unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
-    // SAFETY: this callback alone uses the handle.
+    // SAFETY: only this callback uses the handle.
     let h = unsafe { LiveHandle::current() };
-    // SAFETY: as in `parallel`. `end` frees the box, when libgomp's threads are done with it.
+    // SAFETY: as in `parallel`. `end` frees the box, when libgomp's threads have finished with it.
     unsafe {
         let Some(h) = h else {
             return call.forward(entry.next_symbol());

@@ -1,5 +1,5 @@
-//! Explicit tasks. A create is deferred if the program says so, even where libgomp runs the child
-//! within the call because it has many tasks already: that is a matter of the schedule. Inline
+//! Explicit tasks. A create is deferred if the program says so, even if libgomp runs the child
+//! within the call because it has many tasks already: that depends only on the schedule. Inline
 //! children are those that must run at once: `if(0)`, children of final tasks, and tasks outside of
 //! all regions.
 
@@ -55,7 +55,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// Calls libgomp's function with another function and block.
+    /// Calls libgomp's function with another function and another block.
     #[inline]
     pub(super) unsafe fn give(
         &self,
@@ -120,12 +120,12 @@ impl Arguments {
         }
     }
 
-    /// Whether the call asks for more than a new task.
+    /// Whether the call requests more than a new task.
     fn is_more(&self) -> bool {
         self.flags & (FLAG_DEPEND | FLAG_DETACH) != 0
     }
 
-    /// Makes libgomp create the task, with that header in front of its block.
+    /// Makes libgomp create the task, with this header in front of its block.
     #[inline]
     unsafe fn give_with(&self, mut header: Header, layout: BlockLayout) {
         // SAFETY: the caller passes a header for this task.
@@ -141,7 +141,7 @@ impl Arguments {
         }
     }
 
-    /// Makes libgomp create the task as the program asked.
+    /// Makes libgomp create the task as the program requested.
     unsafe fn give_bare(&self, size: usize, align: usize) {
         let bare = BlockLayout {
             offset: 0,
@@ -188,8 +188,8 @@ unsafe extern "C-unwind" fn task(
     }
 }
 
-/// [`task`] for everything but most skipped tasks. Those run on top of what [`task`] has on the
-/// stack, so [`task`] itself keeps that small.
+/// [`task`] for everything except most skipped tasks. Those run on top of the stack frame of
+/// [`task`], so [`task`] itself is kept small.
 #[inline(never)]
 unsafe extern "C-unwind" fn create_any(
     function: Function,
@@ -274,10 +274,10 @@ unsafe fn recorded(h: LiveHandle, arguments: &Arguments, layout: BlockLayout, pa
     }
 }
 
-/// What libgomp calls as the task.
+/// The function that libgomp calls as the task.
 pub(super) unsafe extern "C-unwind" fn body(block: *mut u8) {
     let at = block.cast::<Header>();
-    // SAFETY: libgomp hands over a block that was made here; the frames are this thread's.
+    // SAFETY: libgomp passes a block that was made here; the frames are this thread's.
     unsafe {
         let data = header::data(at);
         let Header {

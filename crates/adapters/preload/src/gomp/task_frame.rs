@@ -1,5 +1,5 @@
-//! What runs on each thread: a chain of frames, one for each implicit or explicit task, innermost
-//! first. They lie in the stack frames of the functions that libgomp calls. libgomp's tasks never
+//! The tasks on each thread: a chain of frames, one for each implicit or explicit task, innermost
+//! first. They are in the stack frames of the functions that libgomp calls. libgomp's tasks never
 //! change threads.
 
 use core::cell::{Cell, UnsafeCell};
@@ -20,18 +20,18 @@ pub(super) struct TaskFrame {
     pub(super) function: usize,
     /// The place in the team; null in explicit tasks, which share no work.
     pub(super) implicit: *mut ImplicitTask,
-    /// Tasks that it creates run at once.
+    /// Whether tasks that it creates run at once.
     pub(super) is_final: bool,
-    /// There is a team: tasks that it creates may run on other threads.
+    /// Whether there is a team, so that tasks that it creates may run on other threads.
     pub(super) in_team: bool,
-    /// `GOMP_parallel_start` or a relative opened its region, and `GOMP_parallel_end` will close
-    /// it.
+    /// Whether `GOMP_parallel_start` or a related function opened its region, which
+    /// `GOMP_parallel_end` will close.
     pub(super) is_open: bool,
     /// The skipped subtree that the task is in; null if the task is recorded.
     pub(super) skip: *const Subtree,
     /// The site of the sampled task around it; 0 if there is none.
     pub(super) whole: u32,
-    /// How many tasks lie between the implicit task and this one.
+    /// The number of tasks between the implicit task and this one.
     pub(super) level: u32,
     /// The runtime that runs it; null stands for the first.
     pub(super) runtime: *const Instance,
@@ -96,11 +96,11 @@ pub(super) struct ImplicitTask {
     /// The group scope of the current loop's chunks; 0 outside of loops.
     pub(super) scope: u64,
     pub(super) chunk_site: u32,
-    /// A chunk's task has begun.
+    /// Whether a chunk's task has begun.
     pub(super) in_chunk: bool,
-    /// When the thread came to what may be a barrier; 0 if it is not at one.
+    /// The time at which the thread came to what may be a barrier; 0 if it is not at one.
     pub(super) arrived: u64,
-    /// The region was cancelled, and the task of its last phase has ended.
+    /// Whether the region was cancelled and the task of its last phase has ended.
     pub(super) is_over: bool,
 }
 

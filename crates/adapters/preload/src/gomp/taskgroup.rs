@@ -15,8 +15,8 @@ use crate::site_cache;
 const NONE: u64 = 0;
 
 thread_local! {
-    /// Scope and site of the groups that this thread's tasks are in. Tasks may lie on each other,
-    /// so the list has the groups of all of them, innermost last.
+    /// Scope and site of the groups that this thread's tasks are in. Several tasks may be on the
+    /// stack, so the list has the groups of all of them, innermost last.
     static OPEN: RefCell<Vec<(u64, u32)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -35,7 +35,7 @@ unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
                 (NONE, 0)
             }
         };
-        // At the very end of a thread the list is gone.
+        // At the very end of a thread the list no longer exists.
         let _ = OPEN.try_with(|open| open.borrow_mut().push((scope, site)));
     }
     // SAFETY: the arguments are the entry point's.

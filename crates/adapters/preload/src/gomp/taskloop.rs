@@ -1,6 +1,6 @@
-//! `taskloop`. The clauses alone decide how many tasks libgomp makes of a loop and which iterations
-//! each gets. So all tasks are created before the call, one after the other, and each finds its
-//! number from the bounds it gets. From then on the parent waits, in the group that libgomp opens
+//! `taskloop`. Only the clauses decide into how many tasks libgomp divides a loop and which
+//! iterations each gets. So all tasks are created before the call, one after the other, and each
+//! finds its number from its bounds. From then on the parent waits, in the group that libgomp opens
 //! inside the call, unless there is `nogroup`.
 
 use core::ptr;
@@ -50,8 +50,8 @@ struct Division {
     /// Number of iterations.
     count: u64,
     tasks: u64,
-    /// Iterations of a task. The first `larger` tasks have one more; if strict, the last has the
-    /// rest.
+    /// The number of iterations of a task. The first `larger` tasks have one more; if strict, the
+    /// last task has the rest.
     each: u64,
     larger: u64,
 }
@@ -93,8 +93,8 @@ impl Division {
     }
 }
 
-/// Number of iterations of a loop over `long` (wrapped) or over `unsigned long long`. The latter
-/// says by a flag whether it counts up.
+/// The number of iterations of a loop over `long` (wrapped) or over `unsigned long long`, in which
+/// a flag says whether it counts up.
 fn iterations(unsigned: bool, flags: u32, start: u64, end: u64, step: u64) -> u64 {
     let up = counts_up(unsigned, flags, step);
     let size = if up { step } else { step.wrapping_neg() };
@@ -154,7 +154,7 @@ impl Arguments {
         }
     }
 
-    /// Calls libgomp's function with another function and block.
+    /// Calls libgomp's function with another function and another block.
     unsafe fn give(
         &self,
         function: Function,
@@ -228,7 +228,7 @@ unsafe fn taskloop(a: &Arguments) {
     let layout = BlockLayout::new(size_of::<Chunk>(), a.size, a.align);
     let fits = a.size <= u32::MAX as usize && a.align.max(1).is_power_of_two();
     let has_work = count > 0 && !a.data.is_null();
-    // SAFETY: the arguments are the entry point's; the frame is this thread's; this call alone uses
+    // SAFETY: the arguments are the entry point's; the frame is this thread's; only this call uses
     // the handle.
     unsafe {
         let Some(h) = LiveHandle::current().filter(|_| has_work && fits) else {
@@ -316,11 +316,12 @@ unsafe fn taskloop(a: &Arguments) {
     }
 }
 
-/// What libgomp calls for each chunk. It has written the bounds to the block's first two words.
+/// The function that libgomp calls for each chunk. libgomp has written the bounds to the block's
+/// first two words.
 unsafe extern "C-unwind" fn body(block: *mut u8) {
     let at = block.cast::<Chunk>();
-    // SAFETY: libgomp hands over a block that was made here. The program's block begins with the
-    // bounds as well. The frames are this thread's.
+    // SAFETY: libgomp passes a block that was made here. The program's block begins with the bounds
+    // as well. The frames are this thread's.
     unsafe {
         let data = header::data(block.cast());
         let [begin, end, _] = (*at).header.words;
@@ -348,7 +349,7 @@ unsafe extern "C-unwind" fn body(block: *mut u8) {
             first + (*at).division.task_of(distance / (*at).step)
         };
         h.task_begin(task);
-        // Read before the chunk runs: the block may serve the thread's next chunk.
+        // Read before the chunk runs: the block may be reused for the thread's next chunk.
         let site = (*at).header.site;
         run_in_frame(h, function, data, flags, below);
         h.task_end();

@@ -23,7 +23,7 @@ struct League {
 entries! { leagues, teams, by_function ASK_ALWAYS | ANY_RUNTIME; GOMP_teams_reg = 0 }
 
 unsafe extern "C-unwind" fn teams(call: &mut Call, entry: &Entry) -> usize {
-    // SAFETY: this callback alone uses the handle.
+    // SAFETY: only this callback uses the handle.
     let h = unsafe { LiveHandle::current() };
     // SAFETY: the arguments are the entry point's; the league outlives the call.
     unsafe {
@@ -51,9 +51,9 @@ unsafe extern "C-unwind" fn teams(call: &mut Call, entry: &Entry) -> usize {
     }
 }
 
-/// What libgomp calls for each team.
+/// The function that libgomp calls for each team.
 unsafe extern "C-unwind" fn team(league: *mut League) {
-    // SAFETY: the league lies below on this thread's stack; this call alone uses the handle.
+    // SAFETY: the league lies below on this thread's stack; only this call uses the handle.
     unsafe {
         let league = &*league;
         let h = LiveHandle::current();

@@ -10,10 +10,10 @@ use super::task_frame::{self, TaskFrame};
 use super::{detach, pool};
 use crate::site_cache;
 
-/// What a task that runs at once shares with its creator.
+/// The state that a task that runs at once shares with its creator.
 pub(super) struct UndeferredState {
     has_run: bool,
-    /// The body has run, and the task waits for an event.
+    /// Whether the body has run and the task waits for an event.
     waits: bool,
 }
 

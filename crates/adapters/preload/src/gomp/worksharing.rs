@@ -1,6 +1,6 @@
 //! Loops and sections that a team shares. Each chunk, or section, that a thread gets is an inline
 //! task of the loop's site. These tasks are in a group scope of the implicit task, which waits for
-//! them where the thread leaves the loop. So chunks are logically parallel even on one thread.
+//! them when the thread leaves the loop. So chunks are logically parallel even on one thread.
 //!
 //! Most loops begin with `..._start`, whose return address is the loop's site. In a combined
 //! construct (`parallel for`) the outlined function's first call is `..._next`, and the site is
@@ -18,7 +18,7 @@ use crate::site_cache;
 /// Forms of `..._start` entries: a loop or sections.
 const LOOP: u8 = 0xff;
 const SECTIONS: u8 = 0xfe;
-/// Other forms: the index of the argument that is null if no chunk is asked for, because the
+/// Other forms: the index of the argument that is null if no chunk is requested, because the
 /// compiler divides the loop by itself.
 const IF_FIFTH: u8 = 4;
 const IF_SIXTH: u8 = 5;
@@ -130,7 +130,7 @@ fn primitive_of(form: u8) -> u8 {
 unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
     let implicit = task_frame::current_implicit_task();
     // SAFETY: the arguments are the entry point's; the implicit task lies in a frame below on this
-    // thread; this call alone uses the handle.
+    // thread; only this call uses the handle.
     unsafe {
         let asks = match entry.form {
             LOOP | SECTIONS => true,
@@ -218,7 +218,7 @@ fn end_chunk(h: LiveHandle, implicit: &mut ImplicitTask) {
     }
 }
 
-/// The thread leaves the loop that it is in, if it is in one. A thread leaves a cancelled loop from
+/// The thread leaves its current loop, if it is in one. A thread leaves a cancelled loop from
 /// inside a chunk.
 pub(super) fn close(h: LiveHandle, implicit: &mut ImplicitTask) {
     end_chunk(h, implicit);

@@ -64,7 +64,7 @@ struct Symbol {
     size: u64,
 }
 
-/// A loaded file. Its addresses are those in memory; 0 stands for none.
+/// A loaded file. Addresses are those in memory; 0 means none.
 pub(crate) struct Object {
     pub(crate) bias: usize,
     /// The range that the loader reserved for it.
@@ -77,7 +77,7 @@ pub(crate) struct Object {
     gnu_hash: usize,
     hash: usize,
     versions: usize,
-    /// Offset among the strings; 0 for none.
+    /// Offset among the strings; 0 means none.
     soname: usize,
 }
 
@@ -184,9 +184,9 @@ impl Object {
         path == name || !name.contains(&b'/') && path.rsplit(|&b| b == b'/').next() == Some(name)
     }
 
-    /// Whether the name is this one's up to the last parts of the version. The loader knows a file
-    /// by every name that was asked for (`libgomp.so.1.0.0` for the file loaded as `libgomp.so.1`),
-    /// but does not tell those names.
+    /// Whether the name equals this file's name up to the last parts of the version. The loader
+    /// accepts a file by every name under which it was requested (`libgomp.so.1.0.0` for the file
+    /// loaded as `libgomp.so.1`), but does not provide those names.
     pub(super) fn is_called_nearly(&self, name: &[u8]) -> bool {
         let longer = |long: &[u8], short: &[u8]| {
             !short.is_empty()
@@ -200,7 +200,7 @@ impl Object {
             || nearly(path.rsplit(|&b| b == b'/').next().unwrap_or(path))
     }
 
-    /// The address of its function of that name, in its default version.
+    /// The address of its function with this name, in the default version.
     pub(crate) fn function(&self, name: &CStr) -> Option<usize> {
         if self.strings == 0 || self.symbols == 0 {
             return None;

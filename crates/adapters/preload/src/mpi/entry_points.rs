@@ -1,5 +1,5 @@
-//! The functions of MPI that are interposed, and their entry points ([`crate::entry_point`]). There
-//! is room for a status.
+//! The MPI functions that are interposed, and their entry points ([`crate::entry_point`]), which
+//! have room for a status.
 
 use workspan_trace::entry::CallRole;
 
@@ -14,7 +14,7 @@ macro_rules! entries {
     )+ };
 }
 
-/// An operation of all ranks of the communicator in that argument.
+/// An operation of all ranks of the communicator, which is in this argument.
 const fn all(communicator: usize) -> Call {
     Call::Collective {
         role: CallRole::All,
@@ -31,7 +31,7 @@ const fn prefix(communicator: usize) -> Call {
     }
 }
 
-/// An operation with a root in the argument before the communicator's.
+/// An operation with a root, whose argument is the one before the communicator's.
 const fn rooted(role: CallRole, communicator: usize) -> Call {
     Call::Collective {
         role,
@@ -40,7 +40,7 @@ const fn rooted(role: CallRole, communicator: usize) -> Call {
     }
 }
 
-// The number is that of the arguments that come on the stack.
+// The number is that of the arguments on the stack.
 entries! {
     FINALIZE = MPI_Finalize, 0: Call::Finalize;
     SEND = MPI_Send, 0: Call::Send;

@@ -1,4 +1,4 @@
-//! What happens before and after a function of MPI. The entry points call these.
+//! The hooks before and after an MPI function, which the entry points call.
 
 use workspan_recorder::adapter::KeepErrno;
 use workspan_recorder::wait_log;
@@ -15,40 +15,40 @@ use crate::waits::stack;
 /// # Safety
 /// The function has more than `i` arguments.
 unsafe fn int(frame: Frame, i: usize) -> i32 {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees the argument.
     unsafe { frame.argument(i) as i32 }
 }
 
-/// Keeps what the call waits for until it returns.
+/// Keeps the requests that the call waits for until it returns.
 ///
 /// # Safety
-/// Once, before the library's function.
+/// Called once, before the library's function.
 unsafe fn keep(frame: Frame, awaited: Box<Awaited>) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees that the library's function was not called yet.
     unsafe { *frame.own() = Box::into_raw(awaited) as usize };
 }
 
-/// What was kept.
+/// Takes back what was kept.
 ///
 /// # Safety
-/// Once, after the library's function.
+/// Called once, after the library's function.
 unsafe fn take_awaited(frame: Frame) -> Option<Box<Awaited>> {
-    // SAFETY: the word is 0, or a box that `keep` let go of.
+    // SAFETY: the word is 0, or a box that `keep` leaked.
     unsafe {
         let kept = *frame.own() as *mut Awaited;
         (!kept.is_null()).then(|| Box::from_raw(kept))
     }
 }
 
-/// What a call waits for.
+/// The requests that a call waits for.
 struct Awaited {
-    /// The requests, by their places among the arguments, as far as they are known.
+    /// The requests that are known, by their index among the arguments.
     requests: Vec<Option<(usize, Request)>>,
-    /// Room for statuses, where the program wants none.
+    /// Memory for statuses, if the program ignores them.
     statuses: Vec<u8>,
 }
 
-/// Before the library's function.
+/// The hook before the library's function.
 pub(super) extern "C" fn before(entry: &Entry, frame: Frame) -> Before {
     let _errno = KeepErrno::new();
     let next = entry.next();
@@ -57,7 +57,7 @@ pub(super) extern "C" fn before(entry: &Entry, frame: Frame) -> Before {
         return Before { next, begin: 0 };
     }
     let family = Family::of_process();
-    // SAFETY: entry points are those of functions that have these arguments.
+    // SAFETY: the entry points belong to functions with these arguments.
     unsafe {
         match entry.call {
             Call::Receive => want_status(frame, family, (3, 4), 6),
@@ -74,7 +74,7 @@ pub(super) extern "C" fn before(entry: &Entry, frame: Frame) -> Before {
             Call::WaitAll => want_requests(frame, family, (count(frame), 1), (2, false)),
             Call::WaitAny => want_requests(frame, family, (count(frame), 1), (3, true)),
             Call::WaitSome => want_requests(frame, family, (count(frame), 1), (4, false)),
-            // It can't be asked for afterwards.
+            // It cannot be queried afterwards.
             Call::Finalize => drop(group(family.world())),
             Call::FreeCommunicator => {
                 let at = frame.argument(0);
@@ -89,33 +89,33 @@ pub(super) extern "C" fn before(entry: &Entry, frame: Frame) -> Before {
     Before { next, begin }
 }
 
-/// The argument of the tag behind that of the source.
+/// The index of the tag's argument, which follows the source's.
 fn source_tag(source: usize) -> usize {
     source + 1
 }
 
-/// The first argument: how many requests there are.
+/// The number of requests, which is the first argument.
 ///
 /// # Safety
-/// It is.
+/// The function has such an argument.
 unsafe fn count(frame: Frame) -> usize {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees the argument.
     usize::try_from(unsafe { int(frame, 0) }).unwrap_or(0)
 }
 
-/// Whether a message from anybody, or of any tag, is meant.
+/// Whether a message with any source or any tag is accepted.
 fn is_any(family: Family, source: i32, tag: i32) -> bool {
-    /// `MPI_ANY_TAG` of both.
+    /// `MPI_ANY_TAG` in both families.
     const ANY_TAG: i32 = -1;
     source == family.any_source() || tag == ANY_TAG
 }
 
-/// Has the library tell of a message from anybody also where the program does not ask.
+/// Makes the library store the status of a message with any source, even if the program ignores it.
 ///
 /// # Safety
-/// Before the library's function, which has these arguments.
+/// Called before the library's function, which has these arguments.
 unsafe fn want_status(frame: Frame, family: Family, from: (usize, usize), status: usize) {
-    // SAFETY: the caller's; the frame has room for a status.
+    // SAFETY: the caller guarantees the arguments; the frame has room for a status.
     unsafe {
         if is_any(family, int(frame, from.0), int(frame, from.1))
             && frame.argument(status) == family.no_status()
@@ -125,18 +125,19 @@ unsafe fn want_status(frame: Frame, family: Family, from: (usize, usize), status
     }
 }
 
-/// Keeps the requests that are waited for: the library sets their handles to none.
+/// Keeps the requests that are waited for, because the library clears their handles.
 ///
 /// # Safety
-/// As above; `(count, requests)` are their number and the argument that points to them, `(status,
-/// is_one)` the argument of one or all statuses.
+/// Called before the library's function. `(count, requests)` are the number of requests and the
+/// argument that points to them; `(status, is_one)` is the argument of one status or of all.
 unsafe fn want_requests(
     frame: Frame,
     family: Family,
     (count, requests): (usize, usize),
     (status, is_one): (usize, bool),
 ) {
-    // SAFETY: the caller's. `count` handles are at `at`, and there is room for `count` statuses.
+    // SAFETY: the caller guarantees the arguments: `count` handles are at `at`, and there is room
+    // for `count` statuses.
     unsafe {
         let at = frame.argument(requests);
         if at == 0 {
@@ -171,7 +172,7 @@ unsafe fn want_requests(
     }
 }
 
-/// A call that is over.
+/// A call that has returned.
 struct Done {
     frame: Frame,
     family: Family,
@@ -182,7 +183,7 @@ struct Done {
     end: u64,
 }
 
-/// After it, where `begin` is not 0.
+/// The hook after the library's function, if `begin` is not 0.
 pub(super) extern "C" fn after(entry: &Entry, frame: Frame, begin: u64) {
     let _errno = KeepErrno::new();
     let end = wait_log::now();
@@ -200,17 +201,17 @@ pub(super) extern "C" fn after(entry: &Entry, frame: Frame, begin: u64) {
         begin,
         end,
     };
-    // SAFETY: entry points are those of functions that have these arguments, and the library's
-    // function has stored its results.
+    // SAFETY: the entry points belong to functions with these arguments, and the library's function
+    // has stored its results.
     unsafe { done.log(entry.call, awaited.as_deref()) };
 }
 
 impl Done {
     /// # Safety
-    /// The function has the arguments of that kind of call.
+    /// The function has the arguments of this kind of call.
     unsafe fn log(&self, call: Call, awaited: Option<&Awaited>) {
         let (frame, family) = (self.frame, self.family);
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the arguments.
         unsafe {
             match call {
                 Call::Collective {
@@ -306,12 +307,12 @@ impl Done {
         group(self.family.handle(communicator))
     }
 
-    /// A message with destination and tag in the argument `to` and the next one.
+    /// The sent message, whose destination and tag are in the argument `to` and the next one.
     ///
     /// # Safety
     /// The function has these arguments.
     unsafe fn sent(&self, to: usize, communicator: usize) -> Option<Message> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the arguments.
         let (peer, tag) = unsafe { (int(self.frame, to), int(self.frame, to + 1)) };
         let group = self.group(communicator)?;
         let (peer, tag) = (group.rank(peer)?, tag_number(tag));
@@ -325,7 +326,7 @@ impl Done {
         Some(message)
     }
 
-    /// A message came from that source, with that tag, through the communicator.
+    /// The received message, with this source and tag, on the communicator.
     fn arrived(&self, source: i32, tag: i32, communicator: usize) -> Option<Message> {
         let group = self.group(communicator)?;
         let (peer, tag) = (group.rank(source)?, tag_number(tag));
@@ -338,12 +339,13 @@ impl Done {
         })
     }
 
-    /// Source and tag of the message that was asked for by those arguments.
+    /// Source and tag of the message that these arguments asked for.
     ///
     /// # Safety
     /// The function has these arguments, and stored the status.
     unsafe fn source(&self, from: (usize, usize), status: usize) -> (i32, i32) {
-        // SAFETY: the caller's. Where the message is from anybody there is a status.
+        // SAFETY: the caller guarantees the arguments. If the message has any source, there is a
+        // status.
         unsafe {
             let asked = (int(self.frame, from.0), int(self.frame, from.1));
             match is_any(self.family, asked.0, asked.1) {
@@ -355,9 +357,9 @@ impl Done {
     }
 
     /// # Safety
-    /// As above.
+    /// The function has these arguments, and stored the status.
     unsafe fn received(&self, from: (usize, usize), communicator: usize, status: usize) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the arguments and the status.
         let (source, tag) = unsafe { self.source(from, status) };
         if let Some(message) = self.arrived(source, tag, communicator) {
             self.message(CallRole::Receive, message);
@@ -365,9 +367,9 @@ impl Done {
     }
 
     /// # Safety
-    /// It is a call of `MPI_Probe`.
+    /// The call is one of `MPI_Probe`.
     unsafe fn probed(&self) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the kind of call.
         let (source, tag, communicator) = unsafe {
             let status = self.frame.argument(3);
             let (source, tag) = self.source((0, 1), status);
@@ -389,9 +391,9 @@ impl Done {
     }
 
     /// # Safety
-    /// It is a call of `MPI_Irecv`.
+    /// The call is one of `MPI_Irecv`.
     unsafe fn asked(&self) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the kind of call.
         unsafe {
             let (source, tag) = (int(self.frame, 3), int(self.frame, 4));
             let communicator = self.frame.argument(5);
@@ -410,13 +412,13 @@ impl Done {
     /// # Safety
     /// The function stored one there.
     unsafe fn open(&self, argument: usize, request: Request) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees a request there.
         let handle = unsafe { self.family.handle_at(self.frame.argument(argument), 0) };
         known().open(handle, request);
     }
 
-    /// The request that was at that place is complete; its status is the how many-th at that
-    /// address.
+    /// The request with index `at` among the arguments is complete. Its status is the `i`-th one at
+    /// `statuses`.
     ///
     /// # Safety
     /// The function stored the status.
@@ -431,7 +433,7 @@ impl Done {
             Request::Receive(message) => self.message(CallRole::AwaitReceive, message),
             Request::ReceiveAny { communicator } if statuses != self.family.no_status() => {
                 let status = statuses + i * self.family.status_size();
-                // SAFETY: the caller's.
+                // SAFETY: the caller guarantees the status.
                 let (source, tag) = unsafe { self.family.source_and_tag(status) };
                 if let Some(message) = self.arrived(source, tag, communicator) {
                     self.message(CallRole::AwaitReceive, message);

@@ -1,7 +1,7 @@
-//! The MPI library of the process: its functions, and what differs between the two families.
+//! The MPI library of the process: its functions, and the differences between the two families.
 //!
-//! Open MPI's handles are pointers, those of MPICH and its kin (Intel MPI, MVAPICH, Cray MPICH,
-//! which share an ABI) are numbers of 32 bits.
+//! Open MPI's handles are pointers. Those of MPICH and its relatives (Intel MPI, MVAPICH, Cray
+//! MPICH, which share an ABI) are 32-bit numbers.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -24,8 +24,8 @@ pub(super) fn look_up(name: &CStr) -> usize {
     }
 }
 
-/// The same where the library was loaded for the use of another one alone, as an extension of
-/// Python loads it.
+/// Like [`look_up`], for a library that was loaded only for the use of another one, as Python loads
+/// its extensions.
 #[cold]
 fn look_up_in_library(name: &CStr) -> usize {
     let inside = loaded_files::with(|objects| {
@@ -44,7 +44,8 @@ fn look_up_in_library(name: &CStr) -> usize {
     let Some(path) = path else {
         return 0;
     };
-    // SAFETY: the path ends in a 0, and the name is a C string. The file is loaded, and stays.
+    // SAFETY: the path is zero-terminated, and the name is a C string. The file is loaded, and
+    // stays loaded.
     unsafe {
         let library = dlopen(path.as_ptr().cast(), RTLD_LAZY | RTLD_NOLOAD);
         match library.is_null() {
@@ -54,20 +55,20 @@ fn look_up_in_library(name: &CStr) -> usize {
     }
 }
 
-/// The two families.
+/// The two families of MPI libraries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
     OpenMpi,
     Mpich,
 }
 
-/// 0 before it is looked for.
+/// 0 before the family was determined.
 static FAMILY: AtomicU8 = AtomicU8::new(0);
 /// Open MPI's communicator of all ranks.
 static WORLD: AtomicUsize = AtomicUsize::new(0);
 
 impl Family {
-    /// That of the process.
+    /// The family of the process's library.
     pub(super) fn of_process() -> Family {
         match FAMILY.load(Ordering::Acquire) {
             1 => Family::OpenMpi,
@@ -78,7 +79,7 @@ impl Family {
 
     #[cold]
     fn look() -> Family {
-        // The program may have a copy of the object, which the library uses then too.
+        // The program may have a copy of the object, which the library then uses too.
         // SAFETY: the name is a C string; `RTLD_DEFAULT` is null.
         let shared = unsafe { dlsym(core::ptr::null_mut(), c"ompi_mpi_comm_world".as_ptr()) };
         let world = match shared.is_null() {
@@ -129,14 +130,14 @@ impl Family {
     /// Source and tag in a status.
     ///
     /// # Safety
-    /// A status is there.
+    /// There is a status at this address.
     pub(super) unsafe fn source_and_tag(self, status: usize) -> (i32, i32) {
         let words = status as *const i32;
         let first = match self {
             Family::OpenMpi => 0,
             Family::Mpich => 2,
         };
-        // SAFETY: the caller's; both structures have these words.
+        // SAFETY: the caller guarantees the status; both structures have these words.
         unsafe {
             (
                 words.add(first).read_unaligned(),
@@ -145,7 +146,7 @@ impl Family {
         }
     }
 
-    /// A handle that came as an argument.
+    /// The handle in an argument.
     pub(super) fn handle(self, argument: usize) -> usize {
         match self {
             Family::OpenMpi => argument,
@@ -153,12 +154,12 @@ impl Family {
         }
     }
 
-    /// The `i`-th of the handles at that address.
+    /// The `i`-th handle at that address.
     ///
     /// # Safety
     /// At least `i + 1` handles are at `address`.
     pub(super) unsafe fn handle_at(self, address: usize, i: usize) -> usize {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the handles.
         unsafe {
             match self {
                 Family::OpenMpi => (address as *const usize).add(i).read_unaligned(),
@@ -173,8 +174,8 @@ type Number = unsafe extern "C" fn(usize, *mut c_int) -> c_int;
 type Translate = unsafe extern "C" fn(usize, c_int, *const c_int, usize, *mut c_int) -> c_int;
 type Free = unsafe extern "C" fn(*mut usize) -> c_int;
 
-/// The functions that tell of communicators, by their profiling names, so that nobody sees us call
-/// them.
+/// The functions that describe communicators, by their profiling names, so that no other tool sees
+/// our calls.
 struct Functions {
     is_inter: Number,
     group: OfHandle,
@@ -186,8 +187,8 @@ struct Functions {
 impl Functions {
     fn find() -> Option<Functions> {
         let address = |name| Some(look_up(name)).filter(|&found| found != 0);
-        // SAFETY: the types are those of the standard. Handles are passed as words: a number of 32
-        // bits is in the lower half of its register.
+        // SAFETY: the types are those of the standard. Handles are passed as words: a 32-bit number
+        // is in the lower half of its register.
         unsafe {
             Some(Functions {
                 is_inter: core::mem::transmute::<usize, Number>(address(c"PMPI_Comm_test_inter")?),
@@ -203,18 +204,18 @@ impl Functions {
 }
 
 /// For each rank of a communicator, its number in `MPI_COMM_WORLD`; `u32::MAX` if it has none
-/// there. `None` for a communicator between two groups, and where the library does not tell.
+/// there. `None` for a communicator between two groups, and if the library does not say.
 pub(super) fn ranks_of(communicator: usize) -> Option<Vec<u32>> {
-    /// No run has more ranks.
-    const MOST_RANKS: c_int = 1 << 24;
+    /// The largest number of ranks. No run has more.
+    const MAX_RANKS: c_int = 1 << 24;
     let functions = Functions::find()?;
     let family = Family::of_process();
     let mut between = 0;
     let mut size = 0;
-    // Numbers of 32 bits are stored in the lower half.
+    // 32-bit numbers are stored in the lower half.
     let (mut group, mut all) = (0usize, 0usize);
-    // SAFETY: the communicator is the program's, which uses it in the call that this belongs to;
-    // the results are stored in variables that have room for handles of both kinds.
+    // SAFETY: the communicator belongs to the program, which uses it in the current call; the
+    // results are stored in variables that have room for handles of both kinds.
     unsafe {
         if (functions.is_inter)(communicator, &raw mut between) != 0
             || between != 0
@@ -224,7 +225,7 @@ pub(super) fn ranks_of(communicator: usize) -> Option<Vec<u32>> {
         }
         let mut ranks = None;
         if (functions.size)(group, &raw mut size) == 0
-            && (1..=MOST_RANKS).contains(&size)
+            && (1..=MAX_RANKS).contains(&size)
             && (functions.group)(family.world(), &raw mut all) == 0
         {
             let own: Vec<c_int> = (0..size).collect();

@@ -1,37 +1,36 @@
-//! What is known of communicators, of requests that are open, and of how many messages and
-//! operations there were.
+//! The known communicators, the open requests, and the counts of messages and operations.
 //!
-//! Both ends of a message count it, by group of ranks, peer and tag, and MPI delivers messages of
-//! one sender, communicator and tag in order. So the n-th that one sends is the n-th that the other
-//! one receives. Communicators of the same ranks count together.
+//! Both ends of a message count it, by group of ranks, peer and tag, and MPI delivers messages with
+//! one sender, communicator and tag in order. So the n-th message that one rank sends is the n-th
+//! that the other one receives. Communicators of the same ranks count together.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::library;
 
-/// How many requests and how many counts are kept. Beyond that, calls are not logged.
-const MOST_KEPT: usize = 1 << 20;
+/// The largest number of requests, and of counts, that are kept. Beyond it, calls are not logged.
+const MAX_ENTRIES: usize = 1 << 20;
 
 /// A communicator's ranks.
 #[derive(Debug, Clone)]
 pub(super) struct Group {
     /// A number that is the same on all of its ranks.
     pub(super) id: u64,
-    /// In the numbers of all ranks.
+    /// Numbered among all ranks.
     ranks: Vec<u32>,
 }
 
 impl Group {
-    /// The number among all ranks of a rank of the communicator; `None` for none, as
-    /// `MPI_PROC_NULL`.
+    /// The number among all ranks of a rank of the communicator; `None` for a rank that does not
+    /// exist, such as `MPI_PROC_NULL`.
     pub(super) fn rank(&self, rank: i32) -> Option<u32> {
         let rank = self.ranks.get(usize::try_from(rank).ok()?).copied()?;
         (rank != u32::MAX).then_some(rank)
     }
 }
 
-/// Which of several counts.
+/// The kind of a count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Counted {
     /// Collective operations.
@@ -42,14 +41,14 @@ pub(super) enum Counted {
     Received,
 }
 
-/// A message that was begun and is waited for later.
+/// A message that was started and is waited for later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Request {
-    /// It is sent.
+    /// A message that is sent.
     Send(Message),
-    /// It is received.
+    /// A message that is received.
     Receive(Message),
-    /// One from whoever, or of any tag, is received through this communicator.
+    /// A message with any source or any tag, which is received on this communicator.
     ReceiveAny {
         /// The communicator.
         communicator: usize,
@@ -65,11 +64,11 @@ pub(super) struct Message {
     pub(super) peer: u32,
     /// Its tag.
     pub(super) tag: u64,
-    /// The how many-th it is.
+    /// Its ordinal among such messages.
     pub(super) turn: u64,
 }
 
-/// What is known.
+/// The known communicators, requests and counts.
 pub(super) struct Known {
     groups: BTreeMap<usize, Option<Group>>,
     turns: BTreeMap<(Counted, u64, u32, u64), u64>,
@@ -82,39 +81,39 @@ static KNOWN: Mutex<Known> = Mutex::new(Known {
     requests: BTreeMap::new(),
 });
 
-/// Takes what is known.
+/// Locks the known data.
 pub(super) fn known() -> MutexGuard<'static, Known> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The ranks of a communicator. Asks the library the first time.
+/// The ranks of a communicator. Queries the library the first time.
 pub(super) fn group(communicator: usize) -> Option<Group> {
     let asked = known().groups.get(&communicator).cloned();
     if let Some(group) = asked {
         return group;
     }
-    // Not while anything is locked here: the library may call back.
+    // No lock is held here, because the library may call back.
     let group = library::ranks_of(communicator).map(|ranks| Group {
         id: hash(&ranks),
         ranks,
     });
     let mut known = known();
-    if known.groups.len() < MOST_KEPT {
+    if known.groups.len() < MAX_ENTRIES {
         known.groups.insert(communicator, group.clone());
     }
     group
 }
 
 impl Known {
-    /// The communicator is freed: its handle may become another one's.
+    /// The communicator is freed, so its handle may be reused.
     pub(super) fn forget_communicator(&mut self, communicator: usize) {
         self.groups.remove(&communicator);
     }
 
-    /// The turn of one more; 0 where too many are counted.
+    /// Counts one more. Returns its ordinal, or 0 if too many are counted.
     pub(super) fn count(&mut self, what: Counted, group: u64, peer: u32, tag: u64) -> u64 {
         let key = (what, group, peer, tag);
-        if self.turns.len() >= MOST_KEPT && !self.turns.contains_key(&key) {
+        if self.turns.len() >= MAX_ENTRIES && !self.turns.contains_key(&key) {
             return 0;
         }
         let turn = self.turns.entry(key).or_default();
@@ -122,7 +121,7 @@ impl Known {
         *turn
     }
 
-    /// The turn that the next message received will have.
+    /// The ordinal that the next received message will have.
     pub(super) fn next_received(&self, group: u64, peer: u32, tag: u64) -> u64 {
         let key = (Counted::Received, group, peer, tag);
         self.turns.get(&key).map_or(1, |turn| turn + 1)
@@ -130,12 +129,12 @@ impl Known {
 
     /// Keeps an open request.
     pub(super) fn open(&mut self, handle: usize, request: Request) {
-        if self.requests.len() < MOST_KEPT {
+        if self.requests.len() < MAX_ENTRIES {
             self.requests.insert(handle, request);
         }
     }
 
-    /// What is known of an open request.
+    /// The data of an open request.
     pub(super) fn request(&self, handle: usize) -> Option<Request> {
         self.requests.get(&handle).copied()
     }

@@ -1,6 +1,6 @@
-//! The overhead budget ([`crate::overhead_budget`]) in libomp's tasks: which task is left out is
-//! asked when it begins, what it creates then carries the subtree's name in its word, and
-//! constructs that are more than tasks and waits interrupt it.
+//! The overhead budget ([`crate::overhead_budget`]) for libomp's tasks. The budget decides whether
+//! a task is skipped when the task begins. Tasks created in it carry the subtree's name in their
+//! words, and constructs other than tasks and waits interrupt the subtree.
 
 use core::ptr;
 use std::rc::Rc;
@@ -13,37 +13,37 @@ use super::task_word::{self, BRIEF, INLINE, NO_SUBTREE, ON_STACK};
 use crate::overhead_budget;
 use crate::unrecorded::Subtree;
 
-/// A thread's subtrees.
+/// A thread's skipped subtrees.
 pub(super) struct LeftOut {
-    /// What [`task_word::subtree`] is for tasks of the subtree that the thread is in.
+    /// The [`task_word::subtree`] of tasks in the subtree that the thread is in.
     inside: u64,
-    /// That subtree; null where what runs is recorded.
+    /// That subtree; null if the current task is recorded.
     subtree: *const Subtree,
-    /// Where the last task was created that was left out, and the site of that.
+    /// The return address of the call that created the last skipped task, and the site of that
+    /// call.
     last_call: usize,
     last_site: u32,
-    /// The site of the task around that is recorded with everything inside to stand for others; 0
-    /// for none.
+    /// The site of the task around that is recorded in full as a sample; 0 if there is none.
     whole: u32,
-    /// Parallel regions that this thread has opened.
+    /// The number of parallel regions that this thread has opened.
     regions: u32,
     over: Vec<Over>,
 }
 
-/// What the end of a task, or of a region, changes.
+/// The effect of the end of a task, or of a region.
 pub(super) struct Over {
     task: *mut Data,
-    /// If it is a region, how many are open with it.
+    /// For a region: the number of open regions, including it.
     region: u32,
-    /// The subtree that is set aside for it.
+    /// The subtree that was suspended for it.
     below: *const Subtree,
     asked: Option<BudgetTicket>,
 }
 
-/// A task that was asked for.
+/// A task that the budget decided about.
 struct BudgetTicket {
     begun: Begun,
-    /// Creates of its thread before it.
+    /// The number of tasks that its thread had created before.
     tasks: u64,
     is_drawn: bool,
     subtree: Option<Rc<Subtree>>,
@@ -65,7 +65,7 @@ impl LeftOut {
     /// The subtree that the thread is in.
     #[inline]
     pub(super) fn subtree(&self) -> Option<&Subtree> {
-        // SAFETY: the task that is left out has not ended, and owns it.
+        // SAFETY: the skipped task has not ended, and owns the subtree.
         unsafe { self.subtree.as_ref() }
     }
 
@@ -76,14 +76,14 @@ impl LeftOut {
             .map_or(NO_SUBTREE, |subtree| task_word::inside(subtree.name()));
     }
 
-    /// Whether the thread is in a subtree whose tasks have a place in a word.
+    /// Whether the thread is in a subtree whose tasks' names fit in a word.
     #[inline]
     pub(super) fn is_inside(&self) -> bool {
         self.inside != NO_SUBTREE
     }
 
-    /// [`LeftOut::create`] for a task that is created where the one before was, by one that was
-    /// created there too: what most recursions do.
+    /// [`LeftOut::create`] for a task that is created at the same place as the one before, by a
+    /// task that was created there too, as in most recursions.
     #[inline]
     pub(super) fn create_again(&self, encountering: u64, return_address: usize) -> Option<u64> {
         if return_address != self.last_call {
@@ -92,26 +92,26 @@ impl LeftOut {
         task_word::same_again(encountering, self.inside, self.last_site)
     }
 
-    /// A task was created there, with the site of that call and none of a loop around it.
+    /// A task was created there, with the site of that call and without a loop around it.
     #[inline]
     pub(super) fn created(&mut self, return_address: usize, site: u32) {
         (self.last_call, self.last_site) = (return_address, site);
     }
 
-    /// The word of a task of that level that is created in the subtree that the thread is in;
-    /// `None` if it is in none, or has no place in a word.
+    /// The word of a task with this level that is created in the thread's current subtree; `None`
+    /// if there is no current subtree, or if the data do not fit in a word.
     #[inline]
     pub(super) fn create(&self, site: u32, level: u32, at_once: bool) -> Option<u64> {
         if !self.is_inside() {
             return None;
         }
         let word = task_word::placed(self.inside, site, level);
-        // One that begins at once needs no site.
+        // A task that begins at once needs no site.
         word.or_else(|| task_word::placed(self.inside, 0, level).filter(|_| at_once))
     }
 
-    /// Whether a task with that word, which starts on this thread, is one of the subtree that the
-    /// thread is in: then it is nobody's business.
+    /// Whether a task with this word, which starts on this thread, belongs to the thread's current
+    /// subtree. Then nothing is recorded.
     #[inline]
     pub(super) fn is_own(&self, word: u64) -> bool {
         task_word::subtree(word) == self.inside
@@ -123,7 +123,7 @@ impl LeftOut {
     /// `task` is a task of the runtime that starts on this thread, and [`LeftOut::is_own`].
     #[inline]
     pub(super) unsafe fn enter(&self, task: *mut Data) {
-        // SAFETY: the caller's; a thread that is inside of a subtree has one.
+        // SAFETY: the caller guarantees the task; a thread inside of a subtree has one.
         unsafe {
             (*self.subtree).enter_with(|in_work| {
                 (*task).value |= if in_work { ON_STACK | INLINE } else { ON_STACK };
@@ -131,7 +131,7 @@ impl LeftOut {
         }
     }
 
-    /// A task with that word ends, which is one of a subtree ([`task_word::is_unrecorded`]).
+    /// A task with this word ends, which belongs to a subtree ([`task_word::is_unrecorded`]).
     #[inline]
     pub(super) fn end(&self, word: u64) {
         if let Some(subtree) = self.subtree().filter(|_| word & ON_STACK != 0) {
@@ -139,12 +139,12 @@ impl LeftOut {
         }
     }
 
-    /// True when the task that ends was one of a subtree.
+    /// Returns true if the task that ends belonged to a subtree.
     ///
     /// # Safety
     /// `task` is a task of the runtime that ends on this thread.
     pub(super) unsafe fn leave(&self, task: *mut Data) -> bool {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the task.
         let word = unsafe { (*task).value };
         let is_left_out = task_word::is_unrecorded(word);
         if is_left_out {
@@ -153,8 +153,8 @@ impl LeftOut {
         is_left_out
     }
 
-    /// A recorded task has begun on top of what the thread does, with the last record; `word` is
-    /// what it had before.
+    /// A recorded task has begun on top of the thread's other work, with the last record. `word` is
+    /// its word before that.
     #[inline]
     pub(super) fn begun(&mut self, h: LiveHandle, task: *mut Data, word: u64, may: bool) {
         let may =
@@ -210,8 +210,8 @@ impl LeftOut {
         Some(asked)
     }
 
-    /// The recorded task is about to end: its subtree, if it is left out, is over. To be given to
-    /// [`LeftOut::closed`] when the end is written.
+    /// The recorded task is about to end. If it was skipped, its subtree is over. The result is to
+    /// be passed to [`LeftOut::closed`] once the end is written.
     #[inline]
     pub(super) fn close(&mut self, task: *mut Data) -> Option<Over> {
         let over = self
@@ -235,8 +235,8 @@ impl LeftOut {
         self.set(over.below);
     }
 
-    /// Something that is more than tasks and waits happens in the current task: the tasks of the
-    /// site it is in are recorded from now on.
+    /// A construct other than tasks and waits occurs in the current task: the tasks of that task's
+    /// site are recorded from now on.
     pub(super) fn is_more(&self) {
         if self.whole != 0 {
             overhead_budget::refuse(self.whole);
@@ -246,7 +246,7 @@ impl LeftOut {
         }
     }
 
-    /// Runs what writes records of that kind.
+    /// Runs a function that writes records of such a construct.
     pub(super) fn paused(&mut self, write: impl FnOnce()) {
         self.is_more();
         let Some(subtree) = self.subtree() else {
@@ -275,7 +275,7 @@ impl LeftOut {
         }
     }
 
-    /// It is over.
+    /// The region is over.
     pub(super) fn close_region(&mut self) {
         let regions = self.regions;
         self.regions = regions.saturating_sub(1);

@@ -8,7 +8,7 @@ use super::ffi::{self, Data, Dependence};
 use super::task_word::{self, IMPLICIT, LEFT, ON_STACK};
 use super::thread_state;
 
-/// Up to this many dependences of a task are passed on without an allocation.
+/// The largest number of a task's dependences that are passed on without an allocation.
 const MAX_ON_STACK: usize = 16;
 
 /// `ompt_callback_dependences_t`.
@@ -59,8 +59,8 @@ pub(super) extern "C" fn dependences(task: *mut Data, list: *const Dependence, c
     }
 }
 
-/// The kind and address that the trace has for a `depend` clause. Those of `ordered` (doacross) are
-/// not between tasks.
+/// The kind and address in the trace for a `depend` clause. Those of `ordered` (doacross) are not
+/// between tasks.
 fn clause(told: &Dependence) -> Option<(u64, u64)> {
     let kind = match told.kind {
         ffi::dependence::IN => dependence::IN,

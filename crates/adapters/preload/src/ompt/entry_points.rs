@@ -1,11 +1,12 @@
-//! Interposes functions of the runtime that compiled programs call, for facts that no event tells:
+//! Interposes functions of the runtime that compiled programs call, for facts that no event
+//! provides:
 //!
 //! * the address that a `taskloop` is called from: its events have one inside the runtime
 //! * the function of a region: it names the region if the region's call was a tail call, which
 //!   returns into the runtime
 //! * that an `if` clause was false: in a team of one the runtime makes all tasks undeferred
 //!
-//! Each notes its fact and jumps to the next symbol with all arguments as they were.
+//! Each function notes its fact and jumps to the next symbol with unchanged arguments.
 
 use core::ffi::{CStr, c_void};
 use core::ptr;
@@ -39,7 +40,7 @@ fn forget() {
 
 /// Defines an exported function that calls `$note` with its return address and its third argument,
 /// and jumps to the address that `$note` returns. Some of the functions are variadic, so the
-/// register in which a caller counts vector arguments is kept too.
+/// register in which a caller counts vector arguments is preserved too.
 #[cfg(target_arch = "x86_64")]
 macro_rules! entry {
     ($name:ident, $note:ident) => {
@@ -152,8 +153,8 @@ impl EntryPoint {
     }
 }
 
-/// Ends the process: the program called a function that no library has. Without us the loader would
-/// have ended it.
+/// Ends the process, because the program called a function that no library has. Without us the
+/// loader would have ended it.
 fn missing(name: &CStr) -> ! {
     let text = [
         b"workspan: symbol lookup error: undefined symbol: ",

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use super::ffi::{SetCallback, event};
 use super::sync;
 
-/// All runtimes have the callback, and later ones will get it at their start.
+/// Whether all runtimes have the callback, and later ones get it at their start.
 static ASKED: AtomicBool = AtomicBool::new(false);
 static STATE: Mutex<State> = Mutex::new(State {
     are_wanted: false,
@@ -51,7 +51,7 @@ fn want_first() {
 }
 
 fn ask(set: SetCallback) {
-    // SAFETY: the runtime offers the function for all of its life; the callback is of this event's
+    // SAFETY: the runtime provides the function for its whole life; the callback has this event's
     // type.
     unsafe {
         set(

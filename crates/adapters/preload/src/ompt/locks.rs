@@ -1,10 +1,12 @@
-//! Critical sections, locks and `ordered`: the time that a thread waits for them is blocked.
+//! Critical sections, locks and `ordered`: the time for which a thread waits for them counts as
+//! blocked.
 
 use core::ffi::{c_int, c_uint};
 
 use super::thread_state;
 
-/// A shorter wait counts as none, because the lock was free or nearly so. A microsecond or less.
+/// The shortest wait that counts, in ticks: a microsecond or less. After a shorter wait, the lock
+/// was free or nearly so.
 const MIN_BLOCKED_TICKS: u64 = 2000;
 
 /// `ompt_callback_mutex_acquire_t`.

@@ -15,13 +15,13 @@ use super::worksharing::LoopShare;
 use crate::site_cache;
 
 /// An implicit task: one thread's part in a team. The runtime reports the end of a worker's
-/// implicit task only when the worker's next region begins, and does not name the region. So
-/// everything needed then is kept here.
+/// implicit task only when the worker's next region begins, and does not name the region. So all
+/// data needed then are kept here.
 pub(super) struct Member {
     team: u64,
     index: u64,
     phase: u64,
-    /// The task of this phase has begun and not ended.
+    /// Whether the task of this phase has begun and not ended.
     running: bool,
     pub(super) size: u32,
     /// The thread's share of the current loop.
@@ -41,7 +41,7 @@ impl Member {
         h.member(self.team, self.phase, self.index, since);
     }
 
-    /// Ends the task of this phase, and whatever a cancellation left open in it.
+    /// Ends the task of this phase, and everything that a cancellation left open in it.
     fn leave_phase(&mut self, h: LiveHandle) {
         if self.running {
             self.running = false;
@@ -185,7 +185,7 @@ fn end(thread: &mut ThreadState) {
         return;
     };
     if member.size == 1 {
-        // A team of one has no barrier at its end, so no event told whether a begin was pending.
+        // A team of one has no barrier at its end, so no event showed whether a begin was pending.
         thread.write_pending_begin();
     }
     thread.pending_begin = PendingBegin::None;

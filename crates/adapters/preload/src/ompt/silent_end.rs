@@ -1,15 +1,15 @@
 //! Parts of untied tasks that end without an event.
 //!
-//! libomp counts the parts of an untied task that are queued or run. A part that comes to its end
-//! queues the next one first and is counted off afterwards. If its thread loses the CPU in between,
-//! the last part may end before that, on another thread. That thread is then told nothing at all,
-//! and the *late* thread is told that the task completes.
+//! libomp counts the parts of an untied task that are queued or running. A part that comes to its
+//! end queues the next one first and is subtracted afterwards. If its thread loses the CPU in
+//! between, the last part may end before that, on another thread. That thread then gets no event at
+//! all, and the *late* thread gets the event that the task completes.
 //!
-//! Here the two meet under one lock. The late thread leaves the time ([`is_elsewhere`]), and the
-//! part's thread writes the end at its next event, at that time or now, whichever is earlier
-//! ([`write`]). If that event comes first and shows that something else runs, the part's thread
-//! writes that the task left ([`found`]), and the late thread resumes and ends it. The task's
-//! memory is valid as long as the late thread has not been here.
+//! Here the two threads synchronise with one lock. The late thread leaves the time
+//! ([`is_elsewhere`]), and the part's thread writes the end at its next event, at that time or now,
+//! whichever is earlier ([`write`]). If that event comes first and shows that another task runs,
+//! the part's thread writes that the task left ([`found`]), and the late thread resumes and ends
+//! it. The task's memory is valid until the late thread has been here.
 
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::Mutex;
@@ -39,7 +39,7 @@ pub(super) fn is_any() -> bool {
 }
 
 /// Whether the last part of a task that completes on this thread ran on another thread, which has
-/// the end to write.
+/// to write the end.
 ///
 /// # Safety
 /// `task` is a task of the runtime that completes in this callback.
@@ -100,8 +100,8 @@ pub(super) fn write(thread: &mut ThreadState) {
     }
 }
 
-/// The runtime says that `running` runs here, and the innermost task should be a part. If `running`
-/// is below that part, the part has ended.
+/// The runtime reports that `running` runs here, and the innermost task should be a part. If
+/// `running` is below that part, the part has ended.
 #[cold]
 pub(super) fn found(thread: &mut ThreadState, running: *mut Data) {
     // SAFETY: null, or a task that is valid during the callback.
@@ -129,7 +129,7 @@ pub(super) fn found(thread: &mut ThreadState, running: *mut Data) {
     thread.current = running;
 }
 
-/// The memory of the task may be gone.
+/// Writes the end; the memory of the task may be gone.
 fn write_end(thread: &mut ThreadState, task: *mut Data, end: SilentEnd) {
     let h = thread.h;
     if let PendingBegin::Task { since, word } = thread.pending_begin {

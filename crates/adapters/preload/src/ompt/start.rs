@@ -10,10 +10,10 @@ use workspan_recorder::TABLE;
 use super::ffi::{self, Data, Lookup, SetCallback, StartToolResult, event};
 use super::{dependences, group_waits, locks, region, sync, tasks, thread_state, worksharing};
 
-/// What the runtime gets. It writes `tool_data` itself.
+/// The structure that the runtime gets. The runtime writes `tool_data` itself.
 struct Result(UnsafeCell<StartToolResult>);
 
-// SAFETY: after the start only the runtime touches it.
+// SAFETY: after the start only the runtime accesses it.
 unsafe impl Sync for Result {}
 
 static RESULT: Result = Result(UnsafeCell::new(StartToolResult {
@@ -43,7 +43,7 @@ extern "C" fn ompt_start_tool(
     let version = if runtime_version.is_null() {
         "unknown".into()
     } else {
-        // SAFETY: the runtime gives its version as a C string.
+        // SAFETY: the runtime passes its version as a C string.
         unsafe { CStr::from_ptr(runtime_version) }.to_string_lossy()
     };
     let vendor = if version.starts_with("Intel") {
@@ -103,8 +103,8 @@ fn note(key: &str, value: &str) {
 /// Sets the callbacks. Returns 1 to keep the tool.
 extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_int {
     note_code(lookup as usize);
-    // SAFETY: the runtime's own function, called with a C string; the result has the type that the
-    // name stands for.
+    // SAFETY: the runtime's own function, called with a C string; the result has the type that
+    // belongs to the name.
     let set = unsafe {
         let found = lookup(c"ompt_set_callback".as_ptr());
         if found.is_null() {
@@ -147,13 +147,13 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_
         }
     }
     if never.contains(&event::DISPATCH) {
-        worksharing::CHUNKS_TOLD.store(false, Ordering::Relaxed);
+        worksharing::REPORTS_CHUNKS.store(false, Ordering::Relaxed);
         note(
             "warning",
             "This version of LLVM OpenMP does not tell of loop chunks: a thread's share of a loop shows as one",
         );
     }
-    // Without releases nobody is known to have held a lock, and nothing else is missing.
+    // Without release events the holder of a lock is not known, but nothing else is missing.
     never.retain(|&number| !matches!(number, event::DISPATCH | event::MUTEX_RELEASED));
     group_waits::tell(set);
     if !never.is_empty() {
@@ -167,6 +167,6 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_
     1
 }
 
-/// Does nothing. It is not called if the program ends inside a parallel region, so nothing may rely
-/// on it.
+/// Does nothing. It is not called if the program ends inside a parallel region, so no code may
+/// depend on it.
 extern "C" fn finalize(_tool: *mut Data) {}

@@ -48,14 +48,14 @@ pub(super) extern "C" fn sync_region(
     recorded(kind, begins, task, return_address);
 }
 
-/// Everything but a skipped `taskwait`.
+/// Handles everything except a skipped `taskwait`.
 #[inline(never)]
 fn recorded(kind: c_int, begins: bool, task: *mut Data, return_address: usize) {
     let Some(thread) = thread_state::current() else {
         return;
     };
     if kind != sync::TASKGROUP {
-        // For task groups libomp names a copy of its data of the task.
+        // For task groups, libomp passes a copy of its data of the task.
         thread.runs(task);
     }
     match kind {
@@ -69,7 +69,8 @@ fn recorded(kind: c_int, begins: bool, task: *mut Data, return_address: usize) {
     }
 }
 
-/// `ompt_callback_sync_region_t` for the wait inside of a region: a task group's body ends there.
+/// `ompt_callback_sync_region_t` for the wait inside of a region: the body of a task group ends
+/// there.
 pub(super) extern "C" fn sync_region_wait(
     kind: c_int,
     which: c_int,

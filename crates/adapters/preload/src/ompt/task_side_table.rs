@@ -1,5 +1,5 @@
-//! Facts about a few tasks that do not fit into their words. They are keyed by the word's address,
-//! because another thread may ask for them.
+//! Facts about a few tasks that do not fit into their words. The key is the word's address, because
+//! another thread may look them up.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use super::ffi::Data;
 use super::sync::Group;
 
-/// A kind of fact. While there is none, a lookup costs one load.
+/// One kind of fact. While there is none, a lookup costs one load.
 pub(super) struct SideTable<T> {
     count: AtomicUsize,
     list: Mutex<Vec<(usize, T)>>,
@@ -35,13 +35,13 @@ impl<T> SideTable<T> {
         }
     }
 
-    /// Whether there is none at all.
+    /// Whether there are no facts at all.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// Removes and returns the fact that was put last for this task.
+    /// Removes and returns the fact that was stored last for this task.
     #[inline]
     pub(super) fn take(&self, task: *mut Data) -> Option<T> {
         if self.is_empty() {

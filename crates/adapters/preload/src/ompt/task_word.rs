@@ -1,4 +1,4 @@
-//! The word that the runtime keeps for us with each task: who the task is, and where it is.
+//! The word that the runtime keeps for us with each task: the identity and the state of the task.
 //!
 //! * 0: the initial task of a thread, or a task from before the recording
 //! * [`IMPLICIT`]: the address of its [`super::region::Member`]
@@ -15,7 +15,7 @@
 
 use workspan_recorder::front::id;
 
-/// An implicit task; the bits below are an address.
+/// An implicit task; the other bits are an address.
 pub(super) const IMPLICIT: u64 = 1 << 63;
 /// Begun, and on some thread's stack.
 pub(super) const ON_STACK: u64 = 1 << 62;
@@ -28,12 +28,12 @@ pub(super) const BEGINNING: u64 = LEFT | ON_STACK;
 pub(super) const FINAL: u64 = 1 << 60;
 /// Its creator waits for it.
 pub(super) const INLINE: u64 = 1 << 59;
-/// It may go on on another thread.
+/// It may resume on another thread.
 pub(super) const UNTIED: u64 = 1 << 58;
 /// The flags that a task keeps for life.
 pub(super) const LASTING: u64 = FINAL | INLINE | UNTIED;
 
-/// A small number, with a site and a level.
+/// It has a small number, with a site and a level.
 pub(super) const BRIEF: u64 = 1 << 57;
 /// Created in a skipped subtree; only with [`BRIEF`].
 pub(super) const UNRECORDED: u64 = 1 << 56;
@@ -45,7 +45,7 @@ const SITE_BITS: u32 = 8;
 const LEVEL_BITS: u32 = 6;
 const NUMBER_BITS: u32 = BRIEF_COUNT_BITS + BRIEF_THREAD_BITS;
 const LEVEL_AT: u32 = NUMBER_BITS + SITE_BITS;
-/// Where the level of a task on a stack is: above the site.
+/// The bit position of the level of a task on a stack: above the site.
 const LEVEL_ON_STACK: u32 = 32;
 
 const fn low(bits: u32) -> u64 {
@@ -59,12 +59,12 @@ pub(super) const MAX_LEVEL: u32 = low(LEVEL_BITS) as u32;
 /// skipped. Each subtree takes a number or two more for pauses, and these then still fit.
 const MAX_SUBTREE_COUNT: u64 = 1 << 31;
 
-/// Whether a subtree of that thread, with this count, has a name that fits.
+/// Whether the name of a subtree of that thread, with this count, fits.
 pub(super) fn has_room(thread: u32, count: u64) -> bool {
     u64::from(thread) + 1 < 1 << BRIEF_THREAD_BITS && count < MAX_SUBTREE_COUNT
 }
 
-/// A brief word; `None` if something does not fit.
+/// A brief word; `None` if a value does not fit.
 #[inline]
 pub(super) fn brief(number: u64, site: u32, level: u32) -> Option<u64> {
     let (thread, count) = (number >> id::COUNT_BITS, number & low(id::COUNT_BITS));
@@ -122,7 +122,7 @@ pub(super) fn site(word: u64) -> u32 {
     }
 }
 
-/// How many tasks lie between the implicit task and this one, which has begun or has a brief word.
+/// The number of tasks between the implicit task and this one, which has begun or has a brief word.
 #[inline]
 pub(super) fn level(word: u64) -> u32 {
     let at = match word & (IMPLICIT | BRIEF | BEGINNING) {
@@ -133,14 +133,14 @@ pub(super) fn level(word: u64) -> u32 {
     (word >> at & low(LEVEL_BITS)) as u32
 }
 
-/// The word of a task of that level which has begun.
+/// The word of a task with this level that has begun.
 #[inline]
 pub(super) fn on_stack(lasting: u64, level: u32) -> u64 {
     lasting & LASTING | ON_STACK | u64::from(level) << LEVEL_ON_STACK
 }
 
-/// Where the thread of a part of an untied task is: above the level. The lowest bits of its number
-/// are enough, because the part is looked for by its address as well.
+/// The bit position of the thread of a part of an untied task: above the level. The lowest bits of
+/// its number are enough, because the part is also identified by its address.
 const THREAD_ON_STACK: u32 = LEVEL_ON_STACK + LEVEL_BITS;
 const THREAD_BITS: u32 = 57 - THREAD_ON_STACK;
 const THREAD: u64 = low(THREAD_BITS) << THREAD_ON_STACK;
@@ -151,8 +151,8 @@ pub(super) fn part_on_stack(lasting: u64, level: u32, thread: u32) -> u64 {
     on_stack(lasting, level) | u64::from(thread) << THREAD_ON_STACK & THREAD
 }
 
-/// What a part of an untied task that runs is known by, besides its task's address: the thread, or
-/// the task's number if the begin is not recorded yet.
+/// The identity of a running part of an untied task, in addition to its task's address: the thread,
+/// or the task's number if the begin is not recorded yet.
 #[inline]
 pub(super) fn part(word: u64) -> u64 {
     match word & BEGINNING {
@@ -167,7 +167,7 @@ pub(super) fn in_taskloop(word: u64, site: u32) -> u64 {
     on_stack(word, level(word)) | word & THREAD | u64::from(site)
 }
 
-/// Bits of the count in a packed number. Above them are 21 bits for the thread + 1.
+/// The number of bits of the count in a packed number. Above them are 21 bits for the thread + 1.
 const COUNT_BITS: u32 = 36;
 const COUNT: u64 = (1 << COUNT_BITS) - 1;
 

@@ -1,4 +1,4 @@
-//! Explicit tasks: how they are created, and what the scheduler does with them.
+//! Explicit tasks: their creation, and the scheduler's events.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,8 +20,8 @@ use crate::unrecorded;
 /// A plain task has only `EXPLICIT` of these flags.
 const PLAIN: Flags = flag::EXPLICIT | flag::TARGET | flag::TASKWAIT | flag::UNTIED;
 
-/// `ompt_callback_task_create_t`. Most skipped tasks go no further than this function, and the
-/// first lines of other callbacks. These make only tail calls, so they need no stack.
+/// `ompt_callback_task_create_t`. Most skipped tasks run only this function, and the first lines of
+/// other callbacks. These make only tail calls, so they need no stack.
 pub(super) extern "C" fn task_create(
     encountering: *mut Data,
     frame: *const c_void,
@@ -144,7 +144,7 @@ fn create(
         Some(site) => site,
         None => thread.site(return_address, primitive::TASK),
     };
-    // In a team of one the runtime makes all tasks undeferred. What the program says counts.
+    // In a team of one the runtime makes all tasks undeferred. The program's own clause counts.
     let has_false_if = core::mem::take(&mut thread.has_false_if);
     let undeferred = flags & flag::UNDEFERRED != 0;
     let level = task_word::level(encountering) + 1;
@@ -203,8 +203,8 @@ pub(super) extern "C" fn task_schedule(prior: *mut Data, how: c_int, next: *mut 
             }
             _ => {}
         }
-        // SAFETY: the runtime's tasks are valid during the call; the words of tasks that run here
-        // are this thread's to write.
+        // SAFETY: the runtime's tasks are valid during the call; this thread may write the words of
+        // tasks that run here.
         unsafe {
             match how {
                 status::SWITCH | status::YIELD
@@ -224,7 +224,7 @@ pub(super) extern "C" fn task_schedule(prior: *mut Data, how: c_int, next: *mut 
     schedule(prior, how, next);
 }
 
-/// [`task_schedule`] for tasks that are recorded, and for other events than plain starts and ends.
+/// [`task_schedule`] for recorded tasks, and for events other than plain starts and ends.
 #[inline(never)]
 fn schedule(prior: *mut Data, how: c_int, next: *mut Data) {
     let Some(thread) = thread_state::current() else {
@@ -289,18 +289,18 @@ fn schedule(prior: *mut Data, how: c_int, next: *mut Data) {
     }
 }
 
-/// How often a thread looks at a task's word that another thread is about to write, before it
-/// sleeps between two looks.
+/// How often a thread reads a task's word that another thread is about to write, before it sleeps
+/// between two reads.
 const MAX_LOOKS: u32 = 1000;
-/// How long it goes on looking. On a busy machine the other thread may not get a CPU for long.
+/// How long it keeps reading. On a busy machine the other thread may not get a CPU for a long time.
 const MAX_WAIT: Duration = Duration::from_secs(2);
-/// A thread has looked that long without success. The event seems not to come, so nobody waits for
-/// one again.
+/// Whether a thread has waited that long without success. The event does not seem to come, so
+/// threads no longer wait for one.
 static HAS_TIMED_OUT: AtomicBool = AtomicBool::new(false);
 
 /// Waits until a part of an untied task has left its thread. The part before queues the next one,
 /// and its thread may not have recorded yet that the task left: the word then says that it runs
-/// there. That takes the other thread a few instructions, and it waits for nobody.
+/// there. That takes the other thread only a few instructions, and it waits for no other thread.
 ///
 /// # Safety
 /// `next` is a task of the runtime that is about to run on this thread.
@@ -317,7 +317,7 @@ unsafe fn await_part(thread: &ThreadState, next: *mut Data) {
 }
 
 /// # Safety
-/// As for [`await_part`].
+/// The same as for [`await_part`].
 #[cold]
 unsafe fn look_until_left(next: *mut Data) {
     // SAFETY: the word is aligned, and valid during the callback; the other thread stores it
@@ -348,7 +348,7 @@ unsafe fn look_until_left(next: *mut Data) {
 /// Both are tasks of the runtime that are valid during the callback.
 #[inline]
 unsafe fn goes_back(thread: &ThreadState, prior: *mut Data, next: *mut Data) -> bool {
-    // SAFETY: the task is valid, and its word is this thread's to read.
+    // SAFETY: the task is valid, and this thread may read its word.
     let word = unsafe { (*next).value };
     if word & (UNTIED | IMPLICIT) == UNTIED {
         return thread.untied.contains(&next);
@@ -362,7 +362,7 @@ unsafe fn goes_back(thread: &ThreadState, prior: *mut Data, next: *mut Data) -> 
 #[inline]
 unsafe fn begin(thread: &mut ThreadState, task: *mut Data) {
     thread.write_pending_begin();
-    // SAFETY: the word of a task that starts here is this thread's to write.
+    // SAFETY: this thread may write the word of a task that starts here.
     unsafe {
         let word = (*task).value;
         if word & (LEFT | UNTIED) != 0 {
@@ -392,11 +392,11 @@ unsafe fn begin_time(thread: &mut ThreadState) -> u64 {
 }
 
 /// # Safety
-/// As for [`begin`].
+/// The same as for [`begin`].
 #[cold]
 unsafe fn begin_part(thread: &mut ThreadState, task: *mut Data) {
     thread.untied.push(task);
-    // SAFETY: the word of a task that starts here is this thread's to write.
+    // SAFETY: this thread may write the word of a task that starts here.
     unsafe {
         let word = (*task).value;
         if word & BEGINNING != LEFT {
@@ -432,7 +432,7 @@ pub(super) unsafe fn leave(thread: &mut ThreadState, task: *mut Data) {
         return;
     }
     thread.write_pending_begin();
-    // SAFETY: the task's word is this thread's to write until it stores `LEFT`.
+    // SAFETY: this thread may write the task's word until it stores `LEFT`.
     unsafe {
         let word = (*task).value;
         if word & ON_STACK == 0 || word & UNTIED == 0 {
@@ -442,14 +442,14 @@ pub(super) unsafe fn leave(thread: &mut ThreadState, task: *mut Data) {
             GROUPS.put(task, group);
         }
         let stop = thread.h.leave(0);
-        // Whoever begins the next part may wait for this store.
+        // The thread that begins the next part may wait for this store.
         let left = word & LASTING | LEFT | task_word::pack(stop);
         AtomicU64::from_ptr(&raw mut (*task).value).store(left, Ordering::Release);
         close(thread, task);
     }
 }
 
-/// An untied task, or a part of it, is gone from this thread. The thread goes on with what was
+/// An untied task, or a part of it, has left this thread. The thread goes on with the task that was
 /// suspended for it.
 pub(super) unsafe fn close(thread: &mut ThreadState, task: *mut Data) {
     if let Some(over) = thread.left_out.close(task) {
@@ -462,8 +462,8 @@ pub(super) unsafe fn close(thread: &mut ThreadState, task: *mut Data) {
 #[inline]
 unsafe fn end(thread: &mut ThreadState, task: *mut Data) {
     thread.write_pending_begin();
-    // SAFETY: the word of a task that ends here is this thread's, unless its last part ran on
-    // another thread, which is asked first.
+    // SAFETY: this thread may write the word of a task that ends here, unless its last part ran on
+    // another thread, which is checked first.
     unsafe {
         if silent_end::is_elsewhere(thread, task) {
             return;
@@ -514,13 +514,13 @@ unsafe fn detach(thread: &mut ThreadState, task: *mut Data) {
     }
     thread.write_pending_begin();
     let signal = (TABLE.signal_new)();
-    // SAFETY: the word of a task that ran here is this thread's to read.
+    // SAFETY: this thread may read the word of a task that ran here.
     unsafe {
         let over = thread.left_out.close(task);
         thread.h.wait_signal(0, signal);
         let stop = thread.h.leave(0);
         if (*task).value & INLINE != 0 {
-            // The runtime goes on without it.
+            // The runtime continues without it.
             thread.h.resume();
         }
         DETACHED.put(task, (signal, stop));

@@ -19,7 +19,7 @@ use crate::site_cache;
 
 const CACHED_SITES: usize = 64;
 
-/// A begin that is written when a later event shows that it was one.
+/// A begin that is written only when a later event confirms it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PendingBegin {
     /// Nothing is pending.
@@ -31,16 +31,16 @@ pub(super) enum PendingBegin {
     Task { since: u64, word: u64 },
 }
 
-/// A thread, as its callbacks know it.
+/// The state of a thread in its callbacks.
 pub(super) struct ThreadState {
     pub(super) h: LiveHandle,
     pub(super) pending_begin: PendingBegin,
-    /// The next task is undeferred because the program's `if` clause is false.
+    /// Whether the next task is undeferred because the program's `if` clause is false.
     pub(super) has_false_if: bool,
-    /// The task just created begins here and now.
+    /// Whether the task just created begins immediately.
     pub(super) at_once: bool,
     is_worker: bool,
-    /// Number of threads in the innermost team; 1 outside of all.
+    /// The number of threads in the innermost team; 1 outside of all teams.
     pub(super) team_size: u32,
     /// The task that runs on this thread, according to the runtime.
     pub(super) current: *mut Data,
@@ -50,15 +50,15 @@ pub(super) struct ThreadState {
     pub(super) taskloop_call: usize,
     /// The function of the parallel region that this thread is about to open.
     pub(super) region_function: usize,
-    /// When it began to wait for a lock.
+    /// The time at which it began to wait for a lock.
     pub(super) lock_wait: u64,
-    /// Where the call for that lock returns to.
+    /// The return address of the call for that lock.
     #[cfg_attr(
         not(target_arch = "x86_64"),
         allow(dead_code, reason = "waits are logged there")
     )]
     pub(super) lock_site: usize,
-    /// Where the record after that of the last `taskwait` goes.
+    /// The address of the record after that of the last `taskwait`.
     pub(super) after_wait: *mut u8,
     /// Site of a `taskwait` with dependences, between its two events.
     pub(super) dependence_wait: u32,
@@ -73,8 +73,8 @@ pub(super) struct ThreadState {
     sites: [(u64, u32); CACHED_SITES],
 }
 
-/// The site of a call by its return address. A call that returns into the runtime was a tail call:
-/// its place is unknown, because the compiler let it return for its function too.
+/// The site of a call by its return address. A call that returns into the runtime was a tail call.
+/// Its position is unknown, because the compiler let it return for its function too.
 #[cold]
 fn site_of(return_address: usize, primitive: u8) -> u32 {
     const TAIL_CALL: &str = "? (tail call)";
@@ -84,14 +84,14 @@ fn site_of(return_address: usize, primitive: u8) -> u32 {
     site_cache::at(return_address, primitive, true)
 }
 
-/// Where the state caches the site of such a call, and the key.
+/// The index at which the state caches the site of such a call, and the key.
 #[inline]
 fn place_of(return_address: usize, primitive: u8) -> (usize, u64) {
     let key = ((return_address as u64) << 8 | u64::from(primitive)) ^ era();
     ((return_address ^ return_address >> 6) % CACHED_SITES, key)
 }
 
-// Where a thread's state is found.
+// The thread's state.
 workspan_recorder::thread_word!(Slot: ThreadState, "workspan_ompt_lane");
 
 /// The calling thread's state, made on first use; `None` if this process is not recorded. The
@@ -115,7 +115,7 @@ pub(super) fn existing() -> Option<&'static mut ThreadState> {
 
 #[cold]
 fn make() -> Option<&'static mut ThreadState> {
-    // SAFETY: the state is used in this thread's callbacks alone, and freed before the thread ends.
+    // SAFETY: the state is used only in this thread's callbacks, and freed before the thread ends.
     let h = unsafe { LiveHandle::current() }?;
     let thread = Box::into_raw(Box::new(ThreadState {
         h,
@@ -143,16 +143,16 @@ fn make() -> Option<&'static mut ThreadState> {
     unsafe { thread.as_mut() }
 }
 
-/// `ompt_callback_thread_end_t`: the runtime is done with this thread, and another thread may soon
-/// get its handle.
+/// `ompt_callback_thread_end_t`: the runtime has finished with this thread, and another thread may
+/// soon get its handle.
 pub(super) extern "C" fn thread_end(_data: *mut Data) {
     let Some(thread) = existing() else {
         return;
     };
     let thread = ptr::from_mut(thread);
     Slot::set(ptr::null_mut());
-    // SAFETY: the state came from a box and only this thread has it; no implicit task of it runs
-    // any more.
+    // SAFETY: the state came from a box and only this thread has it; none of its implicit tasks
+    // runs any more.
     unsafe {
         let mut thread = Box::from_raw(thread);
         thread.free_members();
@@ -160,7 +160,7 @@ pub(super) extern "C" fn thread_end(_data: *mut Data) {
 }
 
 impl ThreadState {
-    /// Makes the thread a worker, as every thread is that runs tasks or belongs to a team.
+    /// Makes the thread a worker, like every thread that runs tasks or belongs to a team.
     #[inline]
     pub(super) fn work_here(&mut self) {
         if !self.is_worker {
@@ -181,8 +181,8 @@ impl ThreadState {
             .become_worker(pool, WORKERS.fetch_add(1, Ordering::Relaxed));
     }
 
-    /// The runtime says that `task` runs here. If the innermost task was a part of an untied one,
-    /// that part has ended without an event ([`silent_end`]).
+    /// The runtime reports that `task` runs here. If the innermost task was a part of an untied
+    /// one, that part has ended without an event ([`silent_end`]).
     #[inline]
     pub(super) fn runs(&mut self, task: *mut Data) {
         if self.current.is_null() {
@@ -195,7 +195,7 @@ impl ThreadState {
         }
     }
 
-    /// Writes the pending begin: an event shows that it was one.
+    /// Writes the pending begin, which an event has confirmed.
     #[inline]
     pub(super) fn write_pending_begin(&mut self) {
         if self.pending_begin != PendingBegin::None {
@@ -214,8 +214,8 @@ impl ThreadState {
                     member.enter_phase(self.h, since);
                 }
             },
-            // SAFETY: the runtime says that this task runs here, so its word is this thread's to
-            // write.
+            // SAFETY: the runtime reports that this task runs here, so this thread may write its
+            // word.
             PendingBegin::Task { since, word } => unsafe {
                 (*self.current).value = part_on_stack(word, level(word), self.h.thread());
                 self.h.task_begin_at(unpack(word), since);
@@ -223,7 +223,7 @@ impl ThreadState {
         }
     }
 
-    /// A task, or a part of it, is gone from this thread's stack.
+    /// A task, or a part of it, has left this thread's stack.
     #[inline]
     pub(super) fn forget(&mut self, task: *mut Data) {
         if !self.untied.is_empty() {
@@ -238,7 +238,7 @@ impl ThreadState {
             .unwrap_or_else(|| self.look_up_site(return_address, primitive))
     }
 
-    /// The cached site of a call, if it is the last one that had this place in the cache.
+    /// The cached site of a call, if it was the last one at this place of the cache.
     #[inline]
     pub(super) fn cached_site(&self, return_address: usize, primitive: u8) -> Option<u32> {
         let (place, key) = place_of(return_address, primitive);
@@ -255,7 +255,7 @@ impl ThreadState {
     }
 
     /// # Safety
-    /// The runtime names no implicit task of this thread again.
+    /// The runtime will not name an implicit task of this thread again.
     unsafe fn free_members(&mut self) {
         // SAFETY: all members came from boxes, and each is either open or spare.
         unsafe {

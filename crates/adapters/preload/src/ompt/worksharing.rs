@@ -11,16 +11,16 @@ use super::task_word::{self, IMPLICIT, ON_STACK};
 use super::thread_state::{self, ThreadState};
 
 /// Whether the runtime reports chunks (before LLVM 15 it does not).
-pub(super) static CHUNKS_TOLD: AtomicBool = AtomicBool::new(true);
+pub(super) static REPORTS_CHUNKS: AtomicBool = AtomicBool::new(true);
 
-/// One thread's share of a loop: chunks are inline tasks of the loop's site, in one group scope. To
+/// One thread's share of a loop: chunks are inline tasks of the loop's site, in one group scope. In
 /// OpenMP, tasks that a chunk creates are children of the implicit task; the trace's reader makes
 /// them so.
 pub(super) struct LoopShare {
     site: u32,
     scope: u64,
     chunk: bool,
-    /// The open chunk began before the event that reports it, if there is one.
+    /// Whether the open chunk began before the event that reports it.
     ahead: bool,
 }
 
@@ -106,14 +106,14 @@ fn share(thread: &mut ThreadState, begins: bool, kind: c_int, count: u64, return
     }
     if begins {
         member.shared.site = site;
-        // The runtime reports no chunk of a static loop, or of sections, to a team of one: it has
-        // the whole. LLVM 15 calls every loop `LOOP`; of one that is not static it makes one chunk
-        // for a team of one, which is then reported and known to be open.
+        // The runtime reports no chunks of a static loop, or of sections, to a team of one, which
+        // gets the whole loop. LLVM 15 reports every loop as `LOOP`. If such a loop is not static,
+        // it makes one chunk for a team of one, which is then reported and known to be open.
         let untold = match kind {
             work::SECTIONS | work::LOOP | work::LOOP_STATIC => member.size == 1,
             _ => false,
         };
-        if count > 0 && (untold || !CHUNKS_TOLD.load(Ordering::Relaxed)) {
+        if count > 0 && (untold || !REPORTS_CHUNKS.load(Ordering::Relaxed)) {
             member.shared.next_chunk(thread.h);
             member.shared.ahead = true;
         }
@@ -154,13 +154,13 @@ pub(super) extern "C" fn dispatched(
 /// `taskloop`.
 static INSIDE: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 
-/// A `taskloop` begins to create its tasks. Its site is kept with the task that encountered it,
-/// because other threads create tasks in its name.
+/// A `taskloop` begins to create its tasks. Its site is stored with the task that encountered it,
+/// because other threads create tasks on its behalf.
 fn enter_taskloop(thread: &mut ThreadState, task: *mut Data, return_address: usize) {
     let call = core::mem::take(&mut thread.taskloop_call);
     thread.left_out.is_more();
     if call == 0 {
-        // The call did not come through our entry point, so the event's address is all there is.
+        // The call did not come through our entry point, so only the event's address is known.
         return;
     }
     if INSIDE
@@ -177,7 +177,7 @@ fn enter_taskloop(thread: &mut ThreadState, task: *mut Data, return_address: usi
     }
     thread.write_pending_begin();
     let site = thread.site(call, primitive::TASKLOOP);
-    // SAFETY: the word of a task that runs here is this thread's to write; a member lives until its
+    // SAFETY: this thread may write the word of a task that runs here; a member lives until its
     // task ends.
     unsafe {
         let Some(task) = task.as_mut() else { return };

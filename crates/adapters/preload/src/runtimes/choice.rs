@@ -2,7 +2,7 @@
 //!
 //! In this order: a copy that was loaded at the program's start, because those are first in the
 //! global scope; a copy among the dependencies of the caller's file; a copy that was made global
-//! later; the one copy that every file which depends on the caller's file has.
+//! later; the one copy that all files depending on the caller's file have.
 
 use core::sync::atomic::Ordering;
 
@@ -90,7 +90,7 @@ impl Family {
         if self.has_warned.swap(true, Ordering::Relaxed) {
             return;
         }
-        // A buffer on the stack: nothing may be allocated under the loader's lock.
+        // A buffer on the stack: allocation is not allowed under the loader's lock.
         let mut path = [0u8; 256];
         let length = loaded_files::with(|objects| {
             let Some(at) = objects.at(code) else { return 0 };
@@ -115,7 +115,7 @@ impl Family {
     }
 }
 
-/// Code of the function that made the call which returns to this address.
+/// The code of the function that made the call which returns to this address.
 #[cfg(target_arch = "x86_64")]
 fn calling_function(address: usize) -> usize {
     crate::call_instruction::calling_function(address)

@@ -9,9 +9,9 @@ use crate::libc_symbol;
 use crate::loaded_files::{self, Objects};
 
 impl Family {
-    /// Notices files that were loaded or unloaded since the last look. `may_wait`: the calling
-    /// thread may take the loader's long lock, because it is about to begin something that other
-    /// threads wait for.
+    /// Detects files that were loaded or unloaded since the last check. With `may_wait`, the
+    /// calling thread may take the loader's long lock, because it is about to begin something that
+    /// other threads wait for.
     pub(super) fn refresh(&self, may_wait: bool) {
         if has_changed(self) {
             self.look_again();
@@ -26,8 +26,8 @@ impl Family {
         }
     }
 
-    /// Makes the file that holds the address a known caller of the only runtime. For code outside
-    /// any file that is its page.
+    /// Makes the file that contains the address a known caller of the only runtime. For code
+    /// outside of any file, that is its page.
     pub(super) fn add_caller(&self, address: usize) -> &'static Caller {
         const PAGE: usize = 4096;
         let fresh: &'static Caller = Box::leak(Box::new(Caller {
@@ -55,11 +55,11 @@ impl Family {
         fresh
     }
 
-    /// Brings the family up to date with the list of loaded files.
+    /// Updates the family from the list of loaded files.
     #[cold]
     fn look_again(&self) {
         loop {
-            // Nothing may be allocated under the loader's lock.
+            // Allocation is not allowed under the loader's lock.
             let mut spare = Some(Box::new(Instance::new()));
             if loaded_files::with(|objects| self.update(objects, &mut spare)) {
                 return;

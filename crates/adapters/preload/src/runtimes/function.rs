@@ -1,4 +1,4 @@
-//! Remembers where each copy of a runtime has a function.
+//! Remembers the address of a function in each copy of a runtime.
 
 use core::ffi::CStr;
 use core::ptr;
@@ -12,7 +12,7 @@ pub(crate) struct Function {
     pub(crate) name: &'static CStr,
     /// Its address in the only runtime; 0 if that was not looked up.
     in_only: AtomicUsize,
-    /// A list of its addresses in all copies where it was looked up.
+    /// A list of its addresses in all copies in which it was looked up.
     found: AtomicPtr<CachedAddress>,
 }
 
@@ -64,7 +64,7 @@ impl Function {
         }));
         let mut first = self.found.load(Ordering::Acquire);
         loop {
-            // SAFETY: the entry is not published yet, so this thread alone has it.
+            // SAFETY: the entry is not published yet, so only this thread has it.
             unsafe { (*fresh).next = first };
             match self
                 .found
@@ -78,8 +78,8 @@ impl Function {
         address
     }
 
-    /// Saves the next lookup if the runtime is the only one. It checks that under the loader's
-    /// lock, under which it can change.
+    /// Saves the next lookup if the runtime is the only one. That is checked under the loader's
+    /// lock, because it can change only under that lock.
     fn remember_if_only(&self, family: &Family, instance: &'static Instance, address: usize) {
         if family.has_several() {
             return;

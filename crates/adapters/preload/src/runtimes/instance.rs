@@ -16,13 +16,13 @@ pub(crate) struct Instance {
     pub(super) bias: usize,
     pub(super) path_hash: u64,
     pub(super) is_unloaded: AtomicBool,
-    /// The loader was told never to unload it.
+    /// Whether the loader was told never to unload it.
     pub(super) is_pinned: AtomicBool,
-    /// It is LLVM's runtime, which reports its own events through OMPT.
+    /// Whether it is LLVM's runtime, which reports its own events through OMPT.
     pub(crate) is_llvm: bool,
     /// The number of its pool, plus one; 0 before it has one.
     pub(crate) pool: AtomicU32,
-    /// How many threads became workers of the pool.
+    /// The number of threads that became workers of the pool.
     pub(crate) workers: AtomicU32,
 }
 
@@ -43,8 +43,8 @@ impl Instance {
     }
 
     /// Keeps the copy loaded until the process ends. A runtime's threads run its code for a while
-    /// after a region. Recording makes that while longer, so a program that unloads the runtime
-    /// then would crash more often than without recording.
+    /// after a region. Recording makes that time longer, so a program that unloads the runtime then
+    /// would crash more often than without recording.
     pub(super) fn pin(&self) {
         use loader::{RTLD_LAZY, RTLD_NODELETE, RTLD_NOLOAD};
         if self.is_pinned.swap(true, Ordering::Relaxed) {
@@ -62,7 +62,7 @@ impl Instance {
             }
         });
         if path.len() > 1 {
-            // SAFETY: a C string; the flags say not to load what is not loaded.
+            // SAFETY: a C string; the flags request that a file that is not loaded stays so.
             unsafe {
                 loader::dlopen(
                     path.as_ptr().cast(),
@@ -86,7 +86,7 @@ impl Instance {
         }
     }
 
-    /// The address of its function of that name. A library preloaded behind this one comes first,
+    /// The address of its function with this name. A library preloaded behind this one comes first,
     /// as it would without us.
     pub(super) fn function(&self, family: &Family, name: &CStr) -> Option<usize> {
         loaded_files::with(|objects| {

@@ -1,5 +1,5 @@
 //! `task_arena::execute`: the current task goes on in the arena. It does so on this thread if the
-//! arena has a place for it, else on another thread while this one blocks.
+//! arena has a place for it, otherwise on another thread while this one blocks.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use super::task_frame::{
 };
 use super::{become_worker, next_symbol};
 
-/// oneTBB's `delegate_base`: what to run in the arena.
+/// oneTBB's `delegate_base`: the function to run in the arena.
 #[repr(C)]
 pub(super) struct Delegate {
     table: *const usize,
@@ -37,7 +37,7 @@ type Operator = unsafe extern "C-unwind" fn(*mut Delegate) -> bool;
 #[repr(C)]
 struct Table([AtomicUsize; 5]);
 
-/// Offset to top, no type information, `operator()`, and two destructors that nobody calls.
+/// Offset to top, no type information, `operator()`, and two destructors that are never called.
 static TABLE: Table = Table([const { AtomicUsize::new(0) }; 5]);
 
 fn table() -> *const usize {
@@ -60,7 +60,7 @@ struct DelegateGuard {
 
 impl Drop for DelegateGuard {
     fn drop(&mut self) {
-        // SAFETY: this callback alone uses the handle.
+        // SAFETY: only this callback uses the handle.
         let h = unsafe { LiveHandle::current() };
         // SAFETY: the caller of `execute` blocks until the delegate has ended; the state is this
         // thread's.
@@ -83,7 +83,7 @@ impl Drop for DelegateGuard {
 /// libtbb calls this as the delegate's `operator()`.
 unsafe extern "C-unwind" fn carried(delegate: *mut Delegate) -> bool {
     let carried = delegate.cast::<CarriedDelegate>();
-    // SAFETY: this callback alone uses the handle.
+    // SAFETY: only this callback uses the handle.
     let h = unsafe { LiveHandle::current() };
     // SAFETY: the delegate is a [`CarriedDelegate`], whose owner blocks until this has returned.
     unsafe {
@@ -118,7 +118,7 @@ struct CallerGuard<'a> {
 
 impl Drop for CallerGuard<'_> {
     fn drop(&mut self) {
-        // SAFETY: this callback alone uses the handle.
+        // SAFETY: only this callback uses the handle.
         let h = unsafe { LiveHandle::current() };
         // SAFETY: the frame encloses the call; the state is this thread's.
         unsafe {
@@ -133,7 +133,7 @@ impl Drop for CallerGuard<'_> {
 /// `r1::execute(arena, delegate)`.
 ///
 /// # Safety
-/// As for oneTBB's function; the last two arguments locate the call.
+/// The same as for oneTBB's function; the last two arguments locate the call.
 pub(super) unsafe extern "C-unwind" fn execute(
     arena: *mut c_void,
     delegate: *mut Delegate,
@@ -142,7 +142,7 @@ pub(super) unsafe extern "C-unwind" fn execute(
 ) {
     // SAFETY: the entry point passes the registers of its call.
     let next = next_symbol::EXECUTE.get(unsafe { call_site::returns_to(from, sp) });
-    // SAFETY: this callback alone uses the handle.
+    // SAFETY: only this callback uses the handle.
     let h = unsafe { LiveHandle::current() };
     let Some(h) = h else {
         // SAFETY: the arguments of the call.

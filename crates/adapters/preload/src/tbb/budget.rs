@@ -1,13 +1,13 @@
-//! The overhead budget ([`crate::overhead_budget`]) in oneTBB's tasks: which task is left out is
-//! asked when it begins, and what is created inside then carries the subtree's name.
+//! The overhead budget ([`crate::overhead_budget`]) for oneTBB's tasks. The budget decides whether
+//! a task is skipped when the task begins, and tasks created inside then carry the subtree's name.
 //!
-//! A context that is made in a subtree carries its name too: so tasks that others create into it
-//! later, as a loop's do that were taken, are known to be parts. What goes elsewhere, and all that
-//! is more than creating and waiting, interrupts the subtree ([`Paused`]).
+//! A context that is created in a subtree carries its name too, so tasks that other threads later
+//! create into it, such as stolen pieces of a loop, are known to be parts. Tasks created elsewhere,
+//! and all constructs other than creating tasks and waiting, interrupt the subtree ([`Paused`]).
 //!
-//! Only tasks are asked for that have run all that they stand for when they end, as a group's do. A
-//! loop's pieces hand on what is left of it instead: recorded, they are so one by one; within a
-//! task that is left out they are left out with it.
+//! The budget decides only about tasks that have done all their work when they end, such as those
+//! of a group. Pieces of a loop pass on the rest of it instead. They are either recorded one by
+//! one, or skipped together with a skipped task around them.
 
 mod paused;
 mod ticket;
@@ -26,32 +26,32 @@ use crate::unrecorded::{self, Subtree};
 pub(super) use paused::{Paused, leaves};
 pub(super) use ticket::{ask, asks};
 
-/// In the word of a task's site: it was created in an unrecorded subtree, and its number is the
-/// subtree's name. Above the site's 32 bits stands its level.
+/// The bit in the word of a task's site for a task that was created in a skipped subtree and whose
+/// number is the subtree's name. Its level is above the site's 32 bits.
 const UNRECORDED: u64 = 1 << 63;
 const LEVELS: u32 = (1 << 31) - 1;
 
-/// The word of a task that is recorded.
+/// The word of a recorded task.
 #[inline]
 pub(super) fn word(site: u32, level: u32) -> u64 {
     u64::from(site) | u64::from(level & LEVELS) << 32
 }
 
-/// Creates between the root and a task with that word.
+/// The number of creates between the root and a task with this word.
 #[inline]
 pub(super) fn level(word: u64) -> u32 {
     (word >> 32) as u32 & LEVELS
 }
 
-/// A task that is left out with all that runs in it on its thread.
+/// A task that is skipped with everything that runs in it on its thread.
 pub(super) struct LeftOut {
     subtree: Subtree,
-    /// Context and site of that one of its tasks that runs.
+    /// Context and site of its task that is running.
     context: Cell<usize>,
     site: Cell<u32>,
 }
 
-/// One of its tasks runs; puts back what was said of the one below, after an exception too.
+/// One of its tasks runs. Restores the data of the task below, also after an exception.
 struct Inside<'a> {
     left_out: &'a LeftOut,
     context: usize,
@@ -66,28 +66,28 @@ impl Drop for Inside<'_> {
     }
 }
 
-/// What is left out where the frame's task is.
+/// The skipped task around the frame's task.
 ///
 /// # Safety
 /// `frame` is null or the calling thread's innermost.
 #[inline]
 unsafe fn left_out<'a>(frame: *const TaskFrame) -> Option<&'a LeftOut> {
-    // SAFETY: the caller's; a task that is left out outlives what runs in it.
+    // SAFETY: the caller guarantees the frame; a skipped task outlives everything that runs in it.
     unsafe { frame.as_ref()?.skip.as_ref() }
 }
 
-/// A context is made: what it is to carry.
+/// The name that a new context carries.
 #[inline]
 pub(super) fn made() -> u64 {
-    // SAFETY: the state is this thread's, and so is what runs on it.
+    // SAFETY: the state is this thread's, and so are its tasks.
     unsafe { left_out(link(current_thread())).map_or(0, |left_out| left_out.subtree.name()) }
 }
 
-/// A task is to be created into a context that was made in the subtree of that name: it is not
+/// A task is created into a context that was created in the subtree with this name: it is not
 /// recorded.
 ///
 /// # Safety
-/// As [`task::spawn`]; `frame` is the calling thread's innermost.
+/// The same as for [`task::spawn`]; `frame` is the calling thread's innermost.
 #[inline]
 pub(super) unsafe fn create(
     frame: *mut TaskFrame,
@@ -96,7 +96,7 @@ pub(super) unsafe fn create(
     name: u64,
     call: Call,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees task and frame.
     unsafe {
         let Some(class) = TaskClass::of(task) else {
             return;
@@ -120,10 +120,10 @@ pub(super) unsafe fn create(
 }
 
 /// # Safety
-/// `task` is a live task nobody runs yet.
+/// `task` is a live task that no thread runs yet.
 #[inline]
 unsafe fn mark(task: *mut Task, class: &TaskClass, name: u64, site: u32, level: u32) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees the task.
     unsafe {
         (*task).number = name;
         (*task).site = word(site, level) | UNRECORDED;
@@ -131,14 +131,14 @@ unsafe fn mark(task: *mut Task, class: &TaskClass, name: u64, site: u32, level: 
     }
 }
 
-/// Runs a task that was created in an unrecorded subtree; `None`: it is none.
+/// Runs a task that was created in a skipped subtree; `None` if it was not.
 ///
 /// # Safety
-/// `task` is one that libtbb runs now; `slot` is one of its table's.
+/// `task` is one that libtbb runs now; `slot` is one of its table's entries.
 #[inline]
 pub(super) unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> Option<*mut Task> {
-    // SAFETY: the caller's. What belongs to the task is read before its body runs, which may free
-    // it.
+    // SAFETY: the caller guarantees the task. Its fields are read before its body runs, which may
+    // free it.
     unsafe {
         let (word, name) = ((*task).site, (*task).number);
         if word & UNRECORDED == 0 {
@@ -161,7 +161,7 @@ impl LeftOut {
     /// Runs one of its tasks on its thread.
     ///
     /// # Safety
-    /// As [`run`].
+    /// The same as for [`run`].
     #[inline]
     unsafe fn run(
         &self,
@@ -170,7 +170,7 @@ impl LeftOut {
         body: Body,
         word: u64,
     ) -> *mut Task {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the task.
         unsafe {
             let context = (*data).context;
             let inside = Inside {
@@ -192,7 +192,7 @@ impl LeftOut {
     }
 }
 
-/// Runs it where its subtree is not what the thread is in.
+/// Runs the task if the thread is not inside of its subtree.
 #[cold]
 #[inline(never)]
 unsafe fn run_as_part(
@@ -202,7 +202,7 @@ unsafe fn run_as_part(
     word: u64,
     run: impl FnOnce() -> *mut Task,
 ) -> *mut Task {
-    // SAFETY: this callback alone uses the handle.
+    // SAFETY: only this callback uses the handle.
     let h = unsafe { LiveHandle::current() };
     // SAFETY: as in `run`; handle and state are this thread's.
     unsafe {
@@ -226,13 +226,13 @@ unsafe fn run_as_part(
     }
 }
 
-/// Something begins on top of what the thread does; if that is left out, it waits.
+/// A task begins on top of the thread's other work. If that is skipped, it is suspended.
 ///
 /// # Safety
-/// `here` is the calling thread's.
+/// `thread` is the calling thread's state.
 #[inline]
 pub(super) unsafe fn set_aside(thread: *mut ThreadState) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees the state.
     unsafe {
         if let Some(left_out) = left_out(link(thread)) {
             left_out.subtree.set_aside();
@@ -240,13 +240,14 @@ pub(super) unsafe fn set_aside(thread: *mut ThreadState) {
     }
 }
 
-/// Runs what waits in libtbb for tasks of a context, if that and the wait are in a subtree.
+/// The subtree in which libtbb waits for tasks of a context, if both the context and the wait are
+/// in one.
 ///
 /// # Safety
 /// `frame` is null or the calling thread's innermost, `context` a live context.
 #[inline]
 pub(super) unsafe fn waiting<'a>(frame: *mut TaskFrame, context: usize) -> Option<&'a Subtree> {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees frame and context.
     unsafe {
         let left_out = left_out(frame)?;
         (context::inside(context) != 0).then_some(&left_out.subtree)

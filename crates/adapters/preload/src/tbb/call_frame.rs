@@ -1,11 +1,11 @@
 //! Finds a function's caller from call frame information, which the compiler writes (DWARF 5 §6.4,
-//! in the form of `.eh_frame`). That is exact for frames of any size on any stack. Nothing is read
-//! except where the function itself saved its return address and its caller's frame pointer.
+//! in the form of `.eh_frame`). It is exact for frames of any size on any stack. Only the places
+//! are read where the function itself saved its return address and its caller's frame pointer.
 //!
-//! Three forms of a frame's end are understood, which are those that compilers write: a distance
+//! Three forms of a frame's end are supported, which are those that compilers write: a distance
 //! from the stack pointer; a distance from the frame pointer (frames with `alloca` or arrays of
 //! variable length); a value saved at a distance from the frame pointer (frames that GCC aligns).
-//! At anything else the walk ends.
+//! At any other form the walk ends.
 
 mod information;
 
@@ -27,7 +27,7 @@ enum End {
     AtBp,
 }
 
-/// Where the caller's frame pointer is.
+/// The location of the caller's frame pointer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Saved {
@@ -52,7 +52,7 @@ pub(super) struct Rule {
 /// Registers of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Registers {
-    /// Where the frame goes on.
+    /// The address at which the frame goes on.
     pub(super) ret: usize,
     pub(super) sp: usize,
     /// 0 if it is unknown.
@@ -75,7 +75,7 @@ impl Rule {
     #[inline(always)]
     pub(super) unsafe fn caller(&self, of: Registers) -> Option<Registers> {
         let at = |from: usize, by: isize| from.wrapping_add_signed(by);
-        // SAFETY: a live frame has its return address and its caller's registers where the rule
+        // SAFETY: in a live frame, the return address and the caller's registers are where the rule
         // says.
         let load = |place: usize| unsafe { *(place as *const usize) };
         let by = self.end_at as isize;
@@ -153,7 +153,7 @@ unsafe fn entry_at<'a>(at: *const u8) -> Option<&'a [u8]> {
     // SAFETY: an entry has as many bytes as its length says.
     unsafe {
         let length = at.cast::<u32>().read_unaligned();
-        // Zero ends the section; all ones announce a longer length, which nobody writes.
+        // Zero ends the section; all ones announce a longer length, which no compiler writes.
         (length >= 4 && length != u32::MAX)
             .then(|| core::slice::from_raw_parts(at.add(4), length as usize))
     }
@@ -193,7 +193,7 @@ mod tests {
                 return std::hint::black_box(deep(n - 1));
             }
             let mut frames = Vec::<Registers>::new();
-            // SAFETY: the callback gets the list, and nothing else uses it meanwhile.
+            // SAFETY: the callback gets the list, and no other code uses it meanwhile.
             unsafe { _Unwind_Backtrace(one, (&raw mut frames).cast()) };
             for (at, pair) in frames.windows(2).enumerate() {
                 // SAFETY: all these frames are live.

@@ -1,8 +1,8 @@
 //! Sites of calls into oneTBB. A site is the chain of return addresses from the call outwards, up
 //! to the user's code: in an unoptimised program the innermost ones are in oneTBB's headers.
 //!
-//! How a frame leads to its caller's is found out once for each return address
-//! ([`super::call_frame`]) and cached. So a repeated call is recognised by a few loads. This works
+//! The way from a frame to its caller's is computed once for each return address
+//! ([`super::call_frame`]) and cached, so a repeated call is recognised by a few loads. This works
 //! on x86-64; elsewhere the site is the innermost address.
 
 use std::cell::Cell;
@@ -19,7 +19,7 @@ use super::task_frame::current_thread;
 use crate::free_list::FreeList;
 use crate::loaded_files::{era, is_ours, with_path_of};
 
-/// Where a call was made: the registers as they are when it returns.
+/// The place of a call: the registers after it returns.
 #[derive(Clone, Copy)]
 pub(super) struct Call(Registers);
 
@@ -58,7 +58,7 @@ pub(super) unsafe fn returns_to(from: usize, sp: usize) -> usize {
     unsafe { Call::made(from, sp) }.0.ret
 }
 
-/// Maximum number of addresses in a site. In an unoptimised program that many lie between a
+/// Maximum number of addresses in a site. In an unoptimised program there are that many between a
 /// header's innermost function and the user's.
 const MAX_ADDRESSES: usize = 16;
 /// The maximum for calls with thin headers.
@@ -68,7 +68,7 @@ const MAX_FRAMES: usize = 64;
 const SITES: usize = 256;
 const BRIEF_SITES: usize = 64;
 
-/// What a thread has cached about calls. All zeros is empty.
+/// A thread's cached data about calls. All zeros is empty.
 pub(super) struct CallSiteCache {
     return_addresses: ReturnAddressCache,
     /// Keys of sites, and the sites.
@@ -77,7 +77,7 @@ pub(super) struct CallSiteCache {
     brief_sites: [Cell<(u64, u32)>; BRIEF_SITES],
     /// The era of the cached return addresses.
     era: Cell<u64>,
-    /// The user's call that stands for libtbb's own creates of pipeline stages.
+    /// The user's call that replaces libtbb's own creates of pipeline stages.
     stand_in: Cell<CallChain>,
 }
 
@@ -177,8 +177,8 @@ pub(super) fn plain(call: Call, primitive: u8) -> u32 {
     )
 }
 
-/// Lets this call stand for those that libtbb makes for a pipeline on this thread. Returns the one
-/// that did before.
+/// Makes this call replace those that libtbb makes for a pipeline on this thread. Returns the
+/// previous one.
 pub(super) fn stand_in(call: Call) -> CallChain {
     let Some(seen) = CallSiteCache::of_thread() else {
         return CallChain::NONE;
@@ -187,7 +187,7 @@ pub(super) fn stand_in(call: Call) -> CallChain {
         .replace(chain(Some(seen), call, MAX_ADDRESSES))
 }
 
-/// Restores the call that stood in before.
+/// Restores the previous replacement.
 pub(super) fn stand_in_again(chain: CallChain) {
     if let Some(seen) = CallSiteCache::of_thread() {
         seen.stand_in.set(chain);
@@ -285,7 +285,8 @@ pub(super) fn like(site: u32) -> u32 {
     }
 }
 
-/// Passes on the return addresses of the user's code, from the call outwards, at most `depth`.
+/// Passes the return addresses of the user's code, from the call outwards, to `tell`, at most
+/// `depth`.
 #[inline(always)]
 fn walk(seen: Option<&CallSiteCache>, call: Call, depth: usize, mut tell: impl FnMut(usize)) {
     let mut frame = call.0;
@@ -329,7 +330,7 @@ fn walk(seen: Option<&CallSiteCache>, call: Call, depth: usize, mut tell: impl F
     }
 }
 
-/// Looks up what a return address is, and caches it.
+/// Looks up the data of a return address, and caches them.
 #[cold]
 #[inline(never)]
 fn learn(seen: Option<&CallSiteCache>, ret: usize) -> ReturnAddress {

@@ -1,18 +1,18 @@
 //! The open scope of a context (`task_group_context`). It is kept in unused bytes of the context,
 //! so a spawn finds it without a lock.
 //!
-//! A context is marked when it is made (`r1::initialize`), because its unused bytes may hold
-//! anything before. One without a mark was made before recording, or by a libtbb that initialises
-//! it without a call. It has no scope: tasks created into it are plain children.
+//! A context is marked when it is created (`r1::initialize`), because its unused bytes may contain
+//! anything before. A context without a mark was created before recording, or by a libtbb that
+//! initialises it without a call. It has no scope: tasks created into it are plain children.
 //!
-//! A context that is made in a skipped subtree holds the subtree's name instead, under another
+//! A context that is created in a skipped subtree has the subtree's name instead, under another
 //! mark.
 //!
 //! All functions here take the address of a live context.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where our bytes are: the last two of a context's 16 words, which are padding.
+/// The offset of our bytes: the last two of a context's 16 words, which are padding.
 const OURS: usize = 128 - 16;
 const MARK: u64 = 0x5753_5041_4e5f_7462;
 const INSIDE: u64 = 0x5753_5041_4e5f_7562;
@@ -29,7 +29,7 @@ fn slot(context: usize) -> *const Slot {
     (context + OURS) as *const Slot
 }
 
-/// Marks a new context. `name` is the skipped subtree it was made in; 0 if there is none.
+/// Marks a new context. `name` is the skipped subtree in which it was created; 0 if there is none.
 ///
 /// # Safety
 /// `context` is a live context of 128 bytes that no other thread knows yet.
@@ -43,7 +43,7 @@ pub(super) unsafe fn made(context: usize, name: u64) {
     }
 }
 
-/// The name of the skipped subtree in which it was made; 0 if there is none.
+/// The name of the skipped subtree in which it was created; 0 if there is none.
 ///
 /// # Safety
 /// `context` is a live context.
@@ -77,7 +77,7 @@ pub(super) unsafe fn scope(context: usize) -> u64 {
     unsafe { marked(context) }.map_or(0, |slot| slot.scope.load(Ordering::Acquire))
 }
 
-/// Whether it can hold a scope.
+/// Whether it can have a scope.
 ///
 /// # Safety
 /// `context` is a live context.

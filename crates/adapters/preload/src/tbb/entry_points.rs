@@ -1,5 +1,5 @@
 //! oneTBB's entry points as programs call them. Each is a few instructions that pass on the
-//! arguments, with the caller's frame pointer and stack pointer to locate the call.
+//! arguments, together with the caller's frame pointer and stack pointer, which locate the call.
 
 use std::arch::naked_asm;
 
@@ -138,7 +138,7 @@ entry!(
     "x2"
 );
 
-/// `r1::initialize(task_group_context&)`: makes a context.
+/// `r1::initialize(task_group_context&)`: creates a context.
 ///
 /// # Safety
 /// As for oneTBB's function; the last two arguments locate the call.

@@ -1,4 +1,4 @@
-//! The stack that a thread was born with. oneTBB makes other stacks, for tasks that run while
+//! The stack on which a thread was started. oneTBB creates other stacks, for tasks that run while
 //! others are suspended.
 
 use std::ffi::{c_int, c_void};

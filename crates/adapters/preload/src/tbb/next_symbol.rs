@@ -66,7 +66,7 @@ impl<F: Copy> NextSymbol<F> {
     }
 }
 
-/// The libtbb that a call with this return address goes to; the first if that is ambiguous.
+/// The libtbb that a call with this return address goes to; the first one if that is ambiguous.
 fn instance(ret: usize) -> Option<&'static Instance> {
     match TBB.resolve(Key::Return(ret)) {
         Resolution::Runtime(instance, caller) => {
@@ -79,7 +79,7 @@ fn instance(ret: usize) -> Option<&'static Instance> {
     }
 }
 
-/// An algorithm begins: notices files that were loaded or unloaded.
+/// An algorithm begins: detects files that were loaded or unloaded.
 #[inline]
 pub(super) fn notice_changes() {
     crate::runtimes::now_and_then(&TBB);
@@ -104,8 +104,8 @@ fn forget() {
 /// The version of libtbb as a text; `None` if it has none.
 pub(super) fn version() -> Option<*const c_char> {
     static VERSION: Function = Function::new(c"TBB_runtime_version");
-    // The call that asks may be the first that we see: an `enqueue` in versions that call their own
-    // functions past us.
+    // The current call may be the first that we see: an `enqueue` in versions that call their own
+    // functions directly.
     TBB.look();
     let at = VERSION.find_in(&TBB, TBB.first()?);
     if at == 0 {

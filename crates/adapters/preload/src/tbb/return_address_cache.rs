@@ -1,5 +1,5 @@
-//! A thread's cache of what it knows about return addresses. It is set-associative, because which
-//! addresses share a slot depends on where the modules are loaded. In a direct-mapped cache two
+//! A thread's cache of data about return addresses. It is set-associative, because it depends on
+//! the modules' load addresses which return addresses share a slot. In a direct-mapped cache two
 //! addresses of one chain of calls could evict each other at every task, and each time the stack
 //! would be unwound.
 
@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 use super::call_frame::Rule;
 
-/// What is known about a return address.
+/// The data about a return address.
 #[derive(Clone, Copy)]
 pub(super) struct ReturnAddress {
     /// The address; 0 in an unused entry.
@@ -19,7 +19,8 @@ pub(super) struct ReturnAddress {
 }
 
 const SETS: usize = 128;
-/// More than the addresses of one chain that are likely to share a set.
+/// The number of entries of a set: more than the addresses of one chain that are likely to share a
+/// set.
 const WAYS: usize = 4;
 
 /// The cache. It has no destructor, and all zeros is empty.

@@ -21,7 +21,7 @@ use super::task_frame::{
 /// For each suspend point, by its address: the signal that its stack waits for.
 static POINTS: Mutex<BTreeMap<usize, u64>> = Mutex::new(BTreeMap::new());
 
-/// What libtbb passes to [`run_callback`].
+/// The data that libtbb passes to [`run_callback`].
 struct SuspendRequest {
     callback: Callback,
     argument: *mut c_void,
@@ -31,12 +31,12 @@ struct SuspendRequest {
     waits: Option<(u64, Stop)>,
 }
 
-/// Runs the user's callback, which passes the suspend point to whoever will resume it. The thread
-/// is already on another stack. Once the callback has the point, the suspended stack may run
-/// elsewhere and its contents may be gone. So everything needed later is copied before.
+/// Runs the user's callback, which passes the suspend point to the code that will resume it. The
+/// thread is already on another stack. Once the callback has the point, the suspended stack may run
+/// elsewhere and its contents may be gone. So all data needed later are copied before.
 ///
 /// The task waits from before the callback on. If the callback does something in the task's name,
-/// it waits from the end of that. If it goes on on another thread, that thread names the signal,
+/// it waits from the end of that. If it continues on another thread, that thread names the signal,
 /// because the time of the wait may not be known there.
 ///
 /// # Safety
@@ -47,8 +47,8 @@ unsafe extern "C-unwind" fn run_callback(argument: *mut c_void, point: *mut c_vo
     if let Ok(mut points) = POINTS.lock() {
         points.insert(point as usize, signal);
     }
-    // SAFETY: `suspend` below keeps the request until somebody has the point. The frame is this
-    // thread's, and a bottom frame stays where it is. The handle is looked up again after the
+    // SAFETY: `suspend` below keeps the request until another thread has the point. The frame is
+    // this thread's, and a bottom frame stays where it is. The handle is looked up again after the
     // callback.
     unsafe {
         let SuspendRequest {
@@ -92,7 +92,7 @@ unsafe extern "C-unwind" fn run_callback(argument: *mut c_void, point: *mut c_vo
 /// `r1::suspend(callback, argument)`.
 ///
 /// # Safety
-/// As for oneTBB's function; the last two arguments locate the call.
+/// The same as for oneTBB's function; the last two arguments locate the call.
 pub(super) unsafe extern "C-unwind" fn suspend(
     callback: Callback,
     argument: *mut c_void,
@@ -124,7 +124,7 @@ pub(super) unsafe extern "C-unwind" fn suspend(
             waits: None,
         };
         next(run_callback, (&raw mut with).cast());
-        // Resumed, perhaps on another thread.
+        // Resumed, possibly on another thread.
         let waits = ptr::read(&raw const with).waits;
         let thread = current_thread();
         set_top(thread, frame);
@@ -144,7 +144,7 @@ pub(super) unsafe extern "C-unwind" fn suspend(
 /// `r1::resume(suspend point)`.
 ///
 /// # Safety
-/// As for [`suspend`].
+/// The same as for [`suspend`].
 pub(super) unsafe extern "C-unwind" fn resume(point: *mut c_void, from: usize, sp: usize) {
     let signal = POINTS
         .lock()

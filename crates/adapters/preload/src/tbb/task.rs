@@ -1,5 +1,5 @@
-//! Tasks: how one is created (spawned, submitted, enqueued, or returned by the one before it), and
-//! how it runs.
+//! Tasks: their creation (spawned, submitted, enqueued, or returned by the task before), and how
+//! they run.
 
 use std::ffi::c_void;
 
@@ -14,7 +14,7 @@ use super::task_frame::{
 };
 use super::{become_worker, context, next_symbol};
 
-/// The front of every task of oneTBB.
+/// The beginning of every task of oneTBB.
 #[repr(C)]
 pub(super) struct Task {
     pub(super) table: *const usize,
@@ -27,7 +27,7 @@ pub(super) struct Task {
     isolation: u64,
     /// The scope it was created into.
     scope: u64,
-    /// Where it was created, and its level: a [`budget::word`].
+    /// Its site and its level: a [`budget::word`].
     pub(super) site: u64,
     /// Its number, or the name of the skipped subtree in which it was created.
     pub(super) number: u64,
@@ -35,7 +35,7 @@ pub(super) struct Task {
 
 const _: () = assert!(size_of::<Task>() == 64);
 
-/// What a task is created into.
+/// The scope that a task is created into.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Scope {
     /// 0 for no scope.
@@ -50,11 +50,11 @@ pub(super) struct Execution {
     pub(super) context: usize,
 }
 
-/// The current task, which is that of `frame`, creates `task`. Its virtual functions are ours until
-/// it runs. With `at_once`, the time is that of the thread's last record.
+/// The current task, which is that of `frame`, creates `task`. The virtual functions of `task` are
+/// ours until it runs. With `at_once`, the time is that of the thread's last record.
 ///
 /// # Safety
-/// The thread has a current task; `task` is a live task that nobody runs yet.
+/// The thread has a current task; `task` is a live task that no thread runs yet.
 #[inline]
 pub(super) unsafe fn adopt(
     h: LiveHandle,
@@ -77,10 +77,10 @@ pub(super) unsafe fn adopt(
     }
 }
 
-/// Records a task that is about to be handed to libtbb. `context` is 0 if nobody waits for it.
+/// Records a task that is about to be passed to libtbb. `context` is 0 if no task waits for it.
 ///
 /// # Safety
-/// `task` is a live task that nobody runs yet; `context` is its live context, or 0.
+/// `task` is a live task that no thread runs yet; `context` is its live context, or 0.
 #[inline]
 unsafe fn before_hand_over(task: *mut Task, context: usize, call: Call) {
     // SAFETY: task and context are live; the state is this thread's.
@@ -98,7 +98,7 @@ unsafe fn before_hand_over(task: *mut Task, context: usize, call: Call) {
 /// [`before_hand_over`] for a task that is recorded.
 ///
 /// # Safety
-/// As for [`before_hand_over`].
+/// The same as for [`before_hand_over`].
 #[inline(never)]
 unsafe fn record_create(task: *mut Task, context: usize, call: Call) {
     // SAFETY: task and context are live; the state is this thread's; no call here changes threads.
@@ -156,7 +156,7 @@ unsafe fn record_create(task: *mut Task, context: usize, call: Call) {
 /// `r1::spawn(task, context)`.
 ///
 /// # Safety
-/// As for oneTBB's function; the last two arguments locate the call.
+/// The same as for oneTBB's function; the last two arguments locate the call.
 pub(super) unsafe extern "C-unwind" fn spawn(
     task: *mut Task,
     context: usize,
@@ -173,7 +173,7 @@ pub(super) unsafe extern "C-unwind" fn spawn(
 /// `r1::spawn(task, context, slot)`.
 ///
 /// # Safety
-/// As for [`spawn`].
+/// The same as for [`spawn`].
 pub(super) unsafe extern "C-unwind" fn spawn_to(
     task: *mut Task,
     context: usize,
@@ -191,7 +191,7 @@ pub(super) unsafe extern "C-unwind" fn spawn_to(
 /// `r1::submit(task, context, arena, critical)`.
 ///
 /// # Safety
-/// As for [`spawn`].
+/// The same as for [`spawn`].
 pub(super) unsafe extern "C-unwind" fn submit(
     task: *mut Task,
     context: usize,
@@ -207,10 +207,10 @@ pub(super) unsafe extern "C-unwind" fn submit(
     }
 }
 
-/// `r1::enqueue(task, arena)`: nobody waits for the task.
+/// `r1::enqueue(task, arena)`: no task waits for the task.
 ///
 /// # Safety
-/// As for [`spawn`].
+/// The same as for [`spawn`].
 pub(super) unsafe extern "C-unwind" fn enqueue(
     task: *mut Task,
     arena: *mut c_void,
@@ -227,7 +227,7 @@ pub(super) unsafe extern "C-unwind" fn enqueue(
 /// `r1::enqueue(task, context, arena)`: a task group waits for the task.
 ///
 /// # Safety
-/// As for [`spawn`].
+/// The same as for [`spawn`].
 pub(super) unsafe extern "C-unwind" fn enqueue_in(
     task: *mut Task,
     context: usize,
@@ -262,13 +262,13 @@ pub(super) unsafe extern "C-unwind" fn cancel(task: *mut Task, data: *mut Execut
 
 pub(super) type Body = unsafe extern "C-unwind" fn(*mut Task, *mut Execution) -> *mut Task;
 
-/// Ends the task of a frame when its body is left, by an exception too.
+/// Ends the task of a frame when its body is left, also by an exception.
 pub(super) struct Running(*mut TaskFrame);
 
 impl Drop for Running {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: this callback alone uses the handle.
+        // SAFETY: only this callback uses the handle.
         let h = unsafe { LiveHandle::current() };
         // SAFETY: the frame lives until this has run. The stack may have moved, so the state is
         // looked up now.
@@ -299,7 +299,7 @@ pub(super) unsafe fn restored(task: *mut Task, slot: usize) -> (&'static TaskCla
 }
 
 /// # Safety
-/// As for [`restored`].
+/// The same as for [`restored`].
 #[inline]
 unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
     // SAFETY: as for `restored`. Fields of the task are read before its body runs, which may free
@@ -312,11 +312,11 @@ unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
     }
 }
 
-/// [`run`] for a task that is recorded. It is a function of its own, because skipped tasks run on
-/// top of what [`run`] has on the stack.
+/// [`run`] for a recorded task. It is a separate function, because skipped tasks run on top of the
+/// stack frame of [`run`].
 ///
 /// # Safety
-/// As for [`restored`].
+/// The same as for [`restored`].
 #[inline(never)]
 unsafe fn run_recorded(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
     // SAFETY: as in `run`. The handle is not used after the body has begun.
@@ -382,10 +382,10 @@ pub(super) unsafe fn run_in(
 }
 
 /// A task's body returned another task, which this thread runs next. Creating it is the body's last
-/// act.
+/// action.
 ///
 /// # Safety
-/// `next` is a live task that nobody runs yet; `frame` is the innermost.
+/// `next` is a live task that no thread runs yet; `frame` is the innermost.
 unsafe fn returned(next: *mut Task, frame: *mut TaskFrame) {
     // SAFETY: the task is live, and the frame is that of the current task.
     unsafe {

@@ -1,5 +1,5 @@
 //! Classes of tasks. A class has a copy of its virtual table, in which `execute` and `cancel` are
-//! ours, and what the class's name tells about its algorithm.
+//! ours, and the information in the class's name about its algorithm.
 
 use std::ffi::{CStr, c_char};
 use std::sync::Mutex;
@@ -26,25 +26,26 @@ pub(super) struct TaskClass {
     pub(super) original: *const usize,
     /// The trace's code of its algorithm.
     pub(super) primitive: u8,
-    /// Each of its tasks is spawned by a line of the user's. If not, tasks spawned inside the
-    /// algorithm get the site of the algorithm's call.
+    /// Whether each of its tasks is spawned by a line of the user's. If not, tasks spawned inside
+    /// the algorithm get the site of the algorithm's call.
     pub(super) users: bool,
-    /// A part of an algorithm spawns it, but only the whole waits for it. These are items that are
-    /// fed to a `parallel_for_each`.
+    /// Whether a part of an algorithm spawns it, but only the whole waits for it. That is the case
+    /// for items that are fed to a `parallel_for_each`.
     pub(super) outlives: bool,
-    /// An algorithm that it runs in its own context is a part of its own algorithm.
+    /// Whether an algorithm that it runs in its own context is a part of its own algorithm.
     pub(super) inside: bool,
-    /// When a task ends, everything it stands for has run: it hands nothing on.
+    /// Whether a task has done all its work when it ends, and passes none on.
     pub(super) whole: bool,
-    /// The era in which the virtual table was last read. After an unload another class's may be
-    /// there.
+    /// The era in which the virtual table was last read. After an unload, another class's table may
+    /// be there.
     era: AtomicU64,
     /// Mangled symbol of its type's name; empty without run-time type information.
     pub(super) name: String,
     table: [usize; WORDS_BEFORE + WORDS_AFTER],
 }
 
-/// More classes than a large program has. Tasks of further classes are not recorded.
+/// The largest number of classes, which exceeds that of a large program. Tasks of further classes
+/// are not recorded.
 const SLOTS: usize = 1 << 14;
 
 static KEYS: [AtomicUsize; SLOTS] = [const { AtomicUsize::new(0) }; SLOTS];
@@ -168,7 +169,7 @@ unsafe fn renew(at: usize, table: *const usize) {
 /// As for [`add`].
 unsafe fn read(table: *const usize) -> TaskClass {
     let mut copy = [0usize; WORDS_BEFORE + WORDS_AFTER];
-    // What follows the table may be anything, and may be unmapped from the next page on.
+    // The memory behind the table may contain anything, and may be unmapped from the next page on.
     let to_page = (PAGE - (table as usize) % PAGE) / size_of::<usize>();
     // SAFETY: every task's table has two words before its address and four after it. Words up to
     // the end of the page are readable.
@@ -285,7 +286,7 @@ mod tests {
             (primitive::PARALLEL_PIPELINE, false)
         );
         assert_eq!(told("6MyTask"), (primitive::TASK, true));
-        // A wrong length is no reason to fail.
+        // A wrong length must not fail.
         assert_eq!(told("N3tbb6detail2d1999x"), (primitive::TASK, true));
         assert_eq!(told("N3tbb6detail2d1"), (primitive::TASK, true));
         assert_eq!(told("N3tbb6detail2é"), (primitive::TASK, true));

@@ -1,5 +1,5 @@
-//! What runs on a thread: a chain of frames on the machine stack, innermost first. oneTBB moves
-//! whole stacks between threads, and the chain moves along.
+//! The tasks on a thread: a chain of frames on the machine stack, innermost first. oneTBB moves
+//! whole stacks between threads, and the chain moves with them.
 
 use std::cell::UnsafeCell;
 use std::mem::replace;
@@ -20,7 +20,7 @@ pub(super) enum FrameKind {
     Bottom,
     /// A task runs or waits here.
     Task,
-    /// The task below is away: `task_arena::execute` took it to wherever there is room.
+    /// The task below is away: `task_arena::execute` took it to a thread with a place in the arena.
     Away,
 }
 
@@ -28,26 +28,26 @@ pub(super) struct TaskFrame {
     pub(super) kind: FrameKind,
     /// The frame below; null above a thread's bottom, because the stack may outlive the thread.
     pub(super) parent: *mut TaskFrame,
-    /// Address of the task's context; 0 for none.
+    /// Address of the task's context; 0 if there is none.
     pub(super) context: usize,
-    /// The scope it was created into; 0 for none.
+    /// The scope it was created into; 0 if there is none.
     pub(super) scope: u64,
     /// If the task belongs to a part of an algorithm with a wait of its own: the scope of the whole
-    /// algorithm. Else 0.
+    /// algorithm. Otherwise 0.
     pub(super) outer: u64,
-    /// The scope it opened last; 0 for none.
+    /// The scope it opened last; 0 if there is none.
     pub(super) opened: u64,
-    /// Where it was created.
+    /// The site of its creation.
     pub(super) site: u32,
-    /// How many tasks lie between the root and this one.
+    /// The number of tasks between the root and this one.
     pub(super) level: u32,
-    /// [`super::task_class::TaskClass::inside`].
+    /// The value of [`super::task_class::TaskClass::inside`].
     pub(super) inside: bool,
     /// The skipped subtree that the task is in; null if the task is recorded.
     pub(super) skip: *const LeftOut,
     /// The site of the sampled task around it; 0 if there is none.
     pub(super) whole: u32,
-    /// What the task waits for, in a call on this stack; null for nothing.
+    /// The wait context that the task waits for, in a call on this stack; null if it does not wait.
     pub(super) waits: *const WaitContext,
 }
 
@@ -96,13 +96,13 @@ pub(super) struct ThreadState {
     /// The innermost frame; null stands for the bottom.
     top: *mut TaskFrame,
     bottom: TaskFrame,
-    /// The bottom stands for another thread's root, which came along with a delegate.
+    /// Whether the bottom stands for another thread's root, which came along with a delegate.
     pub(super) guest: bool,
-    /// The thread was recorded as a worker.
+    /// Whether the thread was recorded as a worker.
     pub(super) worker: bool,
-    /// Where the record after the last end would go, if that end completed the wait below.
+    /// The address of the record after the last end, if that end completed the wait below.
     over: *mut u8,
-    /// The stack it was born with; empty while nobody asked.
+    /// The stack on which it was started; empty until it is looked up.
     native: Range<usize>,
 }
 
@@ -110,7 +110,7 @@ pub(super) struct ThreadState {
 #[repr(C)]
 pub(super) struct WaitContext {
     version: u64,
-    /// How much the wait is still for.
+    /// The remaining count of the wait.
     count: AtomicU64,
 }
 
@@ -135,7 +135,7 @@ thread_local! {
     };
 }
 
-// Where a thread's state is found.
+// The thread's state.
 workspan_recorder::thread_word!(Here: ThreadState, "workspan_tbb_thread");
 
 /// The calling thread's state. Must be looked up again after every call that may return on another
@@ -261,7 +261,7 @@ pub(super) unsafe fn set_top(thread: *mut ThreadState, frame: *mut TaskFrame) {
     }
 }
 
-/// What a thread's bottom was before another thread's root came to it.
+/// The state of a thread's bottom before another thread's root came to it.
 pub(super) struct Guest {
     at: *mut ThreadState,
     before: bool,
@@ -323,7 +323,7 @@ pub(super) unsafe fn has_task(h: LiveHandle, frame: *mut TaskFrame) -> bool {
 
 /// A task has ended at the time of the thread's last record, and its frame is gone. If no other
 /// thread runs tasks and the wait below has nothing left to wait for, the waiting task goes on at
-/// that time. The only thing in between is the way out of libtbb.
+/// that time. Only the return from libtbb is in between.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -342,10 +342,11 @@ pub(super) unsafe fn ended(h: LiveHandle, thread: *mut ThreadState) {
     }
 }
 
-/// The wait of the innermost frame is over. True if the thread's last record, an end, completed it.
+/// The wait of the innermost frame is over. Returns true if the thread's last record, an end,
+/// completed it.
 ///
 /// # Safety
-/// As for [`ended`].
+/// The same as for [`ended`].
 #[inline]
 pub(super) unsafe fn went_on(h: LiveHandle, thread: *mut ThreadState) -> bool {
     // SAFETY: the state is this thread's.

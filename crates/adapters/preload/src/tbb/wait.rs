@@ -18,16 +18,16 @@ use super::{become_worker, context, next_symbol};
 struct Waiting {
     frame: *mut TaskFrame,
     context: usize,
-    /// The scope that was waited for, to be removed from the context; 0 for none.
+    /// The scope that was waited for, to be removed from the context; 0 if there is none.
     scope: u64,
-    /// Where the task stopped, if a wait was recorded.
+    /// The place where the task stopped, if a wait was recorded.
     stop: Option<Stop>,
 }
 
 impl Drop for Waiting {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: this callback alone uses the handle.
+        // SAFETY: only this callback uses the handle.
         let h = unsafe { LiveHandle::current() };
         // SAFETY: the frame encloses the wait, and the context outlives it. The stack may have
         // moved, so the state is looked up now.
@@ -54,7 +54,7 @@ impl Drop for Waiting {
 /// `r1::wait(wait context, context)`.
 ///
 /// # Safety
-/// As for oneTBB's function; the last two arguments locate the call.
+/// The same as for oneTBB's function; the last two arguments locate the call.
 pub(super) unsafe extern "C-unwind" fn wait(
     waited: *mut c_void,
     context: usize,
@@ -71,11 +71,11 @@ pub(super) unsafe extern "C-unwind" fn wait(
     }
 }
 
-/// [`wait`] if the wait is not skipped. It is a function of its own, because the tasks that are
+/// [`wait`] if the wait is not skipped. It is a separate function, because the tasks that are
 /// waited for often run on the same stack.
 ///
 /// # Safety
-/// As for [`wait`].
+/// The same as for [`wait`].
 #[inline(never)]
 unsafe extern "C-unwind" fn wait_recorded(
     waited: *mut c_void,
@@ -110,7 +110,7 @@ unsafe extern "C-unwind" fn wait_recorded(
         } else {
             0
         };
-        // A task of the context waits for its own children only: somebody else waits for the scope.
+        // A task of the context waits only for its own children: another task waits for the scope.
         let children =
             scope == 0 && (open != 0 || (*frame).is_in(context) || context::inside(context) != 0);
         if children {
@@ -152,7 +152,7 @@ unsafe fn is_inside(mut frame: *mut TaskFrame, scope: u64) -> bool {
 /// `r1::execute_and_wait(task, its context, wait context, context waited for)`.
 ///
 /// # Safety
-/// As for [`wait`].
+/// The same as for [`wait`].
 pub(super) unsafe extern "C-unwind" fn execute_and_wait(
     task: *mut Task,
     task_context: usize,
@@ -197,7 +197,7 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
             call_site::site(Call::made(from, sp), class, class.primitive)
         };
         let open = context::scope(context);
-        // This waits for tasks too that the current task spawned into the context before.
+        // This also waits for tasks that the current task spawned into the context before.
         let scope = if open != 0 && open == (*frame).opened {
             open
         } else {
@@ -232,7 +232,7 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
 /// call.
 ///
 /// # Safety
-/// As for [`wait`].
+/// The same as for [`wait`].
 pub(super) unsafe extern "C-unwind" fn pipeline(
     context: usize,
     tokens: usize,
@@ -240,7 +240,7 @@ pub(super) unsafe extern "C-unwind" fn pipeline(
     from: usize,
     sp: usize,
 ) {
-    /// Restores what stood in before, after an exception too.
+    /// Restores the previous replacement, also after an exception.
     struct Before(call_site::CallChain);
     impl Drop for Before {
         fn drop(&mut self) {

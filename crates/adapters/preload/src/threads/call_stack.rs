@@ -1,19 +1,19 @@
-//! The calls that led to an entry point, found by unwinding the stack: threads start so rarely that
-//! some microseconds for it do not matter.
+//! The calls that led to an entry point, found by unwinding the stack. Threads start so rarely that
+//! the few microseconds for it do not matter.
 
 use core::ffi::{c_int, c_void};
 
 use crate::loaded_files::{is_ours, with_path_of};
 
-/// Maximum number of return addresses kept. In an unoptimised Rust program a dozen lie between
-/// `pthread_create` and the user's code.
+/// Maximum number of return addresses kept. In an unoptimised Rust program there are a dozen
+/// between `pthread_create` and the user's code.
 const MAX_ADDRESSES: usize = 32;
 
 /// `_URC_END_OF_STACK`: ends the unwinding.
 const STOP: c_int = 5;
 
-/// Libraries whose threads are workers of a runtime, by the beginnings of their files' names.
-/// Those of MPI and what it loads watch its connections.
+/// Libraries whose threads are workers of a runtime, by the beginnings of their file names. The
+/// threads of MPI and of the libraries it loads watch its connections.
 const RUNTIMES: [&[u8]; 13] = [
     b"libgomp",
     b"libomp",
@@ -30,8 +30,8 @@ const RUNTIMES: [&[u8]; 13] = [
     b"libfabric",
 ];
 
-/// How many of the innermost frames are searched for a runtime. There are several because a
-/// sanitizer's function may lie between the runtime and `pthread_create`.
+/// The number of innermost frames that are searched for a runtime. There are several because a
+/// sanitizer's function may be between the runtime and `pthread_create`.
 const FRAMES_OF_CALLER: usize = 3;
 
 unsafe extern "C" {
@@ -46,12 +46,12 @@ unsafe extern "C" {
 pub(super) struct CallStack {
     addresses: [usize; MAX_ADDRESSES],
     count: usize,
-    /// The calling code is this library's own.
+    /// Whether the calling code is this library's own.
     is_ours: bool,
 }
 
 impl CallStack {
-    /// The calling thread's.
+    /// Captures the calling thread's stack.
     #[inline(never)]
     pub(super) fn capture() -> CallStack {
         let mut stack = CallStack {
@@ -79,7 +79,7 @@ unsafe extern "C" fn visit(context: *mut c_void, stack: *mut c_void) -> c_int {
     // SAFETY: `stack` is the one that `capture` passed, and `context` is the unwinder's.
     let (stack, address) = unsafe { (&mut *stack.cast::<CallStack>(), _Unwind_GetIP(context)) };
     if is_ours(address) {
-        // The innermost frames are ours in any case; one further out means that we called.
+        // The innermost frames are always ours; one further out means that we made the call.
         stack.is_ours |= stack.count > 0;
         return 0;
     }

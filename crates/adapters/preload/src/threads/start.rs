@@ -1,5 +1,5 @@
-//! How a thread that is a task begins: its task begins, then the program's routine runs as if the C
-//! library had called it.
+//! The start of a thread that is a task: its task begins, then the program's routine runs as if the
+//! C library had called it.
 
 use core::ffi::c_void;
 
@@ -7,14 +7,14 @@ use workspan_recorder::adapter::{KeepErrno, LiveHandle};
 
 use super::Routine;
 
-/// What a new thread is to run.
+/// The routine of a new thread, its argument, and its task.
 pub(super) struct Start {
     routine: Routine,
     argument: *mut c_void,
     task: u64,
 }
 
-/// What [`begin`] returns, in two registers.
+/// The result of [`begin`], in two registers.
 #[repr(C)]
 struct Call {
     routine: Routine,
@@ -22,7 +22,7 @@ struct Call {
 }
 
 impl Start {
-    /// For [`thread_start`], which frees it.
+    /// Creates the data for [`thread_start`], which frees them.
     pub(super) fn new(routine: Routine, argument: *mut c_void, task: u64) -> *mut Start {
         Box::into_raw(Box::new(Start {
             routine,
@@ -31,19 +31,19 @@ impl Start {
         }))
     }
 
-    /// The thread was not started.
+    /// Frees the data of a thread that was not started.
     ///
     /// # Safety
     /// `start` comes from [`Start::new`], and no thread has it.
     pub(super) unsafe fn free(start: *mut Start) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees that no thread has it.
         drop(unsafe { Box::from_raw(start) });
     }
 }
 
 /// The routine of the new thread. It jumps to the program's own, so that no frame of ours is on the
-/// thread's stack: `pthread_exit`, cancellation and exceptions unwind what they would unwind
-/// without us.
+/// thread's stack: `pthread_exit`, cancellation and exceptions unwind the same frames as without
+/// us.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 pub(super) unsafe extern "C-unwind" fn thread_start(start: *mut c_void) -> *mut c_void {
@@ -61,7 +61,7 @@ pub(super) unsafe extern "C-unwind" fn thread_start(start: *mut c_void) -> *mut 
     )
 }
 
-/// See above.
+/// The version for AArch64.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(naked)]
 pub(super) unsafe extern "C-unwind" fn thread_start(start: *mut c_void) -> *mut c_void {
@@ -80,12 +80,12 @@ pub(super) unsafe extern "C-unwind" fn thread_start(start: *mut c_void) -> *mut 
     )
 }
 
-/// Begins the thread's task. Returns what the thread is to run.
+/// Begins the thread's task. Returns the routine and argument that the thread runs.
 unsafe extern "C" fn begin(start: *mut Start) -> Call {
-    // SAFETY: `pthread_create` handed this thread what `Start::new` made.
+    // SAFETY: `pthread_create` passed the result of `Start::new` to this thread.
     let start = unsafe { Box::from_raw(start) };
     let _errno = KeepErrno::new();
-    // SAFETY: the handle is used in this call alone, on its own thread.
+    // SAFETY: the handle is used only in this call, on its own thread.
     if let Some(h) = unsafe { LiveHandle::current() } {
         h.begin_thread_task(start.task);
     }

@@ -1,8 +1,8 @@
 //! The functions of the C library that wait or end a wait, and their entry points
 //! ([`crate::entry_point`]).
 
-use crate::entry_point::{c_name, entry_point};
 use super::{Entry, Role, hooks, release};
+use crate::entry_point::{c_name, entry_point};
 use workspan_trace::entry::WaitKind as Kind;
 
 macro_rules! entries {
@@ -11,15 +11,15 @@ macro_rules! entries {
             static $constant: Entry = Entry::new(c_name!($name), Role::$role, Kind::$kind);
         )+
 
-        /// All of them.
+        /// All entry points.
         pub(super) fn all() -> impl Iterator<Item = &'static Entry> {
             [$(&$constant),+].into_iter()
         }
     };
 }
 
-/// An entry point of a function that waits. The instructions given come first; what they do not
-/// serve goes on at 2. So many arguments come on the stack.
+/// An entry point of a function that waits. The given instructions come first; a call that they do
+/// not handle continues at label 2. The number is that of the arguments on the stack.
 macro_rules! wait {
     ($name:ident, $entry:ident, ($($first:literal),*), stack: $stack:literal, $($operands:tt)*) => {
         entry_point! {
@@ -37,8 +37,8 @@ macro_rules! waits {
 }
 
 /// A free lock is taken without a hook. The first word of glibc's mutexes and reader-writer locks
-/// is 0 when they are free: then the call goes on by a jump. If another thread takes the lock in
-/// between, that wait is not logged. If not free, the lock may be the thread's own, or shared.
+/// is 0 when they are free; the call then continues by a jump. If another thread takes the lock in
+/// between, that wait is not logged. A lock that is not free may be the thread's own, or shared.
 macro_rules! waits_after_a_try {
     ($($name:ident, $entry:ident, $try:ident;)+) => { $(
         wait! {
@@ -221,8 +221,8 @@ releases! {
     sem_post, SEMAPHORE_POST;
 }
 
-// `long syscall(long, ...)`: calls other than `futex` go straight to the C library's function,
-// which matters to those that return twice.
+// `long syscall(long, ...)`: calls other than `futex` go directly to the C library's function,
+// which matters for those that return twice.
 wait! {
     syscall,
     SYSCALL,

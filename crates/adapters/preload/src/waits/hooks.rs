@@ -1,5 +1,5 @@
-//! What happens before and after an interposed function. The entry points call these: they must not
-//! unwind, allocate, take a lock or change `errno`, as the program may hold any lock here.
+//! The hooks before and after an interposed function, which the entry points call. They must not
+//! unwind, allocate, take a lock or change `errno`, because the program may hold any lock here.
 
 use core::sync::atomic::Ordering;
 
@@ -15,7 +15,7 @@ use crate::loaded_files::is_ours;
 pub(super) const FUTEX: usize = 202;
 const FUTEX_COMMAND: usize = 0x7f;
 
-/// What a futex call does.
+/// The effect of a futex call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Futex {
     Wait,
@@ -25,16 +25,16 @@ enum Futex {
 
 fn futex(number: usize, operation: usize) -> Futex {
     match (number, operation & FUTEX_COMMAND) {
-        // Wait, wait by bits; wake, wake and requeue, wake by bits.
+        // The operations: wait, wait by bits; wake, wake and requeue, wake by bits.
         (FUTEX, 0 | 9) => Futex::Wait,
         (FUTEX, 1 | 3 | 4 | 5 | 10) => Futex::Wake,
         _ => Futex::Other,
     }
 }
 
-/// The object that a call waits for, 0 for none of the process.
+/// The object that a call waits for; 0 if it is not an object of the process.
 fn awaited(entry: &Entry, frame: Frame) -> Option<usize> {
-    // SAFETY: entry points save as many arguments as their functions have.
+    // SAFETY: the entry points save all arguments of their functions.
     unsafe {
         match entry.role {
             Role::Acquire | Role::AcquireToRead | Role::Condition | Role::Barrier => {
@@ -52,7 +52,7 @@ fn awaited(entry: &Entry, frame: Frame) -> Option<usize> {
 
 /// The object that a call releases.
 fn released(entry: &Entry, frame: Frame) -> Option<usize> {
-    // SAFETY: as above.
+    // SAFETY: the entry points save all arguments of their functions.
     unsafe {
         match entry.role {
             Role::Release | Role::ReleaseReadOrWrite | Role::Barrier => Some(frame.argument(0)),
@@ -66,7 +66,7 @@ fn released(entry: &Entry, frame: Frame) -> Option<usize> {
     }
 }
 
-/// Before the C library's function.
+/// The hook before the C library's function.
 pub(super) extern "C" fn before(entry: &Entry, frame: Frame) -> Before {
     let next = match entry.next.load(Ordering::Acquire) {
         0 => entry.next(),
@@ -90,7 +90,7 @@ pub(super) extern "C" fn before(entry: &Entry, frame: Frame) -> Before {
     }
 }
 
-/// After it, where `begin` is not 0.
+/// The hook after the C library's function, if `begin` is not 0.
 pub(super) extern "C" fn after(entry: &Entry, frame: Frame, begin: u64) {
     let Some(object) = awaited(entry, frame) else {
         return;
@@ -129,7 +129,8 @@ fn log(entry: &Entry, object: usize, (begin, end): (u64, u64), frame: Frame) {
     });
 }
 
-/// Before a function that releases: notes who does, where a thread may wait. Returns the function.
+/// The hook before a function that releases: notes the release if a thread may wait. Returns the
+/// function.
 pub(super) extern "C" fn releases(entry: &Entry, frame: Frame) -> usize {
     let now = wait_log::now();
     if now != 0
@@ -140,8 +141,8 @@ pub(super) extern "C" fn releases(entry: &Entry, frame: Frame) -> usize {
     entry.next()
 }
 
-/// Releases of a lock by readers are noted at an address of their own, as they end no wait of
-/// another reader.
+/// The offset of the address at which releases by readers are noted, because they do not end the
+/// wait of another reader.
 const READERS: usize = 1 << release::SHIFT;
 
 /// The last release that may have ended a wait.
@@ -168,15 +169,15 @@ fn note_release(entry: &Entry, mut object: usize, now: u64, frame: Frame) {
     super::note_release(object, now, || frame.chain());
 }
 
-/// Whether the calling thread holds the reader-writer lock as its writer: glibc keeps the writer's
-/// number in the seventh word.
+/// Whether the calling thread holds the reader-writer lock as its writer: glibc has the writer's id
+/// in the seventh word.
 ///
 /// # Safety
 /// `lock` is the address of a `pthread_rwlock_t`.
 unsafe fn is_writer(lock: usize) -> bool {
     const WRITER: usize = 6;
     let word = (lock as *const u32).wrapping_add(WRITER);
-    // SAFETY: the caller's; a lock has 14 words.
+    // SAFETY: the caller guarantees a lock, which has 14 words.
     unsafe { word.read_volatile() == stack::tid() }
 }
 

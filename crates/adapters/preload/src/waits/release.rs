@@ -1,29 +1,29 @@
-//! Who ended a wait: threads that release an object note it where others wait, and a thread whose
-//! wait is over looks there.
+//! Finds the thread that ended a wait: a thread that releases an object notes that if other threads
+//! wait, and a thread whose wait is over reads the note.
 //!
 //! Objects share the places of two small tables by their addresses. [`WAITERS`] counts the threads
-//! that may wait for an object of a place, so that a release costs one load while nobody does. A
-//! count that stays too high (a cancelled thread never comes back) costs time, nothing else.
+//! that may wait for an object of a place, so that a release costs one load while there is no
+//! waiter. A count that stays too high (a cancelled thread never comes back) only costs time.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Places of the tables.
+/// The number of places of the tables.
 pub(super) const PLACES: usize = 1024;
 /// An object's address, shifted by this, is its place (modulo [`PLACES`]).
 pub(super) const SHIFT: u32 = 4;
 
-/// Threads that may wait for objects of a place. The entry points read it.
+/// The number of threads that may wait for objects of a place. The entry points read it.
 pub(super) static WAITERS: [AtomicU32; PLACES] = [const { AtomicU32::new(0) }; PLACES];
 static RELEASES: [Place; PLACES] = [const { Place::new() }; PLACES];
 
 /// A release of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Release {
-    /// The kernel's number of the thread.
+    /// The kernel's id of the thread.
     pub(super) by: u32,
-    /// Its call stack: a number of the log's.
+    /// Its call stack: a number in the log.
     pub(super) chain: u32,
-    /// When, in ticks.
+    /// The time of the release, in ticks.
     pub(super) at: u64,
 }
 
@@ -65,7 +65,7 @@ pub(super) fn is_awaited(object: usize) -> bool {
     WAITERS[place(object)].load(Ordering::Relaxed) != 0
 }
 
-/// Notes a release. Of two at one moment one is kept.
+/// Notes a release. Of two simultaneous ones, one is kept.
 pub(super) fn note(object: usize, release: Release) {
     let place = &RELEASES[place(object)];
     let version = place.version.load(Ordering::Relaxed);

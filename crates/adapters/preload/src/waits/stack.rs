@@ -1,19 +1,19 @@
-//! The calling thread's number and call stack, without a system call or a lock.
+//! The calling thread's id and call stack, without a system call or a lock.
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use workspan_recorder::wait_log::MAX_FRAMES;
 
-/// Where glibc keeps the kernel's number of a thread, in bytes from its thread pointer. The same
-/// in all versions for x86-64; [`look`] checks it.
+/// The offset of the kernel's thread id from glibc's thread pointer, in bytes. It is the same in
+/// all versions for x86-64; [`look`] checks it.
 const TID_AT: usize = 0x2d0;
-/// No frame is larger, and no stack of which frames are followed.
+/// The largest size in bytes of a frame that is followed, and of a stack whose frames are followed.
 const MAX_FRAME_BYTES: usize = 64 << 10;
 const MAX_STACK_BYTES: usize = 8 << 20;
 
-/// The number is where [`TID_AT`] says.
+/// Whether the thread id is at [`TID_AT`].
 static KNOWS_TID: AtomicBool = AtomicBool::new(false);
-/// The main thread's number.
+/// The main thread's id.
 static MAIN: AtomicUsize = AtomicUsize::new(0);
 /// The end of the main thread's stack.
 static MAIN_TOP: AtomicUsize = AtomicUsize::new(0);
@@ -24,8 +24,8 @@ unsafe extern "C" {
     fn getpid() -> core::ffi::c_int;
 }
 
-/// The thread pointer: the address of what glibc knows of the calling thread, at the upper end of
-/// the stack that it was born with.
+/// The thread pointer: the address of glibc's data about the calling thread, at the upper end of
+/// the stack on which it was started.
 fn thread_pointer() -> usize {
     let at: usize;
     // SAFETY: the word at 16 is the thread pointer itself, by the ABI's thread-local storage.
@@ -40,7 +40,7 @@ fn told_tid() -> u32 {
     unsafe { *((thread_pointer() + TID_AT) as *const u32) }
 }
 
-/// The kernel's number of the calling thread; 0 where it can't be had cheaply.
+/// The kernel's id of the calling thread; 0 if it cannot be read cheaply.
 pub(crate) fn tid() -> u32 {
     match KNOWS_TID.load(Ordering::Relaxed) {
         true => told_tid(),
@@ -57,7 +57,7 @@ pub(super) fn look() {
     MAIN_TOP.store(top, Ordering::Relaxed);
 }
 
-/// The end of the stack that holds `frame`, if that is the calling thread's own.
+/// The end of the stack that contains `frame`, if that is the calling thread's own.
 fn top(frame: usize) -> Option<usize> {
     let tid = tid();
     if tid == 0 {
@@ -70,8 +70,8 @@ fn top(frame: usize) -> Option<usize> {
     (frame < top && top - frame <= MAX_STACK_BYTES).then_some(top)
 }
 
-/// The return addresses from the frame on whose frame pointer is `frame`, as far as the callers
-/// keep frame pointers.
+/// The return addresses from the frame whose frame pointer is `frame`, as far as the callers keep
+/// frame pointers.
 ///
 /// # Safety
 /// `frame` points to a saved frame pointer with a return address behind it.

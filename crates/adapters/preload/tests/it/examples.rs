@@ -1,13 +1,13 @@
-//! The programs of examples/, by the very lines of its README: they compile, run as ever when
-//! recorded, and are seen.
+//! The programs of examples/, compiled with the command lines of its README: they compile, run as
+//! usual when recorded, and are recorded correctly.
 
 use std::process::Command;
 
 use crate::native::{Run, compiler, root, run, skipped};
 use workspan_dag::TaskKind;
 
-/// Compiles and runs the examples called `name`, by each line that compiles it; `check` gets the
-/// line and the run.
+/// Compiles and runs the examples called `name`, with each command line that compiles them; `check`
+/// gets the command line and the run.
 fn each(name: &str, arguments: &[&str], check: impl Fn(&str, &Run)) {
     let readme = std::fs::read_to_string(root().join("examples/README.md")).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -64,7 +64,7 @@ fn runtime(run: &Run) -> &str {
 #[test]
 fn openmp_tasks_in_c() {
     each("treesum", &["12"], |line, run| {
-        // Two tasks a node, in the four levels above the grain.
+        // Two tasks per node, in the four levels above the grain.
         assert_eq!(run.count(TaskKind::Deferred), 30, "{line}");
         assert!(runtime(run).contains("OpenMP"), "{line}: {}", runtime(run));
     });
@@ -73,7 +73,7 @@ fn openmp_tasks_in_c() {
 #[test]
 fn an_openmp_loop_in_cpp() {
     each("mandelbrot", &["40"], |line, run| {
-        // A chunk is a task beside the two threads' own.
+        // A chunk is a task in addition to the two threads' own.
         assert_eq!(run.count(TaskKind::Deferred), 0, "{line}");
         let compiler = workspan_toolchains::named(line.split(' ').next().unwrap());
         let told = compiler.is_none_or(|compiler| compiler.tells_loop_chunks());
@@ -132,7 +132,7 @@ fn a_thread_pool_written_by_hand() {
 
 #[test]
 fn a_program_marked_up_by_six_calls() {
-    // What it tells is looked at in headers.rs.
+    // The contents of its trace are tested in headers.rs.
     each("calls", &[], |_, run| {
         assert_eq!(run.count(TaskKind::Deferred), 7)
     });

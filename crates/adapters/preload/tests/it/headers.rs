@@ -1,4 +1,4 @@
-//! workspan.h and tp.h compile without a warning in every dialect they promise, and the six
+//! workspan.h and tp.h compile without a warning in every dialect that they support, and the six
 //! fork-join calls record the tasks of the program.
 
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::native::{builds, compiler, root, run, skipped};
 use workspan_dag::{EndKind, TaskKind};
 
-/// Compiles without a word from the compiler.
+/// Compiles without any output from the compiler.
 fn compile(command: &str, flags: &[&str], source: &Path, program: &Path) {
     let mut compile = Command::new(command);
     compile.args(["-O1", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I"]);
@@ -54,8 +54,8 @@ fn workspan_h_is_clean_c99_and_cpp11_with_gcc_and_clang() {
             compile
                 .args(["-O1", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I"])
                 .arg(root().join("include"));
-            // dlsym and the rest of POSIX are declared in strict C only when asked for; C++
-            // compilers ask by themselves.
+            // In strict C, dlsym and the rest of POSIX are declared only on request; C++ compilers
+            // request them by themselves.
             compile
                 .args(flags)
                 .args(["-U_GNU_SOURCE", "-D_GNU_SOURCE"])
@@ -127,8 +127,8 @@ fn the_six_calls_tell_spawns_and_plain_calls() {
     );
     let run = run(&out, &[], &[]);
     run.assert_same("calls.c");
-    // Every call of fib(15) is a task; those with a thread of their own are the spawns of the three
-    // upper levels.
+    // Every call of fib(15) is a task; the tasks with a thread of their own are the spawns of the
+    // three upper levels.
     let calls = 2 * 987 - 1;
     assert_eq!(run.count(TaskKind::Deferred), 7);
     assert_eq!(run.count(TaskKind::Inline), calls - 7);

@@ -8,7 +8,7 @@ use workspan_dag::{Dag, TaskKind};
 use workspan_reader::OpenOptions;
 pub use workspan_toolchains::{builds, skipped};
 
-/// The repository's root.
+/// The root folder of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../..")
@@ -27,8 +27,8 @@ pub fn library() -> PathBuf {
         .expect("libworkspan_preload.so beside the test")
 }
 
-/// What this machine's compiler called `gcc`, `g++`, `clang` or `clang++` is started by; of others
-/// their own name, where they start.
+/// The command that starts this machine's compiler called `gcc`, `g++`, `clang` or `clang++`. Other
+/// names are returned unchanged if they can be started.
 pub fn compiler(name: &str) -> Option<String> {
     if let Some(found) = workspan_toolchains::named(name) {
         return Some(found.command.clone());
@@ -73,7 +73,7 @@ pub fn run(program: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> 
 }
 
 impl Run {
-    /// Recording changed nothing of what the program says, and it ended well.
+    /// Checks that recording did not change the program's output, and that the program succeeded.
     pub fn assert_same(&self, what: &str) {
         assert!(self.bare.status.success(), "{what}: {:?}", self.bare);
         assert_eq!(self.bare, self.recorded, "{what}");
@@ -84,7 +84,7 @@ impl Run {
         );
     }
 
-    /// How many tasks are of a kind.
+    /// The number of tasks of a kind.
     pub fn count(&self, kind: TaskKind) -> usize {
         self.dag.tasks.kind.iter().filter(|&&k| k == kind).count()
     }

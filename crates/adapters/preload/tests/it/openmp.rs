@@ -1,11 +1,11 @@
-//! OpenMP programs, one for each construct, by gcc (libgomp) and clang (libomp) on 1, 2 and 4
-//! threads: what they print is what they print unrecorded, and the recorded DAG, told without the
-//! schedule (`openmp/canonical.rs`), is the one that the program has.
+//! OpenMP programs, one for each construct, compiled by gcc (libgomp) and clang (libomp), on 1, 2
+//! and 4 threads. Their output is the same as without recording, and the recorded DAG, as a text
+//! without the schedule (`openmp/canonical.rs`), is that of the program.
 //!
-//! An expectation is that text. `$N` is the number of threads. A line that begins with `gnu:`,
-//! `llvm:`, `one:`, `two:`, `four:` or `many:` (threads) counts for those runs only, `llvm one:`
-//! for both at a time; `chunks:` for runtimes that tell of each chunk of a loop, `shares:` for
-//! those that do not. Chunks of a loop whose name begins with `some-` are not counted.
+//! An expectation is such a text. `$N` is the number of threads. A line that begins with `gnu:`,
+//! `llvm:`, `one:`, `two:`, `four:` or `many:` (threads) applies only to those runs, and `llvm
+//! one:` to runs with both properties. `chunks:` applies to runtimes that report each chunk of a
+//! loop, `shares:` to all others. Chunks of a loop whose name begins with `some-` are not counted.
 
 mod budget;
 mod canonical;
@@ -21,7 +21,7 @@ use run::{Program, Runtime, build, dag, skipped};
 use workspan_dag::{Dag, NONE, OffWhy, Steals, TaskKind};
 use workspan_toolchains::Compiler;
 
-/// What a run of this many threads is expected to be.
+/// The expectation for a run with this many threads.
 fn expected(text: &str, compiler: &Compiler, threads: usize) -> String {
     let holds = |condition: &str| match condition {
         "gnu" => compiler.family == Runtime::Gnu,
@@ -45,7 +45,7 @@ fn expected(text: &str, compiler: &Compiler, threads: usize) -> String {
     squeezed(&kept.replace("$N", &threads.to_string()))
 }
 
-/// A text with `<one|other>` is two texts: which of them a run shows, the schedule decides.
+/// The alternatives of a text with `<one|other>`; the schedule decides which of them a run shows.
 fn alternatives(text: &str) -> Vec<String> {
     let Some((before, rest)) = text.split_once('<') else {
         return vec![text.to_owned()];
@@ -57,7 +57,7 @@ fn alternatives(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Runs a program on 1, 2 and 4 threads; `more` looks at what the text does not tell.
+/// Runs a program on 1, 2 and 4 threads; `more` checks what the text does not contain.
 fn check(runtime: Runtime, file: &str, text: &str, more: impl Fn(&Dag, usize)) {
     let program = match build(runtime, file) {
         Ok(program) => program,
@@ -80,7 +80,8 @@ fn check(runtime: Runtime, file: &str, text: &str, more: impl Fn(&Dag, usize)) {
     }
 }
 
-/// Runs it bare and recorded, which must look the same, and the recorded run keep the invariants.
+/// Runs it with and without recording. The output must be the same, and the recorded run must
+/// satisfy the invariants.
 fn run_alike(program: &Program, threads: usize, what: &str) -> Dag {
     let bare = program.bare(threads, &[]);
     let (recorded, traces) = program.recorded(threads, &[]);
@@ -92,8 +93,7 @@ fn run_alike(program: &Program, threads: usize, what: &str) -> Dag {
     dag
 }
 
-/// One row a construct: its name, the program, the runtimes, the DAG, and what else is to be looked
-/// at.
+/// One row per construct: its name, the program, the runtimes, the DAG, and additional checks.
 macro_rules! rows {
     ($($name:ident: $file:literal by $($runtime:ident)+ => $text:literal $(, $more:expr)?;)+) => {$(
         mod $name {
@@ -171,7 +171,7 @@ rows! {
             tree ( 4 * task reduction { } ) } }";
 
     // gcc's code divides static loops by itself, without a call. libomp makes one chunk of a loop
-    // where there is one thread.
+    // if there is one thread.
     loops: "loops.c" by gnu llvm => "
         gnu: parallel even x$N { } parallel static x$N { }
         llvm: parallel even x$N { loop even $N * { } }
@@ -199,10 +199,10 @@ rows! {
         llvm many shares: parallel region x$N { loop loop $N * { } }
         llvm one: parallel region x$N { loop loop 1 * { } }";
 
-    // Where the runtime tells of no chunks, each thread's share of a loop is one.
+    // If the runtime does not report chunks, each thread's share of a loop counts as one.
     //
-    // gcc makes one call of a region and the sections that are all of it. clang divides sections
-    // evenly, as a static loop, of which every thread has a chunk, be it an empty one.
+    // gcc makes one call for a region that consists of sections. clang divides sections evenly,
+    // like a static loop, in which every thread has a chunk, even if that is empty.
     sections: "sections.c" by gnu llvm => "
         gnu: parallel region x$N { loop region 2 * { } 1 * { task task { } } }
         llvm two: parallel region x$N { loop sections 1 * { } 1 * { task task { } } }
@@ -219,8 +219,8 @@ rows! {
     nested: "nested.c" by gnu llvm => "
         parallel outer x$N { $N * { parallel inner x2 { 1 * { task task { } } } } }";
 
-    // To libomp the program is a team of one outside of regions, where no task is deferred,
-    // whatever it says.
+    // To libomp the program is a team of one outside of regions, in which no task is deferred,
+    // whatever the program says.
     outside: "outside.c" by gnu llvm => "
         gnu: included a { } wait parallel region x2 { } included b { } wait
         llvm: task a { } wait parallel region x2 { } task b { } wait";
@@ -272,7 +272,7 @@ rows! {
     spawner: "spawner.c" by gnu llvm => "
         parallel region x$N { 1 * { 2000 * task task { } } }";
 
-    // clang puts each implicit task's tasks into a group that ends with the region, behind the
+    // clang puts each implicit task's tasks into a group that ends with the region, after the
     // barrier of the single construct.
     task_reduction: "task_reduction.c" by gnu llvm => "
         gnu: parallel region x$N { 1 * { 3 * task task { } } }
@@ -281,7 +281,7 @@ rows! {
         llvm two: 1 * { await 1,2,3 } 1 * { await none } }
         llvm four: 1 * { await 1,2,3 } 3 * { await none } }";
 
-    // libomp defers no task of a team of one, so that it can't be told whether the program says so.
+    // libomp defers no task of a team of one, so whether the program says so is not known.
     aligned: "aligned.cpp" by gnu llvm => "
         parallel region x$N { 1 * {
             2 * task task { } wait tree ( 4 * task loop { } )
@@ -303,10 +303,10 @@ rows! {
         parallel region x$N { 1 * { task a { } task b { } wait } }";
 }
 
-/// Of a run whose text would be too long: `more` says what is expected.
+/// For a run whose text would be too long: only `more` checks it.
 const UNTOLD: &str = "...";
 
-/// What is known of the run as a whole.
+/// Checks the facts about the run as a whole.
 fn run_is_known(dag: &Dag, threads: usize) {
     let meta = &dag.meta;
     assert_eq!(
@@ -325,8 +325,8 @@ fn run_is_known(dag: &Dag, threads: usize) {
     assert!(!runtime.contains(" + "), "{runtime}");
 }
 
-/// Neither the tasks of the region, which the runtime puts on its threads, nor the region's own
-/// between two barriers are stolen.
+/// Checks that neither the tasks of the region, which the runtime assigns to its threads, nor the
+/// region's own between two barriers are stolen.
 fn steals_are_of_tasks(dag: &Dag, _threads: usize) {
     let report = workspan_analysis::report(dag, &workspan_analysis::Options::default()).unwrap();
     let tasks = dag.tasks.kind.iter().filter(|&&k| k == TaskKind::Deferred);
@@ -334,7 +334,7 @@ fn steals_are_of_tasks(dag: &Dag, _threads: usize) {
     assert!(steals <= tasks, "{steals} steals of {tasks} tasks");
 }
 
-/// Each of the twelve tasks is waited for by a thread of the team, before the region's end.
+/// Checks that a thread of the team waits for each of the twelve tasks before the region's end.
 fn twelve_tasks_are_joined(dag: &Dag, _threads: usize) {
     let scopes = (0..dag.waits.after.len()).filter(|&w| dag.waits.scope[w] == NONE);
     let mut joined: Vec<u32> = scopes
@@ -346,7 +346,8 @@ fn twelve_tasks_are_joined(dag: &Dag, _threads: usize) {
     assert_eq!(joined.len(), 12);
 }
 
-/// fib(18) has two tasks a call but for those that return at once, and each waits for its two.
+/// fib(18) has two tasks per call except for calls that return at once, and each call waits for its
+/// two tasks.
 fn fib_is_whole(dag: &Dag, _threads: usize) {
     let kinds = &dag.tasks.kind;
     let created = (0..kinds.len()).filter(|&t| kinds[t] == TaskKind::Deferred);
@@ -358,7 +359,7 @@ fn fib_is_whole(dag: &Dag, _threads: usize) {
     assert_eq!(deepest, Some(&(1 + 17)), "a task a call below the region's");
 }
 
-/// Somebody waits for the critical section and for the lock while it is held.
+/// Checks that some thread waits for the critical section, and for the lock, while it is held.
 fn locks_are_blocked(dag: &Dag, threads: usize) {
     let blocked = dag.offs.iter().filter(|off| off.why == OffWhy::Blocked);
     assert!(threads == 1 || blocked.count() >= 2, "{:?}", dag.offs);

@@ -1,4 +1,4 @@
-//! C programs that use workspan.h, run with the library preloaded, and what their traces say.
+//! C programs that use workspan.h, run with the library preloaded, and their traces.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -33,7 +33,8 @@ fn compile(name: &str, folder: &Path) -> PathBuf {
     program
 }
 
-/// Runs the program with the library; the folder of its spool files beside what it printed.
+/// Runs the program with the library. Returns the folder of its spool files and the program's
+/// output.
 fn run(name: &str, arguments: &[&str]) -> (tempfile::TempDir, Output) {
     let folder = tempfile::tempdir().unwrap();
     let program = compile(name, folder.path());
@@ -48,7 +49,7 @@ fn run(name: &str, arguments: &[&str]) -> (tempfile::TempDir, Output) {
     (folder, output)
 }
 
-/// The one trace of the run.
+/// The only trace of the run.
 fn trace(folder: &tempfile::TempDir) -> Dag {
     let files: Vec<PathBuf> = std::fs::read_dir(folder.path().join("spool"))
         .unwrap()
@@ -83,7 +84,7 @@ fn a_pool_written_by_hand_is_told_as_it_was() {
     assert_eq!(dag.meta.runtime.as_deref(), Some("pool.c 1.0"));
     assert_eq!(dag.meta.name.as_deref(), Some("pool"));
     assert!(dag.meta.ticks_per_second > 1_000_000);
-    // The workers are tasks until they say what they are.
+    // The workers are tasks until they register as workers.
     assert_eq!(count(&dag, TaskKind::Detached), 2);
     let mut kinds = dag.tasks.kind.iter();
     let first = kinds.position(|&k| k == TaskKind::Deferred).unwrap();
@@ -96,7 +97,7 @@ fn a_pool_written_by_hand_is_told_as_it_was() {
         + 1;
     assert_eq!(site.line, Some(line as u32));
     assert!(site.file.as_ref().unwrap().ends_with("programs/pool.c"));
-    // Roots run outside the pool, the tasks on workers.
+    // Roots run outside of the pool, the tasks on workers.
     assert_eq!(dag.strands.thread[dag.tasks.first[0] as usize], 2);
     let mut deferred = (0..dag.tasks.len()).filter(|&t| dag.tasks.kind[t] == TaskKind::Deferred);
     assert!(deferred.all(|t| dag.strands.thread[dag.tasks.first[t] as usize] < 2));
@@ -144,7 +145,7 @@ fn a_program_that_is_not_recorded_runs_as_ever() {
     for preloaded in [false, true] {
         let mut command = Command::new(&program);
         if preloaded {
-            // Without a folder nothing is touched: the program sees LD_PRELOAD.
+            // Without a folder the library changes nothing: the program sees LD_PRELOAD.
             command.env("LD_PRELOAD", library());
         }
         let output = command.output().unwrap();
@@ -171,7 +172,7 @@ fn a_killed_process_leaves_all_it_did() {
     );
 }
 
-/// Two threads move full chunks away all the time, and get in each other's way.
+/// Two threads move full chunks all the time, and get in each other's way.
 #[test]
 fn a_process_killed_while_it_moves_records_leaves_each_once() {
     const LARGE: u64 = 4 << 20;
@@ -200,7 +201,8 @@ fn a_process_killed_while_it_moves_records_leaves_each_once() {
         for what in ["damaged", "missing", "twice", "had not stopped"] {
             assert!(!says(&dag, what), "{:?}", dag.meta.warnings);
         }
-        // Records have about 20 bytes a task, and all pieces but the last ones are full of them.
+        // Records take about 20 bytes per task, and all pieces except the last ones are full of
+        // them.
         assert!(dag.tasks.len() > 100_000, "{}", dag.tasks.len());
         let all = 0..dag.tasks.len() as u32;
         let roots: Vec<u32> = all
@@ -218,7 +220,7 @@ fn a_process_killed_while_it_moves_records_leaves_each_once() {
             let created = created.count();
             let waited = (0..dag.waits.after.len())
                 .filter(|&w| dag.strands.task[dag.waits.after[w] as usize] == root);
-            // A task at a time, each waited for but maybe the last.
+            // One task at a time, each waited for except possibly the last.
             let open = created - waited.count();
             assert!(open <= 1, "{open} tasks of root {root} are not waited for");
         }

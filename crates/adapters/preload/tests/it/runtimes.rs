@@ -1,5 +1,5 @@
-//! Several copies of a runtime in one process, each with its users: all calls go to the copy they
-//! would go to without us.
+//! Several copies of a runtime in one process, each with its users: all calls go to the same copy
+//! as without us.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ fn built(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {output:?}");
 }
 
-/// A file in one of the folders where libraries are.
+/// A file in one of the system's library folders.
 fn system_library(name: &str) -> Option<PathBuf> {
     ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"]
         .iter()
@@ -25,8 +25,8 @@ fn system_library(name: &str) -> Option<PathBuf> {
         .find(|path| path.exists())
 }
 
-/// A copy of a library under another name of the same length, which those that are linked with it
-/// ask for.
+/// A copy of a library under another name of the same length, which libraries linked with it
+/// require.
 fn renamed(library: &Path, to: &Path) {
     let mut bytes = std::fs::read(library).unwrap();
     let between = |path: &Path| {
@@ -92,7 +92,7 @@ impl Libraries {
         );
     }
 
-    /// Loads them in that order, bare and recorded, with the same output.
+    /// Loads them in this order, with and without recording, with the same output.
     fn run(&self, order: &str) -> Dag {
         let words: Vec<String> = order
             .split_whitespace()
@@ -108,8 +108,8 @@ impl Libraries {
     }
 }
 
-/// libgomp (a), a copy of it (b), and libomp with code of gcc's (c) and of clang's (d); what there
-/// is of them.
+/// libgomp (a), a copy of it (b), and libomp with code compiled by gcc (c) and by clang (d), as far
+/// as they are installed.
 fn openmp() -> Option<(Libraries, String)> {
     let libraries = Libraries::new()?;
     let gcc = compiler("gcc")?;
@@ -131,7 +131,7 @@ fn openmp() -> Option<(Libraries, String)> {
     Some((libraries, letters))
 }
 
-/// Explicit tasks that were told.
+/// The number of recorded explicit tasks.
 fn tasks(dag: &Dag) -> usize {
     let kinds = dag.tasks.kind.iter();
     kinds.filter(|&&kind| kind == TaskKind::Deferred).count()
@@ -167,7 +167,7 @@ fn calls_go_to_the_openmp_runtime_of_the_callers_library() {
             continue;
         }
         let dag = libraries.run(order);
-        // Of each library `work` has two turns with 50 tasks.
+        // In each library, `work` has two turns with 50 tasks.
         let of_gnu = order
             .split(' ')
             .filter(|&w| ["a", "b", "e"].contains(&w))
@@ -210,7 +210,7 @@ fn calls_go_to_the_onetbb_of_the_callers_library() {
     }
 }
 
-/// A library that is loaded where another one was has its own places.
+/// A library that is loaded in the place of another one has its own places.
 #[test]
 fn a_library_in_anothers_place_has_places_of_its_own() {
     let (Some(libraries), Some(gcc), Some(libgomp)) = (
@@ -235,15 +235,15 @@ fn a_library_in_anothers_place_has_places_of_its_own() {
             &libgomp,
         );
     }
-    // The runtime stays: it can't be unloaded while its threads are there.
+    // The runtime stays loaded, because it cannot be unloaded while its threads exist.
     libraries.add("a", &gcc, &["-fopenmp"], "sum.c", &libgomp);
     let dag = libraries.run("local a unload e unload f unload e unload f");
     let mut by_site = BTreeMap::new();
     for task in (0..dag.tasks.len()).filter(|&task| dag.tasks.kind[task] == TaskKind::Deferred) {
         *by_site.entry(dag.tasks.site[task]).or_insert(0) += 1;
     }
-    // The tasks of `work`: 50 in each of two turns, each time one of them is loaded, and what
-    // `around` has of them.
+    // The tasks of `work`: 50 in each of two turns, each time one of the libraries is loaded, and
+    // the tasks of `around`.
     let counts: Vec<i32> = by_site
         .values()
         .copied()

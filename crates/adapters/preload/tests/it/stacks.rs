@@ -1,6 +1,6 @@
-//! Programs whose stacks are not what a thread's usually are: fibers with frames of varying size,
-//! calls at the very top of a stack, threads with as little stack as there may be; and children
-//! that nobody tells of.
+//! Programs with unusual stacks: fibers with frames of varying size, calls at the very top of a
+//! stack, threads with the smallest possible stack. Also children that are created without a
+//! handler.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::native::{builds, compiler, library, run, skipped};
 use workspan_dag::TaskKind;
 
-/// Compiles a text; `None` where that can't be done here.
+/// Compiles a text; `None` if that is not possible here.
 fn compile(
     folder: &Path,
     compiler: &str,
@@ -96,7 +96,7 @@ fn calls_of_onetbb_on_fibers_are_found_whatever_their_frames() {
         let run = run(&program, &[], &[]);
         run.assert_same("fibers");
         let dag = &run.dag;
-        // All of the one call in `leaf`, and so of one site.
+        // All belong to the one call in `leaf`, and so to one site.
         let spawned = |task: &usize| dag.tasks.kind[*task] == TaskKind::Deferred;
         let sites: Vec<u32> = (0..dag.tasks.len())
             .filter(spawned)
@@ -152,7 +152,7 @@ fn calls_of_libgomp_at_the_top_of_a_stack_read_nothing_above_it() {
     run(&program, &[], &[]).assert_same("the top of a stack");
 }
 
-/// Loops whose calls have arguments on the stack, all of which must come through: nine of
+/// Loops whose calls have arguments on the stack, all of which must be passed on: nine of
 /// `GOMP_loop_ull_start`, eight of `GOMP_parallel_loop_dynamic`, and eight loops of a doacross
 /// nest.
 const ARGUMENTS: &str = r#"
@@ -240,7 +240,8 @@ fn little_is_taken_from_every_threads_stack() {
     assert!(tls.len() == 1 && tls[0] < 512, "{tls:?}");
 }
 
-/// `fork`, `_Fork` and the system call alone, by the first argument; the child runs many tasks.
+/// `fork`, `_Fork` and the direct system call, depending on the first argument; the child runs many
+/// tasks.
 const CHILDREN: &str = r#"
 #define _GNU_SOURCE
 #include <signal.h>
@@ -318,8 +319,8 @@ fn children_that_nobody_tells_of_do_not_write_into_the_parents_trace() {
     }
 }
 
-/// A filter that kills the process at each of the calls that recording did without need once: it is
-/// in place before the second region.
+/// A filter that kills the process at each of the calls that recording once made unnecessarily. It
+/// is installed before the second region.
 const SANDBOX: &str = r#"
 #define _GNU_SOURCE
 #include <linux/filter.h>

@@ -1,6 +1,6 @@
-//! C++ programs on oneTBB, run with the library preloaded: the graphs their traces must say,
-//! whatever the schedule, on the system's oneTBB and on the newest there is; on older ones, down to
-//! that of the oldest supported distribution, by `cargo xtask test runtimes`.
+//! C++ programs on oneTBB, run with the library preloaded: their traces must have the right graphs,
+//! whatever the schedule, on the system's oneTBB and on the newest available one. `cargo xtask test
+//! runtimes` tests older ones, down to that of the oldest supported distribution.
 
 mod budget;
 mod graph;
@@ -13,8 +13,8 @@ use workspan_dag::{Dag, TaskKind};
 
 const THREADS: [&str; 3] = ["1", "2", "4"];
 
-/// Runs one of a source's programs on every machine at 1, 2 and 4 threads; each run's DAG goes to
-/// `judge` after what must hold of all.
+/// Runs one of a source's programs on every machine at 1, 2 and 4 threads. Each run's DAG is passed
+/// to `judge` after the general checks.
 fn each(source: &str, what: &str, judge: impl Fn(&Dag, &str)) {
     for machine in Machine::all(what) {
         if !machine.waits_for(what) {
@@ -34,7 +34,7 @@ fn each(source: &str, what: &str, judge: impl Fn(&Dag, &str)) {
     }
 }
 
-/// A program whose graph is known.
+/// A program with a known graph.
 fn graph(source: &str, what: &str, expected: &str) {
     each(source, what, |dag, name| {
         assert_eq!(canonical(dag, 0), expected, "{name}");
@@ -42,7 +42,7 @@ fn graph(source: &str, what: &str, expected: &str) {
     });
 }
 
-/// What a task does that splits so many leaves into halves and spawns the right one.
+/// The actions of a task that splits `leaves` leaves into halves and spawns the right one.
 fn split(leaves: usize, leaf: &str) -> String {
     match leaves {
         1 => leaf.to_owned(),
@@ -53,7 +53,7 @@ fn split(leaves: usize, leaf: &str) -> String {
     }
 }
 
-/// A `parallel_for` and the like, by `simple_partitioner`.
+/// A `parallel_for` or a similar algorithm, with `simple_partitioner`.
 fn halves(leaves: usize) -> String {
     format!("I({})w{leaves}", split(leaves, ""))
 }
@@ -107,7 +107,7 @@ fn one_context_for_a_loop_and_the_loops_inside() {
 
 #[test]
 fn items_of_a_list_go_in_blocks_of_four() {
-    // A block runs three items as children and one itself; the root comes again for each block.
+    // A block runs three items as children and one itself; the root appears again for each block.
     each("algorithms", "each", |dag, name| {
         assert_eq!(dag.tasks.len(), 1 + 1000 + 250 + 251, "{name}");
     });
@@ -139,7 +139,7 @@ fn nodes_of_a_flow_graph_are_waited_for_by_the_graph() {
         "flow",
         &format!("{}w4000", "D(I())".repeat(2000)),
     );
-    // Which of two inputs comes last, and creates what joins them, is up to the schedule.
+    // The schedule decides which of two inputs comes last, and creates the task that joins them.
     each("algorithms", "join", |dag, name| {
         let found = canonical(dag, 0);
         assert!(found.ends_with("w1200"), "{name}");
@@ -171,8 +171,8 @@ fn the_standard_librarys_parallel_algorithms() {
 fn what_an_arena_executes_is_the_callers() {
     let expected = [16, 8, 4].map(halves).concat();
     graph("arenas", "execute", &expected);
-    // Three threads find the arena full: their tasks go on where there is a place, on the main
-    // thread maybe.
+    // Three threads find the arena full: their tasks go on where there is a place, possibly on the
+    // main thread.
     each("arenas", "full", |dag, name| {
         let mut found: Vec<String> = roots(dag).iter().map(|&r| canonical(dag, r)).collect();
         found.sort_by_key(String::len);
@@ -201,15 +201,15 @@ fn exceptions_and_cancellation() {
     graph("arenas", "cancel", &cancel);
     each("arenas", "exceptions", |dag, name| {
         assert_eq!(count(dag, TaskKind::Root), 1, "{name}");
-        // How far a loop got before it was cancelled is up to the schedule.
+        // The schedule decides how far a loop got before it was cancelled.
         let found = canonical(dag, 0);
         let groups = format!("{}w10I(", "D()".repeat(10));
         assert_eq!(found.matches(&groups).count(), 20, "{name}: {found}");
     });
 }
 
-/// Runs a program of known graph eight times, because the stack that a thread is on differs between
-/// runs.
+/// Runs a program with a known graph eight times, because the stack that a thread is on differs
+/// between runs.
 fn suspended(what: &str, expected: &str, threads: usize) {
     for _ in 0..8 {
         each("arenas", what, |dag, name| {
@@ -249,7 +249,8 @@ fn threads_from_outside_are_roots() {
     });
 }
 
-/// Where the tasks of a program were created: (primitive, file's line or label), each once.
+/// The places at which tasks of a program were created: (primitive, file's line or label), without
+/// duplicates.
 fn created(machine: &Machine, flags: &[&str], what: &str) -> Vec<(String, places::At)> {
     let run = machine.compile("algorithms", flags).record(&[what, "2"]);
     places::of_tasks(&run.file())

@@ -1,5 +1,5 @@
-//! Programs of very short tasks, recorded within a budget: what is left out, what is not, and that
-//! they do what they did.
+//! Programs of very short tasks, recorded within a budget: which subtrees are skipped, which are
+//! not, and that the programs behave as before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use crate::fixture::{Fixture, PROGRAMS, PROGRAMS_1_12};
 use workspan_trace::event::{Event, Events, WaitFor};
 use workspan_trace::{ChunkKind, Tolerance, Trace};
 
-/// What a file tells of joins, and of subtrees that were left out.
+/// The numbers of joins, and of skipped subtrees, in a file.
 #[derive(Debug, Default)]
 struct Seen {
     joins: u64,
@@ -17,7 +17,7 @@ struct Seen {
     waits: u64,
 }
 
-/// Reads a run within this budget; fails where a thread's records do not fit together.
+/// Reads a run within this budget; fails if a thread's records are inconsistent.
 fn seen(fixture: &Fixture, arguments: &[&str], budget: &str) -> (String, Seen) {
     let variables = [("WORKSPAN_MAX_OVERHEAD", budget)];
     let (output, bytes) = fixture.spool(arguments, &variables);
@@ -68,7 +68,7 @@ fn seen(fixture: &Fixture, arguments: &[&str], budget: &str) -> (String, Seen) {
     (output, seen)
 }
 
-/// Joins of `fib(27)`.
+/// The number of joins of `fib(27)`.
 const JOINS: u64 = 317_810;
 
 #[test]
@@ -86,7 +86,7 @@ fn most_of_what_is_too_short_is_left_out() {
     }
 }
 
-/// Parallel iterators are joins, whose site is the iterator's.
+/// Parallel iterators are joins with the iterator's site.
 #[test]
 fn iterators_have_a_budget_too() {
     for threads in ["1", "2"] {
@@ -97,7 +97,7 @@ fn iterators_have_a_budget_too() {
     }
 }
 
-/// A budget that holds from a thread's millionth task on only.
+/// A budget that applies only from a thread's millionth task on.
 #[test]
 fn small_runs_are_whole() {
     let (output, seen) = seen(&PROGRAMS, &["fib_large", "1"], "50000:1048576");

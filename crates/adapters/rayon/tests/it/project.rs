@@ -68,7 +68,7 @@ impl Project {
         self.place.join(path).exists()
     }
 
-    /// Whether some file in a profile's `deps` begins and ends so.
+    /// Whether a file in a profile's `deps` begins with `start` and ends with `end`.
     pub fn has_artifact(&self, profile: &str, start: &str, end: &str) -> bool {
         let files =
             std::fs::read_dir(self.place.join("target").join(profile).join("deps")).unwrap();

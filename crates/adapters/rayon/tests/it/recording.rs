@@ -1,10 +1,10 @@
-//! Programs whose tasks can be counted beforehand are recorded and counted, under rayon-core 1.13
-//! and 1.12, and behave as without.
+//! Programs with a known number of tasks are recorded and counted, under rayon-core 1.13 and 1.12,
+//! and behave as without recording.
 
 use crate::fixture::{Fixture, PROGRAMS, PROGRAMS_1_12};
 use crate::replay::{Made, Replay};
 
-/// Joins of `fib(n)` down to 1 and 0.
+/// The number of joins of `fib(n)` down to 1 and 0.
 fn joins(n: u32) -> usize {
     if n < 2 {
         0
@@ -32,7 +32,7 @@ fn a_join_is_two_tasks_on_any_number_of_threads() {
                 let bytes = replay.event_bytes as f64 / (2 * joins(20)) as f64;
                 assert!(bytes <= 12.0, "{bytes} bytes a task");
             }
-            // The site that built it rides in the upper half.
+            // The upper half has the site that created the pool.
             let sizes: Vec<u64> = replay.pools.iter().map(|pool| pool & 0xffff_ffff).collect();
             assert_eq!(sizes, [threads.parse::<u64>().unwrap()]);
             assert_eq!(replay.by_position().len(), 1);
@@ -135,7 +135,8 @@ fn install_takes_the_task_along() {
     let (output, replay) = PROGRAMS.record(&["pools"]);
     assert_eq!(output, "31\n");
     assert_eq!(tasks(&replay), [1, 4, 3, 0]);
-    // Outside → one → two → one, outside → two → one, outside → two; one into itself is no hop.
+    // Outside → one → two → one, outside → two → one, outside → two; a call of one into itself is
+    // no hop.
     assert_eq!((replay.hops, replay.leaves), (6, 6));
     assert_eq!((replay.pools.len(), replay.pools_ended), (3, 2));
 }
@@ -144,7 +145,7 @@ fn install_takes_the_task_along() {
 fn spawned_tasks_are_detached() {
     let (output, replay) = PROGRAMS.record(&["detached"]);
     assert_eq!(output, "[\"detached\", \"global\", \"nested\", \"pool\"]\n");
-    // The panic handler's join is done by a root of its own; the broadcast has one task a worker.
+    // The panic handler's join is done by a root of its own; the broadcast has one task per worker.
     assert_eq!(tasks(&replay), [2, 1, 1 + 2, 4]);
 }
 
@@ -166,7 +167,7 @@ fn a_yield_ends_a_strand_only_if_something_runs() {
     let (output, replay) = PROGRAMS.record(&["yields"]);
     assert_eq!(output.matches("Executed").count(), 4, "{output}");
     assert_eq!(tasks(&replay), [1, 4, 0, 0]);
-    // Two of the install, one for each that ran something.
+    // Two yields of the install, and one for each task that ran something.
     assert_eq!(replay.yields, 2 + 4);
 }
 
@@ -196,7 +197,7 @@ fn a_stolen_task_begins_on_the_thief() {
     );
 }
 
-/// A barrier in both halves of the only join forces one steal, and lets no other happen.
+/// A barrier in both halves of the only join forces one steal, and prevents any other.
 #[test]
 fn one_forced_steal_is_one_steal_with_its_thief_and_victim() {
     for fixture in [&PROGRAMS, &PROGRAMS_1_12] {
@@ -210,7 +211,7 @@ fn one_forced_steal_is_one_steal_with_its_thief_and_victim() {
         let task = &replay.tasks[&stolen];
         assert_eq!((task.made, &task.begun[..]), (Made::Deferred, &[thief][..]));
         assert_eq!(stolen.0, victim, "the victim made it");
-        // Both look at each other's deque, and fall asleep in the end or before.
+        // Both look at each other's deque, and fall asleep at some time.
         assert!(
             replay
                 .missed
@@ -226,8 +227,8 @@ fn idle_workers_sleep_and_write_little() {
         let (_, replay) = fixture.record(&["asleep", "3"]);
         assert!(replay.sleeps >= 2, "{}", replay.sleeps);
         assert!(replay.steals.is_empty());
-        // Each of them gives up after 33 rounds with two victims: that is no more than 7 doublings
-        // each time.
+        // Each of them gives up after 33 rounds with two victims, which is at most 7 doublings each
+        // time.
         assert!(!replay.missed.is_empty());
         assert!(
             replay.missed.len() <= 7 * (replay.sleeps + 6),
@@ -269,8 +270,8 @@ fn iterators_have_one_site_for_each_call() {
     }
 }
 
-/// The stack is walked by a table of what unwinding found before: it must find the same, every
-/// time, and tell apart what unwinding tells apart.
+/// The stack is walked with a table of previous unwinding results: the walk must find the same each
+/// time, and distinguish the stacks that unwinding distinguishes.
 #[test]
 fn a_call_stack_is_one_site_however_often_it_is_seen() {
     let (output, replay) = PROGRAMS.record(&["again", "1"]);

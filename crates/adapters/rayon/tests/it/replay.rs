@@ -1,5 +1,5 @@
-//! Replays a recording's threads by the rules of `wire::Kind`, and complains about every record
-//! that breaks one.
+//! Replays a recording's threads by the rules of `wire::Kind`, and panics at every record that
+//! breaks one.
 
 use std::collections::BTreeMap;
 use workspan_trace::entry::{Note, Site, SitePosition, entries};
@@ -7,13 +7,13 @@ use workspan_trace::event::{Event, Events, WaitFor};
 use workspan_trace::wire::{TaskRef, create, primitive};
 use workspan_trace::{ChunkKind, Tolerance, Trace};
 
-/// A thread's chunk: its number in the thread, base time and records.
+/// A thread's chunk: its number within the thread, base time and records.
 type EventChunk<'a> = (u32, u64, &'a [u8]);
 
-/// How a task came to be.
+/// How a task was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Made {
-    /// Of a thread, whether it began by itself or the program started it.
+    /// The root of a thread that began by itself or was started by the program.
     Root,
     Deferred,
     Inline,
@@ -26,7 +26,7 @@ pub struct Task {
     pub parent: Option<TaskRef>,
     pub site: u32,
     pub scope: Option<TaskRef>,
-    /// Threads on which it began, and how often it ended.
+    /// The threads on which it began, and the number of its ends.
     pub begun: Vec<u32>,
     pub ended: usize,
 }
@@ -72,8 +72,7 @@ enum State {
 }
 
 impl Replay {
-    /// Reads and replays the recording in `bytes`; panics at the first record that may not stand
-    /// where it stands.
+    /// Reads and replays the recording in `bytes`; panics at the first record in a wrong place.
     pub fn of(bytes: &[u8]) -> Replay {
         let trace = Trace::open(bytes).expect("a recording");
         let mut threads: BTreeMap<u32, Vec<EventChunk<'_>>> = BTreeMap::new();
@@ -187,8 +186,8 @@ impl Replay {
         self.tasks.values().filter(|task| task.made == made).count()
     }
 
-    /// file:line of the sites that tasks were created at and how many at each, file without
-    /// folders.
+    /// file:line of the sites at which tasks were created, without folders, and the number of tasks
+    /// at each.
     pub fn by_position(&self) -> BTreeMap<String, usize> {
         let mut count = BTreeMap::new();
         for task in self.tasks.values().filter(|task| task.made != Made::Root) {
@@ -228,7 +227,7 @@ struct Thread {
     next_scope: u64,
     next_yield: u64,
     last: u64,
-    /// Stolen, and to begin with the next record but a yield's.
+    /// The task was stolen, and begins with the next record except a yield's.
     stolen: Option<TaskRef>,
     asleep: bool,
 }
@@ -357,7 +356,7 @@ impl Thread {
             }
             Event::Wait { site, what } => {
                 assert!(site.is_some(), "{at}");
-                // For a thread.
+                // It waits for a thread.
                 if matches!(what, WaitFor::Tasks(_)) {
                     self.running(at).1 = State::Waiting;
                     return;

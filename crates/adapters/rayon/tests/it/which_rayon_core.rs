@@ -1,4 +1,5 @@
-//! Which rayon-core a build has: released, vendored, patched, changed, two at once, with features.
+//! The different kinds of rayon-core in a build: released, vendored, patched, changed, two at once,
+//! with features.
 
 use crate::project::{Project, succeeded};
 use std::process::Command;
@@ -45,7 +46,7 @@ fn a_source_without_the_places_for_hooks_is_recorded_without_and_says_so() {
     let changed = text.replace("*is_blocked = true;", "*is_blocked = !false;");
     assert_ne!(text, changed);
     std::fs::write(&path, changed).unwrap();
-    // Says of no file what is in it, so that cargo takes the change.
+    // Lists no checksums of files, so that cargo accepts the change.
     let sums = std::fs::read_to_string(folder.join(".cargo-checksum.json")).unwrap();
     let package = sums.find("\"package\"").unwrap();
     let sums = format!("{{\"files\":{{}},{}", &sums[package..]);
@@ -63,7 +64,7 @@ fn a_source_without_the_places_for_hooks_is_recorded_without_and_says_so() {
     );
     assert_eq!(notes[1].0, notes::RECORDED);
 
-    // The trace says it too.
+    // The trace has it too.
     let beside = std::env::current_exe().unwrap();
     let spool = project.place.join("spool");
     std::fs::create_dir(&spool).unwrap();
@@ -84,8 +85,8 @@ fn a_source_without_the_places_for_hooks_is_recorded_without_and_says_so() {
     ));
 }
 
-/// cargo itself allows one rayon-core in a program, as all of them claim to link the same library;
-/// a fork may not.
+/// cargo itself allows only one rayon-core in a program, because all of them claim to link the same
+/// library; a fork may not.
 #[test]
 fn of_two_rayon_cores_each_is_replaced_or_named() {
     let project = Project::new();
@@ -139,7 +140,7 @@ fn of_two_rayon_cores_each_is_replaced_or_named() {
     );
 }
 
-/// The feature is for browsers; elsewhere it changes what locks are made of.
+/// The feature is for browsers; elsewhere it changes the implementation of locks.
 #[test]
 fn web_spin_lock_is_recorded_with_hooks() {
     let project = Project::new();

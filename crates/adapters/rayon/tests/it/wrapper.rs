@@ -9,7 +9,7 @@ use workspan_rayon::{environment, notes};
 fn every_profile_builds_locked_and_offline_and_once() {
     let project = Project::new();
     let lock = std::fs::read(project.place.join("Cargo.lock")).unwrap();
-    // Fetches what is not there; from here on nothing needs the network.
+    // Fetches missing packages; from here on nothing needs the network.
     project.ok(&["fetch", "--locked"]);
     project.ok(&["check", "--offline", "--locked"]);
     assert!(project.has_artifact("debug", "librayon_core_real-", ".rmeta"));
@@ -30,8 +30,8 @@ fn every_profile_builds_locked_and_offline_and_once() {
     );
     let recorded = (notes::RECORDED.to_owned(), "1.13.0".to_owned());
     assert_eq!(project.notes(), vec![recorded; 5]);
-    // Panics and debuggers name the user's source, not the copy with hooks that was compiled, and
-    // that is gone.
+    // Panics and debuggers name the user's source instead of the copy with hooks, which has been
+    // removed.
     let program = std::fs::read(project.place.join("target/debug/small")).unwrap();
     let names = |text: &str| {
         let mut windows = program.windows(text.len());

@@ -1,23 +1,22 @@
-//! What stands inside of a folded strand for a subtree that was folded before, while the program
-//! was recorded.
+//! A subtree inside of a folded strand that was folded before, while the program was recorded.
 
 use workspan_trace::folded::FoldedRecord;
 
-/// Sums of a subtree of which nothing more is in the trace, in ticks of the run.
+/// The sums of a subtree without any other data in the trace, in ticks of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExpandedFold {
-    /// Tasks created inside.
+    /// The number of tasks created inside.
     pub tasks: u64,
-    /// Strands that the one in their place stands for.
+    /// The number of strands that it stands for.
     pub strands: u64,
-    /// Sum of their weights, probes included (MODEL.md §2).
+    /// The sum of their weights, including probes (MODEL.md §2).
     pub work: u64,
-    /// The heaviest path through them, probes included.
+    /// The weight of the heaviest path through them, including probes.
     pub span: u64,
 }
 
 impl ExpandedFold {
-    /// Of the bytes of a record; `None` when they are none.
+    /// Decodes the bytes of a record; `None` if they are not one.
     pub(super) fn decode(bytes: &[u8]) -> Option<ExpandedFold> {
         let record = FoldedRecord::decode(bytes)?;
         Some(ExpandedFold {
@@ -28,8 +27,8 @@ impl ExpandedFold {
         })
     }
 
-    /// The same without the recorder's probes, `ticks` a strand: all weights are scaled alike
-    /// (MODEL.md §7).
+    /// The same subtree without the recorder's probes, which take `ticks` per strand. All weights
+    /// are scaled in proportion (MODEL.md §7).
     pub fn without_probes(self, ticks: u64) -> ExpandedFold {
         let probes = ticks.saturating_mul(self.strands.max(1)).min(self.work);
         let work = self.work - probes;

@@ -1,25 +1,25 @@
-//! The tasks that a thread is in, one on top of the other.
+//! The tasks on a thread's stack.
 
 use super::ExpandedFold;
 use workspan_dag::{NONE, PlaceId};
 
-/// A scope as records name it.
+/// A scope, as named in records.
 pub(super) type Scope = (u32, u64);
 
 /// A task on the stack.
 pub(super) struct ExpandFrame {
-    /// Its place in the list of all.
+    /// The index in the list of all tasks.
     pub task: u32,
-    /// Start of its open strand.
+    /// The start of its open strand.
     pub start: u64,
     pub from: PlaceId,
-    /// What it stands for, told just before it ends.
+    /// The subtree that the open strand stands for, known just before the strand ends.
     pub fold: Option<ExpandedFold>,
     pub stopped: bool,
-    /// The deferred child of the join that it waits for.
+    /// The deferred child of the join that the task waits for.
     pub next: u32,
-    /// Where links are kept: its last strand, the tasks nobody waited for yet with the scope each
-    /// is in, those it waits for, and those that its next strand waited for.
+    /// Set if links are kept: its last strand, the tasks not yet waited for with the scope of each,
+    /// the tasks it waits for, and those that its next strand waited for.
     pub last: u32,
     pub open: Vec<(u32, Option<Scope>)>,
     pub awaited: Vec<u32>,
@@ -27,7 +27,7 @@ pub(super) struct ExpandFrame {
 }
 
 impl ExpandFrame {
-    /// Of `task`, which begins at `start`.
+    /// Creates the frame of `task`, which begins at `start`.
     pub fn new(task: u32, start: u64, from: PlaceId) -> ExpandFrame {
         ExpandFrame {
             task,

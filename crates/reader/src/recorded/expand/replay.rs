@@ -1,4 +1,4 @@
-//! A thread's records between two moments, with a stack of their own.
+//! Replays a thread's records between two moments, with a separate stack.
 
 use workspan_trace::event::{Event, WaitFor};
 
@@ -7,7 +7,8 @@ use super::used_tasks::tasks_of;
 use super::{ExpandedFold, ExpandedStrand, ExpandedTask, Expansion, WholeExpansion};
 use workspan_dag::{EndKind, NONE, PlaceId};
 
-/// Most tasks that are kept of a folded strand; a grain of a millisecond has fewer.
+/// The largest number of tasks that are kept of a folded strand. A grain of a millisecond has
+/// fewer.
 const MAX_EXPANDED_TASKS: usize = 1 << 20;
 
 pub(super) struct Replay<'a> {
@@ -18,23 +19,23 @@ pub(super) struct Replay<'a> {
     most: usize,
     stack: Vec<ExpandFrame>,
     tasks: Vec<ExpandedTask>,
-    /// The name of the first task created here: its thread's count of creates.
+    /// The name of the first task created here, which is its thread's count of creates.
     named_from: u64,
-    /// From which names on how many were skipped in all.
+    /// Pairs of a name and the total number of tasks skipped before it.
     skipped: Vec<(u64, u64)>,
     strands: Vec<ExpandedStrand>,
     folds: Vec<ExpandedFold>,
     cut: bool,
-    /// Who created and waited for whom is kept, and strands of no length are too.
+    /// Set if links are kept. Strands of no length are then kept too.
     links: Option<Links>,
 }
 
-/// What joins the strands of a folded subtree.
+/// The edges between the strands of a folded subtree.
 #[derive(Default)]
 struct Links {
-    /// By task: the strand at whose end it was created.
+    /// For each task, the strand at whose end it was created.
     creators: Vec<u32>,
-    /// Strand, and a task whose end it waited for.
+    /// Pairs of a strand and a task whose end it waited for.
     joins: Vec<(u32, u32)>,
 }
 
@@ -66,7 +67,7 @@ impl<'a> Replay<'a> {
         replay
     }
 
-    /// Keeps who created and waited for whom: for [`Replay::whole`].
+    /// Keeps links between strands and tasks, for [`Replay::whole`].
     pub(super) fn keep_links(&mut self) {
         self.links = Some(Links {
             creators: vec![NONE; self.tasks.len()],
@@ -74,13 +75,13 @@ impl<'a> Replay<'a> {
         });
     }
 
-    /// The first task that is created here has this name.
+    /// Sets the name of the first task that is created here.
     pub(super) fn name_from(&mut self, name: u64) {
         self.named_from = name;
     }
 
-    /// So many tasks were created here that were folded while the program was recorded: they have
-    /// names, and are not known one by one.
+    /// Skips tasks that were created here and folded while the program was recorded: they have
+    /// names, but are not known individually.
     fn skip(&mut self, tasks: u64) {
         let (_, before) = self.skipped.last().copied().unwrap_or_default();
         let created = self.tasks.len() as u64 - 1;
@@ -91,7 +92,7 @@ impl<'a> Replay<'a> {
         self.skipped.push((name, before.saturating_add(tasks)));
     }
 
-    /// The task of this name that was created here, and its site.
+    /// The task with this name that was created here, and its site.
     fn named(&self, (thread, name): (u32, u64)) -> Option<(u32, PlaceId)> {
         let skips = self.skipped.partition_point(|skip| skip.0 <= name);
         let skipped = skips.checked_sub(1).map_or(0, |at| self.skipped[at].1);
@@ -103,7 +104,7 @@ impl<'a> Replay<'a> {
         (thread == self.thread).then_some((at as u32, task.site))
     }
 
-    /// A record of a task that was created here and has not begun, or of nothing.
+    /// Whether the record begins a task that was created here, or is about no task.
     fn begins_next(&self, event: &Event<'_>) -> bool {
         match *event {
             Event::Begin(name) => {
@@ -147,7 +148,7 @@ impl<'a> Replay<'a> {
         self.stack.push(ExpandFrame::new(task, t, from));
     }
 
-    /// The open strand of the task on top ends.
+    /// Ends the open strand of the task on top.
     fn strand(&mut self, t: u64, to: PlaceId, end_kind: EndKind) {
         let Some(top) = self.stack.last_mut() else {
             return;
@@ -179,8 +180,8 @@ impl<'a> Replay<'a> {
         });
     }
 
-    /// The same where links are kept. A strand of no length after a create is one with that before,
-    /// as in a [`workspan_dag::Dag`].
+    /// Ends the open strand if links are kept. A strand of no length after a create is merged with
+    /// the one before, as in a [`workspan_dag::Dag`].
     fn linked(
         &mut self,
         (start, t): (u64, u64),
@@ -220,10 +221,10 @@ impl<'a> Replay<'a> {
         });
     }
 
-    /// Takes a record; false when no more are wanted.
+    /// Handles a record. Returns false if no more records are needed.
     pub(super) fn record(&mut self, t: u64, event: &Event<'_>) -> bool {
-        // Where the folded strand's own task ended before what it created into its scope, that
-        // begins next.
+        // If the folded strand's own task ended before the tasks that it created into its scope,
+        // these begin next.
         if self.stack.is_empty() && !self.begins_next(event) {
             return false;
         }
@@ -295,7 +296,7 @@ impl<'a> Replay<'a> {
             }
             Event::Scope { .. } | Event::Readings(_) => {}
             Event::Skip { tasks, .. } => self.skip(tasks),
-            // Folded parts have no other.
+            // Folded parts have no other records.
             _ => return false,
         }
         !(self.cut || self.tasks.len() >= MAX_EXPANDED_TASKS || t >= self.window.1)
@@ -307,7 +308,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// The task on top waits for those of its open tasks.
+    /// The task on top waits for these of its open tasks.
     fn wait(&mut self, what: &WaitFor<'_>) {
         let Some(top) = self.stack.last_mut().filter(|_| self.links.is_some()) else {
             return;
@@ -335,9 +336,9 @@ impl<'a> Replay<'a> {
         self.strand(t, NONE, EndKind::End);
         let ended = self.stack.pop();
         if let Some(ExpandFrame { task, open, .. }) = ended.filter(|e| !e.open.is_empty()) {
-            // What it did not wait for one further out does, by a scope.
+            // Tasks that it did not wait for are waited for by an outer task, through a scope.
             let mut above = self.tasks.get(task as usize).map_or(NONE, |t| t.parent);
-            // Mostly the next one down the stack.
+            // Usually the next task down the stack.
             while above != NONE && !self.stack.iter().rev().any(|f| f.task == above) {
                 above = self.tasks.get(above as usize).map_or(NONE, |t| t.parent);
             }
@@ -345,20 +346,20 @@ impl<'a> Replay<'a> {
                 frame.open.extend(open);
             }
         }
-        // One that another began on top of goes on.
+        // A task that was interrupted goes on.
         if let Some(below) = self.stack.last_mut().filter(|below| !below.stopped) {
             below.start = t;
         }
     }
 
-    /// All that was found, with what joins it; `None` when there is more than was asked for.
+    /// All strands and tasks found, with their links; `None` if there are more than requested.
     pub(super) fn whole(mut self) -> Option<WholeExpansion> {
         let open = self.stack.last().is_some_and(|top| !top.stopped);
         if open {
             self.strand(self.end, NONE, EndKind::Yield);
         }
         let links = self.links?;
-        // A folded strand stands for tasks: with none, these were not its records.
+        // A folded strand contains tasks. Without any, these were not its records.
         let count = self.tasks.len();
         (!self.cut && count > 1 && count < MAX_EXPANDED_TASKS).then_some(WholeExpansion {
             tasks: self.tasks,
@@ -369,7 +370,7 @@ impl<'a> Replay<'a> {
         })
     }
 
-    /// What was found, with those tasks that it needs.
+    /// The strands found, with the tasks that they need.
     pub(super) fn finish(mut self) -> Expansion {
         self.cut |= self.tasks.len() >= MAX_EXPANDED_TASKS;
         let end = self.end;
@@ -388,7 +389,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Where `fold` is in the list of all.
+/// The index of `fold` in the list of all.
 fn kept(folds: &mut Vec<ExpandedFold>, fold: Option<ExpandedFold>) -> u32 {
     fold.map_or(NONE, |fold| {
         folds.push(fold);

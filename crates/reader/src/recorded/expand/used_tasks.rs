@@ -1,10 +1,10 @@
-//! The tasks that some of the strands need.
+//! Selects the tasks that a set of strands needs.
 
 use super::{ExpandedStrand, ExpandedTask};
 use workspan_dag::NONE;
 
-/// The tasks of `strands` with all their parents, of all that there are; strands then name them by
-/// their places among those.
+/// The tasks of `strands` with all their parents, out of all tasks. The strands' task numbers
+/// become indices into the result.
 pub(super) fn tasks_of(
     all: Vec<ExpandedTask>,
     strands: &mut [ExpandedStrand],

@@ -1,17 +1,17 @@
-//! When a worker had nothing to do.
+//! Finds the times in which workers were idle.
 
 use super::lane::ThreadSurvey;
 
-/// A time in which so many workers had nothing to do.
+/// A time in which this number of workers was idle.
 pub(super) struct Idle {
     pub from: u64,
     pub to: u64,
     pub workers: u32,
 }
 
-/// Times in which fewer than `workers` threads ran, in order and apart, and how many fewer; times
-/// within a thread in which nothing ran for less than a thief's time do not count, nor do those in
-/// which what it ran next stood ready.
+/// The times in which fewer than `workers` threads ran, in order and without overlap, with the
+/// number of threads missing. A gap within a thread does not count if it is shorter than a thief's
+/// time, or if the task that the thread ran next was ready.
 pub(super) fn idle(looked: &[ThreadSurvey], workers: u32, (first, last): (u64, u64)) -> Vec<Idle> {
     let mut changes: Vec<(u64, i32)> = Vec::new();
     for l in looked {
@@ -26,7 +26,7 @@ pub(super) fn idle(looked: &[ThreadSurvey], workers: u32, (first, last): (u64, u
             changes.push((l.extent.last, -1));
         }
     }
-    // Who stops at a moment goes before who starts.
+    // Stops come before starts at the same moment.
     changes.sort_unstable();
     let workers = i64::from(workers);
     let mut idle: Vec<Idle> = Vec::new();

@@ -1,4 +1,4 @@
-//! A thread: when it ran anything, and its records folded.
+//! A thread of the fold: its running times, and its folded records.
 
 use workspan_fold::{Fold, FoldOptions};
 use workspan_trace::event::Event;
@@ -13,27 +13,27 @@ use crate::recorded::thread_extent::ThreadExtent;
 use crate::released_pages::ReleasingPass;
 use workspan_dag::cancel;
 
-/// What is to be known of a thread beforehand.
+/// The information about a thread that is needed before folding.
 #[derive(Debug)]
 pub(super) struct ThreadSurvey {
     pub extent: ThreadExtent,
-    /// When it first ran a task, in the file's ticks.
+    /// The time of its first task, in the file's ticks.
     pub began: u64,
-    /// Times since then in which it ran none, and had none either that stood ready.
+    /// Times since then in which it ran no task and had no ready task of its own.
     pub gaps: Vec<(u64, u64)>,
-    /// When it was off the CPU.
+    /// Its off-CPU times.
     pub offs: Vec<(u64, u64)>,
     pub tasks: u64,
     /// Tasks of other threads that it ran.
     pub taken: Vec<TaskRef>,
-    /// Tasks depend on others: one that was created need not stand ready.
+    /// Whether tasks depend on others, so that a created task need not be ready.
     pub depends: bool,
-    /// Subtrees were drawn to be recorded in full.
+    /// Whether subtrees were sampled.
     pub drawn: bool,
 }
 
 impl ThreadSurvey {
-    /// At the thread at `place` of the file's; gaps shorter than `least` do not count.
+    /// Surveys the thread at `place` in the file. Gaps shorter than `least` do not count.
     pub(super) fn at(place: u32, thread: &Thread<'_>, least: u64) -> ThreadSurvey {
         let mut it = ThreadSurvey {
             extent: ThreadExtent::new(place),
@@ -52,8 +52,8 @@ impl ThreadSurvey {
             }
             it.drawn |= matches!(event, Event::Sampled { .. });
             let before = stack.is_running();
-            // A worker that is on its way to a strand that stands ready leaves no other one to
-            // nobody.
+            // A worker on its way to a ready strand is not idle: the strand is not left for another
+            // worker.
             let known = !before && stack.stood_ready(&event);
             stack.record(&event);
             match (before, stack.is_running()) {
@@ -78,7 +78,7 @@ impl ThreadSurvey {
         it
     }
 
-    /// A record that is about no task.
+    /// Handles a record that is about no task.
     #[cold]
     fn beside(&mut self, stack: &mut Stack, t: u64, event: Event<'_>) {
         match event {
@@ -90,11 +90,11 @@ impl ThreadSurvey {
     }
 }
 
-/// Bytes of output that are fetched at a time.
-const FETCHED: usize = 1 << 16;
+/// The number of output bytes that are collected at a time.
+const BYTES_PER_FETCH: usize = 1 << 16;
 
-/// Folds the records of a thread; also how many records came to stand for others. `probe` is what a
-/// probe costs; `sites`, which site each counts as.
+/// Folds the records of a thread. Also returns the number of folded records. `probe` is the cost of
+/// a probe; `sites` says which site each counts as.
 pub(super) fn fold(
     thread: &Thread<'_>,
     options: &FoldOptions,
@@ -133,7 +133,7 @@ pub(super) fn fold(
         }
         fold.feed(chunk.bytes, chunk.base);
         passing.pass(chunk.bytes.len());
-        take(&mut fold, &mut lane, FETCHED);
+        take(&mut fold, &mut lane, BYTES_PER_FETCH);
     }
     fold.finish();
     take(&mut fold, &mut lane, 1);

@@ -1,30 +1,30 @@
-//! The tasks of a thread, as far as it takes to know when it ran none, and whether the one that it
-//! ran next stood ready meanwhile.
+//! The tasks of a thread, as far as needed to find when it ran none, and whether the one that it
+//! ran next was ready meanwhile.
 
 use workspan_trace::event::{Event, WaitFor};
 use workspan_trace::thread_state::{StackVisitor, ThreadState};
 use workspan_trace::wire::TaskRef;
 
-/// What a task that does not run waits for.
+/// The reason why a task does not run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stop {
-    /// Nobody.
+    /// It yielded.
     Yields,
-    /// Tasks that it created, with their descendants at most.
+    /// It waits for tasks that it created, possibly with their descendants.
     Joins,
-    /// Anything else.
+    /// Any other reason.
     Other,
 }
 
 /// A task on the stack.
 struct LaneFrame {
-    /// Its create count; [`u64::MAX`] for another thread's.
+    /// Its create count; [`u64::MAX`] for a task of another thread.
     seq: u64,
-    /// Why it stopped, where it has.
+    /// The reason why it stopped, if it has.
     stop: Stop,
-    /// Creates of the thread before it began.
+    /// The thread's create count before it began.
     before: u64,
-    /// Of those since, how many have run here and ended.
+    /// The number of tasks created since then that have run here and ended.
     ended: u64,
 }
 
@@ -32,15 +32,15 @@ struct LaneFrame {
 pub(super) struct Stack {
     state: ThreadState<LaneFrame>,
     lane: LaneTasks,
-    /// Tasks that are created here, or are members of regions.
+    /// The number of tasks that are created here, or are members of regions.
     pub tasks: u64,
-    /// Since when nothing runs.
+    /// The time since which nothing runs.
     pub since: Option<u64>,
-    /// Tasks depend on others, so that one that was created need not stand ready.
+    /// Whether tasks depend on others, so that a created task need not be ready.
     pub depends: bool,
 }
 
-/// What the thread's stack tells.
+/// The information from the thread's stack.
 struct LaneTasks {
     thread: u32,
     /// Tasks of other threads that began here.
@@ -91,7 +91,7 @@ impl StackVisitor for LaneTasks {
 
     #[inline(always)]
     fn end(&mut self, ended: LaneFrame, below: Option<&mut LaneFrame>, record: &Event<'_>) {
-        // One that leaves goes on elsewhere.
+        // A task that leaves goes on elsewhere.
         if let Some(below) = below.filter(|_| !matches!(record, Event::Leave { .. })) {
             let own = ended.seq != u64::MAX && ended.seq >= below.before;
             let ended = ended.ended.saturating_add(u64::from(own));
@@ -101,7 +101,7 @@ impl StackVisitor for LaneTasks {
 }
 
 impl Stack {
-    /// Of the thread of this number, before its first record.
+    /// For the thread with this number, before its first record.
     pub(super) fn new(thread: u32) -> Stack {
         let taken = Vec::new();
         Stack {
@@ -118,8 +118,8 @@ impl Stack {
         self.state.is_running()
     }
 
-    /// Nothing runs: what `event` makes run is known to have stood ready since then, as all that it
-    /// had to wait for ran on this thread before.
+    /// Whether nothing runs and the task that `event` starts has been ready since then, because
+    /// everything that it had to wait for ran on this thread before.
     #[inline(always)]
     pub(super) fn stood_ready(&self, event: &Event<'_>) -> bool {
         match *event {
@@ -144,7 +144,7 @@ impl Stack {
         }
     }
 
-    /// Takes a record.
+    /// Handles a record.
     #[inline(always)]
     pub(super) fn record(&mut self, event: &Event<'_>) {
         self.state.pass_to(event, &mut self.lane);

@@ -1,4 +1,5 @@
-//! The first walk: what of a thread others need to know.
+//! The first pass: collects the facts about each thread that the second pass of other threads
+//! needs.
 
 use workspan_trace::event::Event;
 
@@ -9,24 +10,24 @@ use crate::recorded::survey::{Skipped, walk};
 use crate::recorded::thread_extent::ThreadExtent;
 use workspan_dag::PlaceId;
 
-/// What a thread tells of itself.
+/// The facts about a thread.
 #[derive(Debug)]
 pub(super) struct ThreadFacts {
     /// The site of each task it created, in the order of creation.
     pub sites: PlaceCodes,
-    /// Survey that have none of these.
+    /// Create counts without a site.
     skipped: Skipped,
     /// Its parallel regions: scope count and site, ascending.
     pub teams: Vec<(u64, PlaceId)>,
-    /// Members of regions that began on it.
+    /// The number of members of regions that began on it.
     pub members: u64,
     pub extent: ThreadExtent,
-    /// It holds bytes that are no record.
+    /// Whether it has bytes that are not a record.
     pub bad: bool,
 }
 
 impl ThreadFacts {
-    /// Of the thread at `place` of the file's.
+    /// Reads the thread at `place` in the file.
     pub(super) fn of(place: u32, thread: &Thread<'_>, places: &Places) -> ThreadFacts {
         let mut it = ThreadFacts {
             sites: PlaceCodes::default(),
@@ -36,7 +37,7 @@ impl ThreadFacts {
             extent: ThreadExtent::new(place),
             bad: false,
         };
-        // What a file states may be anything.
+        // A file may contain any number.
         let mut scopes = 0u64;
         let bad = walk(thread, |t, event| {
             it.extent.record(t, &event);
@@ -79,7 +80,7 @@ impl ThreadFacts {
         it
     }
 
-    /// The site of the task that it created as this one of its creates.
+    /// The site of the task with this create count.
     pub(super) fn site(&self, count: u64) -> Option<PlaceId> {
         let nth = self.skipped.kept(count)?;
         self.sites.get(usize::try_from(nth).ok()?)

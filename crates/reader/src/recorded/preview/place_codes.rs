@@ -1,22 +1,22 @@
-//! A place a task, in little memory: a byte each while no more than 256 different ones occur, as in
-//! all but a few programs.
+//! A compact list of places, one per task: a byte each while there are no more than 256 different
+//! ones, as in nearly all programs.
 
 use workspan_dag::PlaceId;
 
-/// Places in a row.
+/// A list of places.
 #[derive(Debug, Default)]
 pub(super) struct PlaceCodes {
-    /// What the bytes stand for.
+    /// The places that the bytes stand for.
     known: Vec<PlaceId>,
     narrow: Vec<u8>,
-    /// All of them, once there are too many different ones.
+    /// The places from the first one without a byte on.
     wide: Vec<PlaceId>,
-    /// The place of the last push and its byte: most tasks follow one of the same place.
+    /// The place of the last push and its byte: most tasks have the same place as the one before.
     last: Option<(PlaceId, u8)>,
 }
 
 impl PlaceCodes {
-    /// Number of places.
+    /// The number of places.
     pub(super) fn len(&self) -> usize {
         self.narrow.len() + self.wide.len()
     }
@@ -38,7 +38,7 @@ impl PlaceCodes {
     }
 
     fn push_other(&mut self, place: PlaceId) {
-        // What comes after the first that has no byte is wide, whatever it is.
+        // After the first place without a byte, all are wide.
         if !self.wide.is_empty() {
             return self.wide.push(place);
         }

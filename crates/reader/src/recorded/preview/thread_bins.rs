@@ -1,4 +1,4 @@
-//! The second walk: a thread's stack of tasks, and what ran in each bin of time.
+//! The second pass: a thread's stack of tasks, and what ran in each bin of time.
 
 use workspan_trace::event::Event;
 use workspan_trace::thread_state::{StackVisitor, ThreadState};
@@ -11,10 +11,10 @@ use crate::recorded::places::Places;
 use crate::recorded::survey::{slot, walk};
 use workspan_dag::{PlaceId, ROOT_PLACE};
 
-/// The place "?" ([`Places`] keeps it second).
+/// The place "?" ([`Places`] has it as its second).
 const UNKNOWN: PlaceId = 1;
-/// Sites that are told apart inside of one bin.
-const SITES: usize = 32;
+/// The largest number of sites that are distinguished inside of one bin.
+const MAX_SITES_PER_BIN: usize = 32;
 
 /// A task on the stack.
 pub(super) struct PreviewFrame {
@@ -23,7 +23,7 @@ pub(super) struct PreviewFrame {
     next: PlaceId,
 }
 
-/// A thread number's bins, in the making.
+/// The bins of a thread number, while they are being filled.
 pub(super) struct ThreadBins<'r> {
     firsts: &'r [ThreadFacts],
     threads: &'r [Thread<'r>],
@@ -31,7 +31,7 @@ pub(super) struct ThreadBins<'r> {
     begin: u64,
     level: u32,
     bins: Vec<Bin>,
-    /// The bin that is filled, when it ends, and ticks by site in it.
+    /// The current bin, its end, and its ticks by site.
     at: usize,
     until: u64,
     here: Vec<(PlaceId, u64)>,
@@ -54,19 +54,19 @@ impl<'r> ThreadBins<'r> {
             bins: vec![Bin::default(); bins],
             at: 0,
             until: 0,
-            here: Vec::with_capacity(SITES),
+            here: Vec::with_capacity(MAX_SITES_PER_BIN),
             now: 0,
         };
         lane.turn(begin);
         lane
     }
 
-    /// Adds what a thread did; what was open at its last record lasted until `last`.
+    /// Adds a thread's activity. Tasks open at its last record lasted until `last`.
     pub(super) fn walk(&mut self, thread: &Thread<'_>, last: u64) {
         let mut state = ThreadState::default();
         self.now = 0;
         let bad = walk(thread, |t, event| {
-            // ReplayLog after all else, of a time before.
+            // Off-CPU times come after all other records, but belong to an earlier time.
             if matches!(event, Event::Off { .. }) {
                 return;
             }
@@ -87,13 +87,13 @@ impl<'r> ThreadBins<'r> {
         self.settle();
         let width = 1u64 << self.level;
         for bin in &mut self.bins {
-            // Threads that share a number, or a clock that went back.
+            // For threads that share a number, or a clock that went back.
             bin.busy = bin.busy.min(width);
         }
         self.bins
     }
 
-    /// Time goes on to `t`.
+    /// Advances the time to `t`.
     fn pass(&mut self, state: &ThreadState<PreviewFrame>, t: u64) {
         if let Some(top) = state.stack.last()
             && state.is_running()
@@ -116,15 +116,15 @@ impl<'r> ThreadBins<'r> {
     fn add(&mut self, site: PlaceId, ticks: u64) {
         if let Some(here) = self.here.iter_mut().find(|here| here.0 == site) {
             here.1 += ticks;
-        } else if self.here.len() < SITES {
+        } else if self.here.len() < MAX_SITES_PER_BIN {
             self.here.push((site, ticks));
         } else {
-            // Time counts, whosever it was.
+            // The time counts, even if its site is not known.
             self.bins[self.at].busy += ticks;
         }
     }
 
-    /// Goes to the bin of `t`, which lies after the one that is filled.
+    /// Advances to the bin of `t`, which is after the current one.
     fn turn(&mut self, t: u64) {
         self.settle();
         let bin = (t.saturating_sub(self.begin) >> self.level) as usize;
@@ -146,7 +146,7 @@ impl<'r> ThreadBins<'r> {
         bin.busy += self.here.drain(..).map(|here| here.1).sum::<u64>();
     }
 
-    /// A strand begins now, and so many tasks were created.
+    /// Counts a strand that begins now, and tasks that were created.
     fn count(&mut self, creates: u32) {
         if self.now >= self.until {
             self.turn(self.now);
@@ -156,7 +156,7 @@ impl<'r> ThreadBins<'r> {
         bin.creates = bin.creates.saturating_add(creates);
     }
 
-    /// The site of the task of this name.
+    /// The site of the task with this name.
     fn site_of(&self, (thread, count): TaskRef) -> Option<PlaceId> {
         self.firsts[slot(self.threads, thread)?].site(count)
     }

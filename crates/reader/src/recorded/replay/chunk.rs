@@ -1,13 +1,13 @@
-//! Chunks of loops and sections. In the model each is a task; in the program what they create are
-//! children of the implicit task that ran them, which a later taskwait there waits for, and which
-//! are siblings to dependences.
+//! Chunks of loops and sections. In the model each chunk is a task. In the program, the tasks that
+//! it creates are children of the implicit task that ran it: a later taskwait there waits for them,
+//! and they are siblings for dependences.
 
 use super::{Lane, Replay};
 use workspan_dag::raw::{RawEnd, RawStrand};
 use workspan_dag::{NONE, TaskKind};
 
 impl<'a> Replay<'a, '_> {
-    /// The task whose children, to the program, are those of this one: its parent for a chunk, else
+    /// The task whose children these are in the program: the parent of a chunk, otherwise the task
     /// itself.
     pub(super) fn owner(&self, task: u32) -> u32 {
         let raw = &self.raw.tasks[task as usize];
@@ -22,7 +22,7 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    /// Keeps a task just created by a chunk for the waits of the chunk's owner.
+    /// Remembers a task that a chunk just created, for the waits of the chunk's owner.
     pub(super) fn note_chunk_child(&mut self, task: u32, parent: u32) {
         let owner = self.owner(parent);
         if owner != parent && self.raw.tasks[task as usize].kind != TaskKind::Detached {
@@ -30,9 +30,9 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    /// The first strand after a wait for the children of this frame's task ends: before it, it
-    /// waited for those of its chunks as well, unless an adapter tells of that itself, in a wait
-    /// for tasks that follows.
+    /// The first strand after a wait for the children of this frame's task ends. Before the strand,
+    /// the task also waited for the children of its chunks, unless an adapter records that itself
+    /// by a wait for tasks that follows.
     pub(super) fn wait_for_chunks(&mut self, lane: &Lane<'a>, frame: usize, end: RawEnd) {
         let task = lane.stack[frame].task;
         let Some(tasks) = self.of_chunks.remove(&task) else {
@@ -42,7 +42,7 @@ impl<'a> Replay<'a, '_> {
             self.raw.wait_tasks.push(tasks);
             let list = self.raw.wait_tasks.len() as u32 - 1;
             let start = lane.stack[frame].start;
-            // Not by `strand`: what is pending belongs to the strand that ends now.
+            // Not by `strand`: pending data belong to the strand that ends now.
             self.raw.strands.push(RawStrand {
                 task,
                 thread: lane.told.index,

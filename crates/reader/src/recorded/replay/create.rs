@@ -1,4 +1,4 @@
-//! Creates, scopes, and what waits for them.
+//! Creates, scopes, and waits for them.
 
 use workspan_trace::event::{References, WaitFor};
 use workspan_trace::wire::create;
@@ -8,9 +8,9 @@ use super::{Lane, Replay, State};
 use workspan_dag::raw::{RawEnd, RawScope};
 use workspan_dag::{NONE, ScopeKind, TaskKind};
 
-/// Tree scopes a task may have open at once and still create into the innermost one without naming
-/// it.
-const DEEPEST: usize = 1000;
+/// The largest number of open tree scopes of a task that can still create into the innermost one
+/// without naming it.
+const MAX_OPEN_TREES: usize = 1000;
 
 impl<'a> Replay<'a, '_> {
     pub(super) fn join(&mut self, lane: &mut Lane<'a>, number: usize, t: u64, site: u32) {
@@ -23,7 +23,7 @@ impl<'a> Replay<'a, '_> {
         let (deferred, inline) = (self.nth(base + first), self.nth(base + first + 1));
         let place = self.places.of(site);
         let scope = self.raw.scopes.len() as u32;
-        // Numbers are by time, thread and count, so nothing comes between the two.
+        // Tasks are numbered by time, thread and count, so no other task is between the two.
         let strand = self.strand(lane, frame, t, RawEnd::Join(deferred), place);
         self.raw.scopes.push(RawScope {
             number: u64::from(scope),
@@ -41,8 +41,8 @@ impl<'a> Replay<'a, '_> {
         self.begin(lane, Some(inline), t);
     }
 
-    /// Numbers the scopes of joins in the order of creation, whichever thread was replayed first.
-    /// Where regions have opened scopes in between, they stay as they came.
+    /// Numbers the scopes of joins in order of creation, independent of the order in which threads
+    /// are replayed. If regions have opened scopes in between, the order is not changed.
     pub(super) fn sort_join_scopes(&mut self) {
         let named = self.counts.scopes.last().map_or(0, |&n| n as usize);
         if self.chunks.threads.len() < 2 || !self.counts.teams.is_empty() {
@@ -64,14 +64,14 @@ impl<'a> Replay<'a, '_> {
                 task.scope = *to;
             }
         }
-        // Each has the two tasks it was opened for.
+        // Each scope has the two tasks for which it was opened.
         if sorted.len() == of_joins.len() {
             self.raw.scopes.truncate(named);
             self.raw.scopes.extend(sorted);
         }
     }
 
-    /// The task at this place of the list by thread and count.
+    /// The task at this index of the list by thread and count.
     pub(super) fn nth(&self, at: u32) -> u32 {
         self.counts.index[at as usize]
     }
@@ -104,8 +104,8 @@ impl<'a> Replay<'a, '_> {
         self.note_chunk_child(task, parent);
     }
 
-    /// The scope a task is created into; one that names none is in the innermost tree scope its
-    /// parent has open.
+    /// The scope that a task is created into. Without a name, it is the innermost tree scope that
+    /// its parent has open.
     fn scope_for(&mut self, parent: u32, name: Option<(u32, u64)>) -> u32 {
         let Some(name) = name else {
             let open = self.open_trees.get(&parent).and_then(|open| open.last());
@@ -135,7 +135,7 @@ impl<'a> Replay<'a, '_> {
         };
         if tree {
             let open = self.open_trees.entry(task).or_default();
-            if open.len() < DEEPEST {
+            if open.len() < MAX_OPEN_TREES {
                 open.push(scope);
             }
         }
@@ -167,7 +167,8 @@ impl<'a> Replay<'a, '_> {
                         }
                         RawEnd::WaitScope(scope)
                     }
-                    // Another task's: it closes it too, but who is in it is known at the end only.
+                    // Another task's scope: this wait closes it too, but its members are known only
+                    // at the end.
                     (None, Some(scope))
                         if self.counts.teams.phases(scope).is_empty()
                             && self.closed.insert(scope) =>

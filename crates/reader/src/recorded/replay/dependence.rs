@@ -1,10 +1,10 @@
-//! OpenMP's dependences (5.2, §15.9): from the lists of siblings, in the order of their creation,
-//! to the edges among them.
+//! OpenMP's dependences (5.2, §15.9): turns the lists of siblings, in order of their creation, into
+//! edges among them.
 //!
-//! The accesses of one address form *generations*: a task joins the current one when it may run
-//! beside those in it (both `in`, both `mutexinoutset`, or both `inoutset`), and else begins the
-//! next. Everybody in a generation depends on all of the one before; what lies further back is
-//! implied. `omp_all_memory` is a generation of everything.
+//! The accesses of one address form *generations*. A task joins the current generation if it may
+//! run beside its members (both `in`, both `mutexinoutset`, or both `inoutset`); otherwise it
+//! begins the next one. All members of a generation depend on all of the one before; earlier
+//! dependences are implied. `omp_all_memory` is a generation of all addresses.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use workspan_dag::NONE;
 /// The accesses of one address.
 #[derive(Debug)]
 struct Accesses {
-    /// How those in the current generation access it.
+    /// The kind of access of the current generation.
     kind: u64,
     now: Vec<u32>,
     /// The generation before.
@@ -28,12 +28,12 @@ struct Accesses {
 #[derive(Debug, Default)]
 pub(super) struct Siblings {
     at: BTreeMap<u64, Accesses>,
-    /// The last task that depends on everything.
+    /// The last task that depends on all addresses.
     all: Option<u32>,
 }
 
-/// A list's accesses by address, each once: an address named with different kinds is as `out`.
-/// Unknown kinds are, too. `None` when it names everything.
+/// A list's accesses by address, without duplicates: an address with several kinds counts as `out`,
+/// and so do unknown kinds. `None` if the list names all addresses.
 fn accesses(list: impl Iterator<Item = TaskRef>) -> Option<BTreeMap<u64, u64>> {
     let mut of_address = BTreeMap::new();
     for (kind, address) in list {
@@ -53,7 +53,7 @@ fn accesses(list: impl Iterator<Item = TaskRef>) -> Option<BTreeMap<u64, u64>> {
     Some(of_address)
 }
 
-/// Tasks of this kind may run beside each other.
+/// Whether tasks of this kind may run beside each other.
 fn is_shared(kind: u64) -> bool {
     matches!(
         kind,
@@ -62,7 +62,7 @@ fn is_shared(kind: u64) -> bool {
 }
 
 impl Accesses {
-    /// Those that one more access of this kind has to come after.
+    /// The tasks that another access of this kind has to follow.
     fn before(&self, kind: u64) -> &[u32] {
         if is_shared(kind) && kind == self.kind {
             &self.before
@@ -81,7 +81,7 @@ impl Accesses {
 }
 
 impl Siblings {
-    /// The tasks that one with these dependences, created now, depends on directly; ascending.
+    /// The tasks that a task with these dependences, created now, directly depends on; ascending.
     pub(super) fn before(&self, list: impl Iterator<Item = TaskRef>) -> Vec<u32> {
         let mut before: Vec<u32> = Vec::new();
         match accesses(list) {
@@ -101,7 +101,7 @@ impl Siblings {
         before
     }
 
-    /// A task with these dependences is created.
+    /// Adds a new task with these dependences.
     pub(super) fn add(&mut self, list: impl Iterator<Item = TaskRef>, task: u32) {
         let Some(of_address) = accesses(list) else {
             self.at.clear();
@@ -123,7 +123,7 @@ impl Siblings {
 }
 
 impl<'a> Replay<'a, '_> {
-    /// The dependences of a task created just before.
+    /// Adds the dependences of a task that was just created.
     pub(super) fn depends(&mut self, name: TaskRef, on: References<'a>) {
         let task = self.counts.task(&self.chunks.threads, name);
         let known = task.map(|task| (task, self.raw.tasks[task as usize].parent));
@@ -150,7 +150,7 @@ impl<'a> Replay<'a, '_> {
 mod tests {
     use super::*;
 
-    /// Numbers that look random (xorshift).
+    /// Pseudo-random numbers (xorshift).
     struct Dice(u64);
 
     impl Dice {
@@ -162,9 +162,8 @@ mod tests {
         }
     }
 
-    /// What OpenMP says of two siblings, the first one created first: for an address both name, or
-    /// everything, the second comes after unless both only read it, or both are in the same kind of
-    /// set.
+    /// Whether, according to OpenMP, the second of two siblings comes after the first: if both name
+    /// an address, or all addresses, unless both only read it, or both are in the same kind of set.
     fn conflict(first: &[TaskRef], second: &[TaskRef]) -> bool {
         let all = |list: &[TaskRef]| list.iter().any(|&(kind, _)| u64::from(kind) == 5);
         if (all(first) && !second.is_empty()) || (all(second) && !first.is_empty()) {
@@ -191,7 +190,7 @@ mod tests {
                 })
                 .collect();
             let mut siblings = Siblings::default();
-            // By task: those it comes after, by edges and by conflicts.
+            // For each task, the tasks that it follows, by edges and by conflicts.
             let mut reached: Vec<u64> = Vec::new();
             let mut implied: Vec<u64> = Vec::new();
             for (i, list) in lists.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! Scopes that another task than their opener waits for.
+//! Scopes that a task other than their opener waits for.
 //!
-//! In the model a scope is closed by its opener. Such a wait is therefore told as one for the tasks
-//! that were created into the scope, which then is none any more; of a tree's only those, not their
-//! descendants.
+//! In the model a scope is closed by its opener. Such a wait therefore becomes a wait for the tasks
+//! that were created into the scope, which is then removed. For a tree scope it covers only those
+//! tasks, not their descendants.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::Replay;
 use workspan_dag::{Lists, NONE};
 
 impl Replay<'_, '_> {
-    /// Puts into the waits for others' scopes the tasks that were in them.
+    /// Fills the lists of the waits for other tasks' scopes with the tasks that were in them.
     pub(super) fn lend_scopes(&mut self) {
         let mut members: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         let mut lists: BTreeMap<usize, u32> = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! A task on a thread's stack, what is told of its open strand, and the end of all that is still
-//! open at the end.
+//! A task on a thread's stack, the data of its open strand, and the handling of tasks that are
+//! still open at the end.
 
 use super::{Lane, Replay, State};
 use workspan_dag::NONE;
@@ -11,23 +11,25 @@ use workspan_dag::unrecorded::Bounds;
 #[derive(Debug, Clone)]
 pub(super) struct Frame {
     pub task: u32,
-    /// Start of the open strand.
+    /// The start of the open strand.
     pub start: u64,
-    /// It waits or yielded; no strand is open.
+    /// Whether it waits or yielded, so that no strand is open.
     pub stopped: bool,
-    /// It stopped because another began on top of it, and goes on when that one is gone.
+    /// Whether it stopped because another task began on top of it. It goes on when that one is
+    /// gone.
     pub interrupted: bool,
-    /// Something is told of the open strand.
+    /// Whether there are pending data for the open strand.
     pub pending: bool,
-    /// It waits for all its children.
+    /// Whether it waits for all its children.
     pub all: bool,
-    /// It has waited for all its children, and not yet for those of its chunks.
+    /// Whether it has waited for all its children, but not yet for those of its chunks.
     pub due: bool,
-    /// The deferred child of the join it waits for.
+    /// The deferred child of the join that it waits for.
     pub next: Option<u32>,
-    /// The unrecorded subtree it is in, or `NONE`.
+    /// The skipped subtree that it is in, or `NONE`.
     pub unrecorded: u32,
-    /// Tasks counted inside of that since its open strand began; `None` where nobody has.
+    /// The number of tasks counted in that subtree since its open strand began; `None` if they were
+    /// not counted.
     pub inside: Option<u64>,
 }
 
@@ -48,33 +50,33 @@ impl Frame {
     }
 }
 
-/// Something told of a strand before it ends, and so before it has an index.
+/// Data of a strand that are known before the strand ends, and so before it has an index.
 #[derive(Debug, Clone)]
 pub(super) enum Pending {
-    /// This scope is opened in it.
+    /// The strand opens this scope.
     Scope(u32),
-    /// This region (or part) begins in it.
+    /// The strand begins this region (or part).
     Open { part: bool, index: usize },
-    /// This one ends in it.
+    /// The strand ends this region (or part).
     Shut { part: bool, index: usize },
-    /// A counter rose by so much.
+    /// A counter increased by this amount.
     Counter(u32, u64),
-    /// It stands for this subtree.
+    /// The strand stands for this folded subtree.
     Folded(Box<Folded>),
-    /// It stands for this one, which was not recorded.
+    /// The strand stands for this skipped subtree.
     Unrecorded(Box<(Folded, Bounds)>),
 }
 
 impl<'a> Replay<'a, '_> {
-    /// Keeps something for the open strand's end.
+    /// Keeps data for the end of the open strand.
     pub(super) fn pend(&mut self, lane: &mut Lane<'a>, frame: usize, what: Pending) {
         let frame = &mut lane.stack[frame];
         frame.pending = true;
         lane.pending.push((frame.task, what));
     }
 
-    /// The open strand of `task` has become strand `index`; true when it must stay a strand of its
-    /// own.
+    /// Handles the pending data of `task`, whose open strand has become strand `index`. Returns
+    /// true if it must stay a separate strand.
     pub(super) fn settle(
         &mut self,
         pending: &mut Vec<(u32, Pending)>,
@@ -82,7 +84,7 @@ impl<'a> Replay<'a, '_> {
         index: u32,
     ) -> bool {
         let mut keep = false;
-        // Only the task on top has an open strand, so all that is pending is its.
+        // Only the task on top has an open strand, so all pending data belong to it.
         for (of, what) in pending.drain(..) {
             if of != task {
                 continue;
@@ -141,15 +143,14 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    /// Ends everything that is still open. Tasks that run or wait end at the last moment of the
-    /// trace; tasks that stopped for nobody's sake end where they stopped, and tasks that never
-    /// began have no length at their creation, so that nobody seems to have waited for them in
-    /// vain.
+    /// Ends all open tasks. Tasks that run or wait end at the last moment of the trace. Tasks that
+    /// stopped without waiting end where they stopped. Tasks that never began get no length, at
+    /// their creation, so that no task seems to have waited for them in vain.
     pub(super) fn close(&mut self, lanes: &mut [Lane<'a>]) {
         let last = (self.counts.last - self.origin).min(super::LATEST);
         let mut open = 0u64;
         for (number, lane) in lanes.iter_mut().enumerate() {
-            // A thread of which a part is missing was last seen when it was last seen.
+            // A thread with missing records counts as seen until its last known record.
             let cut = self.chunks.threads[number].cut || lane.bad;
             while let Some(frame) = lane.stack.len().checked_sub(1) {
                 let (task, stopped) = (lane.stack[frame].task, lane.stack[frame].stopped);
@@ -191,7 +192,7 @@ impl<'a> Replay<'a, '_> {
             }
         }
         self.told.open = open;
-        // Opened in a strand that turned out to be nobody's.
+        // Opened in a strand that turned out to belong to no task.
         self.raw.regions.retain(|r| r.begin.0 != NONE);
         self.raw.parts.retain(|r| r.begin.0 != NONE);
         self.join_parts();
@@ -199,8 +200,8 @@ impl<'a> Replay<'a, '_> {
         self.drop_unopened_scopes();
     }
 
-    /// A strand of no length, and the task's end. `t` may be before the task's last strand: the
-    /// builder bends it.
+    /// Adds a strand of no length, and the task's end. `t` may be before the task's last strand;
+    /// the builder corrects that.
     fn end_at_once(&mut self, task: u32, thread: u32, t: u64) {
         let index = self.raw.strands.len() as u32;
         let end_op = RawEnd::End;
@@ -217,7 +218,7 @@ impl<'a> Replay<'a, '_> {
         self.shut_all(task, index, t);
     }
 
-    /// A scope that a worker without a task opened has no opener: it is none.
+    /// Removes scopes without an opener, which a worker opened outside of any task.
     fn drop_unopened_scopes(&mut self) {
         if self.raw.scopes.iter().all(|s| s.opener != NONE) {
             return;
@@ -233,7 +234,7 @@ impl<'a> Replay<'a, '_> {
             task.scope = new[task.scope as usize];
         }
         for end_op in &mut self.raw.strands.end_op {
-            // Only the opener's own waits name a scope, so this one has one.
+            // Only the opener's own waits name a scope, so this one has an opener.
             if let RawEnd::WaitScope(scope) = end_op {
                 *scope = new[*scope as usize];
             }

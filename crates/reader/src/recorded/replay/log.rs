@@ -1,4 +1,4 @@
-//! What the replay learns beside the run itself.
+//! The information that the replay collects in addition to the run.
 
 use std::collections::BTreeMap;
 
@@ -7,35 +7,35 @@ use workspan_trace::folded::FoldedRecord;
 use crate::recorded::places::Places;
 use workspan_dag::folded::Folded;
 
-/// What was repaired, which pools there were, and what each thread was.
+/// The repairs, the pools, and the role of each thread.
 #[derive(Debug, Default)]
 pub(in crate::recorded) struct ReplayLog {
-    /// By file order, as the threads.
+    /// Threads in the order of the file.
     pub threads: Vec<ThreadLog>,
-    /// By number.
+    /// Pools by number.
     pub pools: BTreeMap<u32, PoolLog>,
-    /// Sentence without its end → how often.
+    /// For each repair, a sentence without its end, and the number of repairs.
     pub repairs: BTreeMap<&'static str, u64>,
-    /// Records that name what is not in the trace, by what they name.
+    /// The number of records that refer to something missing in the trace, by what that is.
     pub earlier: BTreeMap<&'static str, u64>,
-    /// Tasks that were on threads' stacks when what the trace has of them begins.
+    /// The number of tasks on threads' stacks where the trace's records begin.
     pub before: u64,
-    /// Tasks still open at the end of the trace.
+    /// The number of tasks still open at the end of the trace.
     pub open: u64,
-    /// Tasks that never began.
+    /// The number of tasks that never began.
     pub never_began: u64,
 }
 
 /// A pool that was announced.
 #[derive(Debug)]
 pub(in crate::recorded) struct PoolLog {
-    /// Its workers; 0 when only its end was told.
+    /// The number of its workers; 0 if only its end was recorded.
     pub size: u64,
-    /// When it began.
+    /// The time at which it began.
     pub from: u64,
-    /// When it ended; `None` = it did not.
+    /// The time at which it ended; `None` if it did not.
     pub to: Option<u64>,
-    /// Where the program built it.
+    /// The site at which the program created it.
     pub site: Option<u32>,
 }
 
@@ -53,13 +53,13 @@ impl Default for PoolLog {
 /// A thread.
 #[derive(Debug, Clone, Default)]
 pub(in crate::recorded) struct ThreadLog {
-    /// Its place among the file's threads.
+    /// The thread's index among the file's threads.
     pub index: u32,
-    /// Start of the first and end of the last strand on it.
+    /// The start of its first and the end of its last strand.
     pub busy: Option<(u64, u64)>,
-    /// It is no worker, though no pool says which threads are.
+    /// Whether it is not a worker, although there is no pool.
     pub is_plain: bool,
-    /// (pool, from, to) for the times it was a worker.
+    /// The times at which it was a worker: (pool, from, to).
     pub worker: Vec<(u32, u64, Option<u64>)>,
 }
 
@@ -68,21 +68,22 @@ impl ReplayLog {
         *self.repairs.entry(what).or_default() += 1;
     }
 
-    /// A record names what is not in the trace, as what began before its first record is not.
+    /// Counts a record that refers to something missing in the trace, because it began before the
+    /// first record.
     pub(in crate::recorded) fn names_earlier(&mut self, what: &'static str) {
         *self.earlier.entry(what).or_default() += 1;
     }
 
     pub(in crate::recorded) fn pool_begins(&mut self, pool: u32, size: u64, t: u64) {
         let known = self.pools.entry(pool).or_default();
-        // Above its size stands the number of its site, one more.
+        // The number of its site, plus one, is in the bits above its size.
         let (site, size) = ((size >> 32) as u32, size & u64::from(u32::MAX));
         known.site = known.site.or(site.checked_sub(1));
         known.size = known.size.max(size);
         known.from = known.from.min(t);
     }
 
-    /// Its beginning may be told by a thread that comes later in the file.
+    /// The pool's beginning may be recorded by a thread that comes later in the file.
     pub(in crate::recorded) fn pool_ends(&mut self, pool: u32, t: u64) {
         let known = self.pools.entry(pool).or_default();
         known.to = known.to.max(Some(t));
@@ -114,13 +115,13 @@ impl ThreadLog {
         }
     }
 
-    /// True while it is a worker.
+    /// Whether it is a worker now.
     pub(in crate::recorded) fn is_worker(&self) -> bool {
         self.worker.last().is_some_and(|w| w.2.is_none())
     }
 }
 
-/// The columns' form of a folded record.
+/// The folded record in the form of the DAG's columns.
 pub(super) fn folded(mut record: FoldedRecord, places: &Places) -> Folded {
     for site in &mut record.sites {
         site.site = places.of(site.site);

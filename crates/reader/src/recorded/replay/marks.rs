@@ -5,8 +5,8 @@ use super::{Lane, Replay};
 use workspan_dag::NONE;
 use workspan_dag::raw::RawRegion;
 
-/// Regions and parts a task may have open at once.
-const DEEPEST: usize = 1000;
+/// The largest number of regions and parts that a task may have open at once.
+const MAX_OPEN_MARKS: usize = 1000;
 
 impl<'a> Replay<'a, '_> {
     pub(super) fn open(&mut self, lane: &mut Lane<'a>, t: u64, label: u32, tree: bool, part: bool) {
@@ -24,7 +24,10 @@ impl<'a> Replay<'a, '_> {
         } else {
             &self.open_regions
         };
-        if depth.get(&task).is_some_and(|open| open.len() >= DEEPEST) {
+        if depth
+            .get(&task)
+            .is_some_and(|open| open.len() >= MAX_OPEN_MARKS)
+        {
             self.told
                 .repair("Regions and parts nested more than a thousand deep, left out");
             return;
@@ -71,7 +74,7 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    /// A task's end closes what it left open.
+    /// Closes the regions and parts that a task left open at its end.
     pub(super) fn shut_all(&mut self, task: u32, last: u32, t: u64) {
         for (open, list) in [
             (&mut self.open_regions, &mut self.raw.regions),

@@ -1,7 +1,7 @@
-//! Tasks that go on on another thread than the one where they wait, as their stack has moved there
-//! without a record.
+//! Tasks that go on on another thread than the one on which they wait, because their stack has
+//! moved there without a record.
 //!
-//! The record that says so names the stop. Which stops are named is known from the first walk, so
+//! The record of the continuation names the stop. The first pass finds which stops are named, so
 //! all others cost nothing.
 
 use super::{Lane, Replay, State, Until};
@@ -10,7 +10,8 @@ use workspan_dag::NONE;
 use workspan_dag::raw::RawEnd;
 
 impl<'a> Replay<'a, '_> {
-    /// A task stopped at time `t`: keeps it for the thread that goes on with it, if one does.
+    /// A task stopped at time `t`: remembers it for the thread that goes on with it, if there is
+    /// one.
     pub(super) fn halt(&mut self, lane: &Lane<'a>, task: u32, t: u64, by: RawEnd) {
         if self.counts.named.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! One record after the other: what each asks for.
+//! Handles one record after the other.
 
 use workspan_trace::event::Event;
 
@@ -8,7 +8,8 @@ use crate::recorded::survey::{Named, slot};
 use workspan_dag::{NONE, Off, OffWhy, RecorderRun, Steal, ThreadEvent};
 
 impl<'a> Replay<'a, '_> {
-    /// One record. `Err`: the thread has to wait, and the record comes again.
+    /// Handles one record. `Err` means that the thread has to wait, and that the record comes
+    /// again.
     pub(super) fn record(
         &mut self,
         lane: &mut Lane<'a>,
@@ -28,7 +29,8 @@ impl<'a> Replay<'a, '_> {
             },
             Event::EndResume => {
                 self.end_task(lane, t);
-                // What waits below on this stack goes on here; the record must not come twice.
+                // The task that waits below on this stack goes on here; the record must not come
+                // twice.
                 if self.resume(lane, t).is_err() {
                     self.told
                         .repair("Tasks said to go on that had ended or ran elsewhere");
@@ -85,7 +87,7 @@ impl<'a> Replay<'a, '_> {
                 }
             }
             Event::Readings(list) => {
-                // Between strands the counters count the runtime's own doings.
+                // Between strands, the counters count the runtime's own work.
                 if let Some(frame) = lane.stack.len().checked_sub(1)
                     && !lane.stack[frame].stopped
                 {
@@ -105,7 +107,7 @@ impl<'a> Replay<'a, '_> {
                     .told
                     .repair("Folded subtrees that could not be read, left out"),
             },
-            // Names are resolved by the first walk's counts.
+            // Names are resolved by the first pass's counts.
             Event::Skip { .. } => {}
             Event::Steal { victim, leap, task } => {
                 let task = self.counts.task(&self.chunks.threads, task).unwrap_or(NONE);

@@ -1,4 +1,4 @@
-//! A thread whose first records are not in the trace: what is on its stack is made roots.
+//! A thread whose first records are not in the trace: the tasks on its stack become roots.
 
 use workspan_trace::event::References;
 use workspan_trace::thread_state::TaskState;
@@ -9,7 +9,8 @@ use workspan_dag::raw::RawTask;
 use workspan_dag::{NONE, ROOT_PLACE, TaskKind};
 
 impl<'a> Replay<'a, '_> {
-    /// Puts roots on the stack. Only a thread's first record does: later ones say what is known.
+    /// Puts roots on the stack, for a thread's first record only. Later restart records repeat what
+    /// is known.
     pub(super) fn restart(
         &mut self,
         lane: &mut Lane<'a>,

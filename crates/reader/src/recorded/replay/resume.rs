@@ -13,7 +13,7 @@ impl<'a> Replay<'a, '_> {
             return Ok(());
         };
         let task = top.task;
-        // It may have gone on elsewhere meanwhile; then it must have stopped there first.
+        // It may have gone on elsewhere meanwhile; then the stop there must come first.
         let holder = self.holders.get(&task).and_then(|threads| threads.last());
         let elsewhere = self.handed.contains_key(&task)
             || self.states[task as usize] != State::Stopped
@@ -45,7 +45,7 @@ impl<'a> Replay<'a, '_> {
     ) {
         let at = self.counts.yields[number] + lane.yields;
         lane.yields += 1;
-        // It may leave while it waits: then it goes on waiting, on no thread's stack.
+        // It may leave while it waits. Then it keeps waiting, on no thread's stack.
         let waiting = lane.stack.last().filter(|top| {
             let here = leave && top.stopped && !top.interrupted;
             here && self.states[top.task as usize] == State::Stopped

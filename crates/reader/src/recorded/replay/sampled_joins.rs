@@ -1,4 +1,4 @@
-//! Drawn joins that are told as one strand each ([`crate::recorded::skipped::as_one_record`]).
+//! Sampled joins that become one strand each ([`crate::recorded::skipped::as_one_record`]).
 
 use super::frame::Pending;
 use super::{Lane, Replay, log};
@@ -7,13 +7,13 @@ use workspan_dag::NONE;
 use workspan_dag::raw::RawEnd;
 
 impl<'a> Replay<'a, '_> {
-    /// The one that the thread drew last, if it is told as one strand.
+    /// The last join that the thread sampled, if it becomes one strand.
     fn last_drawn(&self, lane: &Lane<'a>, number: usize) -> Option<&FoldedSample> {
         let nth = lane.drawn.checked_sub(1)?;
         self.counts.unrecorded.short(number, nth)
     }
 
-    /// A join of that site is called: true if it is told as one strand, which begins here.
+    /// A join of that site is called. Returns true if it becomes one strand, which begins here.
     pub(super) fn short_begins(
         &mut self,
         lane: &mut Lane<'a>,
@@ -35,7 +35,8 @@ impl<'a> Replay<'a, '_> {
         true
     }
 
-    /// True for a record of a join that is told as one strand; with its last one the strand ends.
+    /// Whether a record belongs to a join that becomes one strand. With the join's last record the
+    /// strand ends.
     #[inline]
     pub(super) fn is_within_short(&mut self, lane: &mut Lane<'a>, number: usize, t: u64) -> bool {
         if lane.within == 0 {

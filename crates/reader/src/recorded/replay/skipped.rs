@@ -1,5 +1,4 @@
-//! Subtrees that were not recorded: the strands that stand for them, and their parts on other
-//! threads.
+//! Skipped subtrees: the strands that stand for them, and their stolen parts on other threads.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +10,20 @@ use workspan_dag::raw::RawEnd;
 use workspan_dag::unrecorded::Bounds;
 use workspan_dag::{Lists, NONE, TaskKind};
 
-/// One that has begun.
+/// A skipped subtree that has begun.
 #[derive(Debug)]
 pub(super) struct Subtree {
-    /// Its place in the list of all yields.
+    /// Its index in the list of all yields.
     at: u32,
-    /// Site in the file, and level as recorded.
+    /// Its site in the file, and its recorded level.
     class: (u32, u64),
-    /// Of its waits: their lists, and when the task went on.
+    /// Its waits: their lists, and the times at which the task went on.
     waits: Vec<(u32, u64)>,
 }
 
-/// Waits kept of one subtree; what the others waited for is joined by the last.
-const WAITS: usize = 1 << 16;
+/// The largest number of waits that are kept of one subtree. The last one also joins what later
+/// waits waited for.
+const MAX_WAITS: usize = 1 << 16;
 
 impl<'a> Replay<'a, '_> {
     pub(super) fn unrecorded(
@@ -83,18 +83,18 @@ impl<'a> Replay<'a, '_> {
         (lane.stack[frame].unrecorded, lane.stack[frame].inside) = (NONE, None);
     }
 
-    /// So many tasks have begun in the unrecorded subtree that the task on top is in, since its
-    /// open strand did.
+    /// Adds the number of tasks that have begun in the skipped subtree that the task on top is in,
+    /// since its open strand did.
     pub(super) fn inside(&mut self, lane: &mut Lane<'a>, tasks: u64) {
         if let Some(top) = lane.stack.last_mut().filter(|top| top.unrecorded != NONE) {
-            // A strand of no time stands for nothing: the next one does.
+            // A strand of no length stands for nothing, so the next one does.
             top.inside = Some(top.inside.unwrap_or(0).saturating_add(tasks));
         }
     }
 
-    /// The strand that is open in the frame is about to end for something that its thread could not
-    /// foresee. What ran in an unrecorded subtree until then is counted with what runs there
-    /// afterwards.
+    /// The strand that is open in the frame is about to end for a reason that its thread could not
+    /// foresee. Its contents of a skipped subtree are counted with those of the strand that
+    /// follows.
     pub(super) fn tells_later(&self, lane: &mut Lane<'a>, frame: usize) {
         let subtree = self.subtrees.get(lane.stack[frame].unrecorded as usize);
         if self.counts.unrecorded.counts && subtree.is_some_and(|s| is_of_tasks(s.class.1)) {
@@ -102,7 +102,7 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    /// A part of a subtree begins.
+    /// A stolen part of a subtree begins.
     pub(super) fn part(&mut self, lane: &mut Lane<'a>, number: usize, t: u64) {
         let task = self.nth(self.counts.tasks[number] + lane.tasks);
         lane.tasks += 1;
@@ -110,12 +110,12 @@ impl<'a> Replay<'a, '_> {
         self.begin(lane, Some(task), t);
     }
 
-    /// The task on top waits for parts; the list, filled at the end.
+    /// The task on top waits for parts. Returns the wait's list, which is filled at the end.
     pub(super) fn wait_parts(&mut self, lane: &Lane<'a>) -> RawEnd {
         let list = self.wait_tasks(None);
         let subtree = lane.stack.last().map_or(NONE, |top| top.unrecorded);
         if let Some(open) = self.subtrees.get_mut(subtree as usize)
-            && open.waits.len() < WAITS
+            && open.waits.len() < MAX_WAITS
         {
             open.waits.push((list_of(list), u64::MAX));
         }
@@ -134,8 +134,8 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    /// The open strand of a task that is in an unrecorded subtree ends: it stands for what was done
-    /// meanwhile.
+    /// The open strand of a task in a skipped subtree ends: it stands for the part of the subtree
+    /// that ran meanwhile.
     pub(super) fn stand_for(&mut self, lane: &mut Lane<'a>, frame: usize, t: u64) {
         let (subtree, start) = (lane.stack[frame].unrecorded, lane.stack[frame].start);
         let (Some(open), true) = (self.subtrees.get(subtree as usize), t > start) else {
@@ -144,9 +144,9 @@ impl<'a> Replay<'a, '_> {
         let of_file = |t: u64| t.saturating_add(self.origin);
         let times = (of_file(start), of_file(t));
         let unrecorded = &self.counts.unrecorded;
-        // Each task took a tick at least, whatever a trace says. It need not have run in this
-        // strand: the begin of the wait that ends it is the moment at which a thief took a part,
-        // which a thief that was preempted says too early.
+        // Each task took at least a tick, whatever a trace says. It need not have run in this
+        // strand: the strand ends with the wait at which a thief took a part, and a preempted thief
+        // records that moment too early.
         let counted = lane.stack[frame].inside.take().map(|tasks| tasks.min(t));
         let estimate = unrecorded.estimate(open.class, times, counted, lane.told.index);
         let place = self.places.of(open.class.0);
@@ -172,7 +172,7 @@ impl<'a> Replay<'a, '_> {
                 critical_work: inside.critical_work,
                 lengths: inside.lengths.clone(),
             };
-            // Sites of the file that have one place.
+            // Several sites of the file may have one place.
             match sites.iter_mut().find(|s| s.site == site) {
                 Some(sum) => {
                     sum.count = sum.count.saturating_add(row.count);
@@ -210,8 +210,7 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    /// Puts the parts into the lists of the waits that waited for them: each into that of the first
-    /// to go on after its end.
+    /// Adds each part to the list of the first wait that went on after the part's end.
     pub(super) fn join_parts(&mut self) {
         let mut lists: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for subtree in &self.subtrees {
@@ -220,8 +219,8 @@ impl<'a> Replay<'a, '_> {
                 let (start, end) = self.part_ends.get(&task).copied().unwrap_or_default();
                 let is_over =
                     |at: u64| at >= end || at >= start && at.saturating_add(self.late) >= end;
-                // One that outlives the subtree, where a scope in the middle cut it in two, is
-                // joined by nobody.
+                // A part that outlives the subtree, where a scope in the middle cut it in two, is
+                // joined by no wait.
                 if let Some(&(list, _)) = subtree.waits.iter().find(|w| is_over(w.1)) {
                     lists.entry(list).or_default().push(task);
                 }

@@ -6,8 +6,8 @@ use workspan_dag::raw::{RawEnd, RawStrand, RawTask};
 use workspan_dag::{NONE, ROOT_PLACE, TaskKind};
 
 impl<'a> Replay<'a, '_> {
-    /// Index of the frame of the task that runs on this thread. A task interrupted by one that
-    /// began on top of it goes on; a thread without a task that is no worker gets a root.
+    /// The index of the frame of the task that runs on this thread. A task that was interrupted by
+    /// one on top of it goes on. A thread without a task that is not a worker gets a root.
     pub(super) fn current(&mut self, lane: &mut Lane<'a>, t: u64) -> Option<usize> {
         let Some(top) = lane.stack.last_mut() else {
             if lane.told.is_worker() {
@@ -26,14 +26,14 @@ impl<'a> Replay<'a, '_> {
                 (top.stopped, top.interrupted, top.start) = (false, false, t);
                 self.states[top.task as usize] = State::Running;
             } else {
-                // It went on elsewhere; what happens here is somebody else's.
+                // It went on elsewhere; what happens here belongs to another task.
                 self.begin(lane, None, t);
             }
         }
         Some(lane.stack.len() - 1)
     }
 
-    /// Ends the open strand of a frame, and begins the next at the same tick.
+    /// Ends the open strand of a frame, and begins the next one at the same tick.
     pub(super) fn strand(
         &mut self,
         lane: &mut Lane<'a>,
@@ -70,7 +70,7 @@ impl<'a> Replay<'a, '_> {
         index
     }
 
-    /// Begins a task on top of the stack; `None` for one that can't be known, which becomes a root.
+    /// Begins a task on top of the stack; `None` for an unknown task, which becomes a root.
     pub(super) fn begin(&mut self, lane: &mut Lane<'a>, task: Option<u32>, t: u64) {
         let task = match task {
             Some(task) if self.states[task as usize] == State::Created => task,
@@ -103,7 +103,7 @@ impl<'a> Replay<'a, '_> {
         lane.stack.push(Frame::new(task, t));
     }
 
-    /// The running task of a frame stops because another begins on top of it.
+    /// The running task of a frame stops because another task begins on top of it.
     pub(super) fn interrupt(&mut self, lane: &mut Lane<'a>, frame: usize, t: u64) {
         self.tells_later(lane, frame);
         self.strand(lane, frame, t, RawEnd::Yield, NONE);
@@ -144,7 +144,7 @@ impl<'a> Replay<'a, '_> {
         if lane.stack.is_empty() {
             self.begin(lane, Some(task), t);
         } else {
-            // At the bottom, below what runs.
+            // It goes to the bottom, below the running task.
             let mut frame = Frame::new(task, t);
             (frame.stopped, frame.interrupted) = (true, true);
             self.stands_still(lane, task, t);
@@ -153,8 +153,8 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    /// A strand without a length, for a task that stood still before the first that is known of it:
-    /// it needs one to go on from.
+    /// Adds a strand of no length for a task that was stopped before its first known strand: it
+    /// needs one from which to go on.
     pub(super) fn stands_still(&mut self, lane: &Lane<'a>, task: u32, t: u64) {
         self.raw.strands.push(RawStrand {
             task,

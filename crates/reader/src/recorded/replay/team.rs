@@ -1,6 +1,6 @@
 //! Parallel regions: the task that opens one, and the implicit tasks in it (MODEL.md §1).
 //!
-//! The region's task creates the members of a phase and waits for them; at a barrier it goes on for
+//! The region's task creates the members of a phase and waits for them. At a barrier it goes on for
 //! an instant, on the thread that left the barrier first, to create those of the next phase. So a
 //! region stays series-parallel.
 
@@ -16,7 +16,7 @@ impl<'a> Replay<'a, '_> {
             return;
         };
         let (parent, place) = (lane.stack[frame].task, self.places.of(site));
-        // Nobody else waits for it.
+        // No other task waits for it.
         self.closed.insert(named);
         let counts = self.counts;
         for (k, phase) in counts.teams.phases(named).iter().enumerate() {
@@ -30,7 +30,7 @@ impl<'a> Replay<'a, '_> {
                 }
                 self.strand(lane, frame, t, RawEnd::WaitScope(scope), place);
             } else {
-                // It can't be earlier than the phase before, whatever two threads' clocks say.
+                // It cannot be earlier than the phase before, even if two threads' clocks differ.
                 let now = (phase.time - self.origin).min(super::LATEST);
                 let now = now.max(lane.stack[frame].start);
                 lane.stack[frame].start = now;

@@ -1,29 +1,28 @@
-//! A drawn join as one folded record (MODEL.md §7). What is estimated from it needs each of its
-//! tasks; the run's graph does not, and has little else in it where most subtrees were not
-//! recorded.
+//! A sampled join as one folded record (MODEL.md §7). Estimates need each of its tasks. The run's
+//! graph does not, and would contain little else if most subtrees were skipped.
 
 use super::sample::Sample;
 use crate::open::Grain;
 use workspan_dag::folded::{Folded, FoldedSite};
 
-/// Drawn joins of files of fewer bytes stay as they were recorded.
-const WORTHWHILE: usize = 1 << 20;
+/// The size of records, in bytes, from which a file's sampled joins become one strand each.
+const MIN_FILE_BYTES: usize = 1 << 20;
 
-/// Whether a file of so many bytes, read like that, has its drawn joins told as one strand each.
+/// Whether sampled joins become one strand each, in a file with this many bytes and this grain.
 pub(in crate::recorded) fn wanted(grain: Grain, bytes: usize) -> bool {
     match grain {
         Grain::None => false,
-        Grain::Auto => bytes >= WORTHWHILE,
+        Grain::Auto => bytes >= MIN_FILE_BYTES,
         Grain::Nanoseconds(_) => true,
     }
 }
 
-/// A drawn join that was measured whole.
+/// A sampled join that was measured completely.
 #[derive(Debug)]
 pub(in crate::recorded) struct FoldedSample {
-    /// Its records after the one of its call, up to and with the one of its return.
+    /// The number of its records after the one of its call, including the one of its return.
     pub records: u64,
-    /// What is inside. Sites are the file's.
+    /// Its contents. Sites are the file's.
     pub folded: Folded,
 }
 
@@ -42,14 +41,14 @@ impl FoldedSample {
             count: inside.tasks,
             work: inside.work,
             span: inside.span,
-            // In proportion, as the path itself is not kept.
+            // In proportion, because the path itself is not kept.
             critical_work: (u128::from(inside.own) * u128::from(heaviest.weight))
                 .checked_div(own)
                 .unwrap_or(0) as u64,
             lengths: inside.lengths.clone(),
         });
         let joins = whole.tasks / 2;
-        // In blocks 0 is a place that is not known.
+        // In blocks, 0 is an unknown place.
         let place = sample.site.saturating_add(1);
         let folded = Folded {
             work: whole.work,
@@ -58,7 +57,7 @@ impl FoldedSample {
             tasks: whole.tasks,
             spawns: joins,
             syncs: joins,
-            // One before each join inside, and one at the end of each task.
+            // One strand before each join inside, and one at the end of each task.
             strands: (3 * joins).saturating_sub(1),
             levels: whole.levels,
             ready_integral: sample.ready,

@@ -1,14 +1,15 @@
-//! Estimates of what is inside unrecorded subtrees, from those of the same site that were drawn.
+//! Estimates the contents of skipped subtrees from the sampled ones of the same site.
 //!
-//! *Survey*: which subtrees were recorded was drawn by chance among those of one site and level, so
-//! the mean count of the drawn ones, each by its chance, times the number of the others is right on
-//! average, and by how much it may be off follows from how the drawn ones differ (stratified
-//! expansion, W. G. Cochran, Sampling Techniques, 1977, ch. 5). The probes' own time, which weighs
-//! several times a task here, does not enter. Where tasks are long beside them, few subtrees are
-//! drawn and sizes differ, the ratio of tasks to time tells more ([`super::task_rate`]).
+//! *Counts*: the recorded subtrees were drawn at random among those of one site and level. So the
+//! mean count of the sampled ones, each weighted by its probability, times the number of the others
+//! is right on average. The error follows from the differences between the sampled ones (stratified
+//! expansion, W. G. Cochran, Sampling Techniques, 1977, ch. 5). The probes' own time, which is
+//! several times that of a task here, has no effect. If tasks are long compared with probes, few
+//! subtrees are sampled and their sizes differ; then the ratio of tasks to time is more accurate
+//! ([`super::task_rate`]).
 //!
-//! *Paths*: each strand gets those of a drawn join of about its size (hot-deck imputation), so that
-//! the longest of many is as long as it would be among them.
+//! *Paths*: each strand gets those of a sampled join of about its size (hot-deck imputation), so
+//! that the longest of many is as long as it would be among them.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +19,13 @@ use super::sample::{Inside, Node, Path, Sample};
 use super::skip_costs::SkipCosts;
 use super::task_rate::{Class, Rate};
 
-/// Spans of sampled subtrees.
+/// The spans of sampled subtrees.
 #[derive(Debug, Clone, Copy, Default)]
 struct Spans {
     sampled: u64,
     work: u64,
     span: u64,
-    /// The heaviest path of the subtree that has the shortest span.
+    /// The heaviest path of the subtree with the shortest span.
     shortest: Path,
     levels: u32,
 }
@@ -42,41 +43,41 @@ impl Spans {
     }
 }
 
-/// Subtrees of one site and level.
+/// The subtrees of one site and level.
 #[derive(Debug, Default)]
 struct Stratum {
     counts: Class,
     spans: Spans,
 }
 
-/// A site.
+/// The subtrees of one site.
 #[derive(Debug, Default)]
 struct Site {
     spans: Spans,
-    /// Of all drawn ones.
+    /// The contents of all sampled ones.
     inside: BTreeMap<u32, Inside>,
     ticks: u64,
     ready: u64,
     tasks: u64,
     waits: u64,
-    /// Tasks a tick.
+    /// The number of tasks per tick.
     rate: Rate,
 }
 
-/// All sites.
+/// The subtrees of all sites.
 #[derive(Debug, Default)]
 pub(in crate::recorded) struct Estimator {
-    /// What a record costs a strand beside it, in ticks.
+    /// The cost of a record for the strand beside it, in ticks.
     pub(super) probe: u64,
     pub(super) left_out: SkipCosts,
     classes: BTreeMap<(u32, u64), Stratum>,
     sites: BTreeMap<u32, Site>,
 }
 
-/// What is thought to be inside a strand. Sites are the file's.
+/// The estimated contents of a strand. Sites are the file's.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(in crate::recorded) struct Estimate {
-    /// Of its ticks, those that leaving out all of this cost.
+    /// The part of its ticks that skipping its contents costs.
     pub cost: u64,
     pub tasks: u64,
     pub spawns: u64,
@@ -89,7 +90,7 @@ pub(in crate::recorded) struct Estimate {
     pub inside: Vec<InsideEstimate>,
 }
 
-/// Of one site.
+/// The estimated contents of one site.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(in crate::recorded) struct InsideEstimate {
     pub site: u32,
@@ -100,12 +101,12 @@ pub(in crate::recorded) struct InsideEstimate {
     pub lengths: Vec<u64>,
 }
 
-/// Classes a trace may ask for.
-const CLASSES: usize = 1 << 16;
+/// The largest number of classes that are kept of a trace.
+const MAX_CLASSES: usize = 1 << 16;
 
 impl Estimator {
-    /// An unrecorded subtree during which its thread did nothing else, and ran for so many ticks;
-    /// and how many tasks were counted in it.
+    /// Adds a skipped subtree during which its thread did nothing else and ran for `ticks`, and the
+    /// number of tasks counted in it.
     pub(super) fn passed(&mut self, class: (u32, u64), ticks: u64, counted: Option<u64>) {
         if let Some(class) = self.class(class) {
             class.counts.pass(ticks as f64, counted);
@@ -113,19 +114,19 @@ impl Estimator {
     }
 
     fn class(&mut self, class: (u32, u64)) -> Option<&mut Stratum> {
-        if self.classes.len() >= CLASSES && !self.classes.contains_key(&class) {
+        if self.classes.len() >= MAX_CLASSES && !self.classes.contains_key(&class) {
             return None;
         }
         Some(self.classes.entry(class).or_default())
     }
 
-    /// One that was drawn.
+    /// Adds a sampled subtree.
     pub(super) fn sample(&mut self, sample: Sample) {
         let tasks = sample.whole.tasks as f64;
         let Some(class) = self.class((sample.site, sample.level)) else {
             return;
         };
-        // Those left out count without the time off the CPU, too.
+        // Skipped subtrees also count without their off-CPU time.
         let off = sample.whole.ticks.saturating_sub(sample.ran);
         let (bare, ran) = (sample.bare.saturating_sub(off) as f64, sample.ran as f64);
         class.counts.draw(sample.weight, tasks, bare, ran);
@@ -153,7 +154,7 @@ impl Estimator {
         }
     }
 
-    /// After all.
+    /// Completes the data after all subtrees.
     pub(super) fn settle(&mut self) {
         for (&number, site) in &mut self.sites {
             let classes = self.classes.range((number, 0)..=(number, u64::MAX));
@@ -174,7 +175,7 @@ impl Estimator {
         }
     }
 
-    /// What a probe cost here, where that can be told, but not less than was `calibrated`.
+    /// The cost of a probe in this run, if it can be determined, but at least `calibrated`.
     pub(super) fn compared_probe(&self, calibrated: u64) -> Option<u64> {
         let classes = self.classes.iter();
         let classes =
@@ -182,14 +183,15 @@ impl Estimator {
         probe_from_pairs::probe(classes, calibrated)
     }
 
-    /// Subtrees that were not recorded, and drawn ones.
+    /// The number of skipped and of sampled subtrees.
     pub(super) fn drawn(&self) -> (u64, u64) {
         let add = |sum: (u64, u64), c: &Stratum| (sum.0 + c.counts.passed, sum.1 + c.counts.drawn);
         self.classes.values().fold((0, 0), add)
     }
 
-    /// What a strand of so many ticks holds, during so many of which its thread ran, of a subtree
-    /// of that site and level. Its number of tasks is estimated where it was not `process_end`.
+    /// The estimated contents of a strand of a subtree of this site and level. The strand took
+    /// `ticks`, of which its thread ran for `ran`. The number of tasks is estimated if it was not
+    /// counted.
     pub(super) fn estimate(
         &self,
         (site, level): (u32, u64),
@@ -219,7 +221,8 @@ impl Estimator {
         };
         let cost = self.cost(level, exact, ran);
         let ticks = ticks - cost;
-        // Rounded up as often as the rest says, so that many short strands add up.
+        // Rounded up with the probability of the fractional part, so that many short strands add
+        // up.
         let rest = (mix(draw) >> 11) as f64 / (1u64 << 53) as f64;
         let tasks = (exact + rest).floor().max(least as f64);
         let class = self.classes.get(&(site, level)).map(|class| &class.spans);
@@ -232,7 +235,7 @@ impl Estimator {
         let within = |tasks: f64| (tasks as u64).max(least);
         let (spawns, waits) = match of_tasks {
             true => (tasks as u64, part(model.waits, model.tasks, tasks as u64)),
-            // One of a join's two tasks is spawned, and then both are waited for.
+            // One of a join's two tasks is spawned, and then the join waits for both.
             false => (tasks as u64 / 2, tasks as u64 / 2),
         };
         Estimate {
@@ -251,14 +254,14 @@ impl Estimator {
 }
 
 impl Estimator {
-    /// Of so many ticks that a thread ran, those that leaving out so many tasks took.
+    /// The part of the `ran` ticks that skipping this many tasks took.
     fn cost(&self, level: u64, tasks: f64, ran: u64) -> u64 {
-        // Whatever is thought of its tasks, most of what is left is the program's.
+        // At least half of the time counts as the program's, however many tasks are estimated.
         ((tasks * self.left_out.a_task(level)) as u64).min(ran / 2)
     }
 
-    /// Of a subtree nothing but its number of tasks is known: none of its kind was drawn, or those
-    /// that were ran none.
+    /// The estimate if only the number of tasks is known: no subtree of its kind was sampled, or
+    /// the sampled ones ran no tasks.
     fn only_counted(&self, class: (u32, u64), (ticks, ran): (u64, u64), tasks: u64) -> Estimate {
         let cost = self.cost(class.1, tasks as f64, ran);
         let inside = InsideEstimate {
@@ -278,7 +281,8 @@ impl Estimator {
 }
 
 impl Estimate {
-    /// Nothing of its kind was drawn: at least the join itself, and as long as it took.
+    /// The estimate if no subtree of its kind was sampled: at least the join itself, with the
+    /// strand's length.
     fn one_join(site: u32, ticks: u64) -> Estimate {
         let path = Path {
             weight: ticks,
@@ -305,8 +309,8 @@ impl Estimate {
         }
     }
 
-    /// A task of which nobody knows that it runs others: none of its kind was drawn, or those
-    /// `drawn` ran none.
+    /// The estimate for a task that is not known to run others: none of its kind was sampled, or
+    /// those that were (`drawn`) ran none.
     fn one_task(ticks: u64, drawn: bool) -> Estimate {
         let path = Path {
             weight: ticks,
@@ -321,7 +325,7 @@ impl Estimate {
     }
 }
 
-/// A number that looks random.
+/// A pseudo-random number.
 fn mix(seed: u64) -> u64 {
     let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -329,16 +333,16 @@ fn mix(seed: u64) -> u64 {
     x ^ x >> 31
 }
 
-/// The part of `whole` that `of` is of `all`.
+/// The share of `whole` that corresponds to `of` in `all`.
 fn part(of: u64, all: u64, whole: u64) -> u64 {
     let part = u128::from(of) * u128::from(whole) / u128::from(all.max(1));
     u64::try_from(part).unwrap_or(u64::MAX).min(whole)
 }
 
 impl Site {
-    /// Parts of a strand by site, in the proportions of the drawn ones. What rounding leaves is the
-    /// site's own. All of a join is done by its own two tasks; what a task does itself is nobody's
-    /// inside of it.
+    /// The contents of a strand by site, in the proportions of the sampled ones. The rounding error
+    /// is assigned to the site itself. A join's work is all done by its own two tasks; a task's own
+    /// work belongs to none of the tasks inside.
     fn inside(
         &self,
         (own, of_tasks): (u32, bool),
@@ -393,7 +397,8 @@ impl Site {
     }
 }
 
-/// `survey` tasks in the proportions of a histogram; what rounding leaves goes where most are.
+/// Distributes `count` tasks in the proportions of a histogram. The rounding error goes to the
+/// largest entry.
 fn spread(lengths: &[u64], count: u64) -> Vec<u64> {
     let all: u128 = lengths.iter().map(|&n| u128::from(n)).sum();
     let mut out: Vec<u64> = lengths
@@ -415,7 +420,7 @@ fn spread(lengths: &[u64], count: u64) -> Vec<u64> {
 mod tests {
     use super::*;
 
-    /// Subtrees of about ten tasks and 300 ticks; one of the drawn ones lost its processor for a
+    /// Subtrees of about ten tasks and 300 ticks; one of the sampled ones lost its processor for a
     /// thousand times as long.
     #[test]
     fn a_drawn_subtree_that_was_interrupted_counts_with_the_time_it_ran() {

@@ -1,24 +1,24 @@
-//! One join that was drawn, measured from its records: every join inside of it, by its size.
+//! Measures a sampled join from its records, including every join inside of it, by size.
 //!
-//! A stack machine like the replay's, for joins alone that nobody stole from: then the thread's
-//! records are the whole subtree. Weights are those of MODEL.md §2, off-CPU times left in.
+//! A stack machine like the replay's, but only for joins without steals: then the thread's records
+//! are the whole subtree. Weights are those of MODEL.md §2, including off-CPU times.
 
 use workspan_trace::event::Event;
 
-use super::sample::{DEEPEST, MOST, Node, Paths, Sample, State};
+use super::sample::{MAX_DEPTH, MAX_TASKS, Node, Paths, Sample, State};
 
 /// A task that runs or waits.
 #[derive(Debug, Default)]
 struct Frame {
-    /// The site it was created at.
+    /// The site at which it was created.
     site: u32,
-    /// Start of its open strand.
+    /// The start of its open strand.
     start: u64,
-    /// Weight of its own strands.
+    /// The weight of its own strands.
     own: u64,
     /// Everything inside that has ended.
     inner: Node,
-    /// The join it waits for.
+    /// The join that it waits for.
     join: Option<Open>,
 }
 
@@ -26,25 +26,25 @@ struct Frame {
 #[derive(Debug, Default)]
 struct Open {
     site: u32,
-    /// When it was called.
+    /// The time of its call.
     start: u64,
-    /// What has ended inside, but for the paths.
+    /// Everything inside that has ended, except for the paths.
     node: Node,
-    /// The paths of a.
+    /// The paths of the first side.
     a: Paths,
-    /// Children that have begun.
+    /// The number of children that have begun.
     begun: u32,
 }
 
-/// A join being measured.
+/// A join that is being measured.
 #[derive(Debug)]
 pub(super) struct JoinSampler {
-    /// The task that joins at the bottom.
+    /// The frames; the joining task is at the bottom.
     frames: Vec<Frame>,
     sample: Sample,
     probe: u64,
     last: u64,
-    /// Deferred tasks that nobody has begun.
+    /// The number of deferred tasks that have not begun.
     waiting: u64,
     joins: usize,
 }
@@ -61,7 +61,7 @@ impl JoinSampler {
         }
     }
 
-    /// The next record of its thread.
+    /// Handles the next record of its thread.
     pub(super) fn event(&mut self, t: u64, event: &Event<'_>) -> State {
         let first = self.frames.len() == 1 && self.frames[0].join.is_none();
         if !first {
@@ -103,7 +103,7 @@ impl JoinSampler {
     }
 
     fn join(&mut self, site: u32, t: u64, first: bool) -> State {
-        if self.frames.len() >= DEEPEST || self.joins >= MOST {
+        if self.frames.len() >= MAX_DEPTH || self.joins >= MAX_TASKS {
             return State::Spoilt;
         }
         self.joins += 1;
@@ -126,7 +126,7 @@ impl JoinSampler {
         State::Open
     }
 
-    /// The open strand of the task on top ends.
+    /// Ends the open strand of the task on top.
     fn run(&mut self, t: u64) {
         let probes = self.probe.saturating_mul(2);
         self.sample.probes += 2;
@@ -138,7 +138,7 @@ impl JoinSampler {
         }
     }
 
-    /// A child of the join ends; its paths. `None` when it is none.
+    /// A child of the join ends. Returns its paths, or `None` if it is not a child.
     fn end(&mut self, t: u64) -> Option<Paths> {
         if self.frames.len() < 2 {
             return None;
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
     use crate::recorded::skipped::sample::Path;
 
-    /// A join with a nested one in its a, on a clock without probes.
+    /// A join with a nested one in its first side, on a clock without probes.
     #[test]
     fn every_join_inside_is_measured() {
         let join = Event::Join { site: 3 };
@@ -226,7 +226,7 @@ mod tests {
             (whole.tasks, whole.ticks, whole.work, whole.levels),
             (4, 95, 95, 2)
         );
-        // 10 + max(20, 40) + 5, or the 20 of b.
+        // 10 + max(20, 40) + 5, or the 20 of the second side.
         let heaviest = Path {
             weight: 55,
             edges: 1,

@@ -1,20 +1,20 @@
-//! When a thread was off the CPU, for the time that unrecorded subtrees really ran: on a busy
-//! machine most of what passed in one may be time in which nothing was done.
+//! Off-CPU times of a thread, used to find how long skipped subtrees really ran. On a busy machine
+//! the thread may have been off the CPU for most of a subtree.
 
 use workspan_trace::event::{Event, Events};
 
 use crate::recorded::chunks_by_thread::Thread;
 
-/// A thread's intervals off the CPU, in the file's ticks.
+/// A thread's off-CPU intervals, in the file's ticks.
 #[derive(Debug, Default)]
 pub(super) struct OffCpuTimes {
-    /// (Start, end, ticks of all up to and with this one), by end.
+    /// (Start, end, total ticks up to and including this one), by end.
     told: Vec<(u64, u64, u64)>,
 }
 
 impl OffCpuTimes {
-    /// Those of a thread: they are told after all else, in chunks of their own. Not those of which
-    /// only sums a chunk are known.
+    /// The intervals of a thread, which are in chunks of their own after all others. Times of which
+    /// only the sums per chunk are known are not included.
     pub(super) fn of(thread: &Thread<'_>) -> OffCpuTimes {
         let mut told: Vec<(u64, u64, u64)> = Vec::new();
         for chunk in thread.off_cpu() {
@@ -33,13 +33,13 @@ impl OffCpuTimes {
         OffCpuTimes { told }
     }
 
-    /// Ticks from one moment to another in which the thread ran.
+    /// The ticks from one moment to another in which the thread ran.
     pub(super) fn ran(&self, from: u64, to: u64) -> u64 {
         let off = self.until(to).saturating_sub(self.until(from));
         to.saturating_sub(from).saturating_sub(off)
     }
 
-    /// Ticks off the CPU before `t`.
+    /// The off-CPU ticks before `t`.
     fn until(&self, t: u64) -> u64 {
         let over = self.told.partition_point(|off| off.1 <= t);
         let sum = over.checked_sub(1).map_or(0, |last| self.told[last].2);

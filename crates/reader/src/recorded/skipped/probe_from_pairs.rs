@@ -1,15 +1,15 @@
-//! What a probe cost in the run itself: drawn subtrees beside those of their classes that were left
-//! out. Calibration finds the least of it; with caches and processors to share it is nearly twice
-//! that.
+//! The cost of a probe in the run itself, from sampled subtrees compared with skipped ones of their
+//! classes. Calibration finds the minimum cost; if caches and processors are shared, it is nearly
+//! twice as high.
 
 use super::task_rate::Class;
 use crate::recorded::probe::within;
 
-/// Drawn subtrees without which nothing follows.
-const ENOUGH: u64 = 16;
+/// The smallest number of sampled subtrees from which a cost is derived.
+const MIN_SAMPLES: u64 = 16;
 
-/// What a record cost a strand beside it, in ticks, or what was `calibrated` where it cost less;
-/// `None` where too few were drawn. Of each class comes what leaving a task out took.
+/// The cost of a record for the strand beside it, in ticks, but at least `calibrated`; `None` if
+/// too few subtrees were sampled. Each class comes with the time that skipping a task took.
 pub(super) fn probe<'a>(
     classes: impl Iterator<Item = (&'a Class, f64)>,
     calibrated: u64,
@@ -23,15 +23,15 @@ pub(super) fn probe<'a>(
         added += class.drawn as f64 * compared.added;
         probes += class.drawn as f64 * compared.probes;
     }
-    (drawn >= ENOUGH && probes > 0.0).then(|| within(calibrated, added / probes))
+    (drawn >= MIN_SAMPLES && probes > 0.0).then(|| within(calibrated, added / probes))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Drawn ones took 10 ticks more for each of their 50 probes than the 1000 of the others, of
-    /// which 100 are for leaving 100 tasks out.
+    /// Sampled subtrees took 10 ticks more for each of their 50 probes than the 1000 of the others,
+    /// of which 100 are for skipping 100 tasks.
     #[test]
     fn probes_cost_what_drawn_subtrees_took_longer() {
         let mut class = Class::default();

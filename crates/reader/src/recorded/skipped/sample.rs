@@ -1,14 +1,13 @@
-//! What is measured of a subtree that was drawn to be recorded in full: its paths, its sizes, and
-//! what it holds of each site.
+//! The measurements of a sampled subtree: its paths, its sizes, and its contents per site.
 
 use std::collections::BTreeMap;
 
-/// A subtree that is nested deeper, or holds more joins or tasks, is not measured: a trace can't
-/// ask for more memory than this.
-pub(super) const DEEPEST: usize = 1 << 16;
-pub(super) const MOST: usize = 1 << 22;
+/// The largest depth, and the largest number of joins or tasks, of a subtree that is measured. They
+/// bound the memory that a trace can claim.
+pub(super) const MAX_DEPTH: usize = 1 << 16;
+pub(super) const MAX_TASKS: usize = 1 << 22;
 
-/// A path: its weight, and how many edges on it a thief can take.
+/// A path: its weight, and the number of its edges that a thief can take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::recorded) struct Path {
     pub weight: u64,
@@ -22,7 +21,7 @@ impl Path {
     }
 }
 
-/// The heaviest path, and the one of most edges.
+/// The heaviest path, and the path with the most edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::recorded) struct Paths {
     pub heaviest: Path,
@@ -30,7 +29,7 @@ pub(in crate::recorded) struct Paths {
 }
 
 impl Paths {
-    /// A strand of that weight follows.
+    /// Appends a strand with this weight.
     pub(super) fn run(&mut self, weight: u64) {
         let strand = Path { weight, edges: 0 };
         self.heaviest.add(strand);
@@ -42,12 +41,13 @@ impl Paths {
         self.longest.add(other.longest);
     }
 
-    /// The better of two ways, where the second begins with an edge that a thief can take.
+    /// The better of two alternatives, of which the second begins with an edge that a thief can
+    /// take.
     pub(super) fn or_stolen(self, other: Paths) -> Paths {
         self.or(Paths::default().then_stolen(other))
     }
 
-    /// This way, then an edge that a thief can take, and the other.
+    /// Appends an edge that a thief can take, and then the other paths.
     pub(super) fn then_stolen(mut self, other: Paths) -> Paths {
         self.then(other);
         self.heaviest.edges = self.heaviest.edges.saturating_add(1);
@@ -55,7 +55,7 @@ impl Paths {
         self
     }
 
-    /// The better of two ways.
+    /// The better of two alternatives.
     pub(super) fn or(self, other: Paths) -> Paths {
         let longer =
             (other.longest.edges, other.longest.weight) > (self.longest.edges, self.longest.weight);
@@ -73,19 +73,19 @@ impl Paths {
 /// A join, or a task, with everything inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Node {
-    /// Tasks created, a join's own two among them.
+    /// The number of tasks created, including a join's own two.
     pub tasks: u64,
-    /// From its beginning to its end.
+    /// The ticks from its beginning to its end.
     pub ticks: u64,
-    /// Weight of all strands inside.
+    /// The weight of all strands inside.
     pub work: u64,
     pub paths: Paths,
-    /// Creates one inside of the other.
+    /// The depth of nested creates.
     pub levels: u32,
 }
 
 impl Node {
-    /// What has ended inside of another, but for its paths and its time.
+    /// Adds something inside that has ended, except for its paths and its time.
     pub(super) fn add(&mut self, inside: Node) {
         self.tasks += inside.tasks;
         self.work = self.work.saturating_add(inside.work);
@@ -93,52 +93,52 @@ impl Node {
     }
 }
 
-/// What a drawn one holds of one site.
+/// The contents of one site in a sampled subtree.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Inside {
-    /// Tasks created there.
+    /// The number of tasks created there.
     pub tasks: u64,
-    /// Weight of their own strands, and the sum of its squares over the tasks.
+    /// The weight of their own strands, and the sum of its squares over the tasks.
     pub own: u64,
     pub squares: f64,
     /// Work and span of the outermost of them, summed.
     pub work: u64,
     pub span: u64,
-    /// Tasks by the power of two of their own weight.
+    /// The number of tasks by the power of two of their own weight.
     pub lengths: Vec<u64>,
-    /// Those entered and not left.
+    /// The number of tasks entered and not left.
     open: u32,
 }
 
-/// Where in a level as recorded stands how many sixteenths of a subtree a drawn one stands for
-/// (docs/format.md, *sampled*).
+/// The bit position, in a recorded level, of the number of subtrees that a sampled one represents,
+/// in sixteenths (docs/format.md, *sampled*).
 const STANDS_FOR: u32 = 34;
 
-/// A drawn join or task.
+/// A sampled join or task.
 #[derive(Debug, Default)]
 pub(super) struct Sample {
     pub site: u32,
     pub level: u64,
-    /// Subtrees of its class that it stands for, by its chance of being drawn; 1 where the trace
-    /// does not say.
+    /// The number of subtrees of its class that it represents, from its probability of being drawn;
+    /// 1 if the trace does not have it.
     pub weight: f64,
-    /// It as a whole.
+    /// The subtree as a whole.
     pub whole: Node,
     pub inside: BTreeMap<u32, Inside>,
-    /// Integral of the deferred tasks that nobody had begun, in task·ticks.
+    /// The integral of the number of deferred tasks that have not begun, in task·ticks.
     pub ready: u64,
-    /// Waits of tasks; joins' are not counted.
+    /// The number of waits of tasks; those of joins are not counted.
     pub waits: u64,
     /// Its time without its probes.
     pub bare: u64,
-    /// Its time, without what the kernel says its thread was off the CPU.
+    /// Its time without its thread's off-CPU time, as measured by the kernel.
     pub ran: u64,
-    /// What ended a strand in it, or began one.
+    /// The number of strand begins and ends in it.
     pub probes: u64,
 }
 
 impl Sample {
-    /// Of a level as recorded.
+    /// Creates a sample from a recorded level.
     pub(super) fn new(site: u32, level: u64) -> Sample {
         let sixteenths = level >> STANDS_FOR;
         Sample {
@@ -153,15 +153,15 @@ impl Sample {
         }
     }
 
-    /// A task of that site begins inside.
+    /// A task of this site begins inside.
     pub(super) fn begins(&mut self, site: u32) {
         let inside = self.inside.entry(site).or_default();
         inside.open += 1;
         inside.tasks += 1;
     }
 
-    /// It ends: the weight of its own strands, and with everything inside, along the heaviest path
-    /// too.
+    /// A task of this site ends, with the weight of its own strands, and its work and span
+    /// including everything inside.
     pub(super) fn ends(&mut self, site: u32, own: u64, work: u64, span: u64) {
         let inside = self.inside.entry(site).or_default();
         inside.open = inside.open.saturating_sub(1);
@@ -179,12 +179,12 @@ impl Sample {
     }
 }
 
-/// How a measurement stands after a record.
+/// The state of a measurement after a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Open,
-    /// What is measured has ended.
+    /// The measured subtree has ended.
     Whole,
-    /// Somebody stole from it, or it does more than can be measured.
+    /// A task was stolen from it, or it is too large to be measured.
     Spoilt,
 }

@@ -1,17 +1,16 @@
-//! What it costs that a join or a task is left out: in each there is a test, and what tells a thief
-//! of it.
+//! The cost of skipping a join or a task: each has a test, and data that tell a thief about it.
 
 use workspan_trace::entry::Note;
 
 use super::is_of_tasks;
 use workspan_dag::note_keys::{SKIPPED_JOIN, SKIPPED_TASK};
 
-/// In ticks; 0 where the trace does not say.
+/// Costs in ticks; 0 if the trace does not have them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(in crate::recorded) struct SkipCosts {
-    /// A join.
+    /// The cost of a join.
     join: f64,
-    /// A task that is created and waited for.
+    /// The cost of a task that is created and waited for.
     task: f64,
 }
 
@@ -26,8 +25,7 @@ impl SkipCosts {
         SkipCosts { join, task }
     }
 
-    /// What each task costs that is created in a subtree of that level, as recorded. A join creates
-    /// two.
+    /// The cost per task created in a subtree with this recorded level. A join creates two.
     pub(super) fn a_task(&self, level: u64) -> f64 {
         match is_of_tasks(level) {
             true => self.task,

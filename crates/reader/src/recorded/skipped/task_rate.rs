@@ -1,52 +1,55 @@
-//! How many tasks a tick of an unrecorded subtree stands for, and how far off that may be.
+//! The number of tasks per tick of a skipped subtree, and its error.
 //!
-//! Two estimates, of which the surer one is taken (W. G. Cochran, Sampling Techniques, 1977), and
-//! all from the one to the other where they exclude each other:
+//! There are two estimates. The one with the smaller error is used (W. G. Cochran, Sampling
+//! Techniques, 1977), or the whole range between them if they exclude each other:
 //!
-//! * *Expansion* (ch. 5): the drawn subtrees of a site and level are a sample of all, so their mean
-//!   count of tasks times the number of the others is what those hold. Right where a class's
-//!   subtrees are alike or many are drawn, whatever the probes did to the drawn ones' times.
-//! * *Ratio* (ch. 6): tasks to time of the drawn ones, without their probes. Hardly touched by how
-//!   large a subtree is, but only as good as what is known of a probe's cost: sure where tasks are
-//!   long beside that.
+//! * *Expansion* (ch. 5): the sampled subtrees of a site and level are a sample of all, so their
+//!   mean number of tasks times the number of the others estimates the others' tasks. It is
+//!   accurate if a class's subtrees are similar or many are sampled, whatever the probes did to
+//!   their times.
+//! * *Ratio* (ch. 6): tasks to time of the sampled ones, without their probes. It hardly depends on
+//!   the size of a subtree, but is only as good as the known cost of a probe: accurate if tasks are
+//!   long compared with it.
 
-/// Subtrees of one site and level.
+/// The subtrees of one site and level.
 ///
-/// Each drawn one counts by its chance (drawn with a chance of one in a hundred, it counts a
-/// hundredfold; J. Hájek, 1971): chances follow what was drawn before, so they differ, and not by
-/// accident.
+/// Each sampled one is weighted by its probability: drawn with a probability of one in a hundred,
+/// it counts a hundredfold (J. Hájek, 1971). Probabilities depend on earlier samples, so they
+/// differ systematically.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Class {
-    /// Not recorded, with nothing else on the thread meanwhile.
+    /// The number of skipped subtrees with nothing else on their thread meanwhile.
     pub passed: u64,
     passed_ticks: f64,
-    /// Tasks counted in those, and how many of them nobody counted.
+    /// The number of tasks counted in those, and the number of subtrees whose tasks were not
+    /// counted.
     passed_tasks: f64,
     uncounted: u64,
-    /// Drawn.
+    /// The number of sampled subtrees.
     pub drawn: u64,
-    /// Sum of the drawn ones' weights; weighed, their tasks, times without probes, times with them.
+    /// The sum of the sampled subtrees' weights; and weighted sums of their tasks, of their times
+    /// without probes, and of their times with probes.
     weight: f64,
     tasks: f64,
     bare: f64,
     ticks: f64,
-    /// Sums of squares, and of products, of what is weighed.
+    /// Sums of squares and products of the weighted values.
     weight_weight: f64,
     weight_tasks: f64,
     tasks_tasks: f64,
     tasks_bare: f64,
     bare_bare: f64,
-    /// Ticks in which threads ran drawn ones, and probes in those, weighed.
+    /// Weighted sums of the ticks in which threads ran sampled subtrees, and of the probes in them.
     ran: f64,
     probes: f64,
 }
 
-/// A drawn subtree of a class beside one that was left out, on average.
+/// A sampled subtree of a class compared with a skipped one, on average.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Compared {
-    /// Ticks that it took longer than if nothing were recorded.
+    /// The ticks that recording added to it.
     pub added: f64,
-    /// Its probes.
+    /// The number of its probes.
     pub probes: f64,
 }
 
@@ -60,7 +63,7 @@ impl Class {
         }
     }
 
-    /// A drawn one, which stands for `weight` of its class.
+    /// Adds a sampled subtree, which represents `weight` subtrees of its class.
     pub(super) fn draw(&mut self, weight: f64, tasks: f64, bare: f64, ticks: f64) {
         self.drawn += 1;
         let (tasks, bare) = (weight * tasks, weight * bare);
@@ -75,13 +78,15 @@ impl Class {
         self.bare_bare += bare * bare;
     }
 
-    /// A thread ran the one drawn before for so many ticks, with so many probes.
+    /// Adds the ticks for which a thread ran the last sampled subtree, and the number of its
+    /// probes.
     pub(super) fn took(&mut self, weight: f64, ran: f64, probes: f64) {
         self.ran += weight * ran;
         self.probes += weight * probes;
     }
 
-    /// `None` where none of one kind is known. Leaving a task out took `left_out` ticks.
+    /// The comparison; `None` if no sampled or no skipped subtree is known. Skipping a task took
+    /// `left_out` ticks.
     pub(super) fn compared(&self, left_out: f64) -> Option<Compared> {
         self.tells().then(|| {
             let bare = self.time_left_out() - left_out * self.mean();
@@ -92,27 +97,29 @@ impl Class {
         })
     }
 
-    /// Ticks that a drawn one would have taken if it had been left out.
+    /// The ticks that a sampled subtree would have taken if it had been skipped.
     fn time_left_out(&self) -> f64 {
-        // Where tasks were counted, it does not matter how much larger or smaller the others
-        // happened to be.
+        // If tasks were counted, it does not matter by how much the sizes of the others happen to
+        // differ.
         if self.uncounted == 0 && self.passed_tasks > 0.0 {
             return self.passed_ticks / self.passed_tasks * self.mean();
         }
         self.passed_ticks / self.passed as f64
     }
 
-    /// Tasks of one.
+    /// The mean number of tasks of a sampled subtree.
     fn mean(&self) -> f64 {
         self.tasks / self.weight
     }
 
-    /// Drawn ones for each unit of weight: 1 where all chances are equal and count as 1.
+    /// The number of sampled subtrees per unit of weight: 1 if all probabilities are equal and
+    /// count as 1.
     fn scale(&self) -> f64 {
         self.drawn as f64 / self.weight
     }
 
-    /// Squares of the differences from the mean, in squares of it, summed over the drawn ones.
+    /// The sum over the sampled subtrees of squared differences from the mean, relative to the
+    /// squared mean.
     fn differences(&self) -> f64 {
         let mean = self.mean();
         let squares =
@@ -120,14 +127,14 @@ impl Class {
         squares.max(0.0) * (self.scale() / mean).powi(2)
     }
 
-    /// Squares of what the drawn ones have more or less than that many tasks a tick, summed.
+    /// The sum over the sampled subtrees of squared differences from this number of tasks per tick.
     fn left(&self, rate: f64) -> f64 {
         let squares =
             self.tasks_tasks - 2.0 * rate * self.tasks_bare + rate * rate * self.bare_bare;
         squares.max(0.0) * self.scale().powi(2)
     }
 
-    /// Subtrees that one drawn one stands for.
+    /// The number of subtrees that a sampled one represents.
     fn times(&self) -> f64 {
         self.passed as f64 / self.drawn.max(1) as f64
     }
@@ -137,36 +144,36 @@ impl Class {
     }
 }
 
-/// Tasks a tick.
+/// A number of tasks per tick.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Rate {
-    /// 0 when nothing is known.
+    /// The estimate; 0 if nothing is known.
     pub tasks: f64,
-    /// It lies between this / (1 + off) and this · (1 + off), 95 times of 100.
+    /// With a probability of 95 %, the true value is between this / (1 + off) and this · (1 + off).
     pub off: f64,
 }
 
-/// What is thought to be a probe's cost may be off by that part of it: it was measured before the
-/// program's own code shared the caches.
-const PROBES_OFF: f64 = 0.7;
-/// No estimate is thought to be worse than by that factor, less 1.
-const MOST: f64 = 15.0;
+/// The largest relative error of a probe's estimated cost, which was measured when the program's
+/// own code did not share the caches.
+const PROBE_COST_ERROR: f64 = 0.7;
+/// The largest relative error that an estimate is assumed to have.
+const MAX_ERROR: f64 = 15.0;
 
 impl Rate {
-    /// Of a site's classes. `apart`: the variance of single tasks' own times, in squares of their
-    /// mean.
+    /// The rate of a site's classes. `apart` is the variance of single tasks' own times, relative
+    /// to their squared mean.
     pub(super) fn of(classes: &[Class], apart: f64) -> Rate {
         let mut best = match (expansion(classes), ratio(classes, apart)) {
             (Some(expansion), Some(ratio)) => expansion.beside(ratio),
             (expansion, ratio) => expansion.or(ratio).unwrap_or_default(),
         };
-        best.off = best.off.min(MOST);
+        best.off = best.off.min(MAX_ERROR);
         best
     }
 
-    /// The surer one, unless the other excludes it: then sizes differ by more than the drawn ones
-    /// show, or probes cost something else than was thought, and what is true may be all that
-    /// either says.
+    /// The estimate with the smaller error, unless the other excludes it. Then sizes differ by more
+    /// than the sampled subtrees show, or probes cost something else than estimated, and the true
+    /// value may be anywhere in the range of both.
     fn beside(self, other: Rate) -> Rate {
         let apart = (self.tasks / other.tasks).max(other.tasks / self.tasks);
         if apart <= 1.0 + self.off.max(other.off) {
@@ -182,7 +189,7 @@ impl Rate {
     }
 }
 
-/// Student's t for 95 %, near enough: 12.7 for one degree of freedom, 1.96 for many.
+/// Student's t for 95 %, approximately: 12.7 for one degree of freedom, 1.96 for many.
 fn student(free: u64) -> f64 {
     let free = free.max(1) as f64;
     1.96 + 2.4 / free + 8.3 / free.powi(3)
@@ -192,9 +199,10 @@ fn expansion(classes: &[Class]) -> Option<Rate> {
     let both = || classes.iter().filter(|c| c.tells());
     let ticks: f64 = both().map(|c| c.passed_ticks).sum();
     let tasks: f64 = both().map(|c| c.mean() * c.passed as f64).sum();
-    // How subtrees of one class differ, relative to their mean: few of each are drawn, so over all
-    // classes, once each subtree counting alike, once each class as much as it adds to the variance
-    // of the whole. What is large in one of them is not made small by many others.
+    // The variance of the subtrees of a class, relative to their mean. Few of each class are
+    // sampled, so it is computed over all classes: once with equal weights of subtrees, once with
+    // each class weighted by its share of the total variance. A large value in one class is thus
+    // not averaged away by many others.
     let (mut squares, mut free) = (0.0, 0u64);
     let (mut weighed, mut weights) = (0.0, 0.0);
     for class in classes.iter().filter(|c| c.drawn > 1 && c.tasks > 0.0) {
@@ -223,13 +231,14 @@ fn expansion(classes: &[Class]) -> Option<Rate> {
     let off = student(free) * variance.sqrt() / tasks;
     Some(Rate {
         tasks: tasks / ticks,
-        // Off by that part of what is true: where too few are found they differ too little as well.
-        off: off / (1.0 - off.min(MOST / (1.0 + MOST))),
+        // The error is relative to the true value: if too few tasks are found, their variance is
+        // underestimated too.
+        off: off / (1.0 - off.min(MAX_ERROR / (1.0 + MAX_ERROR))),
     })
 }
 
 fn ratio(classes: &[Class], apart: f64) -> Option<Rate> {
-    // Classes that none was left out of count where no other is known.
+    // Classes without skipped subtrees count if no other class is known.
     let known = classes.iter().any(Class::tells);
     let weighed = || {
         let of = move |c: &&Class| c.drawn > 0 && (c.tells() || !known);
@@ -244,14 +253,14 @@ fn ratio(classes: &[Class], apart: f64) -> Option<Rate> {
         return None;
     }
     let rate = tasks / bare;
-    // What subtrees have more or less than their time says.
+    // The differences of subtrees from what their time predicts.
     let between: f64 = weighed().map(|(w, c)| w * w * c.left(rate)).sum();
     let free = drawn.saturating_sub(1).max(1);
     let between = between * drawn as f64 / free as f64 / (tasks * tasks);
-    // What so many tasks would show if each had its time by itself.
+    // The variance that this many tasks would show if their times were independent.
     let within = apart / count.max(1.0);
     let chance = student(free) * between.max(within).sqrt();
-    let probes = PROBES_OFF * (ticks - bare).max(0.0) / bare;
+    let probes = PROBE_COST_ERROR * (ticks - bare).max(0.0) / bare;
     Some(Rate {
         tasks: rate,
         off: chance + probes,
@@ -279,7 +288,7 @@ mod tests {
 
     #[test]
     fn subtrees_that_are_alike_are_counted_whatever_their_probes_cost() {
-        // 100 tasks in 2000 ticks, of which probes make 8000: they are thought to be 7000.
+        // 100 tasks in 2000 ticks. Probes add 8000, but are estimated at 7000.
         let alike = class(&[2000.0; 20], &[(100.0, 1000.0, 8000.0); 4]);
         let rate = Rate::of(&[alike], 0.5);
         assert!((rate.tasks - 0.05).abs() < 1e-9, "{rate:?}");
@@ -309,8 +318,8 @@ mod tests {
         assert!((0.3..0.4).contains(&rate.off), "{rate:?}");
     }
 
-    /// Probes cost ten times what is thought: what their times say is not believed alone, however
-    /// sure it is of itself.
+    /// Probes cost ten times the estimate: the ratio is not used alone, however small its own error
+    /// is.
     #[test]
     fn what_probes_cost_is_checked() {
         let drawn: Vec<_> = (1..9)
@@ -325,8 +334,8 @@ mod tests {
         );
     }
 
-    /// Eleven of a class, of which the largest holds nearly all, were left out; the five drawn are
-    /// small ones.
+    /// Eleven subtrees of a class were skipped, the largest of which has nearly all tasks; the five
+    /// sampled ones are small.
     #[test]
     fn sizes_that_no_drawn_one_has_are_seen_by_their_time() {
         let mut passed = [300.0; 11];

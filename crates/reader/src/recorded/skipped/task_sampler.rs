@@ -1,54 +1,55 @@
-//! One task that was drawn, measured from its records: what it creates and runs on its own thread
+//! Measures a sampled task from its records: the tasks that it creates and runs on its own thread
 //! until it ends.
 //!
-//! Like [`super::join_sampler`] for tasks that are created and waited for. What nobody has begun
-//! when the task ends runs later, as a task of its own, drawn or not; so it does where nothing is
-//! recorded. A wait for what another thread has taken spoils the measurement.
+//! Like [`super::join_sampler`], for tasks that are created and waited for. Tasks that have not
+//! begun when the measured task ends run later, as tasks of their own, sampled or not, as they
+//! would without recording. A wait for a task that another thread has taken invalidates the
+//! measurement.
 
 use std::collections::BTreeMap;
 
 use workspan_trace::event::{Event, WaitFor};
 use workspan_trace::wire::TaskRef;
 
-use super::sample::{DEEPEST, MOST, Node, Paths, Sample, State};
+use super::sample::{MAX_DEPTH, MAX_TASKS, Node, Paths, Sample, State};
 
 /// A task that runs or waits.
 #[derive(Debug, Default)]
 struct Frame {
     site: u32,
     begun: u64,
-    /// The thread's count of creates when it began.
+    /// The thread's create count when it began.
     first: u64,
-    /// Start of its open strand.
+    /// The start of its open strand.
     start: u64,
     waits: bool,
     what: Waited,
-    /// Weight of its own strands.
+    /// The weight of its own strands.
     own: u64,
-    /// The path to where it is.
+    /// The path to its current position.
     here: Paths,
     /// How it was created.
     created: Created,
-    /// The best path through a child that has ended and that no wait has joined yet; and through
-    /// what those left behind.
+    /// The best path through ended children that no wait has joined yet, and through the tasks that
+    /// those left behind.
     children: Option<Paths>,
     left: Option<Paths>,
     /// The best path through ended members of each group that has not been waited for.
     members: BTreeMap<TaskRef, Paths>,
-    /// Children that have not ended.
+    /// The number of children that have not ended.
     open: u64,
-    /// Everything inside that has ended, but for its paths.
+    /// Everything inside that has ended, except for its paths.
     inner: Node,
 }
 
-/// What a task waits for.
+/// The tasks that a task waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Waited {
     #[default]
     Children,
-    /// All that it has created, and what that has left.
+    /// All tasks that it has created, and those that they left behind.
     All,
-    /// Those created into this group, by whomever.
+    /// The tasks created into this group, by any task.
     Group(TaskRef),
 }
 
@@ -56,23 +57,24 @@ enum Waited {
 #[derive(Debug, Clone, Copy, Default)]
 struct Created {
     site: u32,
-    /// The path to there in its creator, or, where that has ended and `left` it, in the task below.
+    /// The path to its creation in its creator, or, if the creator has ended and `left` it, in the
+    /// task below.
     at: Paths,
     left: bool,
-    /// The group it was created into.
+    /// The group that it was created into.
     group: Option<TaskRef>,
 }
 
-/// A task being measured.
+/// A task that is being measured.
 #[derive(Debug)]
 pub(super) struct TaskSampler {
-    /// From the measured task up.
+    /// The frames, from the measured task upwards.
     frames: Vec<Frame>,
     created: BTreeMap<u64, Created>,
-    /// Members that have not ended, by group.
+    /// The number of members that have not ended, by group.
     groups: BTreeMap<TaskRef, u64>,
     thread: u32,
-    /// The thread's count of creates.
+    /// The thread's create count.
     count: u64,
     sample: Sample,
     probe: u64,
@@ -81,8 +83,9 @@ pub(super) struct TaskSampler {
     records: u64,
 }
 
-/// A task that ends with more that nobody has begun is not measured.
-const LEFT: usize = 1 << 10;
+/// The largest number of tasks that have not begun when a measured task ends. With more, it is not
+/// measured.
+const MAX_LEFT_TASKS: usize = 1 << 10;
 
 fn add(members: &mut BTreeMap<TaskRef, Paths>, group: TaskRef, paths: Paths) {
     let known = members.entry(group).or_insert(paths);
@@ -94,8 +97,8 @@ fn better(known: Option<Paths>, other: Paths) -> Option<Paths> {
 }
 
 impl TaskSampler {
-    /// Of the task on that thread which began with its last record, at time `t`, before its
-    /// `survey`-th create.
+    /// For the task on that thread which began with its last record, at time `t`, before the
+    /// thread's `count`-th create.
     pub(super) fn new(sample: Sample, probe: u64, (thread, count): TaskRef, t: u64) -> TaskSampler {
         let frame = Frame {
             site: sample.site,
@@ -118,7 +121,7 @@ impl TaskSampler {
         }
     }
 
-    /// The next record of its thread.
+    /// Handles the next record of its thread.
     pub(super) fn event(&mut self, t: u64, event: &Event<'_>) -> State {
         let passed = t.saturating_sub(self.last);
         let ready = passed.saturating_mul(self.created.len() as u64);
@@ -136,7 +139,7 @@ impl TaskSampler {
             Event::Scope { .. } => State::Open,
             Event::Wait { what, .. } => self.wait(t, what),
             Event::Resume => self.resume(t),
-            // What the task was kept from doing is part of its time.
+            // Time in which the task could not run is part of its time.
             Event::Off { .. } | Event::Recorder { .. } => State::Open,
             _ => State::Spoilt,
         }
@@ -148,7 +151,7 @@ impl TaskSampler {
         let Some(top) = self.frames.last_mut().filter(|top| !top.waits) else {
             return State::Spoilt;
         };
-        if self.tasks > MOST {
+        if self.tasks > MAX_TASKS {
             return State::Spoilt;
         }
         top.open += 1;
@@ -171,7 +174,7 @@ impl TaskSampler {
         let Some(created) = self.created.remove(&count) else {
             return State::Spoilt;
         };
-        if self.frames.len() >= DEEPEST {
+        if self.frames.len() >= MAX_DEPTH {
             return State::Spoilt;
         }
         self.run(t);
@@ -187,7 +190,7 @@ impl TaskSampler {
         State::Open
     }
 
-    /// The open strand of the task on top ends, if it has one.
+    /// Ends the open strand of the task on top, if it has one.
     fn run(&mut self, t: u64) {
         let probes = self.probe.saturating_mul(2);
         if let Some(top) = self.frames.last_mut().filter(|top| !top.waits) {
@@ -209,7 +212,8 @@ impl TaskSampler {
             WaitFor::Scope(thread, seq) if self.groups.contains_key(&(thread, seq)) => {
                 Waited::Group((thread, seq))
             }
-            // The members of a scope into which nobody creates are all that was created in it.
+            // No task was created into this scope by name, so its members are all tasks created in
+            // it.
             WaitFor::Scope(..) => Waited::All,
             _ => return State::Spoilt,
         };
@@ -264,7 +268,7 @@ impl TaskSampler {
         let Some(creator) = self.frames.last_mut() else {
             let probes = self.probe.saturating_mul(2).saturating_mul(self.records);
             self.sample.whole = node;
-            // Those around what the runtime does to wait among them.
+            // Including the probes around the runtime's own work in waits.
             self.sample.probes = self.records.saturating_mul(2);
             self.sample.bare = node.ticks.saturating_sub(probes).max(node.work);
             return State::Whole;
@@ -292,15 +296,15 @@ impl TaskSampler {
         if let Some(left) = left {
             creator.left = better(creator.left, through(left));
         }
-        if members.len() > LEFT {
+        if members.len() > MAX_LEFT_TASKS {
             return State::Spoilt;
         }
         for (group, paths) in members {
             add(&mut creator.members, group, through(paths));
         }
-        // What it leaves behind is its creator's.
+        // Tasks that it leaves behind belong to its creator.
         for (n, (_, created)) in self.created.range_mut(ended.first..).enumerate() {
-            if n >= LEFT {
+            if n >= MAX_LEFT_TASKS {
                 return State::Spoilt;
             }
             (created.at, created.left) = (through(created.at), true);
@@ -344,7 +348,8 @@ mod tests {
         (meter, states)
     }
 
-    /// A task with two children, of which one has a child, and another that it leaves to others.
+    /// A task with two children, one of which has a child, and another task that it leaves to
+    /// others.
     #[test]
     fn what_a_task_runs_is_measured() {
         let (meter, states) = meter(&[
@@ -390,7 +395,7 @@ mod tests {
         }
     }
 
-    /// A group inside of another one: its wait says nothing of the outer one's member, which has
+    /// A group inside of another one: its wait does not concern the outer group's member, which has
     /// not begun.
     #[test]
     fn a_group_is_waited_for_alone() {
@@ -409,7 +414,7 @@ mod tests {
             (155, Resume),
             (160, wait(4)),
             (160, begin(7)),
-            // One more, which this one leaves to whoever waits.
+            // One more task, which this one leaves behind.
             (165, member(4)),
             (170, End),
             (170, begin(9)),

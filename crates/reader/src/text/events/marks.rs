@@ -1,4 +1,4 @@
-//! What a task says of its strands: regions, parts, folds.
+//! Lines about strands inside a task: regions, parts, folds.
 
 use super::Events;
 use crate::text::folded;

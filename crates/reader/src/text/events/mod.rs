@@ -1,5 +1,4 @@
-//! Every line but the first: what it says, and all that can be checked without having seen the
-//! rest.
+//! Handles every line except the first, with all checks that need no other line.
 
 mod marks;
 mod samples;
@@ -17,33 +16,33 @@ use workspan_dag::Error;
 use workspan_dag::OffWhy;
 use workspan_dag::raw::{RawEnd, RawTrace};
 
-/// What the lines so far say of a task.
+/// The state of a task after the lines so far.
 pub(super) struct TaskState {
-    /// Line of its create; 0 for a root.
+    /// The line of its create; 0 for a root.
     pub created: usize,
-    /// Line of its begin; 0 before.
+    /// The line of its begin; 0 before.
     pub begun: usize,
-    /// Line of its end; 0 before.
+    /// The line of its end; 0 before.
     pub ended: usize,
     /// Its open strand, or `NONE`.
     open: u32,
-    /// Time of its last line.
+    /// The time of its last line.
     t: u64,
-    /// Thread of its last strand.
+    /// The thread of its last strand.
     thread: u32,
     /// Its last strand with a fold, or `NONE`.
     folded: u32,
-    /// Scopes it opened, innermost last; closed ones are dropped when they come on top.
+    /// The scopes it opened, innermost last; closed ones are dropped when they come on top.
     scopes: Vec<u32>,
 }
 
-/// Where a scope's lines stand.
+/// The line numbers of a scope.
 pub(super) struct ScopeState {
     pub opened: usize,
     pub closed: usize,
 }
 
-/// Names that may be explained by a later line.
+/// Names that a later line may still define.
 #[derive(Default)]
 pub(super) struct Unresolved {
     /// Creates into a scope: (raw task, scope number, line).
@@ -74,14 +73,14 @@ pub(super) struct Events {
     pub places: Places,
     labels: HashMap<String, u32>,
     counters: BTreeMap<String, Vec<(u32, u64)>>,
-    /// Raw task by number.
+    /// Raw task by task number.
     pub tasks: HashMap<u64, u32>,
     pub task_states: Vec<TaskState>,
-    /// Raw scope by number.
+    /// Raw scope by scope number.
     pub scopes: HashMap<u64, u32>,
     pub scope_states: Vec<ScopeState>,
     signals: HashMap<u64, u32>,
-    /// Line that set each signal; 0 for none.
+    /// The line that set each signal; 0 for none.
     pub signal_lines: Vec<usize>,
     /// Open regions and parts: (raw task, label, part?) → indices, innermost last.
     open_regions: HashMap<(u32, u32, bool), Vec<u32>>,
@@ -90,7 +89,7 @@ pub(super) struct Events {
     /// Frames and stacks by number.
     frames: HashMap<u64, u32>,
     stacks: HashMap<u64, u32>,
-    /// Lines of each raw strand's start and end.
+    /// The lines of each raw strand's start and end.
     pub strand_lines: Vec<(u32, u32)>,
     pub unresolved: Unresolved,
     pub lines: usize,
@@ -134,7 +133,7 @@ impl Events {
         })
     }
 
-    /// Hands out what was read, for the last checks.
+    /// Returns the data read, for the final checks.
     pub(super) fn close(&mut self) -> RawTrace {
         let mut raw = std::mem::take(&mut self.raw);
         raw.counters = std::mem::take(&mut self.counters).into_iter().collect();
@@ -142,7 +141,7 @@ impl Events {
         raw
     }
 
-    /// Takes an event.
+    /// Handles an event.
     pub(super) fn take(&mut self, mut line: Line<'_>) -> Result<(), Error> {
         self.lines = line.number;
         if let Some(&Value::Whole(task)) = line.get("task") {

@@ -1,4 +1,4 @@
-//! Samples of the code, the stacks they name, and the frames of those.
+//! Samples of the code, their stacks, and the stacks' frames.
 
 use super::Events;
 use crate::text::line::Line;
@@ -8,7 +8,8 @@ use workspan_dag::pools::{Member, Pool};
 use workspan_dag::samples::{Frame, RawSample, RawStop, Waited};
 use workspan_trace::entry::WaitKind;
 
-/// Every sample of a stack is looked at frame by frame. Profilers cut stacks far below this.
+/// The largest depth of a stack, because every sample of a stack is examined frame by frame.
+/// Profilers truncate stacks far below this.
 const MAX_STACK_DEPTH: usize = 10_000;
 
 impl Events {
@@ -86,7 +87,7 @@ impl Events {
         Ok(())
     }
 
-    /// What a stop was for.
+    /// The reason of a stop.
     fn waited(&self, line: &Line<'_>, ticks: u64) -> Result<Option<Waited>, Error> {
         if line.given("on").is_none() {
             return Ok(None);

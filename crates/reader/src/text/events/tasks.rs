@@ -1,5 +1,5 @@
-//! Tasks and their strands: begin, resume, create, end, and what every line inside a strand must
-//! agree with.
+//! Tasks and their strands: begin, resume, create, end, and the checks for every line inside a
+//! strand.
 
 use super::{Events, TaskState};
 use crate::text::line::Line;
@@ -35,7 +35,7 @@ impl Events {
         Ok(id)
     }
 
-    /// `t`, which must not decrease within the task.
+    /// The time `t`, which must not decrease within the task.
     pub(super) fn time(&self, line: &Line<'_>, task: u32) -> Result<u64, Error> {
         let t = line.time("t")?;
         let last = self.task_states[task as usize].t;
@@ -45,7 +45,7 @@ impl Events {
         Ok(t)
     }
 
-    /// The task a line names, which must have begun: (raw task).
+    /// The task that a line names, which must have begun: (raw task).
     pub(super) fn task(&self, line: &mut Line<'_>) -> Result<u32, Error> {
         let number = line.whole("task")?;
         line.task = Some(number);
@@ -182,7 +182,7 @@ impl Events {
         Ok(())
     }
 
-    /// A line that ends a strand; `op` may look things up.
+    /// Handles a line that ends a strand; `op` may look things up.
     pub(super) fn ends(
         &mut self,
         line: &mut Line<'_>,

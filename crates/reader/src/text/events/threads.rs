@@ -1,5 +1,4 @@
-//! What belongs to threads rather than tasks: off-CPU times, steals, the scheduler's events and
-//! samples.
+//! Lines about threads instead of tasks: off-CPU times, steals, the scheduler's events and samples.
 
 use super::{Events, OpenOff};
 use crate::text::line::Line;
@@ -61,7 +60,7 @@ impl Events {
         Ok(())
     }
 
-    /// `off` and `on` lines of one thread stand in time order.
+    /// Checks that `off` and `on` lines of one thread are in time order.
     pub(super) fn thread_time(&mut self, line: &Line<'_>, w: u32, t: u64) -> Result<(), Error> {
         match self.last_off.insert(w, t) {
             Some(last) if last > t => {

@@ -1,4 +1,4 @@
-//! What a task waits for: scopes, tasks, signals.
+//! Waits of tasks: for scopes, tasks, signals.
 
 use super::{Events, ScopeState};
 use crate::text::line::Line;

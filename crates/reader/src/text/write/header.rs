@@ -96,7 +96,7 @@ impl Writer<'_> {
         self.close();
     }
 
-    /// The processes of a run of several.
+    /// The processes of a run of several processes.
     fn processes(&mut self) {
         let processes = &self.dag.meta.processes;
         let numbered = (0..).zip(&processes.list);
@@ -126,7 +126,7 @@ impl Writer<'_> {
         });
     }
 
-    /// Would a reader come to the same places without a table?
+    /// Whether a reader would find the same places without a table.
     pub(super) fn places_follow_from_labels(&self) -> bool {
         let places = &self.dag.places;
         let plain = |p: &workspan_dag::Place| *p == place_of_label(&p.label);

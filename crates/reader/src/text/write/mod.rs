@@ -1,4 +1,4 @@
-//! The exporter: strands in the DAG's order, so every create stands before its begin.
+//! The exporter writes strands in the DAG's order, so every create comes before its begin.
 
 mod folded;
 mod header;
@@ -14,7 +14,7 @@ use workspan_dag::{Dag, NONE, PlaceId, StrandId, TaskId};
 /// Writes `dag` as a text trace that reads back to the same [`Dag`].
 ///
 /// # Errors
-/// Those of `out`.
+/// The output's write errors.
 pub fn write(dag: &Dag, out: &mut impl Write) -> io::Result<()> {
     let mut writer = Writer::new(dag);
     writer.header();
@@ -32,9 +32,9 @@ pub fn write(dag: &Dag, out: &mut impl Write) -> io::Result<()> {
     out.flush()
 }
 
-/// Where a region or part opens or closes, in the order of the lines: (strand, creates before, t,
-/// class, index, close?). What was open before closes first (class 0); then come openings, each
-/// with its close if that is at the same point.
+/// The point at which a region or part opens or closes, in the order of the lines: (strand, creates
+/// before, t, class, index, close?). Those that were open before close first (class 0); then come
+/// openings, each with its close if that is at the same point.
 type Mark = (StrandId, u32, u64, u8, u32, bool, bool);
 
 struct Writer<'a> {
@@ -43,19 +43,19 @@ struct Writer<'a> {
     /// Tasks by creator and rank.
     children: Vec<TaskId>,
     next_child: usize,
-    /// Region and part marks; the last field says part.
+    /// Region and part marks; the last field is true for a part.
     marks: Vec<Mark>,
     next_mark: usize,
-    /// Scopes by place of opening.
+    /// Scopes in order of opening.
     scopes: Vec<u32>,
     next_scope: usize,
-    /// Scopes each task has open.
+    /// The open scopes of each task.
     open_scopes: Vec<u32>,
-    /// (strand that ends in the wait, wait).
+    /// Pairs of the strand that ends in the wait, and the wait.
     waits: Vec<(StrandId, u32)>,
-    /// Next value of each counter.
+    /// The next value of each counter.
     next_value: Vec<usize>,
-    /// The place each label stands for, when the header's table is read first.
+    /// The place that each label stands for, if the header's table is read first.
     by_label: HashMap<&'a str, PlaceId>,
 }
 
@@ -90,7 +90,7 @@ impl<'a> Writer<'a> {
                 marks.push((end.0, end.1, end.2, u8::from(begin == end), i, true, part));
             }
         }
-        // Regions and parts apart, so that each pairs up by itself.
+        // Regions and parts are separate, so that each pairs up by itself.
         marks.sort_by_key(|m| (m.0, m.1, m.2, m.6, m.3, m.4, m.5));
         let mut by_label = HashMap::new();
         for (p, i) in dag.places.iter().zip(0..).skip(1) {
@@ -121,7 +121,7 @@ impl<'a> Writer<'a> {
     }
 
     fn quoted(&mut self, text: &str) {
-        // Writing a text to memory can't fail.
+        // Writing to memory cannot fail.
         let _ = serde_json::to_writer(&mut self.text, text);
     }
 
@@ -130,7 +130,7 @@ impl<'a> Writer<'a> {
         self.quoted(text);
     }
 
-    /// `{"ev":…,"t":…,"w":…,"task":…` of a strand's line.
+    /// Writes `{"ev":…,"t":…,"w":…,"task":…` of a strand's line.
     fn event(&mut self, ev: &str, t: u64, s: StrandId) {
         let (w, task) = (
             self.dag.strands.thread[s as usize],
@@ -146,7 +146,7 @@ impl<'a> Writer<'a> {
         self.put("}\n");
     }
 
-    /// `,"key":[…]`, or nothing for an empty list.
+    /// Writes `,"key":[…]`, or nothing for an empty list.
     fn each<T>(&mut self, key: &str, list: &[T], mut item: impl FnMut(&mut Self, &T)) {
         if list.is_empty() {
             return;
@@ -161,7 +161,7 @@ impl<'a> Writer<'a> {
         self.put("]");
     }
 
-    /// A position under `key`, by index too when its label stands for another.
+    /// Writes a position under `key`, and its index if its label stands for another place.
     fn place(&mut self, key: &str, place: PlaceId) {
         let label = &self.dag.places[place as usize].label;
         self.string(key, label);

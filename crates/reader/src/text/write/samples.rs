@@ -5,7 +5,7 @@ use workspan_dag::{NONE, Waited};
 use workspan_trace::entry::WaitKind;
 
 impl Writer<'_> {
-    /// Frames, then stacks, then samples by time.
+    /// Writes frames, then stacks, then samples by time.
     pub(super) fn sample_lines(&mut self) {
         let samples = &self.dag.samples;
         for (i, frame) in samples.frames.iter().enumerate() {
@@ -51,7 +51,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What a stop was for.
+    /// Writes the reason of a stop.
     fn waited(&mut self, wait: &Waited) {
         self.put(&format!(
             ",\"on\":\"{}\"",
@@ -73,7 +73,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Pools, then whose workers threads were.
+    /// Writes pools, then the pool of each worker thread.
     pub(super) fn pool_lines(&mut self) {
         let pools = &self.dag.pools;
         for (i, pool) in pools.list.iter().enumerate() {

@@ -25,7 +25,7 @@ impl Writer<'_> {
             StartKind::AfterCreate | StartKind::AfterWait | StartKind::AfterYield => {
                 self.event("resume", start, s);
                 let prev = dag.strands.prev[i] as usize;
-                // Else a reader would merge it into the strand before.
+                // Otherwise a reader would merge it into the strand before.
                 let mergeable = start == end
                     && end == dag.strands.end[prev]
                     && dag.strands.thread[prev] == dag.strands.thread[i];
@@ -34,7 +34,7 @@ impl Writer<'_> {
                 }
                 self.close();
             }
-            // A reader finds the handoffs in the waits again.
+            // A reader derives the handoffs from the waits.
             StartKind::AfterSignal | StartKind::AfterHandoff => {}
         }
         if let Some(fold) = dag.fold_of(s) {
@@ -148,8 +148,8 @@ impl Writer<'_> {
         }
     }
 
-    /// `counters` on the first line that ends a strand, `at` on the last, where it says more than
-    /// `default`.
+    /// Writes `counters` on the first line that ends a strand, and `at` on the last, if it differs
+    /// from `default`.
     pub(super) fn end_keys(&mut self, s: StrandId, first: bool, last: bool, default: PlaceId) {
         let to = self.dag.strands.to[s as usize];
         if last && to != NONE && to != default {
@@ -175,7 +175,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Scopes, regions and parts that open or close in strand `s` after `creates` creates.
+    /// Writes scopes, regions and parts that open or close in strand `s` after `creates` creates.
     pub(super) fn inside(&mut self, s: StrandId, creates: u32) {
         let dag = self.dag;
         while let Some(&scope) = self.scopes.get(self.next_scope) {

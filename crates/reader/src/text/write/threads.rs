@@ -1,10 +1,10 @@
-//! What belongs to threads.
+//! Lines about threads.
 
 use super::Writer;
 use workspan_dag::{NONE, OffWhy, ThreadEvent};
 
 impl Writer<'_> {
-    /// What belongs to threads rather than tasks, each by time.
+    /// Writes the lines about threads instead of tasks, each kind in time order.
     pub(super) fn thread_lines(&mut self) {
         let dag = self.dag;
         let or_null = |n: Option<u64>| n.map_or("null".to_owned(), |n| n.to_string());

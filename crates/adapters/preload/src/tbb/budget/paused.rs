@@ -1,4 +1,4 @@
-//! What does not fit into a subtree that is left out, and is recorded in the middle of it.
+//! Constructs that do not fit into a skipped subtree, and are recorded in the middle of it.
 
 use std::ptr;
 
@@ -7,13 +7,13 @@ use crate::overhead_budget;
 use crate::tbb::task_frame::TaskFrame;
 
 /// Whether a task that the frame's task creates into `context` (0: into none) is outside of the
-/// subtree that is left out, or that is recorded to stand for those left out.
+/// skipped or sampled subtree.
 ///
 /// # Safety
-/// `frame` is the calling thread's innermost; the context was made in no unrecorded subtree.
+/// `frame` is the calling thread's innermost; the context was not created in a skipped subtree.
 #[inline]
 pub(in crate::tbb) unsafe fn leaves(frame: *mut TaskFrame, context: usize) -> bool {
-    // SAFETY: the caller's; parents outlive their children.
+    // SAFETY: the caller guarantees the frame; parents outlive their children.
     unsafe {
         let is_whole = || {
             let parent = (*frame).parent.as_ref();
@@ -23,22 +23,22 @@ pub(in crate::tbb) unsafe fn leaves(frame: *mut TaskFrame, context: usize) -> bo
     }
 }
 
-/// While something that is more than tasks and waits is recorded, or that concerns others than the
-/// subtree's.
+/// Exists while a construct is recorded that is more than tasks and waits, or that involves tasks
+/// outside of the subtree.
 pub(in crate::tbb) struct Paused {
     frame: *mut TaskFrame,
     skip: *const LeftOut,
 }
 
 impl Paused {
-    /// Something of that kind begins in the current task: what it is in is recorded meanwhile, and
-    /// its site's tasks are from now on.
+    /// Begins such a construct in the current task: the subtree around it is interrupted, and the
+    /// site's tasks are recorded from now on.
     ///
     /// # Safety
     /// `frame` is the calling thread's innermost.
     #[inline]
     pub(in crate::tbb) unsafe fn new(frame: *mut TaskFrame) -> Paused {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the frame.
         unsafe {
             let skip = (*frame).skip;
             if !skip.is_null() || (*frame).whole != 0 {
@@ -48,13 +48,13 @@ impl Paused {
         }
     }
 
-    /// The same, if the current task is left out.
+    /// Like [`Paused::new`], but only if the current task is skipped.
     ///
     /// # Safety
-    /// As [`Paused::new`].
+    /// The same as for [`Paused::new`].
     #[inline]
     pub(in crate::tbb) unsafe fn if_left_out(frame: *mut TaskFrame) -> Option<Paused> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the frame.
         unsafe { (!(*frame).skip.is_null()).then(|| Paused::new(frame)) }
     }
 
@@ -77,7 +77,7 @@ impl Paused {
 impl Drop for Paused {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: in the same task, wherever its stack has come to.
+        // SAFETY: in the same task, on whatever thread its stack is now.
         unsafe {
             if let Some(left_out) = self.skip.as_ref() {
                 left_out.subtree.go_on();

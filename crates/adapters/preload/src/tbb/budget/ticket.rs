@@ -1,4 +1,4 @@
-//! What becomes of a task that begins.
+//! The budget's decision about a task that begins.
 
 use std::cell::Cell;
 use std::ptr;
@@ -13,17 +13,17 @@ use crate::tbb::task::Running;
 use crate::tbb::task_frame::{TaskFrame, stacks_may_move};
 use crate::unrecorded::Subtree;
 
-/// A task that was asked for.
+/// A task that the budget decided about.
 struct BudgetTicket {
     begun: Begun,
     thread: u32,
-    /// Creates of its thread before it.
+    /// The number of tasks that its thread had created before.
     tasks: u64,
 }
 
 impl Drop for BudgetTicket {
     fn drop(&mut self) {
-        // SAFETY: this block alone uses the handle.
+        // SAFETY: only this block uses the handle.
         let h = unsafe { LiveHandle::current() };
         if let Some(h) = h.filter(|h| h.thread() == self.thread) {
             overhead_budget::end(h, self.begun, h.created_tasks() - self.tasks);
@@ -31,7 +31,7 @@ impl Drop for BudgetTicket {
     }
 }
 
-/// The frame's task is left out; no more when its code is left, by an exception too.
+/// Exists while the frame's task is skipped. Dropped when its code is left, also by an exception.
 struct Over<'a> {
     frame: *mut TaskFrame,
     left_out: &'a LeftOut,
@@ -39,8 +39,8 @@ struct Over<'a> {
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {
-        // SAFETY: the frame lives until its task has ended; in the code of that task, wherever its
-        // stack has come to.
+        // SAFETY: the frame lives until its task has ended; this runs in the code of that task, on
+        // whatever thread its stack is now.
         unsafe {
             (*self.frame).skip = ptr::null();
             self.left_out.subtree.stop();
@@ -48,19 +48,19 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Whether the budget has a say in the frame's task, which begins. Subtrees can't be cut where
-/// stacks leave their threads.
+/// Whether the budget decides about the frame's task, which begins. Subtrees cannot be interrupted
+/// where stacks leave their threads.
 ///
 /// # Safety
 /// `frame` is the new innermost one.
 #[inline]
 pub(in crate::tbb) unsafe fn asks(frame: *mut TaskFrame) -> bool {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees the frame.
     unsafe { (*frame).whole == 0 && overhead_budget::asks() && !stacks_may_move() }
 }
 
-/// Asks, and runs the frame's task, which has begun with the thread's last record, until `end` has
-/// told its end.
+/// Asks the budget, and runs the frame's task, which has begun with the thread's last record, until
+/// `end` has recorded its end.
 ///
 /// # Safety
 /// `h` is the calling thread's live handle, `frame` its innermost.
@@ -72,7 +72,7 @@ pub(in crate::tbb) unsafe fn ask<T>(
     run: impl FnOnce() -> T,
     end: Running,
 ) -> T {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees handle and frame.
     unsafe {
         let (site, level) = (call_site::like((*frame).site), (*frame).level);
         let Some((choice, begun)) = overhead_budget::ask(h, site, level) else {
@@ -85,7 +85,7 @@ pub(in crate::tbb) unsafe fn ask<T>(
             thread: h.thread(),
             tasks: h.created_tasks(),
         };
-        // In this order when it is unwound, too.
+        // They are dropped in this order, also during unwinding.
         let (asked, end) = (asked, end);
         let result = match choice {
             Choice::Skip => {

@@ -105,7 +105,7 @@ pub(super) fn evaluate(common: &[u8], own: &[u8], offset: usize) -> Option<Rule>
                     let size = pointer_size(about.byte()?)?;
                     about.take(size)?;
                 }
-                // Among others, the frame of a signal.
+                // For example the frame of a signal.
                 _ => return None,
             }
         }
@@ -194,7 +194,7 @@ impl Rows {
         };
     }
 
-    /// A register is somewhere else.
+    /// A register is saved elsewhere.
     fn elsewhere(&mut self, register: u64) {
         match register {
             BP => self.frame_pointer(Saved::Lost, 0),

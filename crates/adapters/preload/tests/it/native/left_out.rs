@@ -1,4 +1,4 @@
-//! What is left out of a trace to stay inside the overhead budget.
+//! The parts of a trace that are skipped because of the overhead budget.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use workspan_trace::{Chunk, ChunkKind, Tolerance, Trace};
 /// One per cent, from the first task on.
 pub const BUDGET: &str = "10000:0";
 
-/// What a trace tells of subtrees that were left out.
+/// The skipped subtrees in a trace.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub creates: u64,
@@ -21,8 +21,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// All tasks that were created, recorded or not; fails where the graph has another number of
-    /// them.
+    /// All tasks that were created, recorded or not. Fails if the graph has another number of them.
     pub fn tasks(&self, dag: &Dag, what: &str) -> u64 {
         let estimates = || dag.unrecorded.iter().map(|(_, bounds)| bounds.tasks);
         assert!(estimates().all(|(low, high)| low == high), "{what}");
@@ -32,7 +31,7 @@ impl Seen {
     }
 }
 
-/// Reads it; fails where a thread's records do not fit together, unless stacks moved between
+/// Reads a trace. Fails if a thread's records are inconsistent, unless stacks moved between
 /// threads.
 pub fn seen(bytes: &[u8]) -> Seen {
     let trace = Trace::open(bytes).unwrap();
@@ -51,7 +50,7 @@ pub fn seen(bytes: &[u8]) -> Seen {
     let (mut seen, mut parts) = (Seen::default(), Vec::new());
     for (thread, mut chunks) in threads {
         chunks.sort_by_key(|chunk| chunk.seq);
-        // Of each task on the stack: it is in an unrecorded subtree.
+        // For each task on the stack: whether it is in a skipped subtree.
         let (mut yields, mut stack) = (0, vec![false]);
         for chunk in chunks {
             for (_, event) in Events::new(chunk.payload, chunk.base_ticks) {

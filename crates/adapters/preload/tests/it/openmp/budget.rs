@@ -1,12 +1,12 @@
 //! OpenMP programs of very short tasks, recorded within a budget that applies from the first task
-//! on, on 1, 2 and 4 threads. They print what they print unrecorded, most of their tasks are
-//! skipped, and what the trace says about the skipped ones is right.
+//! on, on 1, 2 and 4 threads. Their output is the same as without recording, most of their tasks
+//! are skipped, and the trace's data about the skipped ones are correct.
 
 use super::run::{Program, Runtime, build, dag, skipped};
 use crate::native::left_out::{BUDGET, Seen, seen};
 
-/// Runs the program's `way` bare and within the budget. Returns its number of tasks, and what was
-/// skipped.
+/// Runs the program's `way` with and without the budget. Returns its number of tasks, and the
+/// skipped subtrees.
 fn budgeted(program: &Program, threads: usize, way: &str, what: &str) -> (u64, Seen) {
     let bare = program.bare(threads, &[way]);
     let (recorded, traces) = program.recorded_with(threads, &[way], |command| {
@@ -21,7 +21,7 @@ fn budgeted(program: &Program, threads: usize, way: &str, what: &str) -> (u64, S
     let tasks = printed.split_whitespace().nth(2).unwrap().parse().unwrap();
     let seen = seen(&traces[0]);
     let counted = seen.tasks(&dag, what);
-    // The program does not count those of its loops.
+    // The program does not count the tasks of its loops.
     assert!(
         counted == tasks || tasks == 0,
         "{what}: {counted}, {seen:?}"
@@ -32,7 +32,7 @@ fn budgeted(program: &Program, threads: usize, way: &str, what: &str) -> (u64, S
 /// How often a run on several threads is repeated if nothing was skipped in it.
 const BUSY_RETRIES: usize = 4;
 
-/// What is expected of a program's way.
+/// The expectation for a program's way.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Left {
     /// Most of its tasks are skipped.
@@ -93,12 +93,12 @@ ways! {
     scatter: Most, Most;
     chain: Little, Little;
     loops: Little, Little;
-    // Unrecorded too, libomp 19 sometimes does not come to an end of untied tasks beside ones with
+    // Without recording, too, libomp 19 sometimes does not finish untied tasks beside tasks with
     // priorities.
     mixed: Most;
 }
 
-/// Nobody asked for a budget: everything is recorded.
+/// No budget was requested: everything is recorded.
 #[test]
 fn without_a_budget_all_is_recorded() {
     let Ok(program) = build(Runtime::Gnu, "short.c") else {
@@ -112,7 +112,7 @@ fn without_a_budget_all_is_recorded() {
     );
 }
 
-/// Programs of one construct each (`openmp.rs` says what they record in full).
+/// Programs of one construct each (`openmp.rs` has the constructs that are recorded in full).
 const CONSTRUCTS: [&str; 14] = [
     "cancel.c",
     "depend.c",

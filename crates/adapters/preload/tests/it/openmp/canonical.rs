@@ -1,32 +1,33 @@
 //! A recorded DAG as a text that does not depend on the schedule.
 //!
-//! A task is what it did in program order, each child at its create, by the name of its spawn site:
+//! A task is written as its actions in program order, each child at its create, with the name of
+//! its spawn site:
 //!
-//! * `task a { … }` a deferred child, `inline a { … }` an inline one, `included a { … }` one that
-//!   is waited for at once, `detached a { … }`. Equal ones in a row are one with their number: `3 *
-//!   task a { }`.
-//! * `after 1,2` behind the name: depends on those children of the same parent, counted in the
-//!   order of their creation.
-//! * `wait` for all children, `await 1,2` for those, `tree ( … )` and `group ( … )` from where a
-//!   scope is opened to where it is waited for; `signal`, and `await-signal` for one that somebody
-//!   set.
-//! * `parallel p x4 { … }`: a region of four implicit tasks. They are written as one, because the
-//!   schedule decides which of them does what: first `loop l 8 * { … }`, the chunks of a
-//!   loop that the team shared, then `2 * { … }` for the tasks that did the same. A barrier, and
-//!   what comes after it, is ` / `; phases in which nothing happened are left out.
+//! * `task a { … }` is a deferred child, `inline a { … }` an inline one, `included a { … }` one
+//!   that is waited for at once, and `detached a { … }` a detached one. Consecutive equal ones are
+//!   written once with their number: `3 * task a { }`.
+//! * `after 1,2` behind the name: the task depends on those children of the same parent, counted in
+//!   the order of their creation.
+//! * `wait` waits for all children, `await 1,2` for those; `tree ( … )` and `group ( … )` extend
+//!   from the opening of a scope to its wait; `signal` sets a signal, and `await-signal` waits for
+//!   one.
+//! * `parallel p x4 { … }` is a region of four implicit tasks. They are written as one, because the
+//!   schedule decides which of them does what: first `loop l 8 * { … }`, the chunks of a loop that
+//!   the team shared, then `2 * { … }` for tasks that did the same. ` / ` is a barrier; phases
+//!   without any action are left out.
 //!
-//! Chunks of a loop whose name begins with `some-` are `some`, however many there are.
+//! Chunks of a loop whose name begins with `some-` are written as `some`, whatever their number.
 //!
-//! A child that is not in the innermost scope which its parent has open has `!scope`. Yields,
-//! times, threads and strands' number are left out. What hangs on a further root comes behind as
-//! `root { … }`.
+//! A child that is not in the innermost open scope of its parent has `!scope`. Yields, times,
+//! threads and the number of strands are left out. Further roots and everything below them follow
+//! as `root { … }`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use workspan_dag::{Dag, EndKind, NONE, ScopeKind, TaskKind};
 
-/// One thing a task did.
+/// One action of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Item {
     Create(u32),
@@ -38,21 +39,21 @@ enum Item {
     Signal,
 }
 
-/// How deep tasks may be nested in a test's program.
+/// The largest depth of nested tasks in a test's program.
 const DEEPEST: usize = 100;
 
 struct Canonical<'a> {
     dag: &'a Dag,
-    /// Name by line of the program.
+    /// Names by line of the program.
     names: BTreeMap<u32, String>,
     items: Vec<Vec<Item>>,
-    /// Each task's place among its parent's children, from 1.
+    /// Each task's position among its parent's children, from 1.
     ordinal: Vec<usize>,
 }
 
-/// The text of a run; names are the words behind an `@` in the program's lines. A construct is at
+/// The text of a run. Names are the words behind an `@` in the program's lines. A construct is at
 /// its pragma's line, or where its own code begins, at most three lines below: that is where a
-/// function made of it begins when it needs no frame.
+/// function made from it begins if it needs no frame.
 pub fn canonical(dag: &Dag, source: &str) -> String {
     let names = (1..)
         .zip(source.lines())
@@ -88,7 +89,7 @@ pub fn canonical(dag: &Dag, source: &str) -> String {
     text
 }
 
-/// Of a text with any space, the one with as little as there can be.
+/// A text without unnecessary spaces.
 pub fn squeezed(text: &str) -> String {
     let mut spaced = String::new();
     for c in text.chars() {
@@ -104,7 +105,7 @@ pub fn squeezed(text: &str) -> String {
 
 fn items(dag: &Dag) -> Vec<Vec<Item>> {
     let (tasks, strands) = (&dag.tasks, &dag.strands);
-    // What happens at each strand's end, in its order: (creates before, kind, item).
+    // The actions at each strand's end, in order: (creates before, kind, item).
     let mut at_end: BTreeMap<u32, Vec<(u32, u8, Item)>> = BTreeMap::new();
     for t in 0..tasks.len() as u32 {
         let creator = tasks.creator[t as usize];
@@ -151,10 +152,10 @@ fn items(dag: &Dag) -> Vec<Vec<Item>> {
     items
 }
 
-/// What the tasks of a team did, as far as it can be told for all together.
+/// The actions of a team's tasks, as far as they can be described for all of them together.
 #[derive(Default)]
 struct Shared {
-    /// Bodies of the chunks of each loop.
+    /// The bodies of the chunks of each loop.
     loops: BTreeMap<String, Vec<String>>,
     bodies: Vec<String>,
 }
@@ -184,11 +185,11 @@ impl Canonical<'_> {
     fn body(&self, task: u32, depth: usize) -> String {
         let mut alone = Shared::default();
         let body = self.tell(task, depth, &mut alone);
-        // Outside of a region a loop is one thread's.
+        // Outside of a region a loop belongs to one thread.
         format!("{} {body}", loops(&alone)).trim().to_owned()
     }
 
-    /// What a task did; loops shared by its team go to `shared`.
+    /// The actions of a task; loops shared by its team go to `shared`.
     fn tell(&self, task: u32, depth: usize, shared: &mut Shared) -> String {
         assert!(depth < DEEPEST, "tasks are nested too deep");
         let items = &self.items[task as usize];
@@ -274,8 +275,8 @@ impl Canonical<'_> {
         }
     }
 
-    /// The tasks created into a scope, when nothing else is done until it is waited for; and where
-    /// that is.
+    /// The tasks created into a scope, if nothing else happens until the wait for it, and the
+    /// position of that wait.
     fn members(
         &self,
         items: &[Item],
@@ -300,7 +301,7 @@ impl Canonical<'_> {
         None
     }
 
-    /// As above, for a phase of a region.
+    /// Like `members`, for a phase of a region.
     fn team(&self, items: &[Item], from: usize, scope: u32) -> Option<(usize, Vec<u32>)> {
         let found = self.members(items, from, scope, ScopeKind::Team)?;
         let members = &found.1;
@@ -308,7 +309,7 @@ impl Canonical<'_> {
         all.then_some(found)
     }
 
-    /// A region whose first phase has these members, and where it ends.
+    /// A region whose first phase has these members, and the position of its end.
     fn region(
         &self,
         items: &[Item],
@@ -320,7 +321,7 @@ impl Canonical<'_> {
         let (name, size) = (self.name(first[0]), first.len());
         let site = tasks.site[first[0] as usize];
         let mut phases = vec![self.phase(&first, depth)];
-        // The next phase begins for an instant, where the wait for this one ended.
+        // The next phase begins for an instant where the wait for this one ended.
         while let Some(&Item::Open(scope)) = items.get(at)
             && let strand = self.dag.scopes[scope as usize].strand as usize
             && self.dag.strands.start[strand] == self.dag.strands.end[strand]
@@ -357,7 +358,7 @@ impl Canonical<'_> {
     }
 }
 
-/// The chunks of each loop: equal ones together.
+/// The chunks of each loop, with equal ones combined.
 fn loops(shared: &Shared) -> String {
     let mut text = String::new();
     for (name, chunks) in &shared.loops {
@@ -376,8 +377,7 @@ fn loops(shared: &Shared) -> String {
     text
 }
 
-/// Joins texts; those in a row that are the same and for which `may` holds are one with their
-/// number.
+/// Joins texts. Consecutive equal ones for which `may` holds are written once with their number.
 fn counted(told: Vec<String>, may: impl Fn(&str) -> bool) -> String {
     let mut parts = Vec::new();
     for same in told.chunk_by(|a, b| a == b) {

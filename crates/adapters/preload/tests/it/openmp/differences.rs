@@ -1,4 +1,4 @@
-//! The canonical text tells graphs apart, and schedules not.
+//! The canonical text distinguishes graphs, but not schedules.
 
 use std::path::Path;
 
@@ -37,7 +37,7 @@ resume t=19 w=0 task=0
 end t=20 w=0 task=0
 "#;
 
-/// The text of a run written as above.
+/// The text of a run in the format above.
 fn told(run: &str) -> String {
     let mut trace = String::from(
         "{\"workspan_trace\":1,\"workers\":2,\"time_unit\":\"ns\",\"steals\":\"child\"}\n",
@@ -63,7 +63,7 @@ const TEXT: &str = "tree ( task a { } task b after 1 { task c { } wait } ) task 
 #[test]
 fn the_schedule_is_left_out() {
     assert_eq!(told(RUN), TEXT);
-    // Times stretched, threads exchanged, and a yield of no account.
+    // With stretched times, exchanged threads, and a yield that does not matter.
     let turned: String = RUN
         .lines()
         .map(|line| {
@@ -163,7 +163,7 @@ end t=6 w=1 task=3
 resume t=7 w=0 task=0
 end t=8 w=0 task=0
 "#;
-    // Without primitives it is no region.
+    // Without primitives it is not a region.
     let plain = "tree ( 2 * inline p { } )";
     assert_ne!(told(run), squeezed(plain));
     assert_eq!(

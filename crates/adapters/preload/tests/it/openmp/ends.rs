@@ -7,7 +7,8 @@ use workspan_dag::{Dag, TaskKind};
 use super::invariants;
 use super::run::{Program, Runtime, build, dag, skipped};
 
-/// Runs `ends.c` with this argument on two threads, bare and recorded, which must look the same.
+/// Runs `ends.c` with this argument on two threads, with and without recording, with the same
+/// output.
 fn run(runtime: Runtime, how: &str) -> Option<(Program, std::process::Output, Vec<Vec<u8>>)> {
     let program = match build(runtime, "ends.c") {
         Ok(program) => program,
@@ -22,7 +23,7 @@ fn run(runtime: Runtime, how: &str) -> Option<(Program, std::process::Output, Ve
     Some((program, recorded, traces))
 }
 
-/// A hundred tasks were created and joined, whatever came after.
+/// Checks that a hundred tasks were created and joined, whatever happened afterwards.
 fn is_whole(dag: &Dag, how: &str) {
     let tasks = &dag.tasks;
     let explicit: Vec<usize> = (0..tasks.len())
@@ -38,7 +39,7 @@ fn is_whole(dag: &Dag, how: &str) {
     let joined = (0..dag.waits.after.len()).find(|&w| dag.waits.plain[w]);
     let joined = dag.waits.tasks.get(joined.expect("the taskwait"));
     assert_eq!(joined.len(), 100, "{how}");
-    // What was open ends with the trace.
+    // Open tasks end with the trace.
     let end = |t: usize| dag.strands.end[tasks.last[t] as usize];
     assert_eq!(end(creator as usize), end(0), "{how}");
 }

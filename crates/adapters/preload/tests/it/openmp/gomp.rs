@@ -1,18 +1,19 @@
-//! Unusual calls of libgomp's entry points, one program each. They are recorded right, and run as
-//! without recording.
+//! Unusual calls of libgomp's entry points, one program each. They are recorded correctly, and run
+//! as without recording.
 
 use super::canonical::{canonical, squeezed};
 use super::run::{Program, Runtime, build, dag, skipped};
 use workspan_dag::{Dag, EndKind, NONE, TaskKind};
 
-/// The program, built by gcc; `None`, with a line that says why, if there is no gcc.
+/// The program, built by gcc; `None`, with a line with the reason, if there is no gcc.
 fn built(file: &str) -> Option<Program> {
     build(Runtime::Gnu, file)
         .map_err(|why| skipped(&format!("gomp {file}"), &why))
         .ok()
 }
 
-/// Runs it bare and recorded, with the same output. Returns the DAG, which keeps the invariants.
+/// Runs it with and without recording, with the same output. Returns the DAG, which satisfies the
+/// invariants.
 fn recorded(program: &Program, threads: usize, arguments: &[&str]) -> Dag {
     let bare = program.bare(threads, arguments);
     let (output, traces) = program.recorded(threads, arguments);
@@ -41,7 +42,7 @@ fn line_of(program: &Program, name: &str) -> u32 {
     line.unwrap() as u32 + 1
 }
 
-/// Functions that waits are in, each with its line.
+/// The functions of waits, each with its line.
 fn waits(dag: &Dag) -> Vec<(String, u32)> {
     let ends = (0..dag.strands.len()).filter(|&s| dag.strands.end_kind[s] == EndKind::Wait);
     let known = ends.map(|s| dag.strands.to[s]).filter(|&at| at != NONE);
@@ -135,7 +136,7 @@ fn exceptions_inside_of_tasks_and_cancelled_regions_are_no_matter() {
         let begun = (0..dag.tasks.len())
             .filter(|&t| dag.tasks.kind[t] == TaskKind::Deferred && dag.tasks.first[t] != NONE);
         assert!(begun.count() >= 100, "all tasks that throw have run");
-        // Of a cancelled group libgomp may drop tasks, which is said; nothing else is.
+        // libgomp may drop tasks of a cancelled group, which is the only warning.
         let warnings = dag.meta.warnings.iter();
         let others: Vec<_> = warnings.filter(|w| !w.contains("never began")).collect();
         assert!(others.is_empty(), "{others:?}");
@@ -158,8 +159,8 @@ fn a_thread_that_waits_for_the_private_copies_runs_tasks_meanwhile() {
     }
 }
 
-/// LLVM's libomp has libgomp's entry points too. A GCC program that runs on it is recorded through
-/// OMPT alone, which must see the caller.
+/// LLVM's libomp has libgomp's entry points too. A GCC program that runs on it is recorded only
+/// through OMPT, which must see the caller.
 #[test]
 fn a_gcc_program_on_libomp_is_told_once() {
     let Some(program) = built("task.c") else {

@@ -11,7 +11,7 @@ use workspan_trace::event::{Event, Events};
 use workspan_trace::reader::Tolerance;
 use workspan_trace::{ChunkKind, Trace};
 
-/// Checks a run that came to an orderly end; `what` names it.
+/// Checks a run that ended in an orderly way; `what` names it.
 pub fn hold(trace: &[u8], dag: &Dag, what: &str) {
     let warnings = unexpected_warnings(dag);
     assert!(warnings.is_empty(), "{what}: {warnings:#?}");
@@ -36,7 +36,7 @@ pub fn hold(trace: &[u8], dag: &Dag, what: &str) {
     reads_back(dag, what);
 }
 
-/// The warnings of a run but the one that belongs to a runtime that tells no chunks.
+/// The warnings of a run, except the one for a runtime that does not report chunks.
 pub fn unexpected_warnings(dag: &Dag) -> Vec<&str> {
     let tells_chunks = openmp(Family::Llvm, Language::C).is_ok_and(|c| c.tells_loop_chunks());
     let known = |warning: &&str| !tells_chunks && warning.contains("does not tell of loop chunks");
@@ -44,10 +44,10 @@ pub fn unexpected_warnings(dag: &Dag) -> Vec<&str> {
     warnings.filter(|warning| !known(warning)).collect()
 }
 
-/// Each task that was created began once and ended once.
+/// Checks that each created task began once and ended once.
 fn once(trace: &[u8], what: &str) {
     let trace = Trace::open(trace).unwrap();
-    // By the thread that created them: how many.
+    // The number of tasks by the thread that created them.
     let mut created: BTreeMap<u32, u64> = BTreeMap::new();
     let mut begun: BTreeMap<(u32, u64), u64> = BTreeMap::new();
     let (mut members, mut ends, mut roots) = (0u64, 0u64, 0u64);
@@ -101,7 +101,7 @@ fn once(trace: &[u8], what: &str) {
     assert_eq!(left, 0, "{what}: tasks that left a thread go on");
 }
 
-/// Written as a text trace and read again, it is the same.
+/// Checks that the trace is the same after it was written as text and read again.
 fn reads_back(dag: &Dag, what: &str) {
     let mut text = Vec::new();
     workspan_reader::text::write(dag, &mut text).unwrap();

@@ -1,5 +1,5 @@
-//! Things that OMPT reports wrongly, or leaves to its tools, one program each. They are recorded
-//! right.
+//! Events that OMPT reports wrongly, or leaves to its tools, one program each. They are recorded
+//! correctly.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,14 +8,15 @@ use super::canonical::{canonical, squeezed};
 use super::run::{Program, Runtime, build, compiler, dag, skipped};
 use workspan_dag::{Dag, EndKind, TaskKind};
 
-/// The program, built by clang; `None`, with a line that says why, if there is no clang.
+/// The program, built by clang; `None`, with a line with the reason, if there is no clang.
 fn built(file: &str) -> Option<Program> {
     build(Runtime::Llvm, file)
         .map_err(|why| skipped(&format!("ompt {file}"), &why))
         .ok()
 }
 
-/// Runs it bare and recorded, with the same output. Returns the DAG, which keeps the invariants.
+/// Runs it with and without recording, with the same output. Returns the DAG, which satisfies the
+/// invariants.
 fn recorded(program: &Program, threads: usize) -> Dag {
     let bare = program.bare(threads, &[]);
     let (output, traces) = program.recorded(threads, &[]);
@@ -30,7 +31,7 @@ fn says(dag: &Dag, what: &str) -> bool {
     dag.meta.warnings.iter().any(|w| w.contains(what))
 }
 
-/// Tasks whose site lies in the line with this name.
+/// Tasks whose site is in the line with this name.
 fn named(dag: &Dag, program: &Program, name: &str) -> Vec<u32> {
     let mark = format!("@{name} ");
     let line = program.source.lines().position(|l| l.contains(&mark));
@@ -91,7 +92,7 @@ fn a_taskwait_after_a_loop_is_for_the_tasks_of_its_chunks() {
     }
 }
 
-/// True when an edge, or several, lead from one strand to the other.
+/// Whether a path of edges leads from one strand to the other.
 fn reaches(dag: &Dag, from: u32, to: u32) -> bool {
     let mut reached = vec![false; dag.strands.len()];
     reached[from as usize] = true;
@@ -115,7 +116,7 @@ fn every_task_of_a_big_taskloop_has_its_site_whatever_thread_created_it() {
         assert!(one.len() >= 200, "{} on {threads}", one.len());
         assert_eq!(one.len(), other.len(), "on {threads}");
         assert_eq!(count(TaskKind::Deferred), one.len() + other.len());
-        // What the second creates comes after all of the first.
+        // The tasks that the second creates come after all of the first's.
         let last = one.iter().map(|&t| dag.tasks.last[t as usize]);
         let begin = dag.tasks.first[other[0] as usize];
         for end in last {
@@ -168,8 +169,8 @@ fn a_task_group_moves_with_an_untied_task() {
     }
 }
 
-/// The program delays what libomp does after it has queued the next part of an untied task. So the
-/// last part ends without an event, and the task completes on another thread.
+/// The program delays libomp after it has queued the next part of an untied task. So the last part
+/// ends without an event, and the task completes on another thread.
 #[test]
 fn untied_tasks_end_where_their_last_part_ran() {
     let Some(program) = built("untied_late.c") else {
@@ -199,7 +200,7 @@ fn a_league_is_harmless() {
     );
 }
 
-/// The program with clang's libomp put before its own libgomp.
+/// The program with clang's libomp before its own libgomp.
 #[test]
 fn a_program_of_gcc_on_libomp_is_told_once() {
     let (Ok(program), Some(libomp)) = (build(Runtime::Gnu, "fib.c"), workspan_toolchains::libomp())

@@ -1,4 +1,4 @@
-//! Builds the programs, runs them bare and with the library preloaded, and reads what was recorded.
+//! Builds the programs, runs them with and without the preloaded library, and reads the recordings.
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -22,27 +22,28 @@ pub fn compiler(runtime: Runtime, extension: &str) -> Result<&'static Compiler, 
     openmp(runtime, Language::of(extension))
 }
 
-/// Where the programs' sources are.
+/// The folder of the programs' sources.
 fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/openmp/programs")
 }
 
-/// A program that is built.
+/// A program that was built.
 pub struct Program {
     folder: tempfile::TempDir,
     path: PathBuf,
-    /// Its text.
+    /// The program's source text.
     pub source: String,
-    /// What built it.
+    /// The compiler that built it.
     pub compiler: &'static Compiler,
 }
 
-/// Compiles a program of the folder; the reason when the compiler or its OpenMP is not there.
+/// Compiles a program of the folder. The error is the reason if the compiler or its OpenMP is
+/// missing.
 pub fn build(runtime: Runtime, file: &str) -> Result<Program, String> {
     let source = sources().join(file);
     let (_, extension) = file.rsplit_once('.').unwrap();
     let compiler = compiler(runtime, extension)?;
-    // What runs on some number of threads is built.
+    // A program is built if it runs on some number of threads.
     if let Some(why) = compiler.lacks(file, usize::MAX) {
         return Err(why);
     }
@@ -78,7 +79,7 @@ impl Program {
             .env("OMP_MAX_ACTIVE_LEVELS", "4")
             .env("OMP_SCHEDULE", "dynamic,2")
             .env("OMP_CANCELLATION", "true")
-            // Threads that spin for each other take long on few cores.
+            // Threads that spin for each other take long on a few cores.
             .env("OMP_WAIT_POLICY", "passive")
             .env_remove("LD_PRELOAD");
         command
@@ -89,12 +90,12 @@ impl Program {
         self.command(threads, arguments).output().unwrap()
     }
 
-    /// Runs it with the library; the traces of it and its children.
+    /// Runs it with the library. Returns also the traces of it and its children.
     pub fn recorded(&self, threads: usize, arguments: &[&str]) -> (Output, Vec<Vec<u8>>) {
         self.recorded_with(threads, arguments, |_| {})
     }
 
-    /// [`Program::recorded`] with a command that `change` has changed.
+    /// Like [`Program::recorded`], with a command modified by `change`.
     pub fn recorded_with(
         &self,
         threads: usize,
@@ -102,7 +103,7 @@ impl Program {
         change: impl FnOnce(&mut Command),
     ) -> (Output, Vec<Vec<u8>>) {
         let spool = self.folder.path().join("spool");
-        // Left from the run before.
+        // It may be left from the run before.
         let _ = std::fs::remove_dir_all(&spool);
         std::fs::create_dir(&spool).unwrap();
         let mut command = self.command(threads, arguments);

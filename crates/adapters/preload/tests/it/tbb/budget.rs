@@ -1,14 +1,14 @@
 //! oneTBB programs of very short tasks, recorded within a budget that applies from the first task
-//! on, on 1, 2 and 4 threads. They print what they print unrecorded, most of their tasks are
-//! skipped, and what the trace says about the skipped ones is right.
+//! on, on 1, 2 and 4 threads. Their output is the same as without recording, most of their tasks
+//! are skipped, and the trace's data about the skipped ones are correct.
 
 use std::path::Path;
 
 use super::machine::Machine;
 use crate::native::left_out::{BUDGET, Seen, seen};
 
-/// Runs one of a source's programs bare and within the budget. Returns its output, what was
-/// skipped, and the number of tasks that the program reports.
+/// Runs one of a source's programs with and without the budget. Returns its output, the skipped
+/// subtrees, and the number of tasks that the program reports.
 fn budgeted(machine: &Machine, source: &str, what: &str, threads: &str) -> (String, Seen, u64) {
     let program = machine.compile(source, &["-O2", "-g"]);
     let name = format!("{what} at {threads} threads, {}", machine.name);
@@ -30,14 +30,14 @@ fn budgeted(machine: &Machine, source: &str, what: &str, threads: &str) -> (Stri
     (bare, seen, tasks)
 }
 
-/// What is expected of a program's way.
+/// The expectation for a program's way.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Left {
     /// Most of its tasks are skipped.
     Most,
     /// Some may be skipped before it turns out that they do more.
     Some,
-    /// They go to groups from further out, so nearly everything is recorded.
+    /// They create into groups from further out, so nearly everything is recorded.
     Little,
 }
 
@@ -87,7 +87,7 @@ ways! {
     mixed: Some;
 }
 
-/// Programs of one construct each (`tbb.rs` says what they record in full).
+/// Programs of one construct each (`tbb.rs` has the constructs that are recorded in full).
 fn constructs(source: &str, all: &[&str]) {
     for machine in Machine::all(&format!("{source} within a budget")) {
         for what in all.iter().filter(|what| machine.waits_for(what)) {

@@ -1,12 +1,13 @@
-//! A DAG as a text that does not depend on the schedule, and what must hold of every run.
+//! A DAG as a text that does not depend on the schedule, and checks for every run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use workspan_dag::{Dag, EdgeKind, EndKind, NONE, TaskKind};
 
-/// What each task does, outermost first: `D(…)`, `I(…)`, `X(…)` are deferred, inline and detached
-/// tasks with what they do, `w3` a wait for three tasks, `s` one for a signal. Stops of other kinds
-/// are left out: a task stops where another thread would not have to. Tasks may nest 1,000 deep.
+/// The actions of each task, outermost first: `D(…)`, `I(…)`, `X(…)` are deferred, inline and
+/// detached tasks with their actions, `w3` is a wait for three tasks, `s` a wait for a signal.
+/// Other stops are left out, because a task may stop in one schedule and not in another. Tasks may
+/// be nested 1,000 deep.
 pub fn canonical(dag: &Dag, task: u32) -> String {
     let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for child in 0..dag.tasks.len() as u32 {
@@ -33,7 +34,7 @@ pub fn is_outermost(dag: &Dag, task: u32) -> bool {
         || dag.places[dag.tasks.site[task as usize] as usize].is_thread()
 }
 
-/// Leaves out threads and the waits for them.
+/// Writes a task without threads and the waits for them.
 fn write(
     dag: &Dag,
     task: u32,
@@ -66,13 +67,14 @@ fn write(
     }
 }
 
-/// How many tasks of a kind.
+/// The number of tasks of a kind.
 pub fn count(dag: &Dag, kind: TaskKind) -> usize {
     dag.tasks.kind.iter().filter(|&&k| k == kind).count()
 }
 
-/// Each task begins and ends once, no edge goes back in time, nothing had to be repaired, who runs
-/// a task is a worker or came with a root, and the breakdown closes.
+/// Checks that each task begins and ends once, that no edge goes back in time, that nothing had to
+/// be repaired, that a thread that runs a task is a worker or has a root, and that the breakdown is
+/// complete.
 pub fn check(dag: &Dag, what: &str) {
     let repaired: Vec<_> = dag
         .meta
@@ -109,7 +111,7 @@ pub fn check(dag: &Dag, what: &str) {
     }
     assert!(begins.iter().all(|&n| n == 1), "{what}: begins {begins:?}");
     assert!(ends.iter().all(|&n| n == 1), "{what}: ends {ends:?}");
-    // On one thread strands follow each other.
+    // Strands on one thread follow each other.
     let mut free: BTreeMap<u32, u64> = BTreeMap::new();
     let mut order: Vec<usize> = (0..dag.strands.len()).collect();
     order.sort_by_key(|&s| {

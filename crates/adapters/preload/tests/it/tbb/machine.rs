@@ -1,5 +1,5 @@
-//! The oneTBB versions on this machine and of the Python packages, and programs compiled and run
-//! with them, bare and recorded.
+//! The oneTBB versions of this machine and of the Python packages, and programs compiled and run
+//! with them, with and without recording.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -17,9 +17,9 @@ use crate::native::{library, skipped};
 /// A oneTBB to compile with and to run on.
 pub struct Machine {
     pub name: String,
-    /// Compiled with these headers; `None`: the system's.
+    /// The headers for compiling; `None`: the system's.
     headers: Option<PathBuf>,
-    /// Run on this library; `None`: the system's.
+    /// The library for running; `None`: the system's.
     library: Option<PathBuf>,
 }
 
@@ -56,12 +56,12 @@ fn system() -> bool {
 /// A oneTBB's headers and its library's folder.
 type Unpacked = Option<(PathBuf, PathBuf)>;
 
-/// The version of oneTBB that `cargo xtask test runtimes` asks for, of the Python packages.
+/// The version of the Python packages' oneTBB that `cargo xtask test runtimes` requests.
 fn asked_version() -> Option<String> {
     std::env::var("WORKSPAN_TEST_ONETBB").ok()
 }
 
-/// The oneTBB of the Python packages: of that version, or the newest.
+/// The oneTBB of the Python packages, in that version or the newest.
 fn of_packages() -> Option<&'static (PathBuf, PathBuf)> {
     static FOUND: OnceLock<Unpacked> = OnceLock::new();
     let found = FOUND.get_or_init(|| match asked_version() {
@@ -71,7 +71,7 @@ fn of_packages() -> Option<&'static (PathBuf, PathBuf)> {
     found.as_ref()
 }
 
-/// A oneTBB of the Python packages, unpacked once for all tests; `version` as pip is asked for it.
+/// A oneTBB of the Python packages, unpacked once for all tests; `version` is in pip's format.
 fn unpacked(name: &str, version: &str) -> Unpacked {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let (headers, libraries) = (folder.join("include"), folder.join("lib"));
@@ -121,12 +121,12 @@ fn unpacked(name: &str, version: &str) -> Unpacked {
 }
 
 impl Machine {
-    /// Headers and library are the system's.
+    /// Whether headers and library are the system's.
     pub fn is_system(&self) -> bool {
         self.library.is_none()
     }
 
-    /// All of them; prints which are skipped.
+    /// All versions; prints those that are skipped.
     pub fn all(test: &str) -> Vec<Machine> {
         let mut all = Vec::new();
         if !system() {
@@ -175,14 +175,14 @@ impl Machine {
         self.name.starts_with("2021.5")
     }
 
-    /// Whether this is a version of the Python packages whose `execute_and_wait` is called by the
-    /// library itself without the dynamic linker. Debian's 2021.8 calls it through that.
+    /// Whether this is a version of the Python packages whose library calls `execute_and_wait`
+    /// directly, without the dynamic linker. Debian's 2021.8 uses the dynamic linker.
     fn calls_itself_directly(&self) -> bool {
         let versions = ["2021.5", "2021.8", "2021.11", "2022.1"];
         versions.iter().any(|v| self.name.starts_with(v))
     }
 
-    /// Whether the wait for a construct's tasks is recorded; says so where it is not.
+    /// Whether the wait for a construct's tasks is recorded; prints a line if not.
     pub fn waits_for(&self, what: &str) -> bool {
         let unknown = what == "pipeline" && self.calls_itself_directly();
         if unknown {
@@ -194,7 +194,7 @@ impl Machine {
 
     /// Compiles `tests/tbb/<source>.cpp` with these flags, once for all tests.
     pub fn compile(&self, source: &str, flags: &[&str]) -> Program {
-        /// Tests of one file run at the same time and want the same programs.
+        /// Tests of one file run at the same time and need the same programs.
         static COMPILING: Mutex<()> = Mutex::new(());
         let _one = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
         let headers = match self.headers {
@@ -220,7 +220,7 @@ impl Machine {
             let mut compiler = Command::new("g++");
             compiler.args(["-std=c++17", "-Wall", "-Wextra", "-pthread"]);
             if self.is_oldest() {
-                // `task_group::defer` and `this_task_arena::enqueue` were a preview.
+                // `task_group::defer` and `this_task_arena::enqueue` were preview features.
                 compiler.arg("-DTBB_PREVIEW_TASK_GROUP_EXTENSIONS=1");
             }
             compiler.args(flags);
@@ -273,7 +273,7 @@ impl Program {
         }
         command.envs(variables.iter().copied());
         let mut child = command.spawn().unwrap();
-        // If a task were lost, the program would wait for it for ever.
+        // If a task were lost, the program would wait for it forever.
         let start = Instant::now();
         while child.try_wait().unwrap().is_none() {
             if start.elapsed() > Duration::from_secs(120) {
@@ -297,7 +297,7 @@ impl Program {
         self.record_with(arguments, &[])
     }
 
-    /// [`Program::record`] with more variables.
+    /// Like [`Program::record`], with additional variables.
     pub fn record_with(&self, arguments: &[&str], variables: &[(&str, &Path)]) -> Run {
         let folder = tempfile::tempdir().unwrap();
         let library = library();

@@ -1,4 +1,4 @@
-//! Sites of a recording, resolved as `workspan record` does after the run.
+//! Sites of a recording, resolved like `workspan record` does after the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ use workspan_trace::{ChunkKind, Tolerance, Trace};
 pub struct At(pub Position);
 
 impl At {
-    /// Whether it is a line of the source: one with this text, or, where the text begins a
-    /// function, one inside of it. `|` stands between texts.
+    /// Whether it is a line of the source with one of these texts, or, if the text begins a
+    /// function, a line inside of it. `|` separates texts.
     pub fn is_in(&self, source: &str, texts: &str) -> bool {
         let Some(line) = self.0.line else {
             return false;
@@ -34,7 +34,7 @@ impl At {
     }
 }
 
-/// Primitive and position of all tasks created in the recording, each once.
+/// Primitive and position of all tasks created in the recording, without duplicates.
 pub fn of_tasks(file: &Path) -> Vec<(String, At)> {
     let bytes = std::fs::read(file).unwrap();
     let trace = Trace::open(&bytes).unwrap();
