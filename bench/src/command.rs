@@ -11,13 +11,13 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The process's own. On anything else than numbers and `--name value` prints `usage` and
-    /// leaves with code 2.
+    /// The process's arguments. If they are not numbers and `--name value`, prints `usage` and
+    /// exits with code 2.
     pub fn parse(usage: &str) -> Self {
         Self::parse_words(std::env::args().skip(1), usage)
     }
 
-    /// The same of given words.
+    /// The arguments in the given words.
     pub fn parse_words(words: impl Iterator<Item = String>, usage: &str) -> Self {
         match Self::read(words) {
             Ok(arguments) => arguments,

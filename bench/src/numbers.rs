@@ -34,7 +34,7 @@ pub fn checksum<'a>(numbers: impl IntoIterator<Item = &'a f64>) -> u64 {
 pub struct Complex {
     /// The real part.
     pub re: f64,
-    /// The imaginary one.
+    /// The imaginary part.
     pub im: f64,
 }
 

@@ -76,7 +76,7 @@ impl Netlist {
             .sum()
     }
 
-    /// Tries swaps that depend on step and task alone; how many were made.
+    /// Tries swaps that depend on step and task alone. Returns the number made.
     fn anneal(&self, seed: u64, swaps: usize, temperature: f64) -> usize {
         let (n, mut made) = (self.places.len() as u64, 0);
         for i in 0..swaps as u64 {

@@ -1,4 +1,4 @@
-//! `dedup KILOBYTES GROUP --output FILE`: compresses a stream by leaving out what it has seen. The
+//! `dedup KILOBYTES GROUP --output FILE`: compresses a stream by leaving out what was seen. The
 //! root cuts chunks serially and creates a task for each that refines, deduplicates and compresses
 //! it; after every GROUP chunks it waits, then creates one task that writes those in order beside
 //! the next GROUP. Writes to memory, or to a file that is closed and synced in the end.

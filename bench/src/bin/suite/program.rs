@@ -38,7 +38,7 @@ pub fn outcome(correct: bool, line: String) -> Outcome {
     Outcome { line, correct }
 }
 
-/// What a program was asked to do.
+/// The arguments of a program.
 pub struct Arguments<'a> {
     words: &'a command::Arguments,
     defaults: Numbers,
@@ -58,7 +58,7 @@ impl<'a> Arguments<'a> {
         self.words.option(name, default)
     }
 
-    /// The serial version is run, too, and its result compared.
+    /// Whether the serial version is run too, and its result compared.
     pub fn check(&self) -> bool {
         let test = self.option("size", "small") == "test";
         self.option("check", if test { "yes" } else { "no" }) == "yes"
