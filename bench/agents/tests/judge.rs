@@ -1,4 +1,4 @@
-//! The benchmark for coding agents: its list, its judge, and, for some of its programs, that the
+//! The benchmark for coding agents: its list, its judge, and for some of its programs that the
 //! tool's findings name the fault.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]

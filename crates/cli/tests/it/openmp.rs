@@ -21,7 +21,7 @@ fn record(folder: &Path, flags: &[&str], command: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What `workspan record` said, in one line.
+/// The messages of `workspan record`, on one line.
 fn words(output: &Output) -> String {
     said(output)
         .split_whitespace()
@@ -428,7 +428,7 @@ fn programs_with_rights_of_their_own_are_refused() {
     }
 }
 
-/// LLVM OpenMP's thread that waits in a tied task runs no other task's tasks, unless told to.
+/// LLVM OpenMP's thread that waits in a tied task runs no other task's tasks by default.
 #[test]
 fn tasks_that_a_waiting_thread_may_not_take_are_told_from_late_thieves() {
     let test = "tasks_that_a_waiting_thread_may_not_take_are_told_from_late_thieves";

@@ -1,5 +1,5 @@
 //! Programs in pairs, one with a fault in the whole program and its twin without: the report's
-//! first finding about the faulty one names the cause and the line, and is silent about the twin.
+//! first finding about the faulty one names the cause and the line, and names neither for the twin.
 //!
 //! Findings about the machine (other programs, too many threads where that is not the fault) may
 //! stand before it. A few pairs are recorded in every run of the tests, all with `--ignored`, ten
@@ -176,7 +176,7 @@ fn names_line(pair: &Pair, finding: &Value, text: &str) -> bool {
     })
 }
 
-/// What is wrong with what was told of the faulty program; `None` for nothing.
+/// The error in the report about the faulty program; `None` if there is none.
 fn missed(pair: &Pair, json: &Value, text: &str) -> Option<String> {
     let Some(found) = first(pair, json) else {
         return Some("no finding about the program".into());
@@ -224,7 +224,7 @@ fn a_fault_is_named_and_its_twin_is_not_blamed() {
         "consumer",
     ];
     for pair in PAIRS.iter().filter(|pair| some.contains(&pair.name)) {
-        // Beside other tests the threads may run one at a time.
+        // While other tests run, the threads may run one at a time.
         let mut said = Vec::new();
         let named = (0..5).any(|_| {
             let (json, text) = programs.report(pair, "fault");

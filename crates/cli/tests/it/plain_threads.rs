@@ -1,4 +1,4 @@
-//! Programs with threads of their own: each is a task, and a join an edge.
+//! Programs with threads of their own: each thread is a task, and a join is an edge.
 
 use std::path::Path;
 use std::process::Command;

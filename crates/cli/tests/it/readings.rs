@@ -1,5 +1,5 @@
-//! What reports of real programs say must not depend on how the trace is read, and the commands
-//! that they suggest must print what they promise.
+//! Reports of real programs must not depend on how the trace is read, and the commands that they
+//! suggest must print the promised values.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -152,7 +152,7 @@ const OPTIONS_WITHOUT: [&str; 6] = [
     "--allow-truncated",
 ];
 
-/// The number that a report promises, and the words of the `whatif` that is to print it.
+/// The number that a report promises, and the words of the `whatif` command that must print it.
 fn promise(report: &str) -> Option<(String, Vec<String>)> {
     let joined = report.split_whitespace().collect::<Vec<_>>().join(" ");
     let (before, command) = joined.split_once(": workspan whatif ")?;
@@ -240,7 +240,7 @@ fn number(value: &Value, path: &str) -> f64 {
     value.pointer(path).and_then(Value::as_f64).unwrap_or(0.0)
 }
 
-/// What is wrong and where, by findings: cause, site, and the share of what was lost.
+/// The findings: cause, site, and the share of the loss.
 fn findings(report: &Value) -> Vec<(String, f64)> {
     let findings = report["findings"].as_array().unwrap().iter();
     findings
@@ -253,8 +253,8 @@ fn findings(report: &Value) -> Vec<(String, f64)> {
         .collect()
 }
 
-/// The ready path goes through folded strands as a whole, so shares of what was lost may be that
-/// many points apart.
+/// The ready path goes through folded strands as a whole, so shares of the loss may differ by this
+/// many percentage points.
 const MOST_APART: f64 = 4.0;
 
 #[test]
@@ -289,7 +289,7 @@ fn findings_are_the_same_task_by_task_and_through_the_fold() {
                         .filter(|o| o.0 == *what)
                         .map(|o| o.1)
                         .peekable();
-                    // One at the edge of what is worth naming may be in one of the two alone.
+                    // A finding near the threshold may be in only one of the two.
                     let is_there = match there.peek() {
                         Some(_) => there.any(|there| (there - share).abs() <= MOST_APART),
                         None => *share < 10.0 + MOST_APART,

@@ -1,4 +1,4 @@
-//! docs/reference.md against the sources: each has what the other has.
+//! Compares docs/reference.md with the sources: each must have what the other has.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,5 +1,5 @@
-//! The demonstration, as `cargo xtask demo` gives it: on a real run the report names the strand
-//! that holds the serial merge, and does not on the version with the parallel merge.
+//! The demonstration of `cargo xtask demo`: on a real run the report names the strand with the
+//! serial merge, and does not name it in the version with the parallel merge.
 
 use std::io::Write;
 use std::path::Path;
@@ -66,8 +66,8 @@ fn the_report_names_the_serial_merge_and_only_that() {
         .unwrap();
     let after_the_join = format!("from the join at {SOURCE}:{line} (`msort`)");
 
-    // The finding about the program stands beside what other programs did to it, but the lengths are
-    // those of the run that they disturbed least.
+    // The finding about the program is shown next to the loss to other programs, but the lengths
+    // come from the run with the least disturbance.
     let share = |json: &serde_json::Value, key: &str| json["breakdown"][key].as_f64().unwrap();
     let disturbed = |json| share(json, "descheduled") / share(json, "work");
     let runs = (0..5).map(|_| record("serial"));

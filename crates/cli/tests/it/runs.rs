@@ -1,4 +1,4 @@
-//! The commands that look at several runs, ask them in SQL, or draw them, as a user meets them.
+//! The commands on several runs, on SQL, and for figures, from a user's view.
 
 use std::fs;
 use std::path::Path;

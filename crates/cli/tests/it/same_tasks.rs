@@ -1,6 +1,5 @@
-//! The kernels of `workspan bench runtimes` have the same task graph on every runtime, Rayon
-//! included, and so have the constructs of tp.h that are built of others: what differs between two
-//! runtimes there is the scheduler.
+//! The kernels of `workspan bench runtimes` have the same task graph on every runtime, including
+//! Rayon, and so have the composed constructs of tp.h: two runtimes only differ in the scheduler.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,5 +1,5 @@
-//! Programs built with the compilers' sanitizers: recorded they do, print and complain of what they
-//! do bare, and no more.
+//! Programs built with the compilers' sanitizers: when recorded, they have the same behaviour,
+//! output and findings as bare, and no others.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

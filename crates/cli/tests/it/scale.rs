@@ -1,4 +1,4 @@
-//! `workspan scale` as a user calls it.
+//! `workspan scale` from a user's view.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -1,4 +1,4 @@
-//! `workspan simulate` and `workspan advise` as a user calls them.
+//! `workspan simulate` and `workspan advise` from a user's view.
 
 use crate::asked::{ask, json, refused, said, trace};
 

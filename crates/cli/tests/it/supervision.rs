@@ -1,5 +1,5 @@
-//! `workspan record` as a program's supervisor: the exit code is the program's even when nobody
-//! reads what workspan says; signals reach the program; and no signal loses a trace without a word.
+//! `workspan record` as a program's supervisor: the exit code is the program's even if the reader
+//! of workspan's output is gone; signals reach the program; and no signal loses a trace silently.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};

@@ -1,4 +1,4 @@
-//! Tasks of a program's own calls and of a runtime's hooks in one run, and what a counter says of
+//! Tasks of a program's own calls and of a runtime's hooks in one run, and a counter's values for
 //! them on one worker and on two.
 
 use std::path::Path;

@@ -11,9 +11,10 @@ use crate::native;
 use crate::project::{Project, WORKSPAN, bare, printed, read, said, trace_of};
 use serde_json::Value;
 
-/// An ordinary user's number; nobody's, on most systems.
+/// An ordinary user's id: that of `nobody` on most systems.
 const USER: &str = "65534";
-/// Other programs share the machine: a run they spoiled is repeated.
+/// Maximum number of attempts: other programs share the machine, and a run that they spoiled is
+/// repeated.
 const TRIES: usize = 3;
 
 /// How a program is recorded.
@@ -151,7 +152,7 @@ fn holds(condition: bool, what: impl Fn() -> String) -> Result<(), String> {
     if condition { Ok(()) } else { Err(what()) }
 }
 
-/// Past the test harness, which keeps what passing tests print to itself.
+/// Prints around the test harness, which captures the output of passing tests.
 fn skipped(case: Case, why: &str) {
     let line = format!("skipped: {}{why}\n", case.name);
     std::io::stdout().write_all(line.as_bytes()).unwrap();
@@ -234,8 +235,8 @@ fn a_slow_reader_has_two_spans(case: Case) -> Result<(), String> {
     Ok(())
 }
 
-/// Two workers, with a CPU each or not, and whoever else computes there: each thread's own CPU
-/// clock tells what is to be found.
+/// Two workers, with a CPU each or not, and other programs that compute there: each thread's own
+/// CPU clock gives the expected values.
 fn off_the_cpu_is_what_the_kernel_says(case: Case, before: &[&str]) -> Result<(), String> {
     let run = case.record(before, "shared");
     let took = fs::read_to_string(run.trace.with_file_name("took.txt")).unwrap();

@@ -1,4 +1,4 @@
-//! `workspan whatif` as a user calls it.
+//! `workspan whatif` from a user's view.
 
 use std::process::{Command, Output};
 
