@@ -61,7 +61,7 @@ fn working_fib(n: usize, rounds: usize) -> u64 {
     done ^ a.wrapping_add(b)
 }
 
-/// A chain in which every round needs the one before.
+/// A chain in which every round needs the previous one.
 fn work(seed: u64, rounds: usize) -> u64 {
     (0..rounds).fold(std::hint::black_box(seed), |x, _| mixed(x))
 }

@@ -35,7 +35,7 @@ impl Object {
     }
 }
 
-/// Nanoseconds of one of `count` calls, in the quickest of a hundred rounds.
+/// Nanoseconds per call for `count` calls, in the fastest of a hundred rounds.
 fn each(count: u32, mut call: impl FnMut()) -> f64 {
     let mut round = || {
         let begin = Instant::now();
@@ -71,7 +71,7 @@ fn ready_read() -> f64 {
 
 /// Takes `count` turns as this player.
 fn play(player: u8, count: u32) {
-    // SAFETY: the turn is read and written under the mutex alone.
+    // SAFETY: the turn is only read and written under the mutex.
     unsafe {
         pthread_mutex_lock(MUTEX.at());
         let turn = TURN.at().cast::<u8>();

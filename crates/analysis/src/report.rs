@@ -145,8 +145,8 @@ impl Report {
 
     /// The uncertainty of the running time of one task in a finding's evidence, in ticks, in either
     /// direction. As a part of the work it has the work's relative uncertainty. If the work was
-    /// divided among the sites of folded records, the error of the division adds to it. `None`
-    /// below a tenth of it.
+    /// divided among the sites of folded records, the error of the division adds to it. `None` if
+    /// the result is below a tenth of the running time.
     pub fn task_ticks_error(&self, evidence: &Evidence) -> Option<u64> {
         let ticks = evidence.task_ticks?;
         let work = self.work_span.work.max(1) as f64;

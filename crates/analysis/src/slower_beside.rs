@@ -62,7 +62,7 @@ pub(crate) fn slower_beside(dag: &Dag, weights: &Weights) -> Option<SlowerBeside
             levels[task] = levels[parent as usize] + 1;
         }
     }
-    // By site and level: weights alone and beside others.
+    // By site and level: weights of tasks that ran alone, and of tasks while others ran.
     let mut kinds: BTreeMap<(PlaceId, u32), [Vec<u64>; 2]> = BTreeMap::new();
     for task in 0..dag.tasks.len() {
         let strand = dag.tasks.first[task];

@@ -239,7 +239,7 @@ pub enum ScopeKind {
     /// Children of members are members too.
     Tree,
     /// A tree whose members are the implicit tasks of a parallel region, one for each thread of its
-    /// team. Their number is no property of the program.
+    /// team. Their number is not a property of the program.
     Team,
 }
 

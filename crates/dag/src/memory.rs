@@ -27,8 +27,8 @@ mod none;
 #[cfg(not(target_os = "linux"))]
 use none::ARENA;
 
-/// Gives free memory back to the kernel, for a program that has read its run and goes on. Later
-/// blocks come page by page again.
+/// Gives free memory back to the kernel, for a program that has read its run and keeps running.
+/// Later blocks come page by page again.
 pub fn give_back() {
     ARENA.give_back();
     trim();

@@ -145,7 +145,7 @@ impl Samples {
 
     /// The frames that belong to the strand itself, innermost first: those above the runtime's
     /// innermost frame, which called the task. If the innermost frame is the runtime's, it
-    /// represents what the runtime does.
+    /// represents the runtime's own code.
     pub fn own_frames(&self, stack: u32) -> impl Iterator<Item = &Frame> {
         let frames = self.stacks.get(stack as usize);
         let own = frames

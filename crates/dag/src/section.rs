@@ -61,7 +61,7 @@ impl Section {
 /// n).
 ///
 /// A task is inside from the first of its strands that is; a spawn is inside if its task begins
-/// there, a sync if its task goes on there, or waits while one of the regions `marked` is open.
+/// there, a sync if its task continues there, or waits while one of the regions `marked` is open.
 pub fn counts_inside(dag: &Dag, stretches: &[Stretch], marked: &[Region]) -> (u64, u64, u64) {
     let mut tasks: Vec<TaskId> = Vec::new();
     let mut begins = vec![false; dag.strands.len()];

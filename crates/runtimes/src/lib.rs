@@ -138,7 +138,7 @@ impl Id {
 }
 
 impl Runtime {
-    /// The runtime that a trace's `runtime` note names: its name alone, or followed by a version
+    /// The runtime that a trace's `runtime` note names: its name, possibly followed by a version
     /// (`Rayon 1.13.0`) or by how it was recorded (`GNU OpenMP (libgomp)`). `None` for another
     /// name, such as a pool that the program reports itself.
     #[must_use]

@@ -19,7 +19,7 @@ const SYSTEM: &str = "/usr/lib/debug";
 const MAX_CHECKED_BYTES: u64 = 4 << 30;
 
 /// The separate debug file of `module`, which is the open file at `path`: by its build id below the
-/// system's folder and beside the module, then by the name and checksum in `.gnu_debuglink` (GDB
+/// system's folder and next to the module, then by the name and checksum in `.gnu_debuglink` (GDB
 /// manual, "Separate Debug Files").
 pub(crate) fn find<'a>(
     store: &'a Store,

@@ -84,8 +84,8 @@ impl Sources {
         parallel.or(start).filter(|&start| start < line)
     }
 
-    /// The trimmed text of a 1-based line; `None` if there is no such file or line, or if it is
-    /// empty.
+    /// The trimmed text of a 1-based line; `None` if the file or line does not exist, or if the
+    /// line is empty.
     pub(crate) fn line(&mut self, path: &Path, line: u32) -> Option<String> {
         let line = self
             .text(path)?

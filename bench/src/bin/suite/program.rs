@@ -64,8 +64,8 @@ impl<'a> Arguments<'a> {
         self.option("check", if test { "yes" } else { "no" }) == "yes"
     }
 
-    /// Runs the part that is measured, on a worker. Reports show it alone with `--only
-    /// part:measured`.
+    /// Runs the part that is measured, on a worker of the pool. Reports show only this part with
+    /// `--only part:measured`.
     pub fn timed<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         static MEASURED: workspan_api::Label = workspan_api::Label::new("measured");
         let marked = || {

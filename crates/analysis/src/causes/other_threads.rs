@@ -6,7 +6,7 @@ use workspan_dag::Dag;
 /// Times in which threads without records used the CPUs.
 pub(super) struct OtherThreads<'a> {
     dag: &'a Dag,
-    /// Ticks between two samples of a thread on a CPU; 0 if there are no samples.
+    /// Ticks between two samples of a thread on a CPU; 0 without samples.
     period: u64,
     /// Ticks that one of their samples stands for: a thread that is preempted often has fewer
     /// samples than time.

@@ -1,5 +1,5 @@
-//! The quantities of DAG Recorder's `.stat` (Huynh's thesis; docs/statistics.md has its names
-//! beside these).
+//! The quantities of DAG Recorder's `.stat` (Huynh's thesis; docs/statistics.md has its names next
+//! to these).
 
 use workspan_dag::{Dag, EdgeKind, EndKind, ThreadId};
 

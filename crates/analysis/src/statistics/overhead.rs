@@ -1,5 +1,5 @@
 //! Tasking overhead as measured in the run: the time that threads took from one strand to the next,
-//! by the spawn site of what they did there (MODEL.md §3).
+//! by spawn site (MODEL.md §3).
 
 use std::collections::BTreeMap;
 

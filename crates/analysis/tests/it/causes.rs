@@ -68,8 +68,7 @@ fn is_not_found(run: &Run, cause: Cause) {
     }
 }
 
-/// Two equal halves, then a part of 60 that the root does alone; then the same with the part in two
-/// halves as well.
+/// Two equal halves, then a part of 60 for the root only; then also with that part in two halves.
 #[test]
 fn serial_strand() {
     let mut run = Run::new(2);
@@ -88,8 +87,8 @@ fn serial_strand() {
     is_not_found(&repaired, Cause::SerialStrand);
 }
 
-/// One task creates 40 of 30 ticks, one each 20 ticks, for 3 workers: two would be enough. Then
-/// each worker creates its own.
+/// One task creates 40 tasks of 30 ticks, one every 20 ticks, for 3 workers: two would be enough.
+/// Then each worker creates its own.
 #[test]
 fn spawn_loop() {
     let mut run = Run::new(4);
@@ -104,7 +103,7 @@ fn spawn_loop() {
     }
     run.resume(0, 0, 830);
     run.end(0, 0, 830);
-    // 39 turns from create to create, the first with one child running, the others with two for 10
+    // 39 turns from create to create. In the first, one child runs; in the others, two run for 10
     // ticks and one for 10.
     let lost = 2 * 20 + 38 * (10 + 2 * 10);
     is_found(&run, Cause::SpawnLoop, "loop", lost);
@@ -128,7 +127,7 @@ fn spawn_loop() {
     is_not_found(&repaired, Cause::SpawnLoop);
 }
 
-/// 30 tasks of 40 ticks where a steal costs 100: nobody takes one. Then three of 400, which are
+/// 30 tasks of 40 ticks where a steal costs 100: no worker takes one. Then three of 400, which are
 /// taken at once.
 #[test]
 fn grain_fine() {
@@ -154,7 +153,7 @@ fn grain_fine() {
     is_not_found(&repaired, Cause::GrainFine);
 }
 
-/// Four workers, five tasks of 100; then twenty of 25.
+/// Four workers with five tasks of 100; then with twenty of 25.
 #[test]
 fn grain_coarse() {
     let spread = |tasks: u64, length: u64| {
@@ -339,7 +338,7 @@ fn buried_wait() {
 }
 
 /// The runtime's queue holds two tasks: the third create runs its task of 300 ticks at once, while
-/// the two of 50 are done and two workers idle; then the queue takes it too.
+/// the two of 50 end and two workers are idle. In the second run the queue takes it too.
 #[test]
 fn bounded_queue() {
     let run_with = |room: bool, yields: bool| {

@@ -4,9 +4,9 @@
 use workspan_analysis::{Only, Options, Report, only, report};
 use workspan_dag::Dag;
 
-/// The root: 10, then a tree region over two forks of 20 each and what runs beside them, 10, then a
-/// plain region of 5 inside a strand, 5. Both children are created at one site; the second has a
-/// child of another one.
+/// The root: 10, then a tree region over two forks of 20 each with their concurrent strands, 10,
+/// then a plain region of 5 inside a strand, 5. Both children are created at one site; the second
+/// has a child of another one.
 const RUN: &str = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child"}
 {"ev":"begin","t":0,"w":0,"task":0}
 {"ev":"region_begin","t":10,"w":0,"task":0,"region":"forks","tree":true}

@@ -235,8 +235,8 @@ fn samples_split_a_strand() {
         from,
         to,
     };
-    // Of the strand's eight samples one is at line 5, two at line 9, one of them below a call from
-    // line 20; what lies behind the runtime's frames is another task's.
+    // One of the strand's eight samples is at line 5, two at line 9, one of them below a call from
+    // line 20. Frames beyond the runtime's belong to another task.
     assert_eq!(spans(&ask(&dag, &[range(5, 5)], &[2.0]).all), [938]);
     assert_eq!(spans(&ask(&dag, &[range(5, 9)], &[2.0]).all), [813]);
     assert_eq!(spans(&ask(&dag, &[range(20, 20)], &[2.0]).all), [938]);
@@ -280,8 +280,9 @@ fn parts_have_work_and_span() {
             (label, p.count, p.tasks, p.work, p.span, p.elapsed)
         })
         .collect();
-    // "sum" starts when A0 has been created; it holds the root's last strand alone. "inner" holds 6
-    // of A0's first strand, A1, A2 and 5 + 2 more of A0: 83, of which the path misses A1.
+    // "sum" starts when A0 has been created; it contains only the root's last strand. "inner"
+    // contains 6 of A0's first strand, A1, A2 and 5 + 2 more of A0: 83, of which the path misses
+    // A1.
     assert_eq!(
         rows,
         [

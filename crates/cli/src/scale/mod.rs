@@ -233,7 +233,7 @@ struct Session<'a> {
     folder: &'a Path,
 }
 
-/// The runs; the recorded one that the predictions come from; and the reason if there is none.
+/// The runs; the recorded one that the predictions come from; and the reason if none was recorded.
 type Done = (Runs, Option<Recorded>, Option<String>);
 
 impl Session<'_> {

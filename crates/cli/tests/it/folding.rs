@@ -183,9 +183,9 @@ fn longer_tasks_are_folded_once_the_trace_is_large() {
 
 /// A program on another runtime has the same tasks, most of them in folded subtrees.
 ///
-/// A subtree out of which tasks were stolen does not fold, and how many are stolen is the
-/// schedule's: on a busy machine one run may have a hundred times as many steals as the next. So
-/// one of five runs is to be small, and every one has each task once.
+/// A subtree with stolen tasks does not fold, and the number of steals depends on the schedule: on
+/// a busy machine one run may have a hundred times as many as the next. So one of five runs must be
+/// small, and every run must have each task once.
 fn folds(program: &Path, folder: &Path) {
     let full = record_program(program, folder, &["--fold", "off"], &["22"]);
     let (others, bytes) = (full.tasks() - full.created(), full.bytes());
@@ -349,7 +349,7 @@ fn a_small_folded_trace_is_packed() {
         &run.trace,
         "is a trace",
     );
-    // The next run may be, as over any trace.
+    // The next run may use the name of a removed trace.
     std::fs::rename(folder.path().join("tiny"), folder.path().join("again")).unwrap();
     let again = Command::new(WORKSPAN)
         .args(["record", "--no-report", "-o"])

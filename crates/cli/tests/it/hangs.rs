@@ -6,7 +6,7 @@ use crate::project::{Project, WORKSPAN, bare, said, trace_of};
 
 const SOURCE: &str = include_str!("../fixtures/faults/src/hangs.rs");
 
-/// The line that a comment marks.
+/// The line that has this comment.
 fn line(mark: &str) -> u64 {
     let mark = format!("// hang: {mark}");
     let mut lines = (1..).zip(SOURCE.lines());
@@ -42,7 +42,7 @@ fn ended_once(name: &str) -> (Value, String) {
         told.contains("the program has stood still for 2.0 s"),
         "{told}"
     );
-    // As SIGTERM ended it.
+    // Ended by SIGTERM.
     assert!(!output.status.success(), "{told}");
     let trace = trace_of(&output, &project.root);
     let report = |more: &[&str]| {

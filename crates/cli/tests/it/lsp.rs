@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::project::{WORKSPAN, bare};
 use crate::stdio_client::{Client, Framing};
 
-/// A project whose trace is of its source, with samples: the merge at line 4 runs alone.
+/// A project with a trace of its source and samples: the merge at line 4 runs alone.
 struct Sorted {
     folder: tempfile::TempDir,
 }

@@ -25,7 +25,7 @@ fn start(flags: &[&str], folder: &Path) -> Client {
     client
 }
 
-/// The text of a tool's answer, or of its refusal.
+/// The text of a tool's answer, or of its error.
 fn call(client: &mut Client, tool: &str, arguments: Value) -> Result<String, String> {
     let params = json!({"name": tool, "arguments": arguments});
     let answer = client.ask("tools/call", params).unwrap();
@@ -114,7 +114,7 @@ fn an_agent_is_answered_with_the_reports_numbers() {
         }
     }
 
-    // Identifiers of one answer are accepted by the other tools.
+    // The other tools accept the identifiers in an answer.
     let sites = json_of(&mut client, "site", json!({"trace": name}));
     let of_report = report["sites"].as_array().unwrap();
     assert_eq!(sites["of"], of_report.len());
@@ -217,7 +217,7 @@ fn nothing_outside_of_the_folders_is_told_and_nothing_is_run() {
             );
         }
     }
-    // No tool runs programs unless the user said so, whatever it is called by.
+    // No tool runs programs unless the user allowed it, whatever its name.
     assert!(!tools(&mut client).contains(&"record".to_owned()));
     let run = json!({"command": ["touch", "made"]});
     let why = call(&mut client, "record", run).unwrap_err();

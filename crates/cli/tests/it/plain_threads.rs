@@ -45,7 +45,7 @@ fn threads_of_c_are_tasks_however_they_end() {
     assert!(dag.tasks.kind[1..].iter().all(|&k| k == TaskKind::Detached));
     let names = &dag.meta.thread_names;
     assert!(names.iter().any(|name| name == "returns"), "{names:?}");
-    // No more than the two that compute run at one moment.
+    // No more than the two computing threads run at one moment.
     assert!(dag.meta.workers <= 2, "{}", dag.meta.workers);
 }
 

@@ -206,10 +206,10 @@ fn suggested_commands_print_what_reports_of_real_programs_promise() {
             let is_there = row.split_whitespace().any(|word| word == number);
             assert!(is_there, "{told}promised {number}:\n{text}");
 
-            // The same of JSON, through a shell.
+            // The promise in the JSON report, through a shell.
             let words = json["suggestion"]["options"].as_array().unwrap();
             let words: Vec<&str> = words.iter().map(|w| w.as_str().unwrap()).collect();
-            // How the trace is read stands beside the file in JSON.
+            // The JSON report has the options of reading next to the file.
             let reading = match options {
                 ["--full"] | ["--grain", _] => options,
                 _ => &[],
@@ -297,8 +297,8 @@ fn findings_are_the_same_task_by_task_and_through_the_fold() {
                     assert!(is_there, "{about}: {what} {share} %\n{a:?}\n{b:?}");
                 }
             }
-            // What a task took may differ by what the two say that it is uncertain by, which they
-            // say from a tenth on.
+            // The time of a task may differ by the uncertainty that the two reports state, which
+            // they do from a tenth on.
             for finding in full["findings"].as_array().unwrap() {
                 let of = |f: &Value| number(f, "/evidence/task_ticks");
                 let error = |f: &Value| number(f, "/evidence/task_ticks_error");
@@ -325,7 +325,7 @@ fn no_row_of_a_report_is_more_critical_than_it_works() {
         for options in [&["--full"][..], &["--grain", "100us"], &[]] {
             let report = run.json(options);
             let span = number(&report, "/span");
-            // A row inside of folded subtrees is known no better than the work.
+            // The work of a row inside folded subtrees has the same uncertainty as the work.
             let open = number(&report, "/work_uncertainty") / number(&report, "/work").max(1.0);
             let mut critical = 0.0;
             for site in report["sites"].as_array().unwrap() {

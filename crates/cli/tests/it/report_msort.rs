@@ -96,8 +96,8 @@ fn the_report_names_the_serial_merge_and_only_that() {
     assert_eq!(block["place"]["from"]["primitive"], "join");
     let alone = block["evidence"]["alone"].as_u64().unwrap();
     assert!(alone > 0);
-    // Every lost tick has one cause; this one's are at least what the other workers lost while it
-    // ran alone.
+    // Every lost tick has one cause; the ticks of this one are at least the loss of the other
+    // workers while it ran alone.
     let lost: u64 = [
         "descheduled",
         "blocked",
@@ -123,8 +123,8 @@ fn the_report_names_the_serial_merge_and_only_that() {
         "{block:#}"
     );
 
-    // What the samples say: the function and a line of it, also as a flame graph of the critical
-    // path alone.
+    // The samples show the function and one of its lines, also in a flame graph of the critical
+    // path.
     if json["samples"].is_null() {
         let line = "skipped: samples of the merge sort: the kernel takes none here\n";
         std::io::stdout().write_all(line.as_bytes()).unwrap();

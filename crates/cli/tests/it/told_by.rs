@@ -59,7 +59,7 @@ fn a_runtimes_tasks_and_the_programs_calls_are_told_apart() {
         let query = "select told_by, count(*) from tasks where told_by = 'program' group by 1";
         let rows = said(&ask("sql", &trace, &[query, "--format", "csv"]));
         assert!(rows.contains("program,16"), "{rows}");
-        // A text trace says the same.
+        // The text trace has the same data.
         let text = folder.path().join("told_by.jsonl");
         let export = ["--format", "text", "-o", text.to_str().unwrap()];
         said(&ask("export", &trace, &export));

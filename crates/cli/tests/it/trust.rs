@@ -25,7 +25,7 @@ struct Case {
     perf: bool,
 }
 
-/// What the cases share: copies of the tool and the program that any user may start.
+/// Shared by the cases: copies of the tool and the program that any user may start.
 struct Place {
     _folder: tempfile::TempDir,
     tool: PathBuf,
@@ -142,7 +142,7 @@ fn number(report: &Value, path: &str) -> f64 {
     value.unwrap_or_else(|| panic!("no {path} in {report:#}"))
 }
 
-/// Tries again when other programs were in the way.
+/// Tries again if other programs disturbed the run.
 fn settles(mut attempt: impl FnMut() -> Result<(), String>) {
     let failures: Vec<String> = (0..TRIES).map_while(|_| attempt().err()).collect();
     assert!(failures.len() < TRIES, "{failures:#?}");
@@ -297,7 +297,7 @@ fn as_an_ordinary_user_without_perf() {
     });
 }
 
-/// The kernel refuses perf events, whoever asks: the threads' own statistics stand in, and all
+/// The kernel refuses perf events to every user: the threads' own statistics replace them, and all
 /// worker time is still accounted for.
 fn refused(name: &'static str, user: bool) {
     if !user && !is_root() {

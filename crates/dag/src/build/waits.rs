@@ -17,8 +17,7 @@ pub(super) struct Waits {
     pub plain: Vec<bool>,
     /// Tasks joined, ascending.
     pub tasks: Lists,
-    /// Strands that set the signals waited for, ascending; no lists at all where there is no such
-    /// wait.
+    /// Strands that set the signals waited for, ascending; no lists if there are no such waits.
     pub signals: Lists,
     ends: Ends,
 }

@@ -70,8 +70,8 @@ pub(crate) fn position_json(dag: &Dag, block: &CodeBlock) -> Json {
     })
 }
 
-/// The comparison as one JSON object and a line end. The first side is the base; `differences` has
-/// an entry for each other side.
+/// The comparison as one JSON object, followed by a newline. The first side is the base;
+/// `differences` has an entry for each other side.
 pub fn compare_json(comparison: &Comparison) -> String {
     let dag = names(&comparison.places);
     let sides: Vec<Json> = comparison

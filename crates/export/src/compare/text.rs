@@ -240,7 +240,7 @@ fn pair(view: &View, page: &mut Page) {
     }
 }
 
-/// Aligns a column at the percent sign; the mark hangs to the right of it.
+/// Aligns a column at the percent sign; the mark is to the right of it.
 fn open_end(change: &str) -> String {
     if change.ends_with('~') {
         change.to_string()
@@ -267,7 +267,7 @@ fn tone(quantity: Quantity, d: &Difference) -> Tone {
     }
 }
 
-/// The sides of each table, so that they fit beside each other.
+/// Splits the sides into tables, so that each table fits into the width.
 fn columns_of(view: &View, page: &Page, label: usize) -> Vec<Vec<usize>> {
     let room = ((page.width() - label) / NARROW_COLUMNS).max(2) - 1;
     let others: Vec<usize> = (1..view.c.sides.len()).collect();

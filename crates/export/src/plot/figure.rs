@@ -27,7 +27,7 @@ pub(crate) struct Series {
     pub mark: Mark,
     /// (x, y); for bars x is the index of the category.
     pub points: Vec<(f64, f64)>,
-    /// Labels beside the points, in their order; there may be fewer.
+    /// Labels next to the points, in their order; there may be fewer.
     pub labels: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
 //! Trace in, report out: every trace under `golden/` has its text report (ASCII, 80 columns) and
-//! its JSON report beside it. Review every change before accepting it (`cargo insta review`, or
+//! its JSON report next to it. Review every change before accepting it (`cargo insta review`, or
 //! INSTA_UPDATE=always).
 
 use std::path::{Path, PathBuf};

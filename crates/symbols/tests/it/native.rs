@@ -297,7 +297,7 @@ fn separate_debug_files() {
             assert!(with.warnings.is_empty(), "{:?}", with.warnings);
             fs::remove_file(&place).unwrap();
         }
-        // One of another build is none.
+        // A debug file of another build is not used.
         let mut other = fs::read(&away).unwrap();
         match id {
             "-Wl,--build-id=none" => other.push(0),

@@ -98,8 +98,8 @@ fn blocks(dag: &workspan_dag::Dag) -> std::collections::BTreeSet<String> {
 }
 
 /// The root opens a scope and creates a task of it, which runs when the root waits: it creates
-/// `BROAD` into the scope and ends, as does each of them down to `DEEP`, and the thread runs next
-/// what it created last.
+/// `BROAD` into the scope and ends, as does each of them down to `DEEP`. The thread always runs its
+/// last created task next.
 fn tree(lanes: &mut [Lane], stolen: Option<u64>) {
     const BROAD: u64 = 4;
     const DEEP: u32 = 4;

@@ -81,7 +81,7 @@ enum Act {
     Joins(usize, usize, bool),
     /// What it waits for.
     Waits(usize, Vec<usize>),
-    /// One of its own began on top of it.
+    /// One of its own tasks began on top of it.
     Interrupted(usize),
 }
 
