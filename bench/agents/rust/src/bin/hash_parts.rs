@@ -1,15 +1,10 @@
-//! Hashes two parts of a file, while a pool waits.
+//! Hashes two parts of a file, beside a pool.
 
 use agent_faults::burn;
 use rayon::prelude::*;
 
 fn main() {
-    let sum = |n: u64| {
-        (0..n)
-            .into_par_iter()
-            .map(|i| burn(1_000, i))
-            .reduce(|| 0, u64::wrapping_add)
-    };
+    let sum = |n: u64| (0..n).into_par_iter().map(|i| burn(1_000, i)).reduce(|| 0, u64::wrapping_add);
     let before = sum(64);
     let hash = std::thread::spawn(|| burn(240_000_000, 1));
     let hash = hash.join().unwrap();
