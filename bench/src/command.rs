@@ -1,4 +1,4 @@
-//! What the kernels' command lines have in common: numbers in order, with defaults.
+//! Command lines of the kernels: numbers in order, with defaults.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -60,7 +60,7 @@ impl Arguments {
     }
 }
 
-/// Runs `work`; with `--time yes` says on stderr how long it took, as the kernels in C++ do.
+/// Runs `work`; with `--time yes` prints the time to stderr, like the kernels in C++.
 pub fn timed<R>(arguments: &Arguments, work: impl FnOnce() -> R) -> R {
     let started = Instant::now();
     let result = work();

@@ -1,7 +1,7 @@
-//! What waits cost: a free mutex of the C library, a read of a byte that is there, and two threads
-//! that hand a mutex and a condition variable to and fro, in nanoseconds each.
+//! The cost of waits: a free mutex of the C library, a read of a byte that is there, and two
+//! threads that hand a mutex and a condition variable to and fro, in nanoseconds each.
 //!
-//! Run in turns by itself and under `workspan record`, it tells what logging waits costs:
+//! Run alternately by itself and under `workspan record`, it shows the cost of logging waits:
 //! `waits`, `workspan record --no-report -- waits`, ...
 
 use std::cell::UnsafeCell;

@@ -1,4 +1,4 @@
-//! What the programs have in common: a program's description, its arguments by size, its outcome.
+//! Shared by the programs: a program's description, its arguments by size, its outcome.
 
 use workspan_bench::command;
 pub use workspan_bench::loops::{pfor_mut, pfor_reduce, pfor_slices};
@@ -28,7 +28,7 @@ impl Program {
     }
 }
 
-/// The result as a line that every runtime prints alike, and whether it is right.
+/// The result as a line that is the same on every runtime, and whether it is right.
 pub struct Outcome {
     pub line: String,
     pub correct: bool,
