@@ -37,7 +37,7 @@ pub struct Place {
     pub line: Option<u32>,
     /// Function that contains the position, demangled.
     pub function: Option<String>,
-    /// The primitive called there, as `join` or `scope`, where known.
+    /// The primitive called there, for instance `join` or `scope`, if known.
     pub primitive: Option<String>,
     /// The text of the source line, trimmed, as it was when the run was recorded.
     pub source: Option<String>,
@@ -91,7 +91,7 @@ impl Place {
     }
 }
 
-/// How a task came to be (MODEL.md §1).
+/// How a task was created (MODEL.md §1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[repr(u8)]
 pub enum TaskKind {

@@ -128,7 +128,7 @@ impl Folds {
     }
 }
 
-/// The records of strands that are asked for in ascending order, each without a search. Made by
+/// The records of strands that are queried in ascending order, each without a search. Made by
 /// [`Folds::along`].
 #[derive(Debug, Clone)]
 pub struct Along<'a> {
@@ -139,7 +139,7 @@ pub struct Along<'a> {
 }
 
 impl Along<'_> {
-    /// The record of `strand`. Strands must be asked for in ascending order.
+    /// The record of `strand`. Queries must be in ascending order.
     #[inline]
     pub fn of(&mut self, strand: StrandId) -> Option<&Folded> {
         if !self.has(strand) {
@@ -152,7 +152,7 @@ impl Along<'_> {
         Some(&self.record)
     }
 
-    /// Whether `strand` has a record. Strands must be asked for in ascending order.
+    /// Whether `strand` has a record. Queries must be in ascending order.
     #[inline]
     pub fn has(&mut self, strand: StrandId) -> bool {
         let strands = &self.folds.strands;

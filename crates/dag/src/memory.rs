@@ -131,8 +131,7 @@ mod tests {
             large,
         ];
         let layout = |size| Layout::from_size_align(size, 8).expect("a layout");
-        // SAFETY: every block is used within the size it was asked for last, and given back with
-        // it.
+        // SAFETY: every block is used within its last requested size, and given back with it.
         unsafe {
             let mut size = 64;
             let mut block = ColumnMemory.alloc(layout(size));

@@ -1,5 +1,5 @@
-//! Writes a run as `otf2-print -A` prints an OTF2 archive of Score-P: definitions, then the events
-//! of threads and tasks in the order of time.
+//! Writes a run in the format in which `otf2-print -A` prints an OTF2 archive of Score-P:
+//! definitions, then the events of threads and tasks in the order of time.
 //!
 //! A task is entered and left as a region of its spawn site. Its name consists of the thread that
 //! created it and a number on that thread. A wait is a region from the strand that waits to the one

@@ -1,10 +1,11 @@
-//! The file that contains switches and samples until the trace is finalised.\n\nAn entry has 16
-//! bytes, little-endian: thread id, flags, `CLOCK_MONOTONIC_RAW` in ns. Entries are in the order in
-//! which they were drained, which is by time only within a CPU. A sample is followed by its
-//! addresses, 8 bytes each, innermost first; their number is in the flags from bit 8 on. A stack at
-//! a context switch has the same form. Before the first entry of a thread of a process that the
-//! program started, an entry names its process. The file is next to the spool and is removed with
-//! it.
+//! The file that contains switches and samples until the trace is finalised.
+//!
+//! An entry has 16 bytes, little-endian: thread id, flags, `CLOCK_MONOTONIC_RAW` in ns. Entries are
+//! in the order in which they were drained, which is by time only within a CPU. A sample is
+//! followed by its addresses, 8 bytes each, innermost first; their number is in the flags from bit
+//! 8 on. A stack at a context switch has the same form. Before the first entry of a thread of a
+//! process that the program started, an entry names its process. The file is next to the spool and
+//! is removed with it.
 
 use std::collections::BTreeMap;
 use std::fs::File;

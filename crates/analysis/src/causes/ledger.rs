@@ -285,7 +285,7 @@ impl Observer for Ledger<'_> {
             let start = self.dag.strands.start[s as usize];
             let off = off_between(self.dag, s, waiting.approached, start).descheduled;
             let (off, own) = (off.min(approaching), approaching.saturating_sub(off));
-            // Time without a preempted strand goes with the larger part.
+            // The no-work time of this gap goes with the larger part.
             let mut with = |is_larger| match is_larger {
                 true => std::mem::take(&mut gap),
                 false => 0,

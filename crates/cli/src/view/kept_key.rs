@@ -1,6 +1,6 @@
 //! The file of `view --key`: the key of the address in its first line, the port in its second.
 //!
-//! Whoever reads it can read the run, so it must be a regular file of this user that no one else
+//! Anyone who reads it can read the run, so it must be a regular file of this user that no one else
 //! can read.
 
 use std::fs::{self, File, OpenOptions};
