@@ -35,6 +35,9 @@ pub struct Timeline {
 
 /// Measures the breakdown, the profile in at most `bins` bins, and the intervals of low
 /// parallelism.
+///
+/// # Errors
+/// See [`Error`].
 pub fn timeline(dag: &Dag, options: &Options, bins: usize) -> Result<Timeline, Error> {
     let weights = Weights::new(dag, options)?;
     Ok(of_weights(dag, options, || weights.recording, bins))

@@ -106,6 +106,9 @@ pub struct Advice {
 
 /// Finds the changes for `dag`; `report` is its report with the same options. O(n) for each block
 /// tried.
+///
+/// # Errors
+/// See [`Error`].
 pub fn advise(dag: &Dag, options: &Options, report: &Report, goal: Goal) -> Result<Advice, Error> {
     let weights = Weights::new(dag, options)?;
     let found = search::search(dag, &weights, report, goal);

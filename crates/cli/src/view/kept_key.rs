@@ -66,6 +66,9 @@ impl KeptKey {
     }
 
     /// Stores the port, so that the address stays the same next time.
+    ///
+    /// # Errors
+    /// The file can't be written.
     pub(super) fn keep_port(&self, port: u16) -> anyhow::Result<()> {
         if self.port == Some(port) {
             return Ok(());

@@ -1,4 +1,10 @@
 //! The members of each scope (MODEL.md §1).
+//!
+//! A group scope's members are the tasks created into it; a tree scope has their descendants too,
+//! except what hangs on a detached task. Nested tree scopes share members: a task that an inner
+//! scope's opener joined is left out of an outer scope's list when that opener is itself in the
+//! outer list with a smaller number, since its end comes no later and loses every tie (MODEL.md
+//! §3). So lists stay linear in the number of tasks in all but contrived traces.
 
 use super::tasks::Tasks;
 use super::{At, Fault, Mode, Repairs};
