@@ -1,4 +1,4 @@
-//! What the kernels' command lines have in common: numbers in order, with defaults.
+//! Command lines of the kernels: numbers in order, with defaults.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -11,13 +11,13 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The process's own. On anything else than numbers and `--name value` prints `usage` and
-    /// leaves with code 2.
+    /// The process's arguments. If they are not numbers and `--name value`, prints `usage` and
+    /// exits with code 2.
     pub fn parse(usage: &str) -> Self {
         Self::parse_words(std::env::args().skip(1), usage)
     }
 
-    /// The same of given words.
+    /// The arguments in the given words.
     pub fn parse_words(words: impl Iterator<Item = String>, usage: &str) -> Self {
         match Self::read(words) {
             Ok(arguments) => arguments,
@@ -60,7 +60,7 @@ impl Arguments {
     }
 }
 
-/// Runs `work`; with `--time yes` says on stderr how long it took, as the kernels in C++ do.
+/// Runs `work`; with `--time yes` prints the time to stderr, like the kernels in C++.
 pub fn timed<R>(arguments: &Arguments, work: impl FnOnce() -> R) -> R {
     let started = Instant::now();
     let result = work();

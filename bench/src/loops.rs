@@ -26,7 +26,7 @@ pub fn pfor_mut<T: Send>(
     );
 }
 
-/// The same over several slices of as many rows each, which are halved together.
+/// Like [`pfor_mut`], over several slices with the same number of rows, which are halved together.
 pub fn pfor_slices<T: Send>(
     mut slices: Vec<&mut [T]>,
     width: usize,
@@ -50,8 +50,8 @@ pub fn pfor_slices<T: Send>(
     );
 }
 
-/// The same tree over `[first, last)`; the leaves' results are combined in the order of the range.
-/// `None` for an empty range.
+/// The tree of [`pfor_mut`] over `[first, last)`; the leaves' results are combined in the order of
+/// the range. `None` for an empty range.
 pub fn pfor_reduce<T: Send>(
     first: usize,
     last: usize,

@@ -1,5 +1,5 @@
 //! Input that is the same on every machine and can be made in parallel: number `i` depends on `i`
-//! alone.
+//! only.
 
 use std::ops::{Add, Mul, Sub};
 
@@ -22,7 +22,7 @@ pub fn chain(seed: u64, rounds: usize) -> u64 {
     (0..rounds).fold(seed, |x, _| mixed(x))
 }
 
-/// All bits of all numbers: equal for equal numbers alone.
+/// All bits of all numbers: equal only for equal numbers.
 pub fn checksum<'a>(numbers: impl IntoIterator<Item = &'a f64>) -> u64 {
     (0..).zip(numbers).fold(0, |sum, (i, number)| {
         sum.wrapping_add(mixed(number.to_bits().wrapping_add(i)))
@@ -34,7 +34,7 @@ pub fn checksum<'a>(numbers: impl IntoIterator<Item = &'a f64>) -> u64 {
 pub struct Complex {
     /// The real part.
     pub re: f64,
-    /// The imaginary one.
+    /// The imaginary part.
     pub im: f64,
 }
 

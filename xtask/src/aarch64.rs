@@ -1,5 +1,5 @@
 //! `cargo xtask test aarch64`: the recorder on Linux on aarch64, cross-compiled and run by qemu. An
-//! experiment: docs/measured/install.md says what was seen.
+//! experiment, with results in docs/measured/install.md.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use crate::workspace::{cargo, output, root, succeed, target, workspan};
 const TARGET: &str = "aarch64-unknown-linux-gnu";
 const LINKER: &str = "aarch64-linux-gnu-gcc";
 const QEMU: &str = "qemu-aarch64";
-/// The system's libraries for that machine, as Debian's cross compiler brings them.
+/// The system's libraries for that machine, from Debian's cross compiler.
 const LIBRARIES: &str = "/usr/aarch64-linux-gnu";
 
-/// Tasks of `examples/hand_made.rs`: its root, 50 jobs and two that are made by hand.
+/// Number of tasks of `examples/hand_made.rs`: its root, 50 jobs and two that are made by hand.
 const TASKS: u64 = 53;
 
-/// Records the API's example by qemu, and reads the recording here.
+/// Records the API's example under qemu, and reads the recording here.
 pub fn run() -> Outcome {
     if let Some(why) = lacking() {
         return Outcome::Skipped(why);
@@ -31,7 +31,7 @@ pub fn run() -> Outcome {
     }
 }
 
-/// What is missing to cross-compile and run.
+/// The component that is missing to cross-compile and run, if any.
 fn lacking() -> Option<String> {
     let starts = |program: &str| {
         let asked = Command::new(program).arg("--version").output();
@@ -62,7 +62,7 @@ fn record() -> Result<()> {
     recorded.args(["-E", &format!("LD_PRELOAD={}", library.display())]);
     recorded.args(["-E", &format!("WORKSPAN_SPOOL_DIR={}", spool.display())]);
     let recorded = output(recorded.arg(&program))?;
-    // The program's last word says whether it is recorded.
+    // The last word of the program's output says whether it is recorded.
     if bare.replace("false", "true") != recorded || bare == recorded {
         bail!("bare it printed {bare:?}, recorded {recorded:?}");
     }
@@ -82,7 +82,7 @@ fn record() -> Result<()> {
     Ok(())
 }
 
-/// The preloaded library.
+/// Builds the preloaded library.
 fn library() -> Result<PathBuf> {
     let mut build = cargo();
     build.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", LINKER);
@@ -91,7 +91,7 @@ fn library() -> Result<PathBuf> {
     Ok(target().join(TARGET).join("debug/libworkspan_preload.so"))
 }
 
-/// The API's example. cargo would build all that the API's tests need with it.
+/// Builds the API's example. cargo would also build everything that the API's tests need.
 fn program(folder: &Path) -> Result<PathBuf> {
     let api = root().join("crates/api");
     let rlib = folder.join("libworkspan_api.rlib");

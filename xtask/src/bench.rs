@@ -1,7 +1,8 @@
-//! `cargo xtask bench`: what recording costs, as ratios measured side by side: per join where a
-//! task does nothing else, and where a task does 1, 10 and 100 µs of work; rayon_logs beside it;
-//! the bytes of a task; the memory held; reading and the report of 10^7 tasks (`large_run`); tasks
-//! of the C and C++ runtimes and the cost of samples (`native_bench`).
+//! `cargo xtask bench`: measures the cost of recording, as ratios of interleaved runs. The cost is
+//! per join, for tasks that do nothing else and for tasks with 1, 10 and 100 µs of work, compared
+//! with rayon_logs. It also measures the bytes per task; the memory used; reading and the report of
+//! 10^7 tasks (`large_run`); and tasks of the C and C++ runtimes and the cost of samples
+//! (`native_bench`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,34 +16,33 @@ use crate::native_bench;
 use crate::rival;
 use crate::workspace::{build_release, cargo, cargo_workspan, output, target, workspan};
 
-/// How often each variant runs; they take turns, so that a slow moment of the machine meets all of
-/// them.
+/// Number of runs of each variant; the variants alternate, so that a slow moment of the machine
+/// affects all of them.
 const ROUNDS: usize = 7;
 
 const VARIANTS: [&str; 4] = ["bare", "stand-in, unrecorded", "recorded", "rayon_logs"];
 
-/// What one run of the `joins` kernel printed.
+/// The output of one run of the `joins` kernel.
 #[derive(Clone, Copy)]
 struct Run {
-    /// ns per join in its fastest batch.
+    /// Nanoseconds per join in its fastest batch.
     least: f64,
-    /// ns per join in the middle one.
+    /// Nanoseconds per join in the median batch.
     median: f64,
-    /// The most memory the process held at once.
+    /// Peak memory of the process.
     peak_kib: f64,
 }
 
 /// A size of the kernel.
 struct Size {
-    /// The work in every task.
+    /// The work of every task.
     label: &'static str,
     strand_us: f64,
     n: &'static str,
     batches: &'static str,
 }
 
-/// Batches of about a millisecond and less, which a busy machine lets through undisturbed now and
-/// then.
+/// Batches of about a millisecond or less, some of which run undisturbed even on a busy machine.
 const SIZES: [Size; 4] = [
     size("none (uncut fib)", 0.0, "16", "200"),
     size("1 µs", 1.0, "13", "300"),
@@ -59,14 +59,14 @@ const fn size(label: &'static str, strand_us: f64, n: &'static str, batches: &'s
     }
 }
 
-/// The programs and the place of the trace.
+/// The programs, and the path of the trace.
 struct Kernel {
     bare: PathBuf,
     stand_in: PathBuf,
     trace: PathBuf,
-    /// The same joins over rayon_logs, where it builds.
+    /// The same joins with rayon_logs, if it builds.
     rival: Option<PathBuf>,
-    /// Rounds of its work in a µs, at the speed of the machine's best moments.
+    /// Rounds of its work per µs, at the machine's highest speed.
     rounds_per_us: f64,
 }
 
@@ -119,7 +119,7 @@ pub fn run() -> Result<()> {
     native_bench::run()
 }
 
-/// Traces of more than 10^7 tasks and of 10^6.
+/// Measures traces of more than 10^7 tasks and of 10^6.
 fn large(kernel: &Kernel) -> Result<()> {
     let record = |joins: &str| {
         let mut command = recorded(&kernel.stand_in, &kernel.trace);
@@ -134,7 +134,7 @@ fn large(kernel: &Kernel) -> Result<()> {
     Ok(())
 }
 
-/// One block of the table.
+/// Measures one block of the table.
 fn measure_size(kernel: &Kernel, size: &Size, threads: &str) -> Result<()> {
     let work = (size.strand_us * kernel.rounds_per_us).round().to_string();
     let ready = |mut command: Command| {
@@ -143,7 +143,7 @@ fn measure_size(kernel: &Kernel, size: &Size, threads: &str) -> Result<()> {
             .env("RAYON_NUM_THREADS", threads);
         command
     };
-    // rayon_logs has a kernel of joins without work only.
+    // rayon_logs only has a kernel of joins without work.
     let rival = kernel.rival.as_ref().filter(|_| size.strand_us == 0.0);
     let mut runs: [Vec<Run>; 4] = Default::default();
     for _ in 0..ROUNDS {
@@ -192,7 +192,7 @@ pub(crate) const BUILD: [&str; 6] = [
     "json",
 ];
 
-/// The executable that a `cargo build --message-format json` made.
+/// The executable that a `cargo build --message-format json` built.
 pub(crate) fn executable(command: &mut Command) -> Result<PathBuf> {
     let messages = output(command)?;
     let found = messages
@@ -205,7 +205,7 @@ pub(crate) fn executable(command: &mut Command) -> Result<PathBuf> {
 }
 
 fn recorded(program: &Path, trace: &Path) -> Command {
-    // A trace is never overwritten; the last one is the one whose bytes count.
+    // A trace is never overwritten; the size is that of the last one.
     let _ = fs::remove_file(trace);
     let mut command = workspan("release");
     command
@@ -216,8 +216,8 @@ fn recorded(program: &Path, trace: &Path) -> Command {
     command
 }
 
-/// Runs the `joins` kernel and reads the three numbers it prints. What `record` says of each trace
-/// is of no interest here.
+/// Runs the `joins` kernel and reads the three numbers that it prints. The messages of `record`
+/// about each trace are ignored.
 fn measure(command: &mut Command) -> Result<Run> {
     let run = command.output().with_context(|| format!("{command:?}"))?;
     if !run.status.success() {
@@ -242,7 +242,7 @@ fn measure(command: &mut Command) -> Result<Run> {
     }
 }
 
-/// The least time of a read of the clock the recorder uses, over many batches.
+/// Minimum time of a read of the recorder's clock, over many batches.
 fn clock_ns() -> Option<f64> {
     #[cfg(target_arch = "x86_64")]
     {

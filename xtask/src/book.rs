@@ -1,8 +1,8 @@
 //! `cargo xtask book`: the documentation as a site in `target/book/site`, by mdBook: search, the
 //! pictures, a gallery of reports, and rustdoc of the published crates.
 //!
-//! Pages keep their paths in the repository, so that links between them stay as they are written.
-//! A link that leads nowhere is an error.
+//! Pages keep their paths in the repository, so that links between them stay as they are. A broken
+//! link is an error.
 
 mod gallery;
 mod links;
@@ -21,10 +21,10 @@ use crate::packages::may_install;
 use crate::ui;
 use crate::workspace::{build_release, cargo, output, root, succeed, target};
 
-/// Stages the pages, and makes the site of them. The gallery is of runs by the tool of `profile`.
+/// Stages the pages and builds the site. The gallery's runs are recorded by the tool of `profile`.
 ///
 /// # Errors
-/// A link leads nowhere, a tool is missing, or a run can't be recorded.
+/// A link is broken, a tool is missing, or a run can't be recorded.
 pub fn run() -> Result<()> {
     let mdbook = mdbook()?;
     ui::build()?;
@@ -36,15 +36,16 @@ pub fn run() -> Result<()> {
     site(&mdbook, &book)
 }
 
-/// Where the site and its sources are.
+/// The folder of the site and its sources.
 fn folder() -> PathBuf {
     target().join("book")
 }
 
-/// Copies the pages and what they link to, and checks the links. Returns the folder of the copies.
+/// Copies the pages and the files that they link to, and checks the links. Returns the folder of
+/// the copies.
 ///
 /// # Errors
-/// A link leads nowhere.
+/// A link is broken.
 pub fn check() -> Result<()> {
     stage(&folder()).map(drop)
 }
@@ -65,10 +66,10 @@ fn stage(book: &Path) -> Result<PathBuf> {
     Ok(sources)
 }
 
-/// The page that leads to rustdoc.
+/// The page that links to rustdoc.
 const CRATES_PAGE: &str = "crates.md";
 
-/// Crates that other programs may use, and what for.
+/// Crates that other programs may use, with their purpose.
 const CRATES: [(&str, &str); 6] = [
     ("workspan_api", "marks up a Rust program"),
     ("workspan_reader", "reads traces"),
@@ -94,7 +95,7 @@ fn crates_page() -> String {
     page
 }
 
-/// mdBook's part, then rustdoc's.
+/// Builds mdBook's part, then rustdoc's.
 fn site(mdbook: &OsString, book: &Path) -> Result<()> {
     println!("== site");
     let configuration = "[book]\ntitle = \"workspan\"\nlanguage = \"en\"\nsrc = \"src\"\n\n\
@@ -102,7 +103,7 @@ fn site(mdbook: &OsString, book: &Path) -> Result<()> {
          [output.html]\ndefault-theme = \"light\"\nno-section-label = true\n\
          additional-css = [\"wide.css\"]\n";
     fs::write(book.join("book.toml"), configuration)?;
-    // Reports have 100 columns.
+    // Reports are 100 columns wide.
     fs::write(
         book.join("wide.css"),
         ":root { --content-max-width: 960px; }\n",
@@ -135,7 +136,7 @@ fn site(mdbook: &OsString, book: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The mdBook that is here, or that may be installed into the target folder.
+/// The installed mdBook, or one that may be installed into the target folder.
 fn mdbook() -> Result<OsString> {
     let works = |program: &OsString| {
         let asked = Command::new(program).arg("--version").output();

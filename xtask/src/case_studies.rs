@@ -1,5 +1,5 @@
 //! `cargo xtask case-studies [NAME…]`: records the runs of docs/case-studies and draws their
-//! pictures. Each command that a reader may type is printed as it is run.
+//! pictures. Every command that readers can type is printed when it runs.
 
 mod studies;
 
@@ -23,7 +23,7 @@ struct Study {
     pictures: &'static [Picture],
 }
 
-/// A run that is recorded, with two workers.
+/// A run to record, with two workers.
 struct Run {
     /// The trace's name, without its ending.
     name: &'static str,
@@ -35,13 +35,13 @@ struct Run {
 /// How the suite is built.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Built {
-    /// Over workspan.h, on one thread: what is simulated.
+    /// With workspan.h, on one thread, to be simulated.
     Told,
     Libomp,
 }
 
 impl Built {
-    /// The program's name, its compiler, and flags that choose the runtime.
+    /// The program's name, its compiler, and flags that select the runtime.
     fn how(
         self,
     ) -> (
@@ -61,8 +61,8 @@ impl Built {
     }
 }
 
-/// A picture, by its file's name without the ending. What is `shown` of a timeline is in percent of
-/// the measured part.
+/// A picture, named like its file without the ending. The part `shown` of a timeline is in percent
+/// of the measured part.
 enum Picture {
     /// The viewer's timeline of a run.
     Recorded {
@@ -70,28 +70,27 @@ enum Picture {
         run: &'static str,
         shown: [f64; 2],
     },
-    /// That of the run's measured part, simulated.
+    /// The viewer's timeline of the run's measured part, simulated.
     Simulated {
         file: &'static str,
         run: &'static str,
         options: &'static str,
         shown: [f64; 2],
     },
-    /// Where workers x elapsed went in each run, simulated on eight workers.
+    /// The division of workers × elapsed in each run, simulated on eight workers.
     Breakdown {
         file: &'static str,
         runs: &'static [&'static str],
     },
 }
 
-/// Larger pictures are refused.
+/// Maximum size of a picture in bytes.
 const MAX_BYTES: u64 = 60_000;
 
-/// Makes the pictures of the studies of these names, or of all.
+/// Makes the pictures of the studies with these names, or of all.
 ///
 /// # Errors
-/// An unknown name, a missing compiler or browser, a run that fails, or a picture that is too
-/// large.
+/// A name is unknown, a compiler or the browser is missing, a run fails, or a picture is too large.
 pub fn run(names: &[&str]) -> Result<()> {
     let known: Vec<&str> = STUDIES.iter().map(|study| study.name).collect();
     if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
@@ -144,7 +143,7 @@ pub fn run(names: &[&str]) -> Result<()> {
 }
 
 impl Picture {
-    /// With the ending.
+    /// The file name with its ending.
     fn file(&self) -> String {
         match self {
             Picture::Recorded { file, .. } | Picture::Simulated { file, .. } => {
@@ -155,7 +154,7 @@ impl Picture {
     }
 }
 
-/// Builds the suite in `folder`, as docs/suite.md says.
+/// Builds the suite in `folder`, as described in docs/suite.md.
 fn build(which: BTreeSet<Built>, folder: &Path) -> Result<()> {
     for built in which {
         let (name, compilers, flags) = built.how();
@@ -197,7 +196,7 @@ fn tool(folder: &Path, words: &str) -> Result<()> {
 fn record(run: &Run, folder: &Path) -> Result<()> {
     let _ = fs::remove_file(trace(folder, run.name));
     let (program, _, _) = run.built.how();
-    // What is simulated needs every task.
+    // A simulation needs every task.
     let options = match run.built {
         Built::Told => "--max-overhead off ",
         _ => "",
@@ -223,7 +222,7 @@ fn simulate(folder: &Path, run: &str, to: &str, options: &str) -> Result<()> {
     )
 }
 
-/// Draws a picture, or says what the browser is to take a picture of.
+/// Draws a picture, or returns the request for the browser to take it.
 fn draw(picture: &Picture, folder: &Path, pictures: &Path) -> Result<Option<serde_json::Value>> {
     let png = pictures.join(picture.file());
     let shot = |trace: PathBuf, shown: [f64; 2]| {

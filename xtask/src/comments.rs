@@ -1,4 +1,4 @@
-//! Comments of Rust and TypeScript within 100 columns, which no formatter sees to.
+//! Checks that comments of Rust and TypeScript fit into 100 columns, because no formatter does.
 
 use std::fs;
 use std::path::Path;
@@ -9,20 +9,20 @@ use crate::workspace::root;
 
 const MAX_COLUMNS: usize = 100;
 
-/// Where sources lie.
+/// Folders with sources.
 const FOLDERS: [&str; 8] = [
     "bench", "crates", "fuzz", "lake", "tests", "ui/src", "ui/e2e", "xtask",
 ];
 
-/// Folders in them whose files nobody wrote.
+/// Folders inside them with generated files.
 const GENERATED: [&str; 3] = ["target", "node_modules", "dist"];
 
 const ENDINGS: [&str; 4] = ["rs", "ts", "tsx", "mjs"];
 
-/// Fails with the places of all comment lines that are longer.
+/// Fails with the places of all comment lines that are too long.
 ///
 /// # Errors
-/// There are some, or a source can't be read.
+/// There are such lines, or a source can't be read.
 pub fn check() -> Result<()> {
     let mut long = Vec::new();
     for folder in FOLDERS {
@@ -58,8 +58,8 @@ fn search(folder: &Path, long: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Lines that are comments and too long, with their columns. An address can't be broken, nor a row
-/// of a table.
+/// Comment lines that are too long, with their columns. URLs and table rows are excepted, because
+/// they can't be broken.
 fn long_lines(text: &str) -> impl Iterator<Item = (usize, usize)> {
     let comments = text.lines().enumerate().filter(|(_, line)| {
         let line = line.trim_start();

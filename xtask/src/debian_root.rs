@@ -1,8 +1,8 @@
-//! A Debian of a given release in a folder, made by debootstrap: releases are built in an old one
+//! A root folder with a given Debian release, made by debootstrap: releases are built in an old one
 //! and tried in fresh ones.
 //!
-//! Commands run in it by `chroot` in a mount namespace of their own, so that what is mounted for
-//! them vanishes with them. That needs root.
+//! Commands run in it by `chroot` in a mount namespace of their own, so that their mounts vanish
+//! with them. This needs root.
 
 use std::env;
 use std::fs;
@@ -14,17 +14,16 @@ use anyhow::{Context, Result, bail};
 use crate::packages::is_root;
 use crate::workspace::{root, succeed, target};
 
-/// A root that is complete.
+/// A complete root.
 pub struct DebianRoot {
     folder: PathBuf,
 }
 
 impl DebianRoot {
-    /// The root of this release with these packages, made where it is not there yet, in
-    /// `target/roots`.
+    /// The root of this release with these packages in `target/roots`; made if it does not exist.
     ///
     /// # Errors
-    /// We are not root, debootstrap is missing, or the release can't be had.
+    /// We are not root, debootstrap is missing, or the release can't be downloaded.
     pub fn prepare(release: &str, packages: &[&str]) -> Result<DebianRoot> {
         if !is_root() {
             bail!("a root of Debian {release} is made by root alone");
@@ -54,7 +53,7 @@ impl DebianRoot {
         Ok(made)
     }
 
-    /// A shell line inside, with nothing of our environment; `shared` folders are there under
+    /// A shell line inside the root, without our environment; `shared` folders are available under
     /// their own paths.
     pub fn shell(&self, line: &str, shared: &[&Path]) -> Command {
         let mut outer = String::from("set -e\nmount -t proc proc \"$0/proc\"\n");
@@ -104,7 +103,7 @@ impl DebianRoot {
     }
 }
 
-/// A word of the shell.
+/// A word, quoted for the shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask demo`: the tool on a real program, as a user runs it.
+//! `cargo xtask demo`: uses the tool on a real program like a user.
 
 use std::fs;
 
@@ -8,9 +8,9 @@ use serde_json::Value;
 use crate::ui;
 use crate::workspace::{build_release, cargo_workspan, output, succeed, target, workspan};
 
-/// Records the merge sort with both merges, leaves trace, text, JSON and HTML reports under
-/// target/workspan/demo, prints the one of the serial merge, and checks that it names the merge
-/// while the other does not.
+/// Records the merge sort with both merges. Leaves trace, text, JSON and HTML reports under
+/// target/workspan/demo. Prints the report of the serial merge, and checks that it names the merge
+/// while the other report does not.
 pub fn run() -> Result<()> {
     println!(
         "The demo needs cargo and a C compiler, and Node 20.19 or later with npm for the HTML reports; crates and npm's packages \
@@ -26,7 +26,7 @@ pub fn run() -> Result<()> {
     fs::create_dir_all(&folder)?;
     for merge in ["serial", "parallel"] {
         let trace = folder.join(format!("msort-{merge}.wspan"));
-        // `-o` never overwrites; the demo's own files are made anew.
+        // `-o` never overwrites a file, so the demo's own files are removed first.
         let _ = fs::remove_file(&trace);
         println!("== the merge sort with its {merge} merge is built and recorded");
         let mut record = cargo_workspan("release")?;
@@ -43,7 +43,7 @@ pub fn run() -> Result<()> {
         fs::write(folder.join(format!("msort-{merge}.json")), &json)?;
         if page.is_none() {
             let html = folder.join(format!("msort-{merge}.html"));
-            // A report of before is replaced; what else has its name is not.
+            // An earlier report is replaced; any other file with its name is not.
             let mut report = workspan("release");
             output(report.arg("html").arg(&trace).arg("-o").arg(&html))?;
         }
@@ -58,7 +58,7 @@ pub fn run() -> Result<()> {
                 "the report of the {merge} merge does{not} name the strand after the sort's join"
             );
             match descheduled(&json) {
-                part if part < BUSY => bail!("{told}"),
+                part if part < MIN_BUSY_SHARE => bail!("{told}"),
                 part => println!(
                     "Note: {told}. Other programs had the CPUs for {:.0} % of the time; the first finding of the report is about the program all the same.",
                     part * 100.0
@@ -74,19 +74,19 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// From this part of the workers' time on, what other programs took may be all that a report of a
-/// second tells of.
-const BUSY: f64 = 0.1;
+/// Minimum share of the workers' time lost to other programs at which the report of a one-second
+/// run may be about nothing else.
+const MIN_BUSY_SHARE: f64 = 0.1;
 
-/// The part of the workers' time in which the system ran something else.
+/// The share of the workers' time in which the system ran something else.
 fn descheduled(report: &Value) -> f64 {
     let ticks = |value: &Value| value.as_f64().unwrap_or(0.0);
     let total = ticks(&report["workers"]) * ticks(&report["elapsed"]);
     ticks(&report["breakdown"]["descheduled"]) / total.max(1.0)
 }
 
-/// Whether a cause the report names, or what bounds the program on a quiet machine, is the strand
-/// after msort's own join, which holds the last merge.
+/// Whether a cause in the report, or the limit of the program on a quiet machine, is the strand
+/// after msort's own join, which contains the last merge.
 fn names_merge(report: &Value) -> bool {
     let findings = report["findings"].as_array().map_or(&[][..], Vec::as_slice);
     let serial = |finding: &&Value| finding["id"] == "serial-strand";

@@ -1,5 +1,5 @@
-//! What the project depends on: licences, where the code comes from, and the Rust it needs, by
-//! `deny.toml`.
+//! Checks the project's dependencies by `deny.toml`: licences, origin of the code, and the Rust
+//! version that it needs.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::workspace::{cargo, output, root, target};
 
-/// How one part came out.
+/// The outcome of one part.
 pub enum Outcome {
     Fine,
     Wrong(String),
@@ -54,7 +54,7 @@ fn allowed(text: &str) -> Result<BTreeSet<String>> {
         .collect())
 }
 
-/// What is wrong with the packages that are not ours.
+/// Problems of packages other than ours.
 fn faults(metadata: &Value, allowed: &BTreeSet<String>) -> Vec<String> {
     let packages = metadata["packages"]
         .as_array()
@@ -89,7 +89,7 @@ fn faults(metadata: &Value, allowed: &BTreeSet<String>) -> Vec<String> {
     faults
 }
 
-/// Major and minor.
+/// Major and minor version.
 fn rust_version(package: &Value) -> Option<(u32, u32)> {
     let mut parts = package["rust_version"].as_str()?.split('.');
     Some((
@@ -98,8 +98,8 @@ fn rust_version(package: &Value) -> Option<(u32, u32)> {
     ))
 }
 
-/// Whether an SPDX expression can be met with these licences. A slash is the old way to write `OR`;
-/// an exception only allows more.
+/// Whether an SPDX expression can be satisfied with these licences. A slash is the old form of
+/// `OR`; an exception only allows more.
 fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let spaced = expression
         .replace('(', " ( ")
@@ -146,7 +146,7 @@ fn one(words: &[&str], at: &mut usize, allowed: &BTreeSet<String>) -> bool {
     allowed.contains(word)
 }
 
-/// cargo-deny over both workspaces, where it is installed or may be: once by what is here, once by
+/// Runs cargo-deny on both workspaces, if it is installed or may be: once offline, and once with
 /// the list of known vulnerabilities.
 pub fn deny(may_install: bool) -> Vec<(&'static str, Outcome)> {
     let tools = target().join("tools");
@@ -188,7 +188,7 @@ pub fn deny(may_install: bool) -> Vec<(&'static str, Outcome)> {
     ]
 }
 
-/// Installs a tool of cargo's into a folder of our own.
+/// Installs a cargo tool into a folder of ours.
 pub fn install(tool: &str, root: &Path) -> bool {
     println!("== cargo install {tool}");
     let mut command = cargo();

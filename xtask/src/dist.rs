@@ -1,8 +1,8 @@
-//! `cargo xtask dist`: what a release offers for download, in `target/dist-packages`.
+//! `cargo xtask dist`: builds the downloads of a release in `target/dist-packages`.
 //!
-//! One folder is staged as it is to be installed below `/usr`; the archive, the Debian package, the
-//! RPM and Arch's package are four wrappings of it, each tried in a fresh root of a distribution.
-//! Nothing is uploaded.
+//! One folder is staged in the form in which it is installed below `/usr`. The archive, the Debian
+//! package, the RPM and Arch's package are four packagings of it, and each is tried in a fresh root
+//! of a distribution. Nothing is uploaded.
 
 mod arch;
 mod deb;
@@ -19,21 +19,21 @@ use crate::debian_root::DebianRoot;
 use crate::ui;
 use crate::workspace::{cargo, output, root, succeed, target};
 
-/// The largest binary that may be released, in bytes.
+/// Maximum size of a released binary, in bytes.
 const MAX_BINARY_BYTES: u64 = 25_000_000;
 
-/// The newest glibc whose symbols a released binary may ask for: Debian 11's and Ubuntu 20.04's.
+/// Newest glibc whose symbols a released binary may need: Debian 11's and Ubuntu 20.04's.
 const MAX_GLIBC: (u32, u32) = (2, 31);
 
-/// The Debian with that glibc, and what the build needs there.
+/// The Debian release with that glibc, and the packages that the build needs there.
 const OLD_DEBIAN: (&str, &[&str]) = ("bullseye", &["gcc", "libc6-dev"]);
 
-/// Where a release is built.
+/// The system on which a release is built.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum System {
     /// In a root of [`OLD_DEBIAN`].
     Old,
-    /// Here: it runs with this glibc and newer ones.
+    /// This machine: the release runs with its glibc and newer ones.
     Here,
 }
 
@@ -78,7 +78,7 @@ pub fn run(system: System) -> Result<()> {
 
 const BUILD: [&str; 5] = ["build", "--profile", "dist", "--package", "workspan"];
 
-/// Builds here; the folder of the binaries.
+/// Builds on this machine. Returns the folder of the binaries.
 fn build_here() -> Result<PathBuf> {
     succeed(cargo().args(BUILD))?;
     Ok(target().join("dist"))
@@ -102,17 +102,17 @@ fn build_in_old_debian() -> Result<PathBuf> {
 struct Release {
     version: String,
     dist: PathBuf,
-    /// Where cargo put the binaries.
+    /// The folder in which cargo put the binaries.
     built: PathBuf,
     /// The glibc that they need.
     glibc: (u32, u32),
-    /// What will be `/usr`.
+    /// The folder that becomes `/usr`.
     tree: PathBuf,
 }
 
 const BINARIES: [&str; 2] = ["workspan", "cargo-workspan"];
 
-/// The completions: shell and where its file goes below `/usr`.
+/// The completions: the shell, and the path of its file below `/usr`.
 const COMPLETIONS: [(&str, &str); 3] = [
     ("bash", "share/bash-completion/completions/workspan"),
     ("zsh", "share/zsh/vendor-completions/_workspan"),
@@ -127,8 +127,8 @@ impl Release {
         for name in BINARIES {
             let built = self.built.join(name);
             fs::copy(&built, bin.join(name)).with_context(|| built.display().to_string())?;
-            // cargo forgets the profile's `strip` for packages that have an `opt-level` of their
-            // own: symbols would be a fifth of the file.
+            // cargo ignores the profile's `strip` for packages with an `opt-level` of their own,
+            // and symbols would be a fifth of the file.
             succeed(Command::new("strip").arg(bin.join(name)))?;
         }
         let tool = || Command::new(bin.join("workspan"));
@@ -140,7 +140,7 @@ impl Release {
         let man = self.tree.join("share/man/man1");
         succeed(tool().arg("man").arg("--into").arg(&man))?;
         for entry in fs::read_dir(&man)? {
-            // -n leaves name and time out, so that equal pages make equal files.
+            // -n leaves out name and time, so that equal pages make equal files.
             succeed(Command::new("gzip").args(["-9", "-n"]).arg(entry?.path()))?;
         }
         let include = self.tree.join("include/workspan");
@@ -161,7 +161,8 @@ impl Release {
         Ok(())
     }
 
-    /// The binaries are small and run on old distributions. Returns the glibc that they need.
+    /// Checks that the binaries are small and run on old distributions. Returns the glibc that they
+    /// need.
     fn check_binaries(&self, system: System) -> Result<(u32, u32)> {
         let mut newest = (2, 0);
         for name in BINARIES {
@@ -208,7 +209,7 @@ impl Release {
         Ok(file)
     }
 
-    /// `SHA256SUMS` beside the files, as `sha256sum -c` reads it.
+    /// Writes `SHA256SUMS` next to the files, in the format of `sha256sum -c`.
     fn checksums(&self, files: &[PathBuf]) -> Result<()> {
         let names = files.iter().filter_map(|file| file.file_name());
         let mut sum = Command::new("sha256sum");
@@ -220,7 +221,7 @@ impl Release {
     }
 }
 
-/// The archive's name without `.tar.gz`, and that of the folder in it.
+/// The archive's name without `.tar.gz`, which is also the name of the folder in it.
 fn archive_name(version: &str) -> String {
     format!("workspan-{version}-{}-linux", std::env::consts::ARCH)
 }

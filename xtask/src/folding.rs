@@ -1,6 +1,6 @@
 //! The part of `cargo xtask bench` about folding (docs/folding.md): runs of 10^8 tasks, bare and
-//! recorded, with what the traces take and what their reports take; and a smaller one in full
-//! detail beside it.
+//! recorded, with the cost of the traces and of their reports; and a smaller run in full detail for
+//! comparison.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use serde_json::Value;
 use crate::large_run;
 use crate::workspace::{build_release, cargo, cargo_workspan, output, target, workspan};
 
-/// Kernels of `bench/` and their arguments; nothing is cut off, so that a task does next to
-/// nothing. fib(38) has 1.3·10^8 tasks, fib(32) has 7·10^6, 15 queens have 1.7·10^8, 13 have
-/// 4.7·10^6, a tree of depth 24 has 3.4·10^7. Runs of one program with the same arguments stand
-/// next to each other. 15 queens at 10us would take half a gigabyte and as long as several others.
+/// Kernels of `bench/` and their arguments; there is no cutoff, so that a task does almost nothing.
+/// fib(38) has 1.3·10^8 tasks, fib(32) has 7·10^6, 15 queens have 1.7·10^8, 13 have 4.7·10^6, a
+/// tree of depth 24 has 3.4·10^7. Runs of one program with the same arguments are adjacent. 15
+/// queens at 10us would take half a gigabyte and as long as several other runs.
 const RUNS: [(&str, &[&str], &[&str]); 12] = [
     ("fib", &["32"], &["--fold", "off"]),
     ("fib", &["32"], &["--fold", "auto"]),
@@ -85,7 +85,7 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// The kernel, built as this cargo builds it.
+/// The kernel, built by this cargo.
 pub(crate) fn executable(cargo: &mut Command, name: &str) -> Result<PathBuf> {
     let build = ["build", "--release", "--package=workspan-bench", "--quiet"];
     let messages = output(
@@ -102,8 +102,8 @@ pub(crate) fn executable(cargo: &mut Command, name: &str) -> Result<PathBuf> {
         .with_context(|| format!("no executable of {name}"))
 }
 
-/// Seconds that the kernel took, by its own word; the recorder's start and the trace's finishing
-/// are not in them.
+/// Seconds that the kernel took, as it prints them, without the recorder's start and the finalising
+/// of the trace.
 fn time(command: &mut Command) -> Result<f64> {
     let started = Instant::now();
     command
@@ -120,7 +120,8 @@ fn time(command: &mut Command) -> Result<f64> {
     Ok(seconds.unwrap_or(started.elapsed().as_secs_f64()))
 }
 
-/// Tasks of a trace, those in folded subtrees included, and how many of these subtrees there are.
+/// Number of tasks of a trace, including those in folded subtrees, and the number of these
+/// subtrees.
 fn counted(trace: &Path) -> Result<(u64, u64)> {
     let info = output(workspan("release").args(["info", "--json"]).arg(trace))?;
     let info: Value = serde_json::from_str(&info)?;

@@ -1,5 +1,4 @@
-//! The fuzzers in `fuzz/`, with cargo-fuzz: everything that reads a file gets bytes that nobody
-//! recorded.
+//! The fuzzers in `fuzz/`, with cargo-fuzz: every reader of files gets random bytes.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -11,18 +10,18 @@ use anyhow::Result;
 use crate::dependencies::{Outcome, install};
 use crate::workspace::{root, target};
 
-/// How long all of them take, in seconds; as many run at once as there are cores.
+/// Total time in seconds; as many run at once as there are cores.
 pub const SHORT: u64 = 60;
-/// The same with `--long`.
+/// Total time in seconds with `--long`.
 pub const LONG: u64 = 1200;
 
-/// Of them run at once at most: each may take 3 GB.
-const MOST: usize = 4;
+/// Maximum number of fuzzers that run at once: each may take 3 GB.
+const MAX_AT_ONCE: usize = 4;
 
-/// Inputs are small, so that many are tried.
-const LONGEST_INPUT: u32 = 4096;
+/// Maximum size of an input in bytes: inputs are small, so that many are tried.
+const MAX_INPUT_BYTES: u32 = 4096;
 
-/// `PATH` with the tools that we installed ourselves.
+/// `PATH` with the tools that we installed.
 pub fn with_tools(tools: &Path) -> OsString {
     let mut path = tools.join("bin").into_os_string();
     if let Some(rest) = std::env::var_os("PATH") {
@@ -32,7 +31,7 @@ pub fn with_tools(tools: &Path) -> OsString {
     path
 }
 
-/// A command of the toolchain, whichever one runs us.
+/// A cargo command of the toolchain, whichever toolchain runs us.
 fn cargo(toolchain: Option<&str>, tools: &Path) -> Command {
     let mut command = Command::new("cargo");
     command.current_dir(root()).env("PATH", with_tools(tools));
@@ -49,8 +48,8 @@ fn works(mut command: Command) -> bool {
     command.output().is_ok_and(|out| out.status.success())
 }
 
-/// Each fuzzer by name, `seconds` for all. With `checked` memory is watched by the address
-/// sanitizer, where there is a nightly toolchain, which has it.
+/// Runs each fuzzer, `seconds` in total. With `checked`, the address sanitizer watches memory if
+/// there is a nightly toolchain, which has it.
 pub fn run(seconds: u64, checked: bool, may_install: bool) -> Result<Vec<(String, Outcome)>> {
     let tools = target().join("tools");
     let nightly = "+nightly";
@@ -113,20 +112,21 @@ pub fn run(seconds: u64, checked: bool, may_install: bool) -> Result<Vec<(String
     let list = fuzz(&["list"]).output()?;
     let list = String::from_utf8_lossy(&list.stdout).into_owned();
     let names: Vec<&str> = list.split_whitespace().collect();
-    let at_once = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST));
+    let at_once =
+        std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MAX_AT_ONCE));
     let each = (seconds * at_once as u64 / names.len().max(1) as u64).max(1);
     let one = |name: &str| -> Result<Outcome> {
         let found = folder.join("corpus").join(name);
         std::fs::create_dir_all(&found)?;
         println!("== fuzz {name}, {each} s");
-        // What is found worth keeping goes to the first folder.
+        // Interesting inputs are saved in the first folder.
         let output = build("run")
             .arg(name)
             .arg(&found)
             .arg(root().join("fuzz/corpus").join(name))
             .arg("--")
             .arg(format!("-max_total_time={each}"))
-            .arg(format!("-max_len={LONGEST_INPUT}"))
+            .arg(format!("-max_len={MAX_INPUT_BYTES}"))
             .args(["-timeout=20", "-rss_limit_mb=3072", "-verbosity=1"])
             .output()?;
         Ok(if output.status.success() {
@@ -138,7 +138,7 @@ pub fn run(seconds: u64, checked: bool, may_install: bool) -> Result<Vec<(String
             Outcome::Wrong(format!("{}\n{}", output.status, last.join("\n")))
         })
     };
-    // A core has one of them after the other.
+    // Each core runs one fuzzer after the other.
     let next = AtomicUsize::new(0);
     let core = || -> Result<Vec<(usize, Outcome)>> {
         let mut done = Vec::new();

@@ -1,6 +1,6 @@
-//! The lake in `lake/`, a workspace of its own: its format, lints and tests, with other engines and
-//! an object store from PyPI. Its query engine has hundreds of crates, so only `--long` and
-//! `cargo xtask test lake` build it.
+//! The lake in `lake/`, a workspace of its own: its format, lints and tests, which use other
+//! engines and an object store from PyPI. Its query engine has hundreds of crates, so only `--long`
+//! and `cargo xtask test lake` build it.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ use crate::workspace::{cargo, root, succeed, target, workspan};
 
 const MANIFEST: [&str; 2] = ["--manifest-path", "lake/Cargo.toml"];
 
-/// What the tests read the same files with, and store them in.
+/// Packages with which the tests read the same files and store them.
 const PACKAGES: [&str; 2] = ["duckdb", "moto[server]"];
 
-/// Whether the code is formatted, which needs no build.
+/// Checks the formatting of the code, which needs no build.
 ///
 /// # Errors
 /// cargo could not be started.
@@ -27,7 +27,7 @@ pub fn format(tally: &mut Tally) -> Result<()> {
     tally.check("format of the lake", &mut fmt)
 }
 
-/// All of it.
+/// Runs all checks of the lake.
 ///
 /// # Errors
 /// cargo could not be started.
@@ -57,11 +57,11 @@ pub fn run(tally: &mut Tally) -> Result<()> {
     tally.count("tests of the lake", &mut tests, true)
 }
 
-/// Runs that are recorded for the tests.
+/// Number of runs recorded for the tests.
 const RUNS: usize = 200;
 
-/// A folder with recorded runs of a small program, on 1 to 4 threads and of several sizes. Those
-/// that are there are kept.
+/// A folder with recorded runs of a small program, on 1 to 4 threads and of several sizes. Existing
+/// ones are kept.
 fn recorded_runs() -> Result<PathBuf> {
     succeed(cargo().args(["build", "--quiet", "--package", "workspan"]))?;
     let folder = target().join("lake-runs");
@@ -97,7 +97,7 @@ fn recorded_runs() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// A search path in which the first Python has the packages; it is made where that is allowed.
+/// A search path in which the first Python has the packages; it is made if that is allowed.
 fn python() -> Option<OsString> {
     let folder = target().join("lake-python");
     let own = folder.join("bin/python3");

@@ -1,5 +1,5 @@
-//! The part of `cargo xtask bench` about reading: how long the report of a run takes, how much
-//! memory, and how fast records are decoded.
+//! The part of `cargo xtask bench` about reading: time and memory of a run's report, and the speed
+//! of decoding records.
 
 use std::fs;
 use std::path::Path;
@@ -11,19 +11,19 @@ use serde_json::Value;
 
 use crate::workspace::{cargo, output, succeed, workspan};
 
-/// fib(33) by joins is 11.4 million tasks.
+/// Argument of fib: fib(33) by joins has 11.4 million tasks.
 pub const N: &str = "33";
 
-/// What a report takes.
+/// The cost of a report.
 pub struct Cost {
-    /// Seconds on the clock.
+    /// Elapsed seconds.
     pub clock: f64,
     processor: f64,
-    /// `VmHWM`, where the kernel says.
+    /// `VmHWM`, if the kernel provides it.
     pub peak_kib: Option<f64>,
 }
 
-/// A trace of more than 10^7 tasks: what its report takes, and the stages of reading it.
+/// Measures a trace of more than 10^7 tasks: the cost of its report, and the stages of reading it.
 pub fn measure(trace: &Path) -> Result<()> {
     println!("\na run of fib({N}) in full detail:");
     let (tasks, report) = trace_size(trace)?;
@@ -44,7 +44,7 @@ pub fn measure(trace: &Path) -> Result<()> {
             }
         );
     }
-    // All targets take the same passes over the strands, whatever they hold.
+    // All targets take the same passes over the strands, whatever they contain.
     let asked = ["whatif", "--site", "root"];
     let what_if = cost(workspan("release").args(asked).arg(trace))?;
     println!(
@@ -61,10 +61,10 @@ pub fn measure(trace: &Path) -> Result<()> {
     succeed(&mut speed)
 }
 
-/// fib(28) by joins is a million tasks.
+/// Argument of fib: fib(28) by joins has a million tasks.
 pub const MILLION: &str = "28";
 
-/// What simulating a run on 64 workers takes, reading it included.
+/// Measures the simulation of a run on 64 workers, including reading it.
 pub fn simulated(trace: &Path) -> Result<()> {
     let mut simulate = workspan("release");
     simulate.args(["simulate", "--workers", "64", "--seeds", "1", "--json"]);
@@ -76,8 +76,8 @@ pub fn simulated(trace: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Prints the trace's bytes a task, and what its report takes; returns the number of tasks with the
-/// latter.
+/// Prints the trace's bytes per task, and the cost of its report. Returns the number of tasks and
+/// that cost.
 pub fn trace_size(trace: &Path) -> Result<(f64, Cost)> {
     let info: Value = serde_json::from_str(&output(
         workspan("release").args(["info", "--json"]).arg(trace),
@@ -106,8 +106,8 @@ pub fn trace_size(trace: &Path) -> Result<(f64, Cost)> {
     Ok((tasks, cost))
 }
 
-/// Runs a command to its end. Its memory is what its `VmHWM` said in the last look before that;
-/// looked at every few ms.
+/// Runs a command to its end. Its memory is the last `VmHWM` before that, which is read every few
+/// ms.
 pub fn cost(command: &mut Command) -> Result<Cost> {
     let (started, before) = (Instant::now(), children_time());
     let mut child = command
@@ -137,8 +137,8 @@ pub fn cost(command: &mut Command) -> Result<Cost> {
     })
 }
 
-/// Processor time of the children that have ended: cutime and cstime of proc(5) stat, in
-/// hundredths.
+/// CPU time of the children that have ended: cutime and cstime of proc(5) stat, in hundredths of a
+/// second.
 fn children_time() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default();

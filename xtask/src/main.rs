@@ -1,13 +1,13 @@
-//! `cargo xtask`: what the project does with itself.
+//! `cargo xtask`: the project's own tasks.
 //!
 //! * `demo` records the merge sort of `bench/` and prints its report,
 //! * `test` runs every check a change has to pass,
 //! * `dist` makes a release, `package` the crates for a registry, `book` the documentation's site,
 //! * `ui` builds the viewer's page, `screenshots` makes the README's pictures of it,
 //!   `case-studies` those of docs/case-studies,
-//! * `bench` measures what recording costs, `bench overhead` that by how long strands are,
-//!   `bench predictions` how good predictions are, `bench folding` what large runs take,
-//!   `bench viewer` what the viewer of them does, `bench samples` what samples cost.
+//! * `bench` measures the cost of recording, `bench overhead` that cost by the length of strands,
+//!   `bench predictions` the quality of predictions, `bench folding` the cost of large runs, `bench
+//!   viewer` the memory of the viewer, `bench samples` the cost of samples.
 
 mod aarch64;
 mod bench;

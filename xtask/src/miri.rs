@@ -1,13 +1,13 @@
-//! miri over the crates that run inside recorded programs, and the format they share.
+//! Runs miri on the crates that run inside recorded programs, and on the format that they share.
 
 use std::process::Command;
 
 use crate::dependencies::Outcome;
 use crate::workspace::{root, target};
 
-/// What runs under it: all tests that need no system and no very many steps. Of those that read a
-/// damaged file at each of its bytes nothing unsafe is part; the hand-over of chunks is loom's,
-/// whose threads miri can't follow (docs/reliability.md).
+/// The tests that run under miri: all that need no system and not too many steps. Tests that damage
+/// each byte of a file are left out, because they involve no unsafe code. The hand-over of chunks
+/// belongs to loom, whose threads miri can't follow (docs/reliability.md).
 const TESTS: [Tests; 4] = [
     (&["--package", "workspan-recorder", "--lib"], &[]),
     (&["--package", "workspan-trace", "--lib"], &[]),
@@ -21,11 +21,11 @@ const TESTS: [Tests; 4] = [
     ),
 ];
 
-/// What cargo is given to choose test binaries, and the tests in them by the beginnings of their
-/// names; all tests if there are none.
+/// Arguments for cargo that select test binaries, and prefixes of the names of tests in them; all
+/// tests if there are none.
 type Tests = (&'static [&'static str], &'static [&'static str]);
 
-/// Runs them, after installing miri where it is missing and that may be done.
+/// Runs them, after installing miri if it is missing and that is allowed.
 pub fn run(may_install: bool) -> Outcome {
     let usable = there() || may_install && install() && there();
     if !usable {
@@ -52,7 +52,7 @@ pub fn run(may_install: bool) -> Outcome {
     Outcome::Fine
 }
 
-/// The nightly toolchain's cargo, whichever one runs us.
+/// The nightly toolchain's cargo, whichever toolchain runs us.
 pub fn nightly() -> Command {
     let mut command = Command::new("cargo");
     for name in ["CARGO", "RUSTC", "RUSTDOC", "RUSTUP_TOOLCHAIN"] {

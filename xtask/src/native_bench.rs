@@ -1,5 +1,5 @@
-//! The part of `cargo xtask bench` about C++: what a recorded task costs on each runtime, and what
-//! sampling costs.
+//! The part of `cargo xtask bench` about C++: the cost of a recorded task on each runtime, and the
+//! cost of sampling.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::workspace::{root, target, workspan};
 
 const ROUNDS: usize = 9;
 
-/// A runtime: its name, compilers to try, what it is compiled with.
+/// A runtime: its name, compilers to try, and flags.
 pub(crate) struct Runtime {
     pub name: &'static str,
     compilers: &'static [&'static str],
@@ -43,12 +43,12 @@ pub(crate) const RUNTIMES: [Runtime; 3] = [
     },
 ];
 
-/// (label, N, grain): fib without a cut, where a task does nothing else, and with one. Half a
-/// million and 28,000 tasks: tens of milliseconds and more, since a run of five is as long as one
-/// turn of another process.
+/// (label, N, grain): fib without a cutoff, where a task does nothing else, and with one. Half a
+/// million and 28,000 tasks take tens of milliseconds and more; a run of five milliseconds would be
+/// as long as one time slice of another process.
 const SIZES: [(&str, u64, u64); 2] = [("uncut", 28, 2), ("cut", 39, 18)];
 
-/// Builds the kernel for every runtime there is and measures it bare and recorded, in turns.
+/// Builds the kernel for every available runtime, and measures it bare and recorded, by turns.
 pub fn run() -> Result<()> {
     println!(
         "\nfib in C++ (bench/tp/fib.cpp), ns a task; {ROUNDS} runs of each variant, taking turns"
@@ -89,7 +89,7 @@ pub fn run() -> Result<()> {
     }
 }
 
-/// What samples cost, alone.
+/// Measures only the cost of samples.
 pub fn of_samples() -> Result<()> {
     crate::workspace::build_release(true)?;
     let folder = target().join("workspan/bench");
@@ -118,7 +118,7 @@ pub(crate) fn build(runtime: &Runtime, folder: &Path) -> Result<PathBuf> {
     bail!("{}", last.lines().next().unwrap_or("the compiler failed"))
 }
 
-/// Creates of fib(n) cut below `grain`: each call of n >= grain creates one.
+/// Number of creates of fib(n) with a cutoff at `grain`: each call of n >= grain creates one.
 fn tasks(n: u64, grain: u64) -> u64 {
     if n < grain {
         0
@@ -162,26 +162,27 @@ fn measure(
     Ok(())
 }
 
-/// The run that shows what samples cost takes this long at least.
-const SECONDS_FOR_SAMPLES: f64 = 1.0;
-/// No kernel is as fast as that this N would be too small.
-const LARGEST: u64 = 50;
-/// Calls below N − this are one task, milliseconds of work.
+/// Minimum length in seconds of the run that shows the cost of samples.
+const MIN_SAMPLED_SECONDS: f64 = 1.0;
+/// Maximum N: no kernel is so fast that it would need a larger one.
+const MAX_N: u64 = 50;
+/// Calls below N − this number are one task, with milliseconds of work.
 const TASKS_DEEP: u64 = 12;
-/// What samples cost at the default rate is less than what runs differ by on any machine that does
-/// something else too. A sample costs the same at any rate, so the cost of one comes from runs with
-/// this many a second.
-const OFTEN: u32 = 10_000;
+/// Samples per second in the runs that show their cost. At the default rate, the cost is less than
+/// the difference between runs on any machine that does something else too; a sample costs the same
+/// at any rate.
+const MANY_HERTZ: u32 = 10_000;
 
-/// The same program recorded without samples, with the default rate and with many more, in turns.
+/// Measures the same program recorded without samples, with the default rate and with many more, by
+/// turns.
 fn samples(program: &Path, folder: &Path) -> Result<()> {
     let sized = |n: u64| [n.to_string(), (n - TASKS_DEEP).to_string()];
     let mut n = 38;
-    while n < LARGEST && seconds(Command::new(program), &sized(n), "1")? < SECONDS_FOR_SAMPLES {
+    while n < MAX_N && seconds(Command::new(program), &sized(n), "1")? < MIN_SAMPLED_SECONDS {
         n += 1;
     }
     let arguments = sized(n);
-    let often = OFTEN.to_string();
+    let often = MANY_HERTZ.to_string();
     let flags: [&[&str]; 3] = [&["--sample", "off"], &["--sample", &often], &[]];
     let mut runs: [Vec<f64>; 3] = Default::default();
     for _ in 0..ROUNDS {
@@ -195,11 +196,11 @@ fn samples(program: &Path, folder: &Path) -> Result<()> {
     }
     let [without, many, with] = &runs;
     let percent = |a: f64, b: f64| (b / a - 1.0) * 100.0;
-    // A run of t seconds, without the samples, has (rate · t) of them.
-    let each = |at: usize| (many[at] / without[at] - 1.0) / f64::from(OFTEN);
+    // A run that takes t seconds without the samples has (rate · t) of them.
+    let each = |at: usize| (many[at] / without[at] - 1.0) / f64::from(MANY_HERTZ);
     println!(
         "\nsamples, one thread, {:.0} ms without them; limit 1 %:\n  \
-         at {OFTEN} a second: {:.2} us a sample by minima of {ROUNDS}, {:.2} by medians: {:.2} % and {:.2} % at the default rate, \
+         at {MANY_HERTZ} a second: {:.2} us a sample by minima of {ROUNDS}, {:.2} by medians: {:.2} % and {:.2} % at the default rate, \
          which `record` chose to be {default} Hz here\n  \
          at the default rate itself: {:.2} % by minima, {:.2} % by medians, where runs without samples differ by {:.1} %",
         without[0] * 1e3,
@@ -214,7 +215,7 @@ fn samples(program: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Samples a second that the trace says were taken.
+/// Samples per second according to the trace.
 fn default_rate(trace: &Path) -> Result<f64> {
     let mut command = workspan("release");
     let output = command.args(["info", "--json"]).arg(trace).output()?;
@@ -237,7 +238,7 @@ fn record(program: &Path, folder: &Path, flags: &[&str]) -> Command {
     command
 }
 
-/// Seconds the kernel says its work took.
+/// Seconds that the kernel prints for its work.
 pub(crate) fn seconds(mut command: Command, arguments: &[String], threads: &str) -> Result<f64> {
     command
         .args(arguments)

@@ -1,4 +1,4 @@
-//! Outcomes of tests one by one, as cargo's test harness prints them.
+//! Outcomes of individual tests, as cargo's test harness prints them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,14 +12,14 @@ pub type Outcomes = BTreeMap<(String, String), String>;
 
 /// Whether cargo found that every test passed, and each test's outcome.
 pub struct TestRun {
-    /// Every executable came to its end and none of its tests failed.
+    /// Whether every executable ran to its end and none of its tests failed.
     pub success: bool,
     /// The outcomes.
     pub outcomes: Outcomes,
 }
 
 /// Runs the tests with `cargo`. A test that fails is an outcome; a build that fails is an error.
-/// `chosen` says which executables, as cargo is told.
+/// `chosen` has cargo's arguments that select the executables.
 pub fn outcomes(
     name: &str,
     folder: &Path,
@@ -32,10 +32,10 @@ pub fn outcomes(
         .args(chosen)
         .current_dir(folder)
         .env("CARGO_TARGET_DIR", folder.join("target"))
-        // Less to build; recording wants no more than lines.
+        // This needs less building, and recording only needs lines.
         .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
         .env("CARGO_INCREMENTAL", "0")
-        // Executables that are asked for one test at a time name it before its outcome, and its own
+        // Executables that run one test at a time print its name before its outcome, with its own
         // output in between.
         .env("RUST_TEST_THREADS", "2");
     let run = cargo.output().with_context(|| format!("{cargo:?}"))?;
@@ -63,7 +63,8 @@ pub fn outcomes(
     })
 }
 
-/// What the test harnesses printed, one after the other; each begins with the number of its tests.
+/// Reads the output of the test harnesses, one after the other; each begins with the number of its
+/// tests.
 fn read_outcomes(executables: &[&str], text: &str) -> Outcomes {
     let mut found = Outcomes::new();
     let mut executables = executables.iter();

@@ -1,7 +1,7 @@
-//! `cargo xtask bench overhead`: what recording costs by how long strands are, from nothing at all
+//! `cargo xtask bench overhead`: measures the cost of recording by the length of strands, from zero
 //! to a millisecond, on every runtime: bare, recorded in full, folded while recording (`--fold`),
-//! within the overhead budget (`--max-overhead`). What was published of DAG Recorder and TaskProf2
-//! stands beside it. Then what is estimated of budgeted runs, beside what is known of them.
+//! within the overhead budget (`--max-overhead`). Published results of DAG Recorder and TaskProf2
+//! are listed for comparison. Then the estimates of budgeted runs are compared with known values.
 
 mod estimates;
 
@@ -16,56 +16,56 @@ use crate::bench::{BUILD, executable};
 use crate::native_bench::{RUNTIMES, build, seconds};
 use crate::workspace::{build_release, cargo, cargo_workspan, output, target, workspan};
 
-/// Measuring ends before this, whole rounds at a time, the first one aside; builds come before it,
-/// and estimates, a minute, after.
+/// Time limit of measuring, which ends with a complete round; the first round does not count.
+/// Builds come before it, and estimates, which take a minute, after it.
 const LIMIT: Duration = Duration::from_secs(400);
-/// Rounds that are enough.
+/// Number of rounds that is enough.
 pub const ROUNDS: usize = 9;
-/// A bare run takes about so long at the most.
+/// Maximum length of a bare run, in ns, approximately.
 const RUN_NS: f64 = 60e6;
-/// So long where strands are short enough for a budget, so that most of it is what the budget
-/// holds.
+/// Maximum length of a bare run with strands short enough for a budget, in ns, so that the budget
+/// governs most of it.
 const BUDGETED_RUN_NS: f64 = 120e6;
-/// Work in every strand, in ns.
+/// Amounts of work in every strand, in ns.
 const STRANDS: [f64; 10] = [0.0, 20.0, 50.0, 100.0, 300.0, 1e3, 3e3, 1e4, 1e5, 1e6];
 
-/// The budget that is measured.
+/// The budget of the budgeted variant.
 const BUDGET: &str = "5%";
-/// And the grain.
+/// The grain of the folded variant.
 const GRAIN: &str = "10us";
 
-/// How a run is recorded.
+/// The variants of a run.
 const VARIANTS: [&str; 4] = ["bare", "full", "folded", "budgeted"];
 
-/// What was published of others, in ns a task, on machines of theirs.
+/// Published costs of other tools, in ns per task, on their authors' machines.
 const PEERS: [(&str, f64); 2] = [("DAG Recorder", 415.0), ("TaskProf2", 35_000.0)];
 
-/// Uncut Fibonacci numbers over one runtime.
+/// Fibonacci numbers without a cutoff, with one runtime.
 struct Program {
     runtime: &'static str,
     bare: PathBuf,
     recorded: PathBuf,
     rust: bool,
-    /// Rounds of work in a ns.
+    /// Rounds of work per ns.
     rounds: f64,
-    /// A create without work, in ns.
+    /// Time of a create without work, in ns.
     create: f64,
 }
 
-/// A size of strands on a number of workers.
+/// A length of strands with a number of workers.
 struct Cell {
     program: usize,
     strand: f64,
     workers: &'static str,
     n: u64,
     rounds: u64,
-    /// ns a create, by variant.
+    /// Nanoseconds per create, by variant.
     runs: [Vec<f64>; 4],
-    /// The last trace's bytes.
+    /// Size of the last trace in bytes, by variant.
     bytes: [u64; 4],
 }
 
-/// Creates of an uncut fib(n).
+/// Number of creates of fib(n) without a cutoff.
 fn creates(n: u64) -> f64 {
     let (mut a, mut b) = (0.0, 0.0);
     for _ in 2..=n {
@@ -74,7 +74,7 @@ fn creates(n: u64) -> f64 {
     b
 }
 
-/// Measures all of it, in so many rounds at most.
+/// Measures everything, in at most `most` rounds.
 pub fn run(most: usize) -> Result<()> {
     build_release(true)?;
     let folder = target().join("workspan/bench");
@@ -99,7 +99,7 @@ pub fn run(most: usize) -> Result<()> {
         for cell in &mut cells {
             let program = &programs[cell.program];
             for turn in 0..VARIANTS.len() {
-                // Each comes first in its turn.
+                // Each variant comes first in turn.
                 let variant = (turn + rounds) % VARIANTS.len();
                 if variant == 2 && !folds {
                     continue;
@@ -126,7 +126,7 @@ fn offers(flag: &str) -> Result<bool> {
     Ok(output(workspan("release").args(["record", "--help"]))?.contains(flag))
 }
 
-/// Those that can be built here.
+/// The programs that can be built on this machine.
 fn programs(folder: &Path) -> Result<Vec<Program>> {
     let bare = executable(cargo().args(["build"]).args(BUILD))?;
     let recorded = executable(cargo_workspan("release")?.args(["build"]).args(BUILD))?;
@@ -168,7 +168,7 @@ fn programs(folder: &Path) -> Result<Vec<Program>> {
 
 impl Program {
     fn cell(&self, program: usize, strand: f64, workers: &'static str) -> Cell {
-        // A create has two strands of work, its own and the one that goes on.
+        // A create has two strands of work: its own and the one that continues.
         let each = self.create + 2.0 * strand;
         let run = match strand {
             strand if strand < 1e3 => BUDGETED_RUN_NS,
@@ -186,7 +186,7 @@ impl Program {
         }
     }
 
-    /// ns a create.
+    /// Measures one run, in ns per create.
     fn measure(&self, cell: &Cell, variant: usize, trace: &Path) -> Result<f64> {
         let (n, rounds) = (cell.n.to_string(), cell.rounds.to_string());
         let _ = fs::remove_file(trace);
@@ -223,7 +223,7 @@ fn sorted(runs: &[f64]) -> Vec<f64> {
     runs
 }
 
-/// As people say it.
+/// A length in a readable form.
 fn length(ns: f64) -> String {
     match ns {
         0.0 => "none".into(),

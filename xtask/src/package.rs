@@ -1,4 +1,5 @@
-//! `cargo xtask package`: the crates as the registry would get them. Nothing is uploaded.
+//! `cargo xtask package`: makes the crates in the form in which the registry would get them.
+//! Nothing is uploaded.
 
 use std::env;
 use std::ffi::OsString;
@@ -25,7 +26,7 @@ pub const UNPUBLISHED: [&str; 8] = [
     "workspan-api-off-test",
 ];
 
-/// Files from outside a crate's folder that its package has to carry, by package.
+/// Files from outside a crate's folder that its package must contain, by package.
 const CARRIED: [(&str, &[&str]); 4] = [
     ("workspan-calibrate", &["src/left_out/handed_on.rs"]),
     ("workspan-view", &["page/index.html"]),
@@ -48,9 +49,9 @@ const CARRIED: [(&str, &[&str]); 4] = [
     ),
 ];
 
-/// Packages every published crate, with the built page inside. With `verify` each is compiled from
-/// its package alone, as `cargo publish --dry-run` does, without Node, which takes minutes; then
-/// the tool that came of it has to make a report with the page.
+/// Packages every published crate, with the built page inside. With `verify`, each is compiled from
+/// its package alone, like `cargo publish --dry-run` does, without Node, which takes minutes. Then
+/// the resulting tool must make a report with the page.
 pub fn run(verify: bool) -> Result<()> {
     let metadata = output(cargo().args(["metadata", "--format-version=1", "--no-deps"]))?;
     acceptable(&serde_json::from_str(&metadata)?)?;
@@ -58,7 +59,8 @@ pub fn run(verify: bool) -> Result<()> {
     let page = root().join("crates/view/page");
     fs::create_dir_all(&page)?;
     fs::copy(root().join("ui/dist/index.html"), page.join("index.html"))?;
-    // Every package is compiled in the same folder; else cargo builds what they depend on for each.
+    // Every package is compiled in the same folder; otherwise cargo would build their dependencies
+    // for each one.
     let folder = match verify {
         true => target().join("verify"),
         false => target(),
@@ -72,14 +74,14 @@ pub fn run(verify: bool) -> Result<()> {
     if verify {
         println!("== every package is compiled alone, without Node: some minutes");
         package.env("PATH", path_without_node()?);
-        // What is made is looked at once.
+        // The result is used only once.
         package.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0");
         package.env("CARGO_PROFILE_DEV_DEBUG", "0");
     } else {
         package.args(["--quiet", "--no-verify"]);
     }
     let packaged = succeed(&mut package);
-    // Packages alone carry it: builds in a checkout take ui/dist.
+    // Only packages contain it: builds in a checkout use ui/dist.
     fs::remove_dir_all(&page)?;
     packaged?;
     for (name, files) in CARRIED {
@@ -92,7 +94,7 @@ pub fn run(verify: bool) -> Result<()> {
     Ok(())
 }
 
-/// Fails unless registries take every package: cargo only warns of what they refuse.
+/// Fails unless registries accept every package: cargo only warns about what they refuse.
 fn acceptable(metadata: &Value) -> Result<()> {
     for package in metadata["packages"].as_array().into_iter().flatten() {
         let name = package["name"].as_str().unwrap_or_default();
@@ -112,7 +114,7 @@ fn acceptable(metadata: &Value) -> Result<()> {
     Ok(())
 }
 
-/// `PATH` with a `node` and an `npm` in front that fail, as where they are not installed.
+/// `PATH` with a failing `node` and `npm` in front, as if they were not installed.
 fn path_without_node() -> Result<OsString> {
     let folder = target().join("without-node");
     fs::create_dir_all(&folder)?;
@@ -129,7 +131,7 @@ fn path_without_node() -> Result<OsString> {
     Ok(path)
 }
 
-/// Fails unless the tool that was compiled from the packages makes a single-file report.
+/// Fails unless the tool compiled from the packages makes a single-file report.
 fn makes_pages(folder: &Path) -> Result<()> {
     let tool = folder.join("debug/workspan");
     let page = folder.join("report.html");
@@ -158,7 +160,7 @@ fn carries(folder: &Path, name: &str, files: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The package of this name and of the workspace's version.
+/// The package with this name and the workspace's version.
 fn package_file(folder: &Path, name: &str) -> Result<PathBuf> {
     let version = crate::dist::version()?;
     let file = folder.join(format!("package/{name}-{version}.crate"));

@@ -1,20 +1,20 @@
-//! What the checks need of the machine: cargo's own parts, and the compilers and runtimes of the
-//! programs that tests build.
+//! The components of the machine that the checks need: cargo's own parts, and the compilers and
+//! runtimes of the programs that tests build.
 
 use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 use workspan_toolchains::{self as toolchains, builds};
 
-/// Of Clang and its OpenMP runtime, the versions that may be installed; one of them will do.
+/// Versions of Clang and its OpenMP runtime that may be installed; one of them is enough.
 const LLVM: [u32; 6] = [19, 18, 17, 16, 15, 14];
 
-/// Debian's package of the Chromium without windows, and its program.
+/// Debian's package of headless Chromium, and its program.
 const HEADLESS: &str = "chromium-headless-shell";
 
-/// Installs what this machine lacks where that may be done (as root, or in CI), and says what to do
-/// elsewhere. Without a C compiler or a part of cargo nothing goes; what else is missing makes
-/// tests skip, by name.
+/// Installs the missing components if that is allowed (as root, or in CI), and otherwise says what
+/// to do. A C compiler and the parts of cargo are required; without other components, tests are
+/// skipped by name.
 pub fn prepare() -> Result<()> {
     let may = may_install();
     for (program, part) in [("cargo-fmt", "rustfmt"), ("cargo-clippy", "clippy")] {
@@ -30,8 +30,8 @@ pub fn prepare() -> Result<()> {
     if !missing.is_empty() {
         install(&missing, may);
     }
-    // Alone, so that the compilers do not depend on it. Where a whole browser is, the tests take
-    // that if the smaller one can't be had.
+    // Installed separately, so that the compilers do not depend on it. If a full browser exists,
+    // the tests use that if the smaller one is not available.
     let smaller = crate::ui::headless().is_none() && known(HEADLESS);
     if smaller && (may || crate::ui::browser().is_none()) {
         install(&[HEADLESS.to_owned()], may);
@@ -46,13 +46,13 @@ pub fn prepare() -> Result<()> {
     Ok(())
 }
 
-/// Whether this machine is one to install things on.
+/// Whether components may be installed on this machine.
 pub fn may_install() -> bool {
     std::env::var_os("CI").is_some() || is_root()
 }
 
-/// A Python of our own, in the target folder, with the schema that traces for Perfetto are read
-/// back by.
+/// Makes a Python environment in the target folder, with the schema for reading traces of Perfetto
+/// back.
 fn python(may: bool) {
     let import = "import perfetto.protos.perfetto.trace.perfetto_trace_pb2";
     let folder = target().join("python");
@@ -75,13 +75,13 @@ fn python(may: bool) {
     }
 }
 
-/// Where cargo puts what it builds.
+/// The folder of cargo's builds.
 fn target() -> std::path::PathBuf {
     let named = std::env::var_os("CARGO_TARGET_DIR").filter(|dir| !dir.is_empty());
     named.map_or_else(|| "target".into(), Into::into)
 }
 
-/// Debian packages of what is not there.
+/// Debian packages of the missing components.
 fn missing() -> Vec<String> {
     let mut packages: Vec<String> = Vec::new();
     for (program, package) in [("cc", "gcc"), ("g++", "g++"), ("gfortran", "gfortran")] {
@@ -96,7 +96,7 @@ fn missing() -> Vec<String> {
         packages.push("graphviz".into());
     }
     packages.extend(clang());
-    // Debian's Python makes no environments without it.
+    // Debian's Python can't make environments without it.
     if !works("python3", &["-c", "import ensurepip"]) {
         packages.push("python3-venv".into());
     }
@@ -115,10 +115,10 @@ fn missing() -> Vec<String> {
     packages
 }
 
-/// Clang with an OpenMP runtime and sanitizers of its own version. Runtimes of two versions can't
-/// be installed side by side, so one that is there decides.
+/// Packages of Clang with an OpenMP runtime and sanitizers of the same version. Runtimes of two
+/// versions can't be installed side by side, so an installed one decides.
 fn clang() -> Vec<String> {
-    // Not the one that is chosen once for all: another may be installed now.
+    // Not the choice that is made once for all, because another one may be installed now.
     let here = toolchains::choose(toolchains::Family::Llvm, toolchains::Language::C);
     if let Some(clang) = here.filter(|clang| clang.openmp) {
         return sanitizers(&clang).into_iter().collect();
@@ -138,7 +138,7 @@ fn clang() -> Vec<String> {
     }
 }
 
-/// The sanitizers of a compiler that is there without them.
+/// The package of the sanitizers for an installed compiler that lacks them.
 fn sanitizers(clang: &toolchains::Compiler) -> Option<String> {
     let program = "int main(void) { return 0; }\n";
     if builds(&clang.command, "c", program, &["-fsanitize=address"]) {
@@ -151,7 +151,7 @@ fn sanitizers_of(version: u32) -> Option<String> {
     Some(format!("libclang-rt-{version}-dev")).filter(|package| known(package))
 }
 
-/// Whether there is such a package to install.
+/// Whether such a package can be installed.
 fn known(package: &str) -> bool {
     let output = Command::new("apt-cache").args(["policy", package]).output();
     let said = output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned());
@@ -168,7 +168,7 @@ fn install(packages: &[String], may: bool) {
     let here = may && works("apt-get", &["--version"]);
     if here {
         println!("== {line}");
-        // Nothing that somebody else installed is taken away for it.
+        // Never removes a package that another user installed.
         let mut words = vec![
             "install",
             "-y",
@@ -177,7 +177,7 @@ fn install(packages: &[String], may: bool) {
             "--no-install-recommends",
         ];
         words.extend(packages.iter().map(String::as_str));
-        // The lists may be missing, or too old.
+        // The package lists may be missing, or too old.
         if apt_get(&words) || (apt_get(&["update", "-qq"]) && apt_get(&words)) {
             return;
         }
@@ -215,7 +215,7 @@ fn run(program: &str, words: &[&str]) -> bool {
         .is_ok_and(|s| s.success())
 }
 
-/// Whether the program is there and does this without complaint.
+/// Whether the program exists and succeeds with these arguments.
 fn works(program: &str, words: &[&str]) -> bool {
     let mut command = Command::new(program);
     command
@@ -226,7 +226,7 @@ fn works(program: &str, words: &[&str]) -> bool {
     command.status().is_ok_and(|s| s.success())
 }
 
-/// Whether we may do anything here.
+/// Whether we are root.
 pub fn is_root() -> bool {
     let id = Command::new("id").arg("-u").output();
     id.is_ok_and(|out| out.stdout.trim_ascii() == b"0")

@@ -1,6 +1,6 @@
-//! A picture to optimise: the packages of the programs bring none.
+//! Makes a picture to optimise, because the programs' packages contain none.
 
-/// A PNG of `side` by `side` pixels of 24-bit colour, waves and some noise after `seed`, stored
+/// A PNG of `side` by `side` pixels in 24-bit colour, with waves and some noise from `seed`, stored
 /// uncompressed.
 pub fn png(side: u32, seed: u32) -> Vec<u8> {
     let mut rows = Vec::new();

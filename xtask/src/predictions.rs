@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::workspace::{build_release, cargo, succeed};
 
-/// Builds the tool and `bench/predictions`, which predicts and measures.
+/// Builds and runs the tool and `bench/predictions`, which predicts and measures.
 pub fn run(flags: &[&str]) -> Result<()> {
     build_release(true)?;
     let run = ["run", "--release", "--quiet", "--package"];

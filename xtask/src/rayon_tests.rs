@@ -1,4 +1,4 @@
-//! Rayon's own tests as a check of the stand-in: every one has to come out recorded as it does
+//! Rayon's own tests as a check of the stand-in: every one must have the same outcome recorded and
 //! bare.
 //!
 //! rayon's sources are copied unmodified from where cargo unpacked them. rayon-core's integration
@@ -18,18 +18,18 @@ use serde_json::Value;
 use crate::outcomes::{Outcomes, outcomes};
 use crate::workspace::{cargo, cargo_workspan, output, succeed, target, workspan};
 
-/// What the comparison came to.
+/// The result of the comparison.
 #[derive(Default)]
 pub struct Compared {
     /// Tests with the same outcome bare and recorded.
     pub equal: usize,
-    /// One line for each test with two outcomes.
+    /// One line for each test with different outcomes.
     pub differences: Vec<String>,
-    /// What was not compared: name and why.
+    /// Tests that were not compared: name and reason.
     pub skipped: Vec<String>,
 }
 
-/// How much is run.
+/// How many tests run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Amount {
     /// rayon's unit tests and rayon-core's integration tests, recorded; bare only if one of them
@@ -95,7 +95,7 @@ pub fn run(profile: &str, amount: Amount) -> Result<Compared> {
     Ok(compared)
 }
 
-/// What chooses the test executables, in cargo's words.
+/// The arguments that select the test executables, in cargo's words.
 fn chosen(amount: Amount, core_tests: &Path) -> Result<Vec<String>> {
     let mut words = vec!["--lib".to_owned()];
     if amount == Amount::All {
@@ -117,7 +117,7 @@ struct Package {
     folder: PathBuf,
 }
 
-/// The package of that name in the graph; the newest, should there be two.
+/// The package with that name in the graph; the newest if there are two.
 fn package(metadata: &Value, name: &str) -> Result<Package> {
     let packages = metadata["packages"].as_array().into_iter().flatten();
     let named = packages.filter(|p| p["name"] == name);

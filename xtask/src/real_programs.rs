@@ -1,4 +1,5 @@
-//! oxipng and tokei, programs that people use, bare and recorded: nothing but the time may change.
+//! Runs oxipng and tokei, programs that people use, bare and recorded: nothing but the time may
+//! differ.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,16 +12,16 @@ use serde_json::Value;
 use crate::picture::png;
 use crate::workspace::{build_release, cargo, cargo_workspan, output, succeed, target, workspan};
 
-/// How often a program runs in each way; the ways take turns.
+/// Number of runs of a program in each way; the ways alternate.
 const ROUNDS: usize = 5;
 
-/// What one program came to.
+/// The outcome of one program.
 pub enum Outcome {
-    /// Same outputs and exit code, sites in the program's own source.
+    /// Outputs and exit code are equal, and there are sites in the program's own source.
     Same,
-    /// What differed.
+    /// Something differed.
     Differs(String),
-    /// Why it was not run.
+    /// It was not run, for this reason.
     Skipped(String),
 }
 
@@ -40,7 +41,7 @@ const PROGRAMS: [Program; 2] = [
     },
 ];
 
-/// Builds, runs and compares every program; one named outcome each.
+/// Builds, runs and compares every program. Returns one named outcome each.
 pub fn run() -> Result<Vec<(&'static str, Outcome)>> {
     build_release(true)?;
     let folder = target().join("workspan/real-programs");
@@ -61,7 +62,7 @@ pub fn run() -> Result<Vec<(&'static str, Outcome)>> {
     Ok(outcomes)
 }
 
-/// The folders of the programs' sources as cargo unpacked them, or why it could not.
+/// The folders of the programs' sources as cargo unpacked them, or the reason why it could not.
 fn packages(folder: &Path) -> Result<Result<Vec<PathBuf>, String>> {
     let mut manifest = String::from(
         "[package]\nname = \"real-programs\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n[dependencies]\n",
@@ -134,8 +135,8 @@ fn compare(program: &Program, package: &Path, folder: &Path) -> Result<Outcome> 
     Ok(Outcome::Same)
 }
 
-/// Builds the program's release without link-time optimisation and with unwinding, alike bare and
-/// recorded, and returns its executable.
+/// Builds the program's release without link-time optimisation and with unwinding, in the same way
+/// bare and recorded. Returns its executable.
 fn executable(cargo: &mut Command, package: &Path, folder: &Path) -> Result<PathBuf> {
     cargo
         .args(["build", "--release", "--locked", "--bins", "--quiet"])
@@ -156,14 +157,14 @@ fn executable(cargo: &mut Command, package: &Path, folder: &Path) -> Result<Path
         .with_context(|| format!("{cargo:?} named no executable"))
 }
 
-/// What a run left: exit code, output, and the files it wrote.
+/// The results of a run: exit code, output, and the files that it wrote.
 struct Left {
     code: Option<i32>,
     printed: Vec<u8>,
     files: Vec<(String, Vec<u8>)>,
 }
 
-/// Runs the program on its input; `least` becomes the least time so far.
+/// Runs the program on its input. `least` becomes the minimum time up to now.
 fn start(mut command: Command, name: &str, folder: &Path, least: &mut Duration) -> Result<Left> {
     let written = folder.join(format!("{name}-output"));
     let _ = fs::remove_dir_all(&written);
@@ -177,7 +178,7 @@ fn start(mut command: Command, name: &str, folder: &Path, least: &mut Duration) 
                 command.arg(picture);
             }
         }
-        // The folders that hold enough source, the same on every machine.
+        // Folders with enough source, the same on every machine.
         "tokei" => {
             command.args(["--sort", "code"]);
             command.args([folder.join("oxipng"), folder.join("tokei")]);

@@ -1,4 +1,4 @@
-//! The rival in the benchmark: rayon_logs, which records Rayon programs that are written against it
+//! The rival in the benchmark: rayon_logs, which records Rayon programs that are written for it
 //! instead of Rayon.
 
 use std::fs;
@@ -17,8 +17,8 @@ rayon_logs = "=0.1.3"
 [workspace]
 "#;
 
-/// The `joins` kernel without work, over rayon_logs. Its one log holds all batches of a run, and
-/// writing it at the end takes seconds, so the batches are few.
+/// The `joins` kernel without work, with rayon_logs. Its single log contains all batches of a run,
+/// and writing it at the end takes seconds, so there are few batches.
 const PROGRAM: &str = r#"use std::time::Instant;
 
 fn fib(n: usize) -> u64 {
@@ -55,7 +55,7 @@ fn main() {
 }
 "#;
 
-/// Builds the program in the target folder; why it can't be had, else.
+/// Builds the program in the target folder; otherwise returns the reason.
 pub fn build() -> Result<PathBuf, String> {
     let folder = target().join("workspan/rayon-logs");
     let write = || -> std::io::Result<()> {

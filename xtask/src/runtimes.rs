@@ -1,11 +1,11 @@
-//! `cargo xtask test runtimes`: the recorder's tests with compilers, OpenMP runtimes and oneTBBs of
-//! other versions than the machine's own.
+//! `cargo xtask test runtimes`: runs the recorder's tests with versions of compilers, OpenMP
+//! runtimes and oneTBB other than the machine's own.
 //!
-//! LLVM runtimes of two versions can't be installed side by side, and a developer's compilers are
-//! nobody else's to exchange. So Debian's packages are unpacked below `target/runtimes`, not
-//! installed, and a folder of wrappers in front of `PATH` makes the tests choose them
-//! (`tests/toolchains`). oneTBB and Intel's runtime come from Python packages; whole releases of
-//! Debian are tried in roots of their own.
+//! LLVM runtimes of two versions can't be installed side by side, and the tests must not replace a
+//! developer's compilers. So Debian's packages are unpacked below `target/runtimes`, not installed,
+//! and a folder of wrappers in front of `PATH` makes the tests use them (`tests/toolchains`).
+//! oneTBB and Intel's runtime come from Python packages; whole releases of Debian are tried in
+//! roots of their own.
 
 mod covered;
 mod intel;
@@ -29,15 +29,17 @@ use covered::Covered;
 struct Toolchain {
     name: &'static str,
     family: Family,
-    /// The oldest of its family that supported distributions have: more tests are run with it.
+    /// Whether it is the oldest of its family in supported distributions, with which more tests
+    /// run.
     oldest: bool,
     packages: &'static [&'static str],
 }
 
 enum Family {
-    /// Of this version.
+    /// Clang with this version.
     Clang(u32),
-    /// Of this version. libgomp stays the system's, as distributions have one for all their GCCs.
+    /// GCC with this version. libgomp stays the system's, as distributions have one for all their
+    /// GCCs.
     Gcc(u32),
 }
 
@@ -99,7 +101,7 @@ const TOOLCHAINS: [Toolchain; 4] = [
             "libgcc-11-dev",
             "libstdc++-11-dev",
             "libgfortran-11-dev",
-            // Without the shared ones beside it, GCC links the static ones.
+            // Without the shared libraries next to it, GCC links the static ones.
             "libgomp1",
             "libstdc++6",
             "libgfortran5",
@@ -108,8 +110,8 @@ const TOOLCHAINS: [Toolchain; 4] = [
     },
 ];
 
-/// What a distribution has, and what stands for it here: printed, so that a reader of the outcome
-/// needs no table of versions.
+/// A distribution's versions, and the tested ones that represent it. They are printed, so that
+/// readers of the outcome need no table of versions.
 const STANDS_FOR: [(&str, &str); 3] = [
     (
         "Ubuntu 22.04 (GCC 11, libgomp 12, Clang and libomp 14 and 15, oneTBB 2021.5)",
@@ -125,7 +127,7 @@ const STANDS_FOR: [(&str, &str); 3] = [
     ),
 ];
 
-/// Tests that build programs with these compilers: package, and parts of the tests' names.
+/// Tests that build programs with these compilers: the package, and parts of the tests' names.
 const CLANG_TESTS: [(&str, &[&str]); 2] = [
     (
         "workspan-preload",
@@ -148,10 +150,10 @@ const GCC_TESTS: [(&str, &[&str]); 2] = [
     ("workspan", OF_COMMAND),
 ];
 
-/// The command's own tests of whole recordings, with every compiler.
+/// The command's own tests of whole recordings, which run with every compiler.
 const OF_COMMAND: &[&str] = &["openmp::", "folding::"];
 
-/// All of the command's tests that build C and C++ programs, with the oldest compilers.
+/// All of the command's tests that build C and C++ programs, which run with the oldest compilers.
 const OF_COMMAND_OLDEST: &[&str] = &[
     "openmp::",
     "folding::",
@@ -174,11 +176,11 @@ const OF_COMMAND_OLDEST: &[&str] = &[
     "windows::",
 ];
 
-/// Versions of oneTBB: Ubuntu 22.04's, Debian 12's, Ubuntu 24.04's, Debian 13's. The plain tests
-/// run on the newest.
+/// Versions of oneTBB: Ubuntu 22.04's, Debian 12's, Ubuntu 24.04's, Debian 13's. The ordinary tests
+/// use the newest.
 const ONETBB: [&str; 4] = ["2021.5.1", "2021.8.0", "2021.11.0", "2022.1.0"];
 
-/// Runs the tests with each toolchain there are packages of.
+/// Runs the tests with each toolchain that has packages.
 ///
 /// # Errors
 /// A test run could not be started.
@@ -239,7 +241,7 @@ pub fn run(tally: &mut Tally) -> Result<()> {
     Ok(())
 }
 
-/// The tests of a package whose names have one of these parts.
+/// The tests of a package whose names contain one of these parts.
 fn tests_of(package: &str, names: &[&str]) -> Command {
     let mut test = cargo();
     test.args(["test", "--package", package, "--test", "it"]);
@@ -248,7 +250,7 @@ fn tests_of(package: &str, names: &[&str]) -> Command {
 }
 
 impl Toolchain {
-    /// Unpacks the packages where that has not been done, and returns the folder of wrappers.
+    /// Unpacks the packages if that has not been done, and returns the folder of wrappers.
     fn prepare(&self) -> Result<PathBuf> {
         let folder = target().join("runtimes").join(self.name);
         let wrappers = folder.join("bin");
@@ -260,7 +262,8 @@ impl Toolchain {
             self.wrap(&folder, &wrappers)?;
             fs::write(complete, "")?;
         }
-        // A compiler that can't build OpenMP programs would be passed over without a word.
+        // Without this check, tests would silently skip a compiler that can't build OpenMP
+        // programs.
         self.probe(&wrappers)?;
         Ok(wrappers)
     }
@@ -289,7 +292,7 @@ impl Toolchain {
         Ok(())
     }
 
-    /// Wrappers under the plain names, which tests prefer.
+    /// Makes wrappers under the plain names, which tests prefer.
     fn wrap(&self, folder: &Path, wrappers: &Path) -> Result<()> {
         let library = folder.join("usr/lib");
         let scripts: Vec<(&str, String)> = match self.family {
@@ -325,7 +328,7 @@ impl Toolchain {
         Ok(())
     }
 
-    /// Fails unless the wrapper is this version and builds OpenMP programs.
+    /// Fails unless the wrapper has this version and builds OpenMP programs.
     fn probe(&self, wrappers: &Path) -> Result<()> {
         let (name, version) = match self.family {
             Family::Clang(version) => ("clang", version),

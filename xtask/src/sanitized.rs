@@ -1,4 +1,5 @@
-//! The preloaded library built with the address sanitizer, in a program that is too.
+//! Tests the preloaded library built with the address sanitizer, in a program that is built with it
+//! too.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +8,7 @@ use crate::dependencies::Outcome;
 use crate::miri::nightly;
 use crate::workspace::{root, target};
 
-/// Builds both, runs them, and expects nothing but what the program prints.
+/// Builds and runs both, and expects only the program's output.
 pub fn run() -> Outcome {
     let folder = target().join("sanitized");
     let runtime = match runtime() {
@@ -29,7 +30,7 @@ pub fn run() -> Outcome {
     }
 }
 
-/// GCC's shared runtime, which both are to use.
+/// GCC's shared runtime, which both must use.
 fn runtime() -> Option<PathBuf> {
     let named = Command::new("gcc")
         .arg("-print-file-name=libasan.so")
@@ -63,7 +64,7 @@ fn in_folder(folder: &Path, runtime: &Path) -> Result<(), String> {
         return Err("examples/pool.c does not compile".into());
     }
     let spool = folder.join("spool");
-    // What an earlier run left would be taken for this one's.
+    // Files of an earlier run would be mistaken for this run's.
     let _ = std::fs::remove_dir_all(&spool);
     std::fs::create_dir_all(&spool).map_err(|e| e.to_string())?;
     let mut preload = runtime.as_os_str().to_owned();

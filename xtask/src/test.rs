@@ -1,4 +1,5 @@
-//! `cargo xtask test`: every check a change has to pass, and one line that sums them up.
+//! `cargo xtask test`: runs every check that a change must pass, and prints one line that sums them
+//! up.
 
 mod documentation;
 mod programs;
@@ -34,8 +35,7 @@ pub use tally::Tally;
 use programs::Programs;
 use progress::EachMinute;
 
-/// Runs one of the parts that start programs, by its name, alone; `long` repeats what is worth
-/// repeating.
+/// Runs only the part with this name; `long` repeats what is worth repeating.
 pub fn part(name: &str, long: bool) -> Result<()> {
     let started = Instant::now();
     let mut tally = Tally::new();
@@ -75,8 +75,8 @@ pub fn part(name: &str, long: bool) -> Result<()> {
     tally.sum_up(started)
 }
 
-/// Slow tests that `--long` alone runs: everything else is to be over in 25 minutes. One measures,
-/// one waits for a minute, the others build in release.
+/// Slow tests that only `--long` runs: all others must finish within 25 minutes. One measures, one
+/// waits for a minute, the others build in release mode.
 const LONG_ONLY: [&str; 10] = [
     "all_faults_are_named_on_a_busy_machine_too",
     "each_benchmark_of_criterion_and_divan_has_a_row",
@@ -90,14 +90,14 @@ const LONG_ONLY: [&str; 10] = [
     "two_files_installed_into_an_empty_root_are_the_whole_tool",
 ];
 
-/// Slow tests that look at how long things took: nothing else runs beside them.
+/// Slow tests that depend on time: nothing else runs at the same time.
 const ALONE: [&str; 1] = ["the_report_names_the_serial_merge_and_only_that"];
 
-/// When the fuzzers, which take minutes to build the first time, may still begin: everything is to
-/// be over in 25 minutes.
+/// Latest time at which the fuzzers, which take minutes to build the first time, may begin:
+/// everything must finish within 25 minutes.
 const TIME_FOR_FUZZERS: Duration = Duration::from_secs(17 * 60);
 
-/// Runs all checks; `long` gives random tests twenty times the cases and fuzzers twenty times the
+/// Runs all checks. `long` gives random tests twenty times the cases and fuzzers twenty times the
 /// time, and adds programs from the registry, miri and cargo-deny.
 pub fn run(long: bool) -> Result<()> {
     let started = Instant::now();
@@ -110,23 +110,23 @@ pub fn run(long: bool) -> Result<()> {
     }
     toolchains();
     tally.stage("packages");
-    // First of all, as what is built after it embeds it.
+    // This comes first, because later builds embed it.
     build_page(&mut tally);
     tally.stage("page built");
     let format = ["fmt", "--all", "--", "--check"];
     tally.check("format", cargo().args(format))?;
     lake::format(&mut tally)?;
     tally.outcome("width of comments", width_of_comments());
-    // The tool with them, as it is run by some. cargo names each crate, which is silent for minutes
-    // otherwise.
+    // Builds the tool together with the tests, because some run it. cargo prints each crate, as
+    // there would be no output for minutes otherwise.
     let queue = Programs::build()?;
     tally.stage("tests built");
     if !long {
         tally
             .skipped
             .push("the lake: with --long, or cargo xtask test lake".into());
-        // Tests wait more than they compute, so that one half leaves time for the other. Who is
-        // done first helps with the tests that have not begun.
+        // Tests wait more than they compute, so that half of them leaves time for the others. The
+        // thread that finishes first helps with the tests that have not begun.
         let mut beside = Tally::new();
         thread::scope(|scope| {
             let others = scope.spawn(|| {
@@ -149,7 +149,7 @@ pub fn run(long: bool) -> Result<()> {
         tally.rerun_failed()?;
         tally.stage("failed tests again");
     } else {
-        // One of these measures.
+        // One of these tests measures.
         repeated_tests(&mut tally)?;
         others(&mut tally, long)?;
         fuzzers(&mut tally, long, started)?;
@@ -168,7 +168,7 @@ pub fn run(long: bool) -> Result<()> {
     tally.sum_up(started)
 }
 
-/// Says which compilers and runtimes the tests build programs with here.
+/// Prints which compilers and runtimes the tests use on this machine.
 fn toolchains() {
     println!("== programs of the tests are built with");
     for line in workspan_toolchains::describe() {
@@ -179,10 +179,9 @@ fn toolchains() {
     );
 }
 
-/// The project's own tests that nobody else runs, and the documentation's.
+/// The project's own tests that no other part runs, and those of the documentation.
 fn tests(tally: &mut Tally, queue: &Programs) -> Result<()> {
-    // Slow ones are marked `ignore` so that a plain `cargo test` is quick; they are run by
-    // themselves.
+    // Slow tests are marked `ignore` so that a plain `cargo test` is quick; they run separately.
     queue.run(tally)?;
     tally.stage("tests");
     documentation::examples(tally)?;
@@ -202,8 +201,8 @@ fn repeated_tests(tally: &mut Tally) -> Result<()> {
     Ok(())
 }
 
-/// The page's tests and slow tests, and what is compiled for a check of its own: Rayon's tests,
-/// lints, documentation.
+/// The page's tests and slow tests, and everything that is compiled for its own check: Rayon's
+/// tests, lints, documentation.
 fn others(tally: &mut Tally, long: bool) -> Result<()> {
     page(tally);
     tally.stage("page tests");
@@ -216,7 +215,7 @@ fn others(tally: &mut Tally, long: bool) -> Result<()> {
     let mut clippy = cargo();
     clippy.args(["clippy", "--quiet", "--workspace", "--all-targets"]);
     tally.check("lints", clippy.args(["--", "-D", "warnings"]))?;
-    // The fuzzers are built last, if there is time: that they still fit the crates is seen here.
+    // The fuzzers are built last, if there is time; this only checks that they still compile.
     let mut fuzzers = cargo();
     fuzzers.args([
         "check",
@@ -248,7 +247,7 @@ fn others(tally: &mut Tally, long: bool) -> Result<()> {
     Ok(())
 }
 
-/// Whether every published crate carries the files it needs; `cargo xtask package --verify` also
+/// Whether every published crate has the files that it needs; `cargo xtask package --verify` also
 /// compiles each alone.
 fn packages_whole(long: bool) -> dependencies::Outcome {
     if let Some(why) = ui::lacking() {
@@ -261,7 +260,7 @@ fn packages_whole(long: bool) -> dependencies::Outcome {
     }
 }
 
-/// Whether all comments are within the columns that code is.
+/// Whether all comments fit into the columns.
 fn width_of_comments() -> dependencies::Outcome {
     match comments::check() {
         Ok(()) => dependencies::Outcome::Fine,
@@ -269,12 +268,12 @@ fn width_of_comments() -> dependencies::Outcome {
     }
 }
 
-/// The tool, for a part that starts programs and runs alone.
+/// Builds the tool, for a part that starts programs and runs alone.
 fn build_tool() -> Result<()> {
     succeed(cargo().args(["build", "--quiet", "--package", "workspan"]))
 }
 
-/// Rayon's own tests recorded and bare, with the tool that is built already.
+/// Runs Rayon's own tests recorded and bare, with the tool that is built already.
 fn rayons_own(tally: &mut Tally, amount: rayon_tests::Amount) {
     let _running = Check::begin("rayon's own tests, recorded");
     match rayon_tests::run("debug", amount) {
@@ -287,7 +286,7 @@ fn rayons_own(tally: &mut Tally, amount: rayon_tests::Amount) {
     }
 }
 
-/// The viewer's page, where it can be built.
+/// Builds the viewer's page, if that is possible.
 fn build_page(tally: &mut Tally) {
     if ui::lacking().is_some() {
         return;
@@ -297,7 +296,7 @@ fn build_page(tally: &mut Tally) {
     }
 }
 
-/// The page's own checks, with the tool that is built already.
+/// Runs the page's own checks, with the tool that is built already.
 fn page(tally: &mut Tally) {
     let _running = Check::begin("the viewer's page");
     match ui::test("debug") {
@@ -318,7 +317,7 @@ fn page(tally: &mut Tally) {
     }
 }
 
-/// Programs from the registry, bare and recorded.
+/// Runs programs from the registry, bare and recorded.
 fn programs(tally: &mut Tally) -> Result<()> {
     let _running = Check::begin("programs from the registry, bare and recorded");
     for (name, outcome) in real_programs::run()? {
@@ -331,7 +330,8 @@ fn programs(tally: &mut Tally) -> Result<()> {
     Ok(())
 }
 
-/// The tests that a plain `cargo test` leaves out. What follows chooses among them.
+/// The command for tests that a plain `cargo test` leaves out. Its further arguments select among
+/// them.
 fn slow() -> Command {
     let mut slow = cargo();
     slow.args(["test", "--workspace", "--no-fail-fast", "--tests"])
@@ -339,7 +339,7 @@ fn slow() -> Command {
     slow
 }
 
-/// The fuzzers, where there is time for them.
+/// Runs the fuzzers, if there is time for them.
 fn fuzzers(tally: &mut Tally, long: bool, started: Instant) -> Result<()> {
     if long || started.elapsed() < TIME_FOR_FUZZERS {
         fuzz_all(tally, long)?;
@@ -353,7 +353,8 @@ fn fuzzers(tally: &mut Tally, long: bool, started: Instant) -> Result<()> {
     Ok(())
 }
 
-/// The fuzzers, for a minute in all; `long` for twenty, with memory watched where that can be done.
+/// Runs the fuzzers for a minute in total; for twenty with `long`, which also watches memory if
+/// possible.
 fn fuzz_all(tally: &mut Tally, long: bool) -> Result<()> {
     let _running = Check::begin("fuzzers");
     let seconds = if long { fuzz::LONG } else { fuzz::SHORT };
@@ -363,7 +364,7 @@ fn fuzz_all(tally: &mut Tally, long: bool) -> Result<()> {
     Ok(())
 }
 
-/// Licences and origins of what the project depends on.
+/// Checks licences and origins of the project's dependencies.
 fn licences(tally: &mut Tally) {
     let _running = Check::begin("dependencies");
     let came_out = match dependencies::check() {
@@ -373,7 +374,7 @@ fn licences(tally: &mut Tally) {
     tally.outcome("dependencies", came_out);
 }
 
-/// All that cargo-deny knows of them.
+/// Runs cargo-deny's checks of the dependencies.
 fn vulnerabilities(tally: &mut Tally) {
     for (name, came_out) in dependencies::deny(packages::may_install()) {
         tally.outcome(name, came_out);

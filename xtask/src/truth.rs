@@ -1,5 +1,5 @@
-//! Programs whose work, span and number of tasks are known, recorded and compared with what the
-//! report says: `tests/truth`.
+//! Records programs with known work, span and number of tasks, and compares these with the report:
+//! `tests/truth`.
 
 use std::process::Command;
 
@@ -8,28 +8,28 @@ use anyhow::Result;
 use crate::test::Tally;
 use crate::workspace::{cargo, root, succeed, target};
 
-/// How often each program is recorded on each number of threads when the corpus runs alone.
+/// Number of recordings of each program on each number of threads when the corpus runs alone.
 const TIMES: &str = "3";
-/// The same with `--long`.
+/// Number of recordings with `--long`.
 const TIMES_LONG: &str = "20";
 
 /// How much of the corpus runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Amount {
-    /// Each program once, on two threads, some on sixteen.
+    /// Each program once, on two threads; some on sixteen.
     Quick,
     /// All numbers of threads, idle and with both CPUs kept busy.
     All,
-    /// The same, many times.
+    /// Like `All`, many times.
     Long,
 }
 
-/// Runs it with the debug build of the tool, which is built already.
+/// Runs the corpus with the debug build of the tool, which is built already.
 ///
 /// # Errors
 /// The harness could not be built or started.
 pub fn run(tally: &mut Tally, amount: Amount) -> Result<()> {
-    // For the whole workspace, as dependencies then have the features that the tests were built
+    // For the whole workspace, so that dependencies have the features that the tests were built
     // with; for this package alone cargo would compile some of them once more.
     succeed(cargo().args(["build", "--quiet", "--workspace", "--bin", "truth"]))?;
     let times = if amount == Amount::Long {
@@ -50,7 +50,7 @@ pub fn run(tally: &mut Tally, amount: Amount) -> Result<()> {
     }
 }
 
-/// The harness, printing a line a recording.
+/// The harness, which prints one line per recording.
 fn truth() -> Command {
     let mut truth = Command::new(target().join("debug/truth"));
     truth.current_dir(root()).arg("--lines");

@@ -1,4 +1,4 @@
-//! The viewer's page: built, checked, driven in a browser, photographed.
+//! The viewer's page: builds it, checks it, drives it in a browser, and takes screenshots.
 
 mod runs;
 
@@ -11,11 +11,11 @@ use anyhow::{Context, Result, bail};
 
 use crate::workspace::{root, succeed, target};
 
-/// What the page is built with: vite's own demand.
+/// Minimum version of Node: vite's own requirement.
 const OLDEST_NODE: (u32, u32) = (20, 19);
 
-/// Builds `ui/dist/index.html` when something it is made from is newer; the crate that embeds it
-/// sees the change.
+/// Builds `ui/dist/index.html` if one of its sources is newer; the crate that embeds it notices the
+/// change.
 pub fn build() -> Result<()> {
     if let Some(why) = lacking() {
         bail!("the viewer's page can't be built: {why}");
@@ -35,7 +35,7 @@ pub fn build() -> Result<()> {
     Ok(())
 }
 
-/// Why nothing can be done about the page here.
+/// The reason why the page can't be built here, if any.
 pub fn lacking() -> Option<String> {
     let said = Command::new("node").arg("--version").output().ok();
     let text = said.map(|s| String::from_utf8_lossy(&s.stdout).trim().to_owned());
@@ -54,12 +54,12 @@ pub fn lacking() -> Option<String> {
 fn npm() -> Command {
     let mut npm = Command::new("npm");
     npm.current_dir(root().join("ui"));
-    // Newer versions of npm are no news here.
+    // Do not report newer versions of npm.
     npm.env("npm_config_update_notifier", "false");
     npm
 }
 
-/// Fetches the packages that the lock file names, when it changed since.
+/// Downloads the packages in the lock file, if it has changed.
 fn install() -> Result<()> {
     let ui = root().join("ui");
     let done = modified(&ui.join("node_modules/.package-lock.json"));
@@ -74,7 +74,7 @@ fn modified(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|m| m.modified()).ok()
 }
 
-/// When the youngest of the page's sources was written.
+/// Modification time of the page's newest source.
 fn newest(ui: &Path) -> Result<Option<SystemTime>> {
     let mut newest = None;
     let mut folders = vec![ui.to_path_buf()];
@@ -94,17 +94,17 @@ fn newest(ui: &Path) -> Result<Option<SystemTime>> {
     Ok(newest)
 }
 
-/// What a part of the page's tests came to.
+/// The outcome of a part of the page's tests.
 pub enum Part {
-    /// So many tests passed, none failed; those that passed only the second time, alone.
+    /// All tests passed: their number, and the tests that passed only on the second attempt, alone.
     Passed(usize, Vec<String>),
-    /// What failed.
+    /// Some tests failed; these did.
     Failed(String),
-    /// Why it was not run.
+    /// The part was not run, for this reason.
     Skipped(String),
 }
 
-/// The checks of the page that `npm run` does alone: each with its name in the results.
+/// The checks of the page that `npm run` performs by itself, each with its name in the results.
 const SCRIPTS: [(&str, &str); 4] = [
     ("the page's format", "format:check"),
     ("the page's lints", "lint"),
@@ -113,8 +113,8 @@ const SCRIPTS: [(&str, &str); 4] = [
 ];
 const IN_BROWSER: &str = "the page in a browser";
 
-/// Format, lints, types, unit tests, and the page in a browser, each with its name. The CLI of
-/// `profile` must have been built, with the page inside.
+/// Runs format, lints, types, unit tests, and the tests in a browser, each with its name. The CLI
+/// of `profile` must have been built, with the page inside.
 pub fn test(profile: &str) -> Result<Vec<(&'static str, Part)>> {
     if let Some(why) = lacking() {
         let skip = |name| (name, Part::Skipped(why.clone()));
@@ -139,7 +139,7 @@ pub fn test(profile: &str) -> Result<Vec<(&'static str, Part)>> {
     Ok(parts)
 }
 
-/// The end-to-end tests of `ui/e2e`, on runs recorded for them.
+/// Runs the end-to-end tests of `ui/e2e`, on runs recorded for them.
 fn in_browser(profile: &str) -> Result<Part> {
     let Some(browser) = headless().or_else(browser) else {
         return Ok(Part::Skipped("there is no Chromium".into()));
@@ -156,7 +156,7 @@ fn in_browser(profile: &str) -> Result<Part> {
     let said = node.output().with_context(|| format!("{node:?}"))?;
     let text = String::from_utf8_lossy(&said.stdout);
     print!("{text}");
-    // Single tests that were skipped have said so; the rest counts.
+    // Single skipped tests are listed already; the others count.
     let none = |line| str::strip_prefix(line, "skipped: the page in a browser: ");
     if let Some(why) = text.lines().find_map(none) {
         return Ok(Part::Skipped(why.to_owned()));
@@ -179,18 +179,18 @@ fn in_browser(profile: &str) -> Result<Part> {
     })
 }
 
-/// The first Chromium there is.
+/// The first installed Chromium.
 pub fn browser() -> Option<PathBuf> {
     installed(&["chromium", "chromium-browser", "google-chrome"])
 }
 
-/// The one without windows: the same engine for half the CPU time, as the tests see nothing of what
-/// a whole browser does beside their page.
+/// The headless Chromium: the same engine for half the CPU time, as the tests don't need the rest
+/// of a browser.
 pub fn headless() -> Option<PathBuf> {
     installed(&["chromium-headless-shell"])
 }
 
-/// The one that `CHROMIUM` names, or the first program of these names.
+/// The browser in `CHROMIUM`, or the first installed program with one of these names.
 fn installed(names: &[&str]) -> Option<PathBuf> {
     let folders = ["/usr/bin", "/usr/local/bin", "/snap/bin"];
     let all = folders
@@ -200,7 +200,7 @@ fn installed(names: &[&str]) -> Option<PathBuf> {
     given.into_iter().chain(all).find(|path| path.is_file())
 }
 
-/// Pictures of the page for the README, in docs/pictures, each below 200 KB.
+/// Takes pictures of the page for the README, in docs/pictures, each below 200 KB.
 pub fn screenshots() -> Result<()> {
     const MOST_BYTES: u64 = 200_000;
     build()?;

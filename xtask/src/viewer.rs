@@ -1,6 +1,6 @@
-//! `cargo xtask bench viewer`: the memory of `workspan view` of large runs on every runtime
-//! (docs/viewer.md), in bytes and as a multiple of the trace: once all is read, after tiles of all
-//! of it, and at most meanwhile.
+//! `cargo xtask bench viewer`: measures the memory of `workspan view` for large runs on every
+//! runtime (docs/viewer.md), in bytes and as a multiple of the trace: after everything is read,
+//! after requests for tiles of the whole run, and the peak.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,13 +16,13 @@ use crate::folding::executable;
 use crate::native_bench::{RUNTIMES, build};
 use crate::workspace::{build_release, cargo_workspan, output, target, workspan};
 
-/// Uncut Fibonacci numbers by joins: 11.4 million tasks.
+/// Argument of fib by joins without a cutoff: 11.4 million tasks.
 const JOINS: &str = "33";
-/// And by the tasks of the C and C++ runtimes: half a million and 3.5 million.
+/// Arguments of fib with the tasks of the C and C++ runtimes: half a million and 3.5 million tasks.
 const NATIVE: [&str; 2] = ["28", "32"];
-/// Tiles asked for.
+/// Number of tiles requested.
 const TILES: u64 = 1500;
-/// What the server gives back once all is read, it has given back after so long.
+/// Time after which the server has given back the memory that it frees once everything is read.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// Prints the table.
@@ -52,7 +52,7 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// A run of fib(`n`), recorded in full, and its viewer.
+/// Measures a run of fib(`n`), recorded in full, with its viewer.
 fn row(program: &Path, trace: &Path, (runtime, n): (&str, &str)) -> Result<()> {
     let _ = fs::remove_file(trace);
     let mut record = workspan("release");
@@ -88,22 +88,22 @@ fn row(program: &Path, trace: &Path, (runtime, n): (&str, &str)) -> Result<()> {
     Ok(())
 }
 
-/// The trace is read each time.
+/// Arguments that make the trace be read each time.
 const VIEW: [&str; 5] = ["view", "--no-open", "--no-index", "--port", "0"];
 
-/// A server that runs, until it is dropped.
+/// A running server, which is ended when this is dropped.
 struct Viewer {
     child: Child,
-    /// Kept, as the server may say more.
+    /// Kept open, as the server may print more.
     _said: BufReader<ChildStdout>,
     /// Host and port.
     host: String,
-    /// What every path begins with: the key.
+    /// The start of every path, which contains the key.
     base: String,
 }
 
 impl Viewer {
-    /// Starts it; returns once it answers.
+    /// Starts the server; returns once it answers.
     fn start(command: &mut Command) -> Result<Viewer> {
         let mut child = command
             .stdout(Stdio::piped())
@@ -124,7 +124,7 @@ impl Viewer {
         })
     }
 
-    /// The answer's state and body.
+    /// Returns the answer's status and body.
     fn ask(&self, what: &str) -> Result<(u16, Vec<u8>)> {
         let mut stream = TcpStream::connect(&self.host)?;
         let (base, host) = (&self.base, &self.host);
@@ -140,7 +140,7 @@ impl Viewer {
         Ok((state, answer.split_off(head + 4)))
     }
 
-    /// Waits until all is read; what is known of the run.
+    /// Waits until everything is read. Returns the description of the run.
     fn loaded(&mut self) -> Result<Value> {
         while self.ask("report?run=a")?.0 != 200 {
             if let Some(status) = self.child.try_wait()? {
@@ -154,7 +154,7 @@ impl Viewer {
         Ok(meta["runs"][0].clone())
     }
 
-    /// Tiles of all resolutions, from one end of the run to the other.
+    /// Requests tiles of all resolutions, from one end of the run to the other.
     fn ask_for_tiles(&self, run: &Value) -> Result<()> {
         let number = |name: &str| run[name].as_u64().with_context(|| format!("no {name}"));
         let (levels, elapsed) = (number("top_level")? + 1, number("elapsed")?);
@@ -169,7 +169,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Bytes that the kernel says under this name.
+    /// Bytes that the kernel reports under this name.
     fn memory(&self, name: &str) -> Result<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix(name));
@@ -181,7 +181,7 @@ impl Viewer {
 
 impl Drop for Viewer {
     fn drop(&mut self) {
-        // One that has ended already needs no end.
+        // The server may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -12,7 +12,7 @@ pub fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_path_buf()
 }
 
-/// Where cargo builds to.
+/// The folder of cargo's builds.
 pub fn target() -> PathBuf {
     let given = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     root().join(given.unwrap_or_else(|| "target".into()))
@@ -25,8 +25,8 @@ pub fn cargo() -> Command {
     command
 }
 
-/// `cargo` with our own `cargo-workspan` of a profile (`debug`, `release`) on the path, as an
-/// installed one would be. What goes into the recorded program is optimised in either.
+/// `cargo` with our own `cargo-workspan` of a profile (`debug`, `release`) on the path, like an
+/// installed one. The code that goes into the recorded program is optimised in both profiles.
 pub fn cargo_workspan(profile: &str) -> Result<Command> {
     let mut path = OsString::from(target().join(profile));
     if let Some(rest) = std::env::var_os("PATH") {
@@ -45,8 +45,8 @@ pub fn workspan(profile: &str) -> Command {
     command
 }
 
-/// Builds the release of `workspan` and `cargo-workspan`. cargo says which crate it compiles.
-/// Without a page where none can be built: `view` and `html` are of no use then.
+/// Builds the release of `workspan` and `cargo-workspan`. cargo prints each crate. If the page
+/// can't be built, they have none, and `view` and `html` don't work.
 pub fn build_release(page: bool) -> Result<()> {
     println!("== the release of workspan is built: about 4 minutes the first time on 2 idle cores");
     let mut build = cargo();

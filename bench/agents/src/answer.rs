@@ -2,17 +2,17 @@
 
 use super::fault::Fault;
 
-/// What an answer names.
+/// What an answer names of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Named {
-    /// A line or a function at fault.
+    /// Whether it names a line or a function at fault.
     pub place: bool,
-    /// The cause.
+    /// Whether it names the cause.
     pub cause: bool,
 }
 
 impl Named {
-    /// Both.
+    /// Whether it names both.
     pub fn is_right(self) -> bool {
         self.place && self.cause
     }
@@ -30,8 +30,8 @@ pub fn judge(fault: &Fault, answer: &str) -> Named {
     Named { place, cause }
 }
 
-/// The function's name as a word of its own. `main` is in every program, so that it must be called
-/// a function.
+/// Whether the text has the function's name as a word of its own. `main` is in every program, so it
+/// must be called a function.
 fn mentions(text: &str, name: &str) -> bool {
     let name = name.to_lowercase();
     let forms = if name == "main" {

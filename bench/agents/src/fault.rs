@@ -8,43 +8,44 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
-    /// The program, and its source file without ending.
+    /// The name of the program, and of its source file without the ending.
     pub name: String,
-    /// What it is written in.
+    /// Its language.
     #[serde(default)]
     pub language: Language,
     /// Identifiers of causes that the report may give (docs/causes.md).
     pub causes: Vec<String>,
-    /// Functions that a position may be in instead of the lines.
+    /// Functions that count as the position instead of the lines.
     pub functions: Vec<String>,
     /// First and last line of the code at fault.
     pub lines: [u32; 2],
-    /// Words for the cause, any of which an answer must have.
+    /// Words for the cause; an answer must have one of them.
     pub words: Vec<String>,
-    /// What a changed program is judged by.
+    /// The measure by which a changed program is judged.
     #[serde(default)]
     pub by: By,
 }
 
-/// What a program is written in.
+/// The language of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
-    /// Rust over Rayon.
+    /// Rust with Rayon.
     #[default]
     Rust,
-    /// C++ over OpenMP.
+    /// C++ with OpenMP.
     Cpp,
 }
 
-/// What a changed program is judged by.
+/// The measure by which a changed program is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
-    /// Its time on 8 workers by its work and span.
+    /// Its time on 8 workers, computed from its work and span.
     #[default]
     Span,
-    /// Its elapsed time without what other programs took: work and span don't show the fault.
+    /// Its elapsed time without the time lost to other programs, because work and span don't show
+    /// the fault.
     Elapsed,
 }
 
@@ -53,13 +54,13 @@ struct Faults {
     fault: Vec<Fault>,
 }
 
-/// `bench/agents`.
+/// The folder `bench/agents`.
 pub fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
 impl Fault {
-    /// All of them.
+    /// All faults.
     ///
     /// # Errors
     /// The list can't be read.
@@ -72,10 +73,10 @@ impl Fault {
         Ok(faults.fault)
     }
 
-    /// The one of that name.
+    /// The fault with that name.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such fault.
     pub fn named(name: &str) -> Result<Fault, String> {
         let all = Fault::all()?;
         let found = all.into_iter().find(|fault| fault.name == name);
@@ -90,7 +91,7 @@ impl Fault {
         }
     }
 
-    /// Our own fix.
+    /// The path of our own fix.
     pub fn fix(&self) -> PathBuf {
         folder().join("fixes").join(self.file())
     }

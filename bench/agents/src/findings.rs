@@ -4,17 +4,17 @@ use serde_json::Value;
 
 use super::fault::Fault;
 
-/// What limits any program on a machine that others use.
+/// Causes that limit any program on a machine that others use.
 const OTHERS: [&str; 1] = ["descheduled"];
 
-/// What the findings of a report say of a fault.
+/// The verdict of a report's findings about a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// They name it.
+    /// They name the fault.
     Named,
-    /// They only say that other programs had the CPUs: nothing is known of the fault.
+    /// They only say that other programs used the CPUs, so nothing is known about the fault.
     MachineBusy,
-    /// They name something else: what.
+    /// They name something else.
     Missed(String),
 }
 
@@ -28,8 +28,8 @@ pub fn judge(fault: &Fault, report: &Value) -> Verdict {
         .collect();
     let is_cause = |f: &Value| fault.causes.iter().any(|cause| f["id"] == cause.as_str());
     let named = own.iter().any(|f| is_cause(f) && is_there(fault, f));
-    // Where other programs had the CPUs, the report says what bounds the program all the same; and
-    // CPU time outside of the pool has a place of its own.
+    // If other programs used the CPUs, the report still says what limits the program; and CPU time
+    // outside of the pool has a place of its own.
     let serial = fault.causes.iter().any(|cause| cause == "serial-strand");
     let quiet = serial && report.get("quiet").is_some_and(|q| is_there(fault, q));
     let outside = report.get("outside").is_some_and(|o| is_there(fault, o));
@@ -58,7 +58,7 @@ pub fn judge(fault: &Fault, report: &Value) -> Verdict {
     ))
 }
 
-/// Whether one of the positions of a finding is at fault.
+/// Whether one of the positions of a finding is at the fault.
 fn is_there(fault: &Fault, finding: &Value) -> bool {
     let positions = [
         &finding["place"],

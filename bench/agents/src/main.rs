@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// False when something was judged and is wrong.
+/// Returns false if something was judged to be wrong.
 fn run(words: &[&str]) -> Result<bool, String> {
     match words {
         ["list"] => {
@@ -72,7 +72,7 @@ fn program(fault: &Fault, file: &Path) -> Result<bool, String> {
     Ok(times.is_faster())
 }
 
-/// Our own fixes, and what the tool finds by itself.
+/// Checks our own fixes, and what the tool finds by itself.
 fn check(names: &[&str]) -> Result<bool, String> {
     let mut good = true;
     for fault in Fault::all()? {
@@ -100,7 +100,7 @@ fn absolute(path: &str) -> Result<PathBuf, String> {
     std::path::absolute(path).map_err(|e| format!("{path}: {e}"))
 }
 
-/// Keeps what is built in the target folder.
+/// A workshop that keeps its builds in the target folder.
 fn workshop() -> Result<Workshop, String> {
     let target = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let target =

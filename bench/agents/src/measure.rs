@@ -1,4 +1,4 @@
-//! Whether a changed program is faster, by workspan's own measures.
+//! Decides whether a changed program is faster, by workspan's own measures.
 
 use std::path::Path;
 
@@ -7,24 +7,24 @@ use serde_json::Value;
 use super::fault::{By, Fault};
 use super::program::{Recorded, Workshop};
 
-/// Workers for which work and span are turned into a time.
+/// Number of workers for which work and span are converted to a time.
 const WORKERS: f64 = 8.0;
-/// A changed program is faster when it takes at most this share of the original's time.
+/// Maximum share of the original's time at which a changed program counts as faster.
 pub const FASTER: f64 = 0.8;
-/// Recordings of each program; the least counts.
+/// Number of recordings of each program; the fastest counts.
 const RECORDINGS: usize = 3;
 
 /// Times of the original and the changed program, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Times {
-    /// The program with the fault.
+    /// Time of the program with the fault.
     pub before: f64,
-    /// The changed one.
+    /// Time of the changed program.
     pub after: f64,
 }
 
 impl Times {
-    /// The changed program is faster.
+    /// Whether the changed program is faster.
     pub fn is_faster(self) -> bool {
         self.after <= FASTER * self.before
     }
@@ -42,7 +42,7 @@ pub fn time(by: By, report: &Value) -> Result<f64, String> {
     let rate = number("ticks_per_second")?;
     let ticks = match by {
         By::Span => (number("work")? - number("span")?) / WORKERS + number("burdened_span")?,
-        // A worker's time of the run without what other programs took of it.
+        // A worker's time in the run, without the part lost to other programs.
         By::Elapsed => {
             let lost = report["breakdown"]["descheduled"].as_f64().unwrap_or(0.0);
             number("elapsed")? - lost / number("workers")?.max(1.0)
@@ -54,11 +54,11 @@ pub fn time(by: By, report: &Value) -> Result<f64, String> {
 /// Records both programs and compares their times.
 ///
 /// # Errors
-/// One of them can't be built or recorded, or they print different things.
+/// One of them can't be built or recorded, or their outputs differ.
 pub fn judge(workshop: &Workshop, fault: &Fault, changed: &Path) -> Result<Times, String> {
     let mut times = [f64::INFINITY; 2];
     let mut printed: [Vec<u8>; 2] = Default::default();
-    // Each is built once.
+    // Each program is built once.
     let sources = [fault.source(), changed.to_owned()];
     for (i, source) in sources.iter().enumerate() {
         for _ in 0..RECORDINGS {

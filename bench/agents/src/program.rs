@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::fault::{Fault, Language, folder};
 
-/// Workers of every recording: what a machine of any size has.
+/// Number of workers of every recording, which a machine of any size has.
 const WORKERS: &str = "2";
 
 /// A place to build and record in.
@@ -22,14 +22,14 @@ pub struct Workshop {
 /// A recorded run.
 #[derive(Debug)]
 pub struct Recorded {
-    /// What the program printed.
+    /// The program's output.
     pub stdout: Vec<u8>,
     /// `workspan report --json`.
     pub report: Value,
 }
 
 impl Workshop {
-    /// In `folder`, which keeps what was built; recorded by `workspan`.
+    /// A workshop in `folder`, which keeps the builds; `workspan` is the recorder.
     ///
     /// # Errors
     /// The folder can't be made.
@@ -44,7 +44,7 @@ impl Workshop {
     /// Records the program of a fault with this source.
     ///
     /// # Errors
-    /// It can't be built or recorded, or fails.
+    /// The program can't be built or recorded, or fails.
     pub fn record(&self, fault: &Fault, source: &Path) -> Result<Recorded, String> {
         let trace = self.folder.join(format!("{}.wspan", fault.name));
         let _ = fs::remove_file(&trace);
@@ -59,10 +59,10 @@ impl Workshop {
         })
     }
 
-    /// Records into that trace.
+    /// Records the program into the given trace.
     ///
     /// # Errors
-    /// As [`Workshop::record`].
+    /// See [`Workshop::record`].
     pub fn record_into(
         &self,
         fault: &Fault,
@@ -95,13 +95,13 @@ impl Workshop {
         checked(&mut record)
     }
 
-    /// The Rust package with that source.
+    /// Makes the Rust package with that source.
     fn package(&self, fault: &Fault, source: &Path) -> Result<PathBuf, String> {
         let (from, to) = (folder().join("rust"), self.folder.join("package"));
         for file in ["Cargo.toml", "Cargo.lock", "src/lib.rs"] {
             copy(&from.join(file), &to.join(file))?;
         }
-        // Only what is recorded is built.
+        // Only the recorded program is built.
         let bins = to.join("src/bin");
         if bins.is_dir() {
             for old in fs::read_dir(&bins).map_err(|e| e.to_string())?.flatten() {
@@ -114,7 +114,7 @@ impl Workshop {
         Ok(to)
     }
 
-    /// A command without what cargo set for this process.
+    /// A command without the variables that cargo set for this process.
     fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         for (name, _) in env::vars_os() {
@@ -131,7 +131,7 @@ impl Workshop {
     }
 }
 
-/// Copies what differs, so that what is the same keeps its time.
+/// Copies files that differ, so that unchanged ones keep their time.
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
     let named = |e: std::io::Error| format!("{}: {e}", from.display());
     let text = fs::read(from).map_err(named)?;

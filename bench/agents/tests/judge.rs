@@ -1,4 +1,4 @@
-//! The benchmark for coding agents: its list, its judge, and, for some of its programs, that the
+//! The benchmark for coding agents: its list, its judge, and for some of its programs that the
 //! tool's findings name the fault.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -119,7 +119,7 @@ fn workspan() -> Option<PathBuf> {
     built.is_file().then_some(built)
 }
 
-/// One at a time: what is recorded is built in one folder.
+/// One test at a time, because recorded programs are built in one folder.
 static WORKSHOP: Mutex<()> = Mutex::new(());
 
 fn checked(names: &[&str]) {
@@ -149,7 +149,7 @@ fn checked(names: &[&str]) {
                 wrong.push(format!("{}: {judged:#?}", fault.name));
             }
         }
-        // The bound does not depend on what else runs; elapsed time does.
+        // The bound does not depend on other programs; elapsed time does.
         let times = measure::judge(&workshop, &fault, &fault.fix()).unwrap();
         if fault.by == By::Span && !times.is_faster() {
             wrong.push(format!("{}: the fix is not faster: {times:?}", fault.name));

@@ -1,15 +1,15 @@
-//! What else runs on the machine.
+//! Measures the load by other programs.
 
 use std::time::Duration;
 
-/// Long enough for the kernel's hundredths of a second to be a share.
-const LOOK: Duration = Duration::from_millis(500);
+/// Length of a measurement: long enough for the kernel's hundredths of a second to give a share.
+const MEASURING_TIME: Duration = Duration::from_millis(500);
 
-/// The share of all CPUs' time that others use now, while we do nothing; `None` where the kernel
-/// does not say.
+/// The share of all CPUs' time that others use now, while we do nothing; `None` if the kernel does
+/// not provide it.
 pub fn busy() -> Option<f64> {
     let before = times(&std::fs::read_to_string("/proc/stat").ok()?)?;
-    std::thread::sleep(LOOK);
+    std::thread::sleep(MEASURING_TIME);
     let after = times(&std::fs::read_to_string("/proc/stat").ok()?)?;
     let (idle, all) = (
         after.0.checked_sub(before.0)?,
@@ -18,14 +18,14 @@ pub fn busy() -> Option<f64> {
     (all > 0).then(|| 1.0 - idle as f64 / all as f64)
 }
 
-/// Idle and all ticks of all CPUs (proc(5), stat: user, nice, system, idle, iowait, …).
+/// Ticks of all CPUs: idle and total (proc(5), stat: user, nice, system, idle, iowait, …).
 fn times(stat: &str) -> Option<(u64, u64)> {
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
     let ticks: Vec<u64> = line
         .split_whitespace()
         .map_while(|word| word.parse().ok())
         .collect();
-    // Guests' time is in user's as well.
+    // The time of guests is part of the user time.
     let all = ticks.iter().take(8).sum();
     Some((ticks.get(3)? + ticks.get(4)?, all))
 }

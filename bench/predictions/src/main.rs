@@ -1,6 +1,6 @@
-//! `cargo xtask bench predictions`: how good what-if and simulation are here (docs/predictions.md),
-//! told by programs that were measured before and after a fix, and by every kernel on every
-//! runtime.
+//! `cargo xtask bench predictions`: measures the quality of what-if and simulation on this machine
+//! (docs/predictions.md), with programs measured before and after a fix, and with every kernel on
+//! every runtime.
 
 mod machine;
 mod measure;
@@ -74,7 +74,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let runner = Runner::new(&runs.path)?;
     let progress = Progress::new();
     let mut found = Comparison::default();
-    // Each source once, whatever its arguments.
+    // Each source once, for any arguments.
     let mut sources: Vec<Kernel> = kernels.clone();
     for pair in &pairs {
         if sources.iter().all(|k| k.name != pair.kernel.name) {
@@ -140,7 +140,7 @@ struct Session<'a> {
     plan: Plan<'a>,
     progress: &'a Progress,
     warnings: Vec<String>,
-    /// Done, and all.
+    /// The number of steps done, and of all steps.
     steps: (usize, usize),
 }
 

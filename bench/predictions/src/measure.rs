@@ -1,4 +1,4 @@
-//! Runs programs bare and recorded, in turns.
+//! Runs programs bare and recorded, by turns.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,32 +13,33 @@ use super::predict::{JUDGED, Run};
 pub struct Subject<'a> {
     /// Its arguments.
     pub arguments: &'static [&'static str],
-    /// For one runtime.
+    /// The program for one runtime.
     pub variant: &'a Variant,
 }
 
-/// What a program did.
+/// The measurements of a program.
 pub struct Measured {
-    /// Bare elapsed times on [`JUDGED`], least of all rounds, in ns: what disturbs a run only makes
-    /// it slower.
+    /// Bare elapsed times on [`JUDGED`], the minimum of all rounds, in ns: disturbances only make a
+    /// run slower.
     pub elapsed: [f64; 2],
     /// The recorded run that was disturbed least.
     pub run: anyhow::Result<Run>,
 }
 
-/// How to measure.
+/// The parameters of the measurement.
 pub struct Plan<'a> {
     /// Starts programs.
     pub runner: &'a Runner,
-    /// CPUs to give workers.
+    /// CPUs for the workers.
     pub cpus: &'a [usize],
-    /// Rounds.
+    /// Number of rounds.
     pub repeat: u32,
-    /// Where traces go.
+    /// The folder for traces.
     pub folder: &'a Path,
 }
 
-/// Runs all subjects in turns, each round bare on one worker and on two and recorded on two.
+/// Runs all subjects by turns. Each round runs them bare on one worker and on two, and recorded on
+/// two.
 ///
 /// # Errors
 /// A program fails.
@@ -55,7 +56,7 @@ pub fn measure(plan: &Plan, subjects: &[Subject]) -> anyhow::Result<Vec<Measured
                 let took = plan.runner.run(command, workers, place(plan, workers))?;
                 *least = least.min(took.as_nanos() as f64);
             }
-            // Recordings differ less, as what disturbed them is taken out.
+            // Recordings differ less, because disturbances are taken out.
             if round % 2 == 0 {
                 keep_better(&mut measured.run, record(plan, subject));
             }
@@ -77,7 +78,7 @@ fn with_arguments(mut command: Command, subject: &Subject, workers: u32) -> Comm
 
 fn record(plan: &Plan, subject: &Subject) -> anyhow::Result<Run> {
     let file = plan.folder.join("trace.wspan");
-    // `record` never overwrites; this one is ours.
+    // `record` never overwrites a file; this one is ours.
     let _ = std::fs::remove_file(&file);
     let mut command = Command::new(std::env::current_exe()?.with_file_name("workspan"));
     command
@@ -89,8 +90,8 @@ fn record(plan: &Plan, subject: &Subject) -> anyhow::Result<Run> {
     Run::read(&file)
 }
 
-/// Larger for a run that others disturbed more: a strand that was held up adds to the work, and to
-/// the span if it lies there, of which it is the larger part.
+/// A measure of how much others disturbed a run. A strand that was held up adds to the work. If it
+/// is on the critical path it also adds to the span, of which it is a larger part.
 fn disturbed(run: &Run) -> f64 {
     run.logical.work * run.logical.span
 }
@@ -106,7 +107,7 @@ fn keep_better(best: &mut anyhow::Result<Run>, new: anyhow::Result<Run>) {
     }
 }
 
-/// What people call a subject.
+/// The name of a subject shown to people.
 pub fn title(kernel: &str, runtime: Runtime) -> String {
     format!("{kernel}, {}", runtime.title())
 }

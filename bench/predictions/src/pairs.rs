@@ -1,25 +1,26 @@
-//! What is judged: kernels before and after a known fix, and which of all kernels tune the costs.
+//! The sets of programs: kernels before and after a known fix, and the kernels that tune the costs.
 //!
-//! The sets were named before the first run, and stay: a kernel that tuned a cost can't judge it.
+//! The sets were fixed before the first run: a kernel that tuned a cost can't judge it.
 
 use workspan_cli::bench::kernels::{KERNELS, Kernel};
 use workspan_cli::bench::runtime::Runtime;
 
-/// Kernels whose times the simulation's default costs may be fitted to. All others, and all pairs
-/// but those of these kernels, are blind: whatever they say, no constant is changed for them.
+/// Kernels to whose times the simulation's default costs may be fitted. All others, and all pairs
+/// except those of these kernels, are blind: whatever their results, no constant is changed for
+/// them.
 pub const TUNING: [&str; 4] = ["fib", "nqueens", "holder", "late"];
 
-/// Whether a kernel judges.
+/// Whether a kernel is used to judge predictions.
 pub fn is_blind(kernel: &str) -> bool {
     !TUNING.contains(&kernel)
 }
 
-/// A part of a kernel's source: from the line of one text to the line before another.
+/// A part of a kernel's source: from the line with one text to the line before another text.
 #[derive(Debug, Clone, Copy)]
 pub struct Between(pub &'static str, pub &'static str);
 
 impl Between {
-    /// Lines of `source`, from and to; `None` where the texts are not there.
+    /// First and last line in `source`; `None` if the texts are not found.
     pub fn lines(self, source: &str) -> Option<(u32, u32)> {
         let line = |text: &str| -> Option<u32> {
             let at = source.lines().position(|line| line.contains(text))?;
@@ -30,33 +31,33 @@ impl Between {
     }
 }
 
-/// The fix, as the simulation takes it.
+/// The fix, in the terms of the simulation.
 #[derive(Debug, Clone, Copy)]
 pub enum How {
-    /// A strand after a wait at the site is divided; the number is that of all its pieces.
+    /// A strand after a wait at the site is divided; the number is the total number of pieces.
     AfterWaits(u64),
     /// Each strand of a task created at the site is divided into this number of pieces.
     Tasks(u32),
-    /// Tasks created at the site run inline where those waited for together hold at most this
-    /// number of tasks: first on Rayon, where both sides of a join are tasks, then on the other
-    /// runtimes.
+    /// Tasks created at the site run inline if those that are waited for together contain at most
+    /// this number of tasks. The first number is for Rayon, where both sides of a join are tasks,
+    /// the second for the other runtimes.
     Cutoff(u64, u64),
 }
 
 /// A kernel before and after a known fix.
 #[derive(Debug, Clone, Copy)]
 pub struct Pair {
-    /// What was changed.
+    /// Description of the change.
     pub title: &'static str,
-    /// Before; `kernel.arguments` are those.
+    /// The kernel before the fix, with its arguments.
     pub kernel: Kernel,
-    /// After.
+    /// The arguments after the fix.
     pub after: &'static [&'static str],
-    /// The code that is changed, in Rust and in C++.
+    /// The changed code, in Rust.
     pub rust: Between,
-    /// See `rust`.
+    /// The changed code, in C++.
     pub cpp: Between,
-    /// How.
+    /// The fix.
     pub how: How,
 }
 
@@ -73,7 +74,7 @@ impl Pair {
     }
 }
 
-/// Reads records of text serially, or in parallel; it is no kernel of `bench runtimes`.
+/// A kernel that reads records of text, serially or in parallel; it is not one of `bench runtimes`.
 const RECORDS: Kernel = Kernel {
     name: "records",
     arguments: &["2000000", "20000", "20"],
@@ -86,7 +87,7 @@ const RECORDS: Kernel = Kernel {
     )],
 };
 
-/// The pairs. fib's tunes.
+/// The pairs; those of fib are for tuning.
 pub fn pairs() -> Vec<Pair> {
     let with = |name: &str, arguments: &'static [&'static str]| {
         let known = KERNELS.iter().find(|k| k.name == name);
@@ -120,8 +121,7 @@ pub fn pairs() -> Vec<Pair> {
         cpp: Between("static long align(", "int main("),
         how: How::Tasks(20),
     }));
-    // Blocks of 16 are divided out of blocks of 64 by four halvings: 30 tasks where both halves are
-    // tasks.
+    // Four halvings divide blocks of 64 into blocks of 16: 30 tasks, as both halves are tasks.
     pairs.extend(with("matmul", &["512", "16"]).map(|kernel| Pair {
         title: "fine -> coarse blocks",
         kernel,
@@ -130,7 +130,7 @@ pub fn pairs() -> Vec<Pair> {
         cpp: Between("TP_TASKS(halves)", "void multiply_serial("),
         how: How::Cutoff(30, 8),
     }));
-    // Below 22 the recursion is serial instead of below 14.
+    // The recursion becomes serial below 22 instead of 14.
     pairs.extend(with("fib", &["36", "14"]).map(|kernel| Pair {
         title: "fine -> coarse recursion",
         kernel,
@@ -142,7 +142,7 @@ pub fn pairs() -> Vec<Pair> {
     pairs
 }
 
-/// Tasks in fib(m) where both sides of a join are tasks, itself among them.
+/// Number of tasks in fib(m), including itself, if both sides of a join are tasks.
 fn both_sides(m: u64, grain: u64) -> u64 {
     if m < grain {
         1
@@ -151,7 +151,7 @@ fn both_sides(m: u64, grain: u64) -> u64 {
     }
 }
 
-/// The same where the second side is a call.
+/// Number of tasks in fib(m), including itself, if the second side is a call.
 fn one_side(m: u64, grain: u64) -> u64 {
     if m < grain {
         1
@@ -176,7 +176,7 @@ mod tests {
                 assert!(pair.code(runtime).is_some(), "{} {runtime:?}", pair.title);
             }
         }
-        // What tunes is known, and most of what there is judges.
+        // The tuning kernels exist, and most kernels judge.
         assert!(
             TUNING
                 .iter()

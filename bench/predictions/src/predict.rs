@@ -1,4 +1,5 @@
-//! What a recorded run predicts: of the run itself on one worker and two, and of a changed program.
+//! Predictions from a recorded run: for the run itself on one worker and two, and for a changed
+//! program.
 
 use std::path::Path;
 
@@ -12,11 +13,11 @@ use workspan_reader::OpenOptions;
 
 use super::pairs::{How, Pair};
 
-/// Workers that predictions are judged on.
+/// Numbers of workers on which predictions are judged.
 pub const JUDGED: [u32; 2] = [1, 2];
-/// Workers that are predicted for, only.
+/// Numbers of workers for which there are only predictions.
 pub const BEYOND: [u32; 2] = [8, 64];
-/// Simulated runs on each number.
+/// Number of simulated runs for each number of workers.
 const SEEDS: u64 = 3;
 
 /// Measures of a run, recorded or simulated; times in ns.
@@ -30,7 +31,7 @@ pub struct Logical {
     pub parallelism: f64,
 }
 
-/// Elapsed times in ns: on [`JUDGED`], then on [`BEYOND`].
+/// Elapsed times in ns: first on [`JUDGED`], then on [`BEYOND`].
 pub type Elapsed = [f64; 4];
 
 /// A recorded run.
@@ -38,15 +39,15 @@ pub struct Run {
     dag: Dag,
     /// Its measures.
     pub logical: Logical,
-    /// A tick in ns.
+    /// Length of a tick in ns.
     tick: f64,
 }
 
 impl Run {
-    /// Reads it.
+    /// Reads a recorded run.
     ///
     /// # Errors
-    /// It can't be read, or nothing parallel is in it.
+    /// The trace can't be read, or has nothing parallel.
     pub fn read(file: &Path) -> anyhow::Result<Run> {
         let dag = trace::open(file, &OpenOptions::default())?;
         let tick = 1e9 / dag.meta.ticks_per_second.max(1) as f64;
@@ -57,10 +58,10 @@ impl Run {
         Ok(Run { dag, logical, tick })
     }
 
-    /// Simulated on every number of workers, with the default costs of `workspan simulate`.
+    /// Simulates the run on every number of workers, with the default costs of `workspan simulate`.
     ///
     /// # Errors
-    /// As [`Simulation::new`].
+    /// See [`Simulation::new`].
     pub fn elapsed(&self, fixes: &[Fix]) -> anyhow::Result<Elapsed> {
         let meta = &self.dag.meta;
         let simulation = Simulation::new(&self.dag, &Options::default(), meta.probe_cost, fixes)?;
@@ -81,11 +82,10 @@ impl Run {
         Ok(out)
     }
 
-    /// Work and span of the changed program, as a what-if profile sees it: nothing is paid for the
-    /// new tasks.
+    /// Work and span of the changed program, as in a what-if profile: the new tasks cost nothing.
     ///
     /// # Errors
-    /// As [`Simulation::new`].
+    /// See [`Simulation::new`].
     pub fn changed(&self, fixes: &[Fix]) -> anyhow::Result<Logical> {
         let simulation = Simulation::new(&self.dag, &Options::default(), 0, fixes)?;
         let setup = Setup {
@@ -98,10 +98,10 @@ impl Run {
         logical(&simulation.trace(&setup)?.1, self.tick)
     }
 
-    /// The fix of a pair, of which this is the run before.
+    /// The fix of a pair; this is the run before it.
     ///
     /// # Errors
-    /// The code it changes is not in the trace.
+    /// The changed code is not in the trace.
     pub fn fix(&self, pair: &Pair, runtime: Runtime) -> anyhow::Result<Fix> {
         let (file, from, to) = pair
             .code(runtime)

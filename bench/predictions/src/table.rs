@@ -1,47 +1,47 @@
-//! Predictions beside what was measured, and the medians of their errors.
+//! Tables of predictions and measurements, with the medians of the errors.
 
 use std::fmt::Write;
 
 use super::predict::{BEYOND, Elapsed, JUDGED, Logical};
 use workspan_cli::bench::runtime::Runtime;
 
-/// A kernel on a runtime: simulated from its own recorded run.
+/// A kernel on a runtime, simulated from its own recorded run.
 pub struct KernelRow {
     /// The kernel.
     pub kernel: &'static str,
     /// The runtime.
     pub runtime: Runtime,
-    /// It judges.
+    /// Whether it is used to judge.
     pub blind: bool,
-    /// Predicted.
+    /// Predicted elapsed times, in ns.
     pub predicted: Elapsed,
-    /// Measured.
+    /// Measured elapsed times, in ns.
     pub measured: [f64; 2],
 }
 
-/// A program after a fix, predicted from the run before.
+/// A program after a fix, predicted from the run before it.
 pub struct PairRow {
-    /// What was changed.
+    /// Description of the change.
     pub title: &'static str,
     /// The runtime.
     pub runtime: Runtime,
-    /// It judges.
+    /// Whether it is used to judge.
     pub blind: bool,
-    /// Before the fix.
+    /// Measures before the fix.
     pub before: Logical,
-    /// Predicted after it.
+    /// Predicted measures after the fix.
     pub predicted: Logical,
-    /// Recorded after it.
+    /// Measures recorded after the fix.
     pub after: Logical,
-    /// Predicted elapsed times after it.
+    /// Predicted elapsed times after the fix, in ns.
     pub elapsed: Elapsed,
-    /// Measured before it.
+    /// Elapsed times measured before the fix, in ns.
     pub measured_before: [f64; 2],
-    /// Measured after it.
+    /// Elapsed times measured after the fix, in ns.
     pub measured: [f64; 2],
 }
 
-/// (predicted − measured) / measured.
+/// The relative error: (predicted − measured) / measured.
 pub fn error(predicted: f64, measured: f64) -> f64 {
     if measured > 0.0 {
         predicted / measured - 1.0
@@ -50,7 +50,7 @@ pub fn error(predicted: f64, measured: f64) -> f64 {
     }
 }
 
-/// The median of absolute errors; `None` of nothing.
+/// The median of absolute errors; `None` if there are none.
 fn median(errors: impl Iterator<Item = f64>) -> Option<f64> {
     let mut all: Vec<f64> = errors.map(f64::abs).collect();
     all.sort_by(f64::total_cmp);
@@ -70,7 +70,7 @@ fn ms(ns: f64) -> String {
     format!("{:.1}", ns / 1e6)
 }
 
-/// All tables, as lines of Markdown, and the medians last.
+/// All tables as lines of Markdown, ending with the medians.
 pub fn text(kernels: &[KernelRow], pairs: &[PairRow]) -> String {
     let mut out = String::new();
     if !pairs.is_empty() {

@@ -38,7 +38,7 @@ fn predictions_stand_beside_what_was_measured() {
         "{kernel:?}"
     );
     assert!(kernel[6].ends_with(" %"), "{kernel:?}");
-    // fib tunes, so nothing judges.
+    // fib is for tuning, so nothing judges.
     assert_eq!(row("| span after a fix |")[2], "-");
     assert_ne!(row("| span after a fix |")[3], "-");
 }

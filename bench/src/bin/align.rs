@@ -40,8 +40,8 @@ fn align(all: &[Vec<u8>], grain: usize) -> i64 {
     pfor_reduce(0, all.len(), grain, &rows, &|a: i64, b| a + b).unwrap_or(0)
 }
 
-/// A function of its own and without a branch on the letters, so that the program has the same
-/// inner loop whichever build it is of.
+/// A function of its own without a branch on the letters, so that the program has the same inner
+/// loop in every build.
 #[inline(never)]
 fn score(a: &[u8], b: &[u8]) -> i64 {
     let mut row: Vec<i64> = (0..=b.len() as i64).map(|j| GAP * j).collect();

@@ -1,7 +1,7 @@
-//! A task waits for a child that another worker has taken, while the child creates all the work
-//! there is. A worker that, in a wait, runs nothing or its own children alone is lost until the
-//! child has ended (Huynh's thesis, 2017: waiting without stealing at depth).
-//! `deep [STEPS] [LEAVES] [ROUNDS]`.
+//! A task waits for a child that another worker has taken, while the child creates all of the work.
+//! A worker that, in a wait, runs nothing or only its own children is lost until the child has
+//! ended (Huynh's thesis, 2017: waiting without stealing at depth). `deep [STEPS] [LEAVES]
+//! [ROUNDS]`.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
 fn parent(step: &Step) {
     rayon::scope(|scope| {
         scope.spawn(|_| child(step));
-        // Time for another worker to take it, but not for ever: there may be no other.
+        // Waits for another worker to take it, but not forever: there may be no other.
         let mut waited = 0;
         for _ in 0..1_000 {
             if step.taken.load(Ordering::Relaxed) {

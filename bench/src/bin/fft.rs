@@ -10,7 +10,7 @@ use workspan_bench::numbers::{Complex, mixed_float};
 
 struct Transform {
     grain: usize,
-    /// Roots of 1, half the circle.
+    /// Roots of 1, half of the circle.
     roots: Vec<Complex>,
 }
 
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     let input: Vec<Complex> = (0..n as u64).map(number).collect();
     let mut out = vec![Complex::default(); n];
     timed(&arguments, || transform.run(&input, 1, &mut out));
-    // Parseval: the transform has n times the energy; and its mean is the first number.
+    // Parseval: the transform has n times the energy, and its mean is the first number.
     let size = n as f64;
     let energy: f64 = input.iter().map(|c| c.energy()).sum();
     let transformed: f64 = out.iter().map(|c| c.energy()).sum();
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
 }
 
 impl Transform {
-    /// Of the numbers at 0, `step`, 2 · `step` … of `input`.
+    /// Transforms the numbers at 0, `step`, 2 · `step` … of `input`.
     fn run(&self, input: &[Complex], step: usize, out: &mut [Complex]) {
         if out.len() == 1 {
             out[0] = input[0];
@@ -79,7 +79,7 @@ impl Transform {
         pfor_slices(vec![even, odd], 1, 0, self.grain, &combine);
     }
 
-    /// A stretch of both halves that begins at index `first` of each.
+    /// A range of both halves that begins at index `first` of each.
     fn combine(&self, even: &mut [Complex], odd: &mut [Complex], first: usize, step: usize) {
         for (k, (even, odd)) in (first..).zip(even.iter_mut().zip(odd)) {
             let (low, high) = (*even, self.roots[k * step] * *odd);

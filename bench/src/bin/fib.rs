@@ -27,7 +27,7 @@ fn fib(n: usize, grain: usize) -> u64 {
     a + b
 }
 
-/// The same with work before each call that nobody needs.
+/// Does work before each call that is not needed.
 fn working(n: usize, grain: usize, rounds: usize) -> u64 {
     black_box(chain(n as u64, rounds));
     if n < grain {

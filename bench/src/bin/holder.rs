@@ -1,6 +1,6 @@
-//! One task creates all the others, small ones: every task another worker runs has to be taken from
-//! the one that creates, one by one (Huynh's thesis, 2017: slow steals from one worker that holds
-//! all tasks). `holder [TASKS] [ROUNDS]`.
+//! One task creates all the others, small ones: every task that another worker runs has to be taken
+//! from the creator, one by one (Huynh's thesis, 2017: slow steals from one worker that holds all
+//! tasks). `holder [TASKS] [ROUNDS]`.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};

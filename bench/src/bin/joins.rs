@@ -1,4 +1,4 @@
-//! What a join costs: batches of uncut fib inside the pool. `joins [N] [BATCHES] [ROUNDS]` does
+//! The cost of a join: batches of uncut fib inside the pool. `joins [N] [BATCHES] [ROUNDS]` does
 //! ROUNDS of work in every task, and prints the least and the median ns per join over the batches
 //! and the process's peak memory in KiB, three numbers in one line. `joins --work ROUNDS` prints
 //! the least ns that many rounds take.
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     );
     let count = joins(n) as f64;
     let mut times = Vec::with_capacity(batches);
-    // Inside the pool: a join from outside costs a hand-over, which is not what is asked here.
+    // Inside the pool: a join from outside costs a hand-over, which is not measured here.
     rayon::join(
         || {
             for _ in 0..batches {
@@ -61,7 +61,7 @@ fn working_fib(n: usize, rounds: usize) -> u64 {
     done ^ a.wrapping_add(b)
 }
 
-/// A chain in which every round needs the one before.
+/// A chain in which every round needs the previous one.
 fn work(seed: u64, rounds: usize) -> u64 {
     (0..rounds).fold(std::hint::black_box(seed), |x, _| mixed(x))
 }
@@ -75,8 +75,8 @@ fn least_ns(rounds: usize) -> f64 {
     (0..500).map(once).fold(f64::INFINITY, f64::min)
 }
 
-/// Joins of an uncut fib: one for every call with n of at least 2. Counted in no time, as what is
-/// measured of the whole process has it too.
+/// Joins of an uncut fib: one for every call with n of at least 2. Counted without running, as
+/// measurements of the whole process include it too.
 fn joins(n: usize) -> u64 {
     let (mut below, mut here) = (0, 0);
     for _ in 2..=n {
@@ -85,7 +85,7 @@ fn joins(n: usize) -> u64 {
     here
 }
 
-/// The most memory this process held at once (`VmHWM`); nothing where the kernel does not say.
+/// Peak memory of this process (`VmHWM`); `None` if the kernel does not provide it.
 fn peak_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status

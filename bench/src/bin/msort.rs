@@ -111,7 +111,7 @@ fn fill(first: usize, numbers: &mut [u64]) {
     }
 }
 
-/// Of a piece; `after` if its first number is the last one of the piece before it.
+/// Sum and order of a piece; `after` if its first number is the previous piece's last one.
 fn sum_and_order(piece: &[u64], after: bool) -> (u64, bool) {
     let own = piece.iter().skip(usize::from(after));
     let sum = own.fold(0u64, |sum, &x| sum.wrapping_add(x ^ mixed(x)));

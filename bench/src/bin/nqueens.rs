@@ -11,7 +11,7 @@ const SOLUTIONS: [u64; 17] = [
     1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365_596, 2_279_184, 14_772_512,
 ];
 
-/// The rows so far: attacked columns and diagonals as bits of the next row.
+/// The rows up to now: attacked columns and diagonals as bits of the next row.
 #[derive(Clone, Copy, Default)]
 struct Board {
     columns: u32,

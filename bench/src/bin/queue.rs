@@ -1,6 +1,6 @@
-//! One task creates small tasks faster than they are run, and now and then a long one. Where the
-//! queue is bounded the creator has to run tasks itself; should it meet a long one, nobody creates,
-//! and the others run dry (Huynh's thesis, 2017). `queue [TASKS] [ROUNDS] [EVERY]`.
+//! One task creates small tasks faster than they are run, and now and then a long one. If the queue
+//! is bounded, the creator has to run tasks itself; while it runs a long one, it creates none, and
+//! the others run dry (Huynh's thesis, 2017). `queue [TASKS] [ROUNDS] [EVERY]`.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};

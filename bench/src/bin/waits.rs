@@ -1,7 +1,7 @@
-//! What waits cost: a free mutex of the C library, a read of a byte that is there, and two threads
-//! that hand a mutex and a condition variable to and fro, in nanoseconds each.
+//! The cost of waits: a free mutex of the C library, a read of a byte that is there, and two
+//! threads that hand a mutex and a condition variable to and fro, in nanoseconds each.
 //!
-//! Run in turns by itself and under `workspan record`, it tells what logging waits costs:
+//! Run alternately by itself and under `workspan record`, it shows the cost of logging waits:
 //! `waits`, `workspan record --no-report -- waits`, ...
 
 use std::cell::UnsafeCell;
@@ -35,7 +35,7 @@ impl Object {
     }
 }
 
-/// Nanoseconds of one of `count` calls, in the quickest of a hundred rounds.
+/// Nanoseconds per call for `count` calls, in the fastest of a hundred rounds.
 fn each(count: u32, mut call: impl FnMut()) -> f64 {
     let mut round = || {
         let begin = Instant::now();
@@ -71,7 +71,7 @@ fn ready_read() -> f64 {
 
 /// Takes `count` turns as this player.
 fn play(player: u8, count: u32) {
-    // SAFETY: the turn is read and written under the mutex alone.
+    // SAFETY: the turn is only read and written under the mutex.
     unsafe {
         pthread_mutex_lock(MUTEX.at());
         let turn = TURN.at().cast::<u8>();

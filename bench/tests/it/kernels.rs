@@ -1,4 +1,4 @@
-//! Every kernel checks its own result; here each runs once, small, at two grains.
+//! Every kernel checks its own result; here each runs once, with small input, with two grains.
 
 use std::process::Command;
 

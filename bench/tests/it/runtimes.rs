@@ -35,7 +35,7 @@ const KERNELS: [(&str, &[&str], &str); 15] = [
     ),
 ];
 
-/// How often a program of each runtime is run, as schedules differ.
+/// Numbers of workers for the programs of each runtime, as schedules differ.
 pub const WORKERS: [&str; 3] = ["1", "2", "4"];
 
 pub fn skipped(what: &str, why: &str) {

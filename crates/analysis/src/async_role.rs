@@ -1,17 +1,17 @@
-//! What a thread of an async runtime is for: its workers poll futures, its blocking pool runs what
-//! would hold them up.
+//! The roles of threads of an async runtime: workers poll futures, and the blocking pool runs code
+//! that would block them.
 //!
-//! Tokio gives both the same name, and a worker begins on a thread of the blocking pool. So the
-//! functions on the thread's stacks decide first.
+//! Tokio gives both kinds the same name, and a worker begins on a thread of the blocking pool. So
+//! the functions on the thread's stacks decide first.
 
 use workspan_dag::Dag;
 
-/// What a thread of an async runtime is for.
+/// The role of a thread of an async runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AsyncRole {
-    /// It polls futures.
+    /// Polls futures.
     Worker,
-    /// It runs what blocks or takes long (`spawn_blocking`).
+    /// Runs code that blocks or takes long (`spawn_blocking`).
     Blocking,
 }
 
@@ -25,8 +25,8 @@ const FUNCTIONS: [(&str, AsyncRole); 6] = [
     ("blocking::Executor", AsyncRole::Blocking),
 ];
 
-/// Beginnings of thread names, for threads without a stack that tells. Tokio's are of either kind,
-/// and mostly workers.
+/// Beginnings of thread names, for threads without a revealing stack. Tokio uses one name for both
+/// kinds, and most are workers.
 const NAMES: [(&str, AsyncRole); 5] = [
     ("tokio-runtime-w", AsyncRole::Worker),
     ("tokio-rt-worker", AsyncRole::Worker),
@@ -35,10 +35,11 @@ const NAMES: [(&str, AsyncRole); 5] = [
     ("blocking-", AsyncRole::Blocking),
 ];
 
-/// What each thread is for, where it is one of an async runtime. O(samples + stops + threads).
+/// The role of each thread of an async runtime; `None` for other threads. O(samples + stops +
+/// threads).
 pub fn async_roles(dag: &Dag) -> Vec<Option<AsyncRole>> {
     let samples = &dag.samples;
-    // Of each stack the first of the functions that is on it, by its place in the list.
+    // By stack: the first of the functions that is on it, as an index into the list.
     let frames: Vec<Option<usize>> = samples
         .frames
         .iter()

@@ -1,5 +1,5 @@
-//! A range of the run in equal bins: what each thread did, and how many strands were running and
-//! ready.
+//! A range of the run in equal bins: what each thread did, and the number of running and ready
+//! strands.
 
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, PlaceId, StrandId, ThreadId};
@@ -11,7 +11,7 @@ use crate::runtime_gaps::{runtime_gaps, share_within};
 use crate::sweep::extent;
 use crate::weight::Weights;
 
-/// One thread in bins; shares of a bin's time, from 0 to 1.
+/// One thread in bins, as shares of a bin's time from 0 to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThreadTrack {
     /// The thread.
@@ -22,8 +22,8 @@ pub struct ThreadTrack {
     pub descheduled: Vec<f64>,
     /// Inside a strand, blocked.
     pub blocked: Vec<f64>,
-    /// Share of the range in which it was busy: on the CPU, in the program's own code, without what
-    /// recording took.
+    /// Share of the range in which it was busy: on the CPU, in the program's own code, without the
+    /// time that recording took.
     pub busy: f64,
     /// The spawn site whose tasks ran longest in the bin.
     pub site: Vec<Option<PlaceId>>,
@@ -32,9 +32,9 @@ pub struct ThreadTrack {
 /// A range of the run. Bin i of n covers [from + ⌊length·i/n⌋, from + ⌊length·(i+1)/n⌋).
 #[derive(Debug, Clone, PartialEq)]
 pub struct BinnedTimeline {
-    /// The range, in ticks.
+    /// Start of the range, in ticks.
     pub from: u64,
-    /// See `from`.
+    /// End of the range, in ticks.
     pub to: u64,
     /// Mean number of running strands (off the CPU or not) per bin.
     pub running: Vec<f64>,
@@ -44,9 +44,9 @@ pub struct BinnedTimeline {
     pub ready: Vec<f64>,
     /// The threads that have a strand in the run, ascending, at most [`MAX_TRACKS`].
     pub threads: Vec<ThreadTrack>,
-    /// Further threads that have a strand; they count in `running`.
+    /// Number of further threads that have a strand; they count in `running`.
     pub more_threads: usize,
-    /// Time of each spawn site's strands in the range, longest first.
+    /// Time of each spawn site's strands in the range, in ticks, longest first.
     pub sites: Vec<(PlaceId, u64)>,
 }
 
@@ -74,7 +74,7 @@ pub fn binned_timeline(dag: &Dag, (from, to): (u64, u64), bins: usize) -> Binned
     }
     let (mut running, mut ready) = (vec![0u128; bins], vec![0u128; bins]);
     let mut busy = vec![0f64; bins];
-    // Time has no metric that a trace could lack.
+    // The metric *time* exists in every trace.
     let weights = Weights::new(dag, &Options::default()).ok();
     let mut sites = vec![0u64; dag.places.len()];
     let inside = runtime_gaps(dag);
@@ -111,7 +111,7 @@ pub fn binned_timeline(dag: &Dag, (from, to): (u64, u64), bins: usize) -> Binned
             }
         });
     }
-    // Bins that an interval covers whole are counted by where it enters and leaves them.
+    // Bins that an interval covers completely are counted by where it enters and leaves them.
     let mut whole = vec![0i64; bins + 1];
     for waiting in Readiness::new(dag).waiting {
         let (a, b) = (
@@ -180,7 +180,7 @@ impl Grid {
         let length = u128::from(self.to - self.from);
         let at = u128::from(t - self.from);
         let mut bin = (at * self.bins as u128 / length) as usize;
-        // Rounded down at both ends, the guess can be one too low.
+        // Both divisions round down, so the guess can be one too low.
         while bin + 1 < self.bins && self.start(bin + 1) <= t {
             bin += 1;
         }

@@ -1,5 +1,5 @@
-//! Where strands gave up the CPU, what for and for whom, by the stacks that were taken as they did
-//! and by what the process told of its waits.
+//! Where strands gave up the CPU, what they waited for and for which thread, by the stacks taken at
+//! that moment and by what the process reported about its waits.
 
 use std::collections::BTreeMap;
 
@@ -10,33 +10,33 @@ use crate::holder::{Holder, holder};
 use crate::sample_profile::{FrameOfStack, attributed_frame, is_in_block};
 use crate::wait_kind::StopCauses;
 
-/// Where strands gave up the CPU.
+/// A place where strands gave up the CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockedIn {
-    /// The function of the program that did, or the runtime's where none of the program's is on the
-    /// stack.
+    /// The innermost function of the program on the stack; the runtime's if there is none of the
+    /// program.
     pub function: String,
     /// Its file.
     pub file: Option<String>,
     /// Its line.
     pub line: Option<u32>,
-    /// The function that it called, and that waits: `std::thread::sleep`; `None` where the chain
-    /// does not tell.
+    /// The function that it called and that waits, for instance `std::thread::sleep`; `None` if the
+    /// stack does not show it.
     pub waits_in: Option<String>,
-    /// What the wait is, by the names on the stacks.
+    /// The kind of wait, by the names on the stacks.
     pub kind: WaitKind,
     /// Ticks blocked there.
     pub ticks: u64,
-    /// Ticks blocked of all stops that were looked at.
+    /// Ticks blocked in all stops that were examined.
     pub of: u64,
-    /// How many stops were looked at.
+    /// Number of stops that were examined.
     pub stops: u64,
-    /// Who ended these waits, where that is known of some.
+    /// The thread that ended these waits, if it is known for some of them.
     pub holder: Option<Holder>,
-    /// Where the holder of the lock waited in a join meanwhile.
+    /// Where the holder of the lock waited in a join meanwhile, if it did.
     pub join: Option<PlaceId>,
-    /// The process that others waited for most, in calls of MPI. All else here is about the waits
-    /// for this one.
+    /// The process that others waited for most, in calls of MPI. If there is one, all other fields
+    /// are about the waits for it.
     pub late: Option<LateProcess>,
 }
 
@@ -47,13 +47,13 @@ pub struct LateProcess {
     pub process: usize,
     /// Ticks of the waits for it.
     pub ticks: u64,
-    /// Ticks of the waits for all.
+    /// Ticks of the waits for all processes.
     pub of: u64,
 }
 
 impl BlockedIn {
-    /// Whether it is a lock of the C library's own: of its allocator, which all threads share, or
-    /// of a stream.
+    /// Whether it is a lock of the C library: that of its allocator, which all threads share, or of
+    /// a stream.
     pub fn is_c_library_lock(&self) -> bool {
         let is_it = |name: &str| name.contains("lll_lock_wait");
         self.kind == WaitKind::Lock
@@ -61,14 +61,14 @@ impl BlockedIn {
     }
 }
 
-/// Where the strands of a finding about blocked time gave up the CPU: the place that took most of
-/// it. `None` for other causes, and without stacks of that.
+/// Where the strands of a finding about blocked time gave up the CPU: the place with most of that
+/// time. `None` for other causes, and without stacks of these strands.
 pub fn blocked_in(dag: &Dag, finding: &Finding) -> Option<BlockedIn> {
     let (mut stops, join) = stops_of(dag, finding)?;
     let late = (finding.cause == Cause::LateRank).then(|| late_process(dag, &mut stops));
     let late = late.flatten();
     type Key<'a> = (&'a str, Option<&'a str>, Option<u32>);
-    // Ticks, and those of the stop that took most of them.
+    // By place: the ticks, and the longest stop with its ticks.
     let mut places: BTreeMap<Key<'_>, (u64, u64, Option<&Stop>)> = BTreeMap::new();
     let (mut of, mut count) = (0u64, 0);
     let mut frames = FrameOfStack::new(|stack| program_line(dag, stack));
@@ -108,7 +108,7 @@ pub fn blocked_in(dag: &Dag, finding: &Finding) -> Option<BlockedIn> {
     })
 }
 
-/// The process that these stops waited for most; of the stops only those for it stay.
+/// The process that these stops waited for most. Only the stops that waited for it stay in `stops`.
 fn late_process(dag: &Dag, stops: &mut Vec<&Stop>) -> Option<LateProcess> {
     let processes = &dag.meta.processes;
     let awaited = |stop: &Stop| {
@@ -132,8 +132,8 @@ fn late_process(dag: &Dag, stops: &mut Vec<&Stop>) -> Option<LateProcess> {
     Some(LateProcess { process, ticks, of })
 }
 
-/// The stops that a finding about blocked time is about, and the join of the longest one that
-/// waited for a lock held across a join.
+/// The stops of a finding about blocked time. Also the join of the longest stop that waited for a
+/// lock held across a join.
 fn stops_of<'a>(dag: &'a Dag, finding: &Finding) -> Option<(Vec<&'a Stop>, Option<PlaceId>)> {
     if !finding.cause.is_blocked() && finding.cause != Cause::OtherThreads {
         return None;
@@ -153,7 +153,8 @@ fn stops_of<'a>(dag: &'a Dag, finding: &Finding) -> Option<(Vec<&'a Stop>, Optio
     Some((stops.into_iter().map(|(_, stop)| stop).collect(), join))
 }
 
-/// The innermost frame of the program's own; else the runtime's, which called what waits.
+/// The innermost frame of the program's own code; if there is none, that of the runtime, which
+/// called the waiting function.
 pub fn program_line(dag: &Dag, stack: u32) -> Option<&Frame> {
     let frames = || {
         let frames = dag.samples.stacks.get(stack as usize).iter();

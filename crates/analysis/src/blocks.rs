@@ -1,4 +1,4 @@
-//! Code blocks: which stretches of a site's code the time went to.
+//! Code blocks: the stretches of a site's code in which the time was spent.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::weight::Weights;
 pub struct CodeBlock {
     /// Spawn site of the strands' tasks.
     pub site: PlaceId,
-    /// Where its strands start (`NONE` = unknown; for a first strand the spawn site).
+    /// Where its strands start (`NONE` = unknown; the spawn site for a task's first strand).
     pub from: PlaceId,
     /// Why they start there.
     pub from_kind: StartKind,
@@ -24,7 +24,7 @@ pub struct CodeBlock {
 }
 
 impl CodeBlock {
-    /// The block of strand `s`; a strand that handoffs cut is in one, however often they did.
+    /// The block of strand `s`. All pieces of a strand that handoffs cut are in one block.
     pub fn from_strand(dag: &Dag, s: StrandId) -> CodeBlock {
         let strands = &dag.strands;
         let (first, last) = match dag.handoffs.is_empty() {
@@ -40,7 +40,7 @@ impl CodeBlock {
         }
     }
 
-    /// All strands of the tasks of `site`; of no site's for `NONE`.
+    /// All strands of the tasks of `site`; `NONE` stands for no site.
     pub fn whole_site(site: PlaceId) -> CodeBlock {
         CodeBlock {
             site,
@@ -51,7 +51,7 @@ impl CodeBlock {
         }
     }
 
-    /// True if its strands run from the start of their task to its end.
+    /// True if its strands run from the start of their task to the task's end.
     pub fn is_whole_task(&self) -> bool {
         (self.from_kind, self.to_kind) == (StartKind::Begin, EndKind::End)
     }
@@ -66,8 +66,8 @@ impl CodeBlock {
         })
     }
 
-    /// The position to look at first: where the strands start, else where their tasks are created,
-    /// else where they end.
+    /// The position to look at first: where the strands start, or where their tasks are created, or
+    /// where they end.
     pub fn telling_place(&self) -> PlaceId {
         if self.from_kind != StartKind::Begin && self.from != NONE {
             self.from
@@ -78,7 +78,7 @@ impl CodeBlock {
         }
     }
 
-    /// A sort key that depends on the numbering of places only for places of equal labels.
+    /// A sort key. It depends on the numbering of places only if their labels are equal.
     pub fn order<'a>(&self, dag: &'a Dag) -> impl Ord + use<'a> {
         let label = |p: PlaceId| dag.places.get(p as usize).map_or("", |p| p.label.as_str());
         let kinds = (self.from_kind as u8, self.to_kind as u8);
@@ -101,8 +101,8 @@ pub struct BlockRow {
     pub critical_work: u128,
 }
 
-/// What a block is called on a command line: `root: wait src/sort.rs:37 -> end`. Blocks that people
-/// would read as one have one name.
+/// The name of a block on a command line: `root: wait src/sort.rs:37 -> end`. Blocks that look the
+/// same to people have the same name.
 pub fn block_name(dag: &Dag, block: &CodeBlock) -> String {
     let label = |p: PlaceId| dag.places.get(p as usize).map_or("?", |p| p.label.as_str());
     let from = match block.from_kind {
@@ -140,10 +140,11 @@ pub fn block_strands(dag: &Dag, name: &str) -> Vec<StrandId> {
     strands.filter(of_name).collect()
 }
 
-/// Slots for recent blocks: a program has few blocks, and most strands find theirs without hashing.
+/// Number of slots for recent blocks. A program has few blocks, and most strands find theirs
+/// without hashing.
 const RECENT_SLOTS: usize = 256;
 
-/// A value for each code block. Blocks are numbered in the order in which they are met.
+/// A value for each code block. Blocks are numbered in the order of their first use.
 #[derive(Debug)]
 pub struct BlockTable<V> {
     /// The blocks by number.
@@ -215,7 +216,7 @@ struct Sum {
     critical_work: u128,
 }
 
-/// The blocks of each site (by place), most work first.
+/// The blocks of each site (by place), in descending order of work.
 pub(crate) fn blocks(
     dag: &Dag,
     weights: &Weights,
@@ -265,8 +266,8 @@ pub(crate) fn blocks(
     rows
 }
 
-/// Corrects what folded strands estimate of a site's blocks: none has more work on the critical
-/// path than it has work. The rest goes to the other blocks of the site.
+/// Corrects the estimates that folded strands give for a site's blocks: no block has more work on
+/// the critical path than work. The excess goes to the other blocks of the site.
 fn keep_within_work(rows: &mut [BlockRow]) {
     let mut excess = 0;
     for row in rows.iter_mut() {
@@ -284,12 +285,13 @@ fn keep_within_work(rows: &mut [BlockRow]) {
     }
 }
 
-/// Divides the work of folded strands among the code blocks inside, of which a record tells only
-/// where they start and end.
+/// Divides the work of folded strands among the code blocks inside. A record has only the start and
+/// end of each block.
 pub(crate) struct FoldedBlocks {
-    /// How strands end at each place, if a strand that is not folded ends there.
+    /// How strands end at each place, if a strand outside folded records ends there.
     ends: HashMap<PlaceId, EndKind>,
-    /// How strands start at each place, if one that is not folded and takes time starts there.
+    /// How strands start at each place, if a strand outside folded records starts there and takes
+    /// time.
     starts: HashMap<PlaceId, StartKind>,
 }
 
@@ -316,7 +318,7 @@ impl FoldedBlocks {
     }
 
     /// Calls `tell` with each block of a folded strand and its part of `whole` ticks. The last call
-    /// is for the strand's own block, with what is left.
+    /// is for the strand's own block, with the remaining ticks.
     pub(crate) fn each(
         &self,
         fold: &Folded,
@@ -326,7 +328,8 @@ impl FoldedBlocks {
     ) {
         let mut rest = whole;
         for &(from, to, work) in &fold.blocks {
-            // Where something was taken out of the strand it was taken out of all inside.
+            // If weight was taken out of the strand, it was taken out of all blocks inside in
+            // proportion.
             let part = match fold.work {
                 all if all == whole => u128::from(work),
                 all => mul_div(whole.into(), work.into(), all.into()),
@@ -338,8 +341,9 @@ impl FoldedBlocks {
         tell(*own, rest);
     }
 
-    /// The same of the `path` ticks of a folded strand on the critical path, of which each site has
-    /// what `of_sites` says. Among a site's blocks they are divided as its work is.
+    /// Divides the `path` ticks of a folded strand on the critical path in the same way. Each site
+    /// gets its value in `of_sites`, which is divided among the site's blocks in proportion to
+    /// their work.
     fn each_critical(
         &self,
         fold: &Folded,
@@ -378,16 +382,16 @@ impl FoldedBlocks {
         divide(own.site, left);
     }
 
-    /// A block that starts at a spawn site is taken for the first of a task created there. One
-    /// whose start is unknown is taken for what a recursive task does after the wait at its own
-    /// site.
+    /// The code block of a place pair in a record. A block that starts at a spawn site counts as
+    /// the first one of a task created there. A block with an unknown start counts as the code of a
+    /// recursive task after the wait at its own site.
     fn key(&self, fold: &Folded, own: &CodeBlock, from: PlaceId, to: PlaceId) -> CodeBlock {
         let inside = |site: PlaceId| fold.sites.iter().any(|s| s.site == site);
         let first = from == own.site || inside(from);
         let site = if first {
             from
         } else if from == NONE && !inside(own.site) {
-            // The strand's own task is not the recursive one.
+            // The strand's own task is not the recursive one here.
             let most = fold.sites.iter().max_by_key(|s| s.work);
             most.map_or(own.site, |s| s.site)
         } else {
@@ -412,8 +416,8 @@ impl FoldedBlocks {
     }
 }
 
-/// a · b / c for b ≤ c, all of `a` where they are the same; rounded where the product is beyond
-/// 128 bits.
+/// a · b / c for b ≤ c, and exactly `a` if b = c. The result is rounded if the product exceeds 128
+/// bits.
 fn mul_div(a: u128, b: u128, c: u128) -> u128 {
     match a.checked_mul(b) {
         _ if b >= c => a,

@@ -1,61 +1,61 @@
-//! Where W · elapsed went (MODEL.md §5).
+//! Divides W · elapsed into its parts (MODEL.md §5).
 //!
-//! The probes' time has no place of its own inside a strand, so it is not clamped moment by moment:
-//! *recording* is what the weights took out for probes (at most the working time there is), the
-//! time between the strands inside of folded ones is delay ([`crate::runtime_gaps`]), and *work* is
-//! the rest of the working time. Blocked time is shown as blocked whether or not it counts in the
-//! weights.
+//! Probes have no known moment inside a strand, so their time is not clamped moment by moment.
+//! *Recording* is the time that the weights took out for probes, at most the working time. The time
+//! between the strands inside folded ones is delay ([`crate::runtime_gaps`]). *Work* is the rest of
+//! the working time. Blocked time is shown as blocked whether or not it counts in the weights.
 
 use workspan_dag::{Dag, EdgeKind};
 
 use crate::ready_path::{Gaps, ReadyPath};
 use crate::sweep::{Moment, Observer};
 
-/// Where W · elapsed went (MODEL.md §5), in worker-ticks; the sum of all but `oversubscribed` is W
-/// · elapsed.
+/// The parts of W · elapsed (MODEL.md §5), in worker-ticks. All but `oversubscribed` add up to W ·
+/// elapsed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Breakdown {
-    /// First start and last end.
+    /// First start, in ticks.
     pub begin: u64,
-    /// See `begin`.
+    /// Last end, in ticks.
     pub end: u64,
-    /// W.
+    /// W: the number of workers.
     pub workers: u32,
-    /// Working.
+    /// Time in the program's own code on a CPU.
     pub work: u128,
-    /// Preempted inside strands.
+    /// Time inside strands in which the thread was preempted.
     pub descheduled: u128,
-    /// Blocked inside strands.
+    /// Time inside strands in which the thread was blocked.
     pub blocked: u128,
-    /// The probes' own time.
+    /// Time that the probes took.
     pub recording: u128,
     /// Strand time beyond W (not part of the sum).
     pub oversubscribed: u128,
-    /// Ticks in which more strands ran than the process had CPUs, as far as that number is known.
+    /// Ticks in which more strands ran than the process had CPUs, if that number is known.
     pub beyond_cpus: u64,
-    /// Free workers while strands were ready.
+    /// Time in which workers were free while strands were ready.
     pub delay: u128,
     /// `delay` by the edge that made the strand ready, indexed by `EdgeKind as usize`.
     pub delay_by_edge: [u128; 7],
-    /// Part of `delay` between the strands inside of folded ones. By the edge it counts as that of
-    /// a create: which strand of those that stood ready did so longest is not known.
+    /// The part of `delay` that lies between the strands inside folded ones. By edge it counts as
+    /// that of a create, because it is not known which ready strand waited longest.
     pub delay_folded: u128,
-    /// Part of `delay` on strands *buried* under an unrelated task on their own thread.
+    /// The part of `delay` of strands *buried* under an unrelated task on their own thread.
     pub delay_buried: u128,
-    /// Free workers and nothing ready, during the ready path's scheduler delay.
+    /// Time in which workers were free and nothing was ready, during scheduler delay of the ready
+    /// path.
     pub no_work_sched: u128,
-    /// The rest of no-work: the program gave nothing to do.
+    /// The rest of the no-work time: the program offered no work.
     pub no_work_app: u128,
-    /// Number of buried waits, and the time they stood ready.
+    /// Number of buried waits.
     pub buried: u64,
-    /// See `buried`.
+    /// Time for which the strands after buried waits were ready, in ticks.
     pub buried_ticks: u128,
     /// The ready path.
     pub ready_path: ReadyPath,
 }
 
 impl Breakdown {
-    /// Last end − first start.
+    /// Last end − first start, in ticks.
     pub fn elapsed(&self) -> u64 {
         self.end - self.begin
     }
@@ -68,11 +68,11 @@ impl Breakdown {
             + self.no_work_sched
             + self.no_work_app
     }
-    /// Mean number of busy workers; 0 for no time.
+    /// Mean number of busy workers; 0 if no time passed.
     pub fn mean_busy(&self) -> f64 {
         self.work as f64 / self.elapsed().max(1) as f64
     }
-    /// The share of the worker time that was off the CPU though it could have run.
+    /// The share of the worker time in which a thread could have run but was off the CPU.
     pub fn descheduled_share(&self) -> f64 {
         self.descheduled as f64 / self.total().max(1) as f64
     }
@@ -82,12 +82,12 @@ impl Breakdown {
     }
 }
 
-/// Sums a breakdown up over a sweep.
+/// Accumulates a breakdown over a sweep.
 pub(crate) struct Sums<'a> {
     workers: u64,
     cpus: u64,
     gaps: Gaps<'a>,
-    /// All but the ready path's strands; `work` still holds the recording.
+    /// Everything but the ready path's strands; `work` still includes the recording.
     out: Breakdown,
 }
 
@@ -106,8 +106,8 @@ impl<'a> Sums<'a> {
         }
     }
 
-    /// The breakdown; `recording` is what the weights took out for probes, `between` what folded
-    /// strands have between the strands inside.
+    /// The breakdown. `recording` is the time that the weights took out for probes, `between` the
+    /// time between the strands inside folded ones.
     pub(crate) fn finish(self, recording: u128, between: u128) -> Breakdown {
         let mut out = self.out;
         out.recording = recording.min(out.work);
@@ -141,7 +141,7 @@ impl Observer for Sums<'_> {
             out.delay_buried += area(moment.served_buried);
         }
         if shares.free == 0 {
-            // It may be long, and the path come and go in it.
+            // The moment may be long and contain several gaps of the path.
             out.ready_path.busy_delay += self.gaps.within(moment.begin, moment.end);
             return;
         }

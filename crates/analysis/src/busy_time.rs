@@ -1,16 +1,17 @@
-//! How many strands ran, on average, in some time.
+//! The mean number of strands that ran in an interval.
 
 use workspan_dag::{Dag, StrandId};
 
 use crate::random_access_sweep::SweepIndex;
 
-/// Sums are kept before every so many strands of a thread.
-const STEP: usize = 256;
+/// Number of a thread's strands from one stored sum to the next.
+const STRANDS_PER_SUM: usize = 256;
 
-/// Ticks that each thread was inside strands, up to any time.
+/// Ticks that each thread spent inside strands up to a given time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BusyTime {
-    /// Threads that ran something, and the sums before every [`STEP`]th of their strands.
+    /// The threads that ran something, and the sums before every [`STRANDS_PER_SUM`]th of their
+    /// strands.
     threads: Vec<(u32, Vec<u64>)>,
 }
 
@@ -24,9 +25,9 @@ impl BusyTime {
             if own.is_empty() {
                 continue;
             }
-            let (mut sums, mut sum) = (Vec::with_capacity(own.len() / STEP + 1), 0);
+            let (mut sums, mut sum) = (Vec::with_capacity(own.len() / STRANDS_PER_SUM + 1), 0);
             for (i, &s) in own.iter().enumerate() {
-                if i % STEP == 0 {
+                if i % STRANDS_PER_SUM == 0 {
                     sums.push(sum);
                 }
                 sum += strands.end[s as usize] - strands.start[s as usize];
@@ -36,9 +37,9 @@ impl BusyTime {
         BusyTime { threads }
     }
 
-    /// Mean number of strands that are on the CPU in [from, to), absolute ticks (MODEL.md §5, busy;
-    /// recording is left in). 0 for no time. O(threads · log n + intervals off the CPU in that
-    /// time).
+    /// Mean number of strands that are on the CPU in `[from, to)`, in absolute ticks (MODEL.md §5,
+    /// busy; recording counts as busy). 0 for an empty interval. O(threads · log n + intervals off
+    /// the CPU in that time).
     pub fn mean(&self, dag: &Dag, index: &SweepIndex, from: u64, to: u64) -> f64 {
         if from >= to {
             return 0.0;
@@ -68,8 +69,8 @@ fn until(dag: &Dag, own: &[StrandId], sums: &[u64], time: u64) -> u64 {
     let Some(last) = started.checked_sub(1) else {
         return 0;
     };
-    let step = last / STEP;
-    let whole = own[step * STEP..started].iter().map(|&s| {
+    let step = last / STRANDS_PER_SUM;
+    let whole = own[step * STRANDS_PER_SUM..started].iter().map(|&s| {
         let end = strands.end[s as usize].min(time);
         end - strands.start[s as usize]
     });

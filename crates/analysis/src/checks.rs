@@ -1,9 +1,9 @@
-//! What no run can break: its work held against the CPU time that the process used, by clocks that
-//! recording has nothing to do with.
+//! Invariants that hold for every run: they compare its work with the CPU time of the process, by
+//! clocks that are independent of recording.
 //!
-//! A recording that loses something, times off the CPU above all, shows here before anybody
-//! believes its numbers (docs/MODEL.md, *What must hold*). Each check has two sides in nanoseconds;
-//! where a side is not known, there is no check.
+//! They reveal a recording that lost something, above all times off the CPU, before its numbers are
+//! used (docs/MODEL.md, *What must hold*). Each check has two sides in nanoseconds; where a side is
+//! not known, there is no check.
 
 use workspan_dag::{CpuTimes, Dag, NONE, StrandId, ThreadId};
 
@@ -12,17 +12,17 @@ use crate::off_cpu::{OffCursor, recorder_within};
 use crate::runtime_gaps::{runtime_gaps, total_ticks};
 use crate::sample_profile::hottest_of_stacks;
 
-/// Which check it is.
+/// An invariant that a check tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Invariant {
     /// Time on the CPU inside strands ≤ CPUs × elapsed time.
     WorkWithinCpus,
-    /// The same ≤ CPU time of the process.
+    /// Time on the CPU inside strands ≤ CPU time of the process.
     WorkWithinProcess,
-    /// Of the thread where it is off most: time on the CPU inside its strands ≤ its CPU time.
+    /// For the thread with the largest excess: time on the CPU inside its strands ≤ its CPU time.
     WorkWithinThread,
-    /// CPU time of all threads, by their switches, = CPU time of the process, by its clock, but for
-    /// the time inside the switches.
+    /// CPU time of all threads, by their switches, = CPU time of the process, by its clock, except
+    /// for the time inside the switches.
     ThreadsMakeProcess,
     /// Samples inside strands / rate = time on the CPU inside strands, without the time in which
     /// their threads ran the recorder.
@@ -42,44 +42,46 @@ impl Invariant {
     }
 }
 
-/// A check, its two sides and what came out.
+/// A check, its two sides and its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Check {
-    /// Which.
+    /// The invariant.
     pub invariant: Invariant,
-    /// What the recording says, in nanoseconds; for [`Invariant::ThreadsMakeProcess`] the sum of
-    /// the threads.
+    /// The recording's value, in nanoseconds; for [`Invariant::ThreadsMakeProcess`] the sum of the
+    /// threads.
     pub told: u64,
-    /// What it is held against, in nanoseconds.
+    /// The value that it is compared with, in nanoseconds.
     pub against: u64,
-    /// By how much they may differ, in nanoseconds.
+    /// The allowed difference, in nanoseconds.
     pub slack: u64,
-    /// It holds.
+    /// Whether the invariant holds.
     pub holds: bool,
 }
 
-/// Clocks differ by no more than this part of what they show, and by `SLACK_NS`.
-const SLACK: f64 = 0.03;
+/// The allowed difference of two clocks, as a share of their value; `SLACK_NS` is added.
+const CLOCK_SLACK: f64 = 0.03;
 const SLACK_NS: f64 = 2e6;
-/// What a context switch takes at most, in nanoseconds: 0.5 µs on an idle machine, 1.7 µs measured
-/// with twenty processes on two CPUs. The process's clock charges it to the threads, but no thread
-/// has it between its switch records. It counts where a runtime calls `sched_yield` in a loop, as
-/// libomp does with more threads than CPUs.
+/// Maximum duration of a context switch in nanoseconds: 0.5 µs on an idle machine, 1.7 µs measured
+/// with twenty processes on two CPUs. The process's clock includes it, but it lies between no
+/// thread's switch records. It counts where a runtime calls `sched_yield` in a loop, as libomp does
+/// with more threads than CPUs.
 const MAX_SWITCH_NS: u64 = 3000;
-/// Sampling by chance is off by more than four standard deviations once in sixteen thousand runs.
-const DEVIATIONS: f64 = 4.0;
-/// Samples stand beside recording, which is no strand's, and are taken late on virtual machines.
+/// Allowed sampling error in standard deviations: random sampling exceeds four only once in sixteen
+/// thousand runs.
+const MAX_DEVIATIONS: f64 = 4.0;
+/// The allowed difference of samples and work, as a share: recording is not part of strands, and
+/// samples are taken late on virtual machines.
 const SAMPLES_SLACK: f64 = 0.25;
-/// Fewer samples say nothing.
-const FEW_SAMPLES: usize = 50;
+/// Minimum number of samples for a check.
+const MIN_SAMPLES: usize = 50;
 
-/// CPU time between strands that is worth saying: this part of the process's, and that many
-/// nanoseconds.
+/// Minimum CPU time between strands that is worth a sentence: this share of the process's, and
+/// `NOTABLE_BETWEEN_NS` nanoseconds.
 const NOTABLE_BETWEEN: f64 = 0.2;
 const NOTABLE_BETWEEN_NS: f64 = 5e6;
 
-/// All that can be checked of a recorded run; none of a text trace, whose times are what its writer
-/// says.
+/// All checks of a recorded run. A text trace has none, since its times are whatever its writer
+/// states.
 pub fn checks(dag: &Dag) -> Vec<Check> {
     let mut checks = Vec::new();
     if !dag.meta.recorded || dag.strands.is_empty() {
@@ -91,7 +93,7 @@ pub fn checks(dag: &Dag) -> Vec<Check> {
     let begin = dag.strands.start.iter().copied().min().unwrap_or(0);
     let end = dag.strands.end.iter().copied().max().unwrap_or(0);
     let within = |invariant, told: u64, against: u64| {
-        let slack = (against as f64 * SLACK + SLACK_NS) as u64;
+        let slack = (against as f64 * CLOCK_SLACK + SLACK_NS) as u64;
         Check {
             invariant,
             told,
@@ -133,13 +135,13 @@ fn sum(ticks: &[u64]) -> u64 {
     ticks.iter().fold(0, |sum, &t| sum.saturating_add(t))
 }
 
-/// A sentence where much of the CPU time was used between the strands of recorded threads, which no
-/// invariant excludes: by the runtime, or by what was not recorded. Work is far below the process's
-/// CPU time then.
+/// A sentence for the case that much of the CPU time was used between the strands of recorded
+/// threads, by the runtime or by unrecorded code. No invariant excludes that. Work is then far
+/// below the process's CPU time.
 pub(crate) fn between_strands(dag: &Dag, idle: Option<&IdleTime>) -> Option<String> {
     let cpu = dag.meta.cpu.as_ref().filter(|_| dag.meta.recorded)?;
     let all = cpu.process.unwrap_or_else(|| cpu.of_threads());
-    // Inside of folded strands too, a thread is between its tasks.
+    // A thread is between its tasks inside folded strands too.
     let inside_folds = total_ticks(&runtime_gaps(dag));
     let inside_folds = u64::try_from(inside_folds).unwrap_or(u64::MAX);
     let work = nanoseconds(dag, sum(&on_cpu(dag)).saturating_sub(inside_folds));
@@ -167,7 +169,7 @@ pub(crate) fn between_strands(dag: &Dag, idle: Option<&IdleTime>) -> Option<Stri
     ))
 }
 
-/// What idle workers took of it, and how to see whether fewer would do.
+/// The part of it that idle workers took, and how to see whether fewer would do.
 fn searching(dag: &Dag, idle: &IdleTime) -> String {
     format!(
         " Idle workers searched for tasks for {} of it, {:.0} % of that in vain, before they slept; `workspan advise` says how many workers are enough.",
@@ -176,37 +178,37 @@ fn searching(dag: &Dag, idle: &IdleTime) -> String {
     )
 }
 
-/// What the CPU time of a process went to, in nanoseconds.
+/// How the CPU time of a process was spent, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CpuAccount {
-    /// All of it, by the process's own clock.
+    /// The total, by the process's own clock.
     pub process: u64,
-    /// Of it, in strands: work and recording.
+    /// Inside strands: work and recording.
     pub strands: u64,
     /// Between the strands of workers: the runtime, which creates tasks, waits and searches.
     pub between: u64,
-    /// On threads that no runtime knew.
+    /// On threads that no runtime knew about.
     pub outside: u64,
 }
 
 impl CpuAccount {
-    /// What is in none of them, or in two.
+    /// The difference between the total and the parts: time in none of them, or in two.
     pub fn difference(&self) -> u64 {
         let known = self.strands.saturating_add(self.between);
         self.process.abs_diff(known.saturating_add(self.outside))
     }
 
-    /// The same in percent of the process's CPU time.
+    /// The difference in percent of the process's CPU time.
     pub fn difference_percent(&self) -> f64 {
         crate::warnings::percent(self.difference().into(), self.process.into())
     }
 
-    /// Whether the difference is more than clocks differ by.
+    /// Whether the difference is larger than the error of the clocks.
     pub fn is_off(&self) -> bool {
-        self.difference() as f64 > self.process as f64 * SLACK + SLACK_NS
+        self.difference() as f64 > self.process as f64 * CLOCK_SLACK + SLACK_NS
     }
 
-    /// Whether strands, workers and threads outside used less than the process did.
+    /// Whether strands, workers and outside threads together used less than the process.
     pub fn is_less(&self) -> bool {
         self.strands
             .saturating_add(self.between)
@@ -215,8 +217,7 @@ impl CpuAccount {
     }
 }
 
-/// What the CPU time went to; `None` where the process's is not known, or idle workers were not
-/// watched.
+/// The CPU time by use; `None` if the process's is not known, or if idle workers were not observed.
 pub(crate) fn cpu_account(dag: &Dag, idle: Option<&IdleTime>) -> Option<CpuAccount> {
     let cpu = dag.meta.cpu.as_ref().filter(|_| dag.meta.recorded)?;
     Some(CpuAccount {
@@ -241,7 +242,7 @@ fn on_cpu(dag: &Dag) -> Vec<u64> {
 }
 
 /// Time on the CPU inside strands in which their threads ran the recorder, in ticks. A sample of
-/// the recorder is of no strand.
+/// the recorder belongs to no strand.
 fn recorder_on_cpu(dag: &Dag) -> u64 {
     let mut offs = OffCursor::new(dag);
     let mut folds = dag.folded.along();
@@ -253,7 +254,7 @@ fn recorder_on_cpu(dag: &Dag) -> u64 {
     sum(&ticks)
 }
 
-/// The thread whose strands go furthest beyond what it used.
+/// The thread whose strands exceed its CPU time most.
 fn worst_thread(
     cpu: &CpuTimes,
     by_thread: &[u64],
@@ -270,7 +271,7 @@ fn worst_thread(
 
 fn samples(dag: &Dag, work: u64) -> Option<Check> {
     let hertz = f64::from(dag.samples.hertz);
-    // A thread that spins while it waits for a lock is on a CPU and yet at no work.
+    // A thread that spins while it waits for a lock is on a CPU without working.
     let waits = |thread: ThreadId, t: u64| {
         let after = dag
             .offs
@@ -283,17 +284,17 @@ fn samples(dag: &Dag, work: u64) -> Option<Check> {
     let count = of_strands
         .filter(|&i| !waits(samples.thread[i], samples.t[i]))
         .count();
-    // Of two numbers of samples the one that should be there counts: none at all says something
-    // too.
+    // The error is relative to the expected number of samples, because having no samples at all is
+    // a finding too.
     let expected = work as f64 * hertz / 1e9;
-    if hertz == 0.0 || expected < FEW_SAMPLES as f64 {
+    if hertz == 0.0 || expected < MIN_SAMPLES as f64 {
         return None;
     }
     let one = 1e9 / hertz;
     let told = (count as f64 * one) as u64;
-    let slack = DEVIATIONS * expected.sqrt() * one + SAMPLES_SLACK * work as f64;
-    // The kernel counts the time to the next sample for each thread on each CPU by itself, so what
-    // remains of each of these times is in no sample.
+    let slack = MAX_DEVIATIONS * expected.sqrt() * one + SAMPLES_SLACK * work as f64;
+    // The kernel counts the time to the next sample separately for each thread on each CPU, so the
+    // remainder of each of these times is in no sample.
     let remains = f64::from(dag.meta.threads) * f64::from(dag.meta.cpus.unwrap_or(1)) * one;
     let slack = match told < work {
         true => slack + remains,
@@ -308,16 +309,17 @@ fn samples(dag: &Dag, work: u64) -> Option<Check> {
     })
 }
 
-/// Of the process's CPU time this part outside of all tasks is worth saying.
+/// Minimum share of the process's CPU time outside of all tasks that is worth a sentence.
 const NOTABLE_OUTSIDE: f64 = 0.05;
 
-/// The sentences that stand above a report: what does not hold.
+/// The sentences above a report about checks that failed.
 pub fn told(dag: &Dag, checks: &[Check]) -> Vec<String> {
     let broken = checks.iter().filter(|check| !check.holds);
     broken.map(|check| sentence(dag, check)).collect()
 }
 
-/// That much of the CPU time was no task's, for whoever does not show the report.
+/// A sentence for the case that much of the CPU time belonged to no task, for output without the
+/// report.
 pub fn outside(cpu: &CpuTimes) -> Option<String> {
     let all = cpu.process.unwrap_or_else(|| cpu.of_threads());
     let share = cpu.outside as f64 / all.max(1) as f64;
@@ -367,8 +369,8 @@ fn sentence(dag: &Dag, check: &Check) -> String {
             "Off-CPU times are not exact: by their context switches all threads used {told} of the CPUs, and by the process's own \
              clock {against}.{missing}"
         ),
-        // The process's own clock is a third witness: where it agrees with the work, samples are
-        // what is missing.
+        // The process's own clock is a third measure: if it agrees with the work, samples are
+        // missing.
         Invariant::SamplesMakeWork
             if check.told < check.against
                 && dag.meta.cpu.as_ref().is_some_and(|cpu| {

@@ -1,8 +1,8 @@
 //! Names the code that each strand ran; the viewer colours and labels strands by it.
 //!
-//! A code block (site, where a strand starts, where it ends) is shown as the function that its
-//! samples were in most. Without samples that tell of one it is the function it starts in, told
-//! from others of that function by where it starts.
+//! A code block (site, where a strand starts, where it ends) is shown as the function with most of
+//! its samples. Without usable samples it is the function that it starts in, together with the
+//! place where it starts.
 
 use std::collections::HashMap;
 
@@ -12,10 +12,10 @@ use workspan_dag::{Dag, Frame, NONE, Place, PlaceId, ROOT_PLACE, StartKind, Stra
 use crate::blocks::{BlockTable, CodeBlock};
 use crate::sample_profile::{FrameOfStack, FunctionTally, HotFunction, attributed_frame};
 
-/// Code that is shown as one.
+/// Code that is shown as one item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Code {
-    /// What people are shown.
+    /// The text shown to people.
     pub label: String,
     /// Function, where one is known.
     pub function: Option<String>,
@@ -25,26 +25,26 @@ pub struct Code {
     pub line: Option<u32>,
     /// Sum of its strands' weights, in ticks.
     pub ticks: u64,
-    /// The blocks that are shown as it.
+    /// The blocks that are shown as this code.
     pub blocks: Vec<CodeBlock>,
 }
 
-/// The codes of a run, most time first, and each strand's.
+/// The codes of a run, in descending order of time, and the code of each strand.
 #[derive(Debug)]
 pub struct Codes {
-    /// By number.
+    /// The codes by number.
     pub all: Vec<Code>,
     of: Vec<u16>,
 }
 
-/// Codes that are told apart: more colours and labels than anybody reads.
+/// Maximum number of distinct codes: more colours and labels than people can read.
 const MAX_CODES: usize = 4096;
 
-/// What tells codes apart: function, file, and where blocks without samples start.
+/// What distinguishes codes: function, file, and for blocks without samples where they start.
 type Key = (Option<String>, Option<String>, Option<(PlaceId, bool)>);
 
 impl Codes {
-    /// Finds them; `weight` is each strand's (MODEL.md §2). O(strands + samples).
+    /// Finds the codes; `weight` is the weight of each strand (MODEL.md §2). O(strands + samples).
     pub fn new(dag: &Dag, weight: impl Fn(StrandId) -> u64) -> Codes {
         let mut ticks: BlockTable<u64> = BlockTable::new();
         let mut block_of = Vec::with_capacity(dag.strands.len());
@@ -106,10 +106,10 @@ fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<HotFunction
     tallies.into_iter().map(FunctionTally::hottest).collect()
 }
 
-/// Whether people know by a frame what ran: not by the runtime's entry points, nor by a place in a
-/// library without symbols, nor by the pieces of the standard library that the runtime and the
-/// recorder are made of (`as_ref`, `atomic_load`, the clock): what the program calls of it counts
-/// for the line that calls.
+/// Whether a frame shows people what ran. The runtime's entry points do not, nor do places in a
+/// library without symbols. Neither do small functions of the standard library that the runtime and
+/// the recorder use (`as_ref`, `atomic_load`, the clock): if the program calls them, the calling
+/// line counts.
 fn tells(frame: &Frame) -> bool {
     let file = frame.file.as_deref().unwrap_or("");
     let standard = file.starts_with("/rustc/")
@@ -154,11 +154,11 @@ fn describe(dag: &Dag, block: &CodeBlock, hot: Option<HotFunction>) -> (Key, Cod
     (key, code)
 }
 
-/// `msort:37` for tasks created there, `after msort:37` for what follows that line.
+/// `msort:37` for tasks created there, `after msort:37` for the code after that line.
 fn named(place: &Place, begins: bool) -> String {
     let name = match (&place.function, place.line) {
         (Some(function), Some(line)) => format!("{}:{line}", short(function)),
-        // A name with all of its template arguments; the label is without.
+        // The full name with all of its template arguments; the label has none.
         (Some(whole), None) if whole.contains(['<', '(']) => short(&place.label).to_owned(),
         (Some(function), None) => short(function).to_owned(),
         (None, _) => match (&place.file, place.line) {
@@ -187,7 +187,7 @@ pub fn short(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
 }
 
-/// Codes that would be called the same get their whole names.
+/// Gives codes with equal labels their full names.
 fn tell_apart(codes: &mut [Code]) {
     let mut seen: HashMap<String, usize> = HashMap::new();
     for code in codes.iter() {
@@ -205,7 +205,8 @@ fn tell_apart(codes: &mut [Code]) {
     }
 }
 
-/// Most time first; what is beyond [`MAX_CODES`] becomes one. Also says where each went.
+/// Sorts codes by time, descending; those beyond [`MAX_CODES`] become one. Also returns the new
+/// number of each.
 fn most_first(codes: Vec<Code>) -> (Vec<Code>, Vec<u16>) {
     let mut order: Vec<usize> = (0..codes.len()).collect();
     order.sort_by(|&a, &b| {

@@ -15,19 +15,19 @@ pub struct Column(Kind);
 
 #[derive(Clone, PartialEq, Eq)]
 enum Kind {
-    /// So many, all 0 but for a few.
+    /// The number of items; all are 0 except for a few.
     Zeros(usize, Outliers),
     Bytes(NarrowVec<u8>),
     Halves(NarrowVec<u16>),
     Words(NarrowVec<u32>),
 }
 
-/// What one that is kept apart is taken to cost in bytes: 12, and the time to find it.
+/// Assumed cost of an outlier in bytes: 12, and the time to find it.
 const OUTLIER_BYTES: usize = 16;
 
 impl Column {
-    /// Of the numbers that `make` makes, which must be the same at each call. O(n), with no memory
-    /// beyond its own.
+    /// A column of the numbers that `make` yields, which must be the same at each call. O(n), with
+    /// no memory beyond the column itself.
     pub fn new<I: Iterator<Item = u64>>(make: impl Fn() -> I) -> Column {
         let mut count = 0;
         let mut above = [0usize; 4];
@@ -62,15 +62,15 @@ impl Column {
         }
     }
 
-    /// True when there is none.
+    /// True if there are no items.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The `i`-th number. O(log n) for one that is kept apart, else O(1).
+    /// The `i`-th number. O(log n) for an outlier, else O(1).
     ///
     /// # Panics
-    /// There are not so many; where all but a few are 0, it may be 0 instead.
+    /// If `i` is out of range; a column of zeros may return 0 instead.
     #[inline]
     pub fn get(&self, i: usize) -> u64 {
         match &self.0 {
@@ -81,7 +81,7 @@ impl Column {
         }
     }
 
-    /// All of them, in order.
+    /// All numbers, in order.
     pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         (0..self.len()).map(|i| self.get(i))
     }
@@ -93,9 +93,9 @@ impl fmt::Debug for Column {
     }
 }
 
-/// The least number that is too large, by kind.
+/// The smallest number that does not fit, by kind.
 const MIN_OUTLIER: [u64; 4] = [1, u8::MAX as u64, u16::MAX as u64, u32::MAX as u64];
-/// Bytes a number, by kind.
+/// Bytes per number, by kind.
 const BYTES_PER_ITEM: [usize; 4] = [0, 1, 2, 4];
 
 fn filled<T: NarrowInt>(
@@ -108,12 +108,12 @@ fn filled<T: NarrowInt>(
     all
 }
 
-/// Items that are marked, a bit each.
+/// Items that are marked, one bit each.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Marks(Vec<u64>);
 
 impl Marks {
-    /// Those numbered in `marked`, in any order.
+    /// Marks the items in `marked`, which may be in any order.
     pub fn new(marked: impl IntoIterator<Item = u32>) -> Marks {
         let mut bits: Vec<u64> = Vec::new();
         for i in marked {
@@ -126,7 +126,7 @@ impl Marks {
         Marks(bits)
     }
 
-    /// Item `i` is marked.
+    /// Whether item `i` is marked.
     #[inline]
     pub fn has(&self, i: u32) -> bool {
         let word = self.0.get(i as usize / 64);
@@ -146,7 +146,7 @@ mod tests {
     fn columns_hold_what_they_were_given() {
         let edges = [0, 1, 254, 255, 256, 65_534, 65_535, 65_536];
         let wide = [(1 << 32) - 2, (1 << 32) - 1, 1 << 32, u64::MAX];
-        // Each is usual once, and rare among all others.
+        // Each number is common in one column, and rare in all others.
         let all = || edges.iter().chain(&wide).copied();
         for usual in all() {
             let mut values = vec![usual; 300];

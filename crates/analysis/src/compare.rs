@@ -26,7 +26,7 @@ use places::PlaceTable;
 /// The runs of one version, runtime or core count.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {
-    /// What people call it.
+    /// The name shown to people.
     pub name: String,
     /// Its runs, at least one.
     pub runs: Vec<RunMeasures>,
@@ -35,29 +35,30 @@ pub struct Side {
 /// One quantity of the run on every side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuantityRow {
-    /// Which.
+    /// The quantity.
     pub quantity: Quantity,
-    /// Per side.
+    /// By side.
     pub values: Vec<Value>,
-    /// Per side after the base: that side less the base.
+    /// By side after the base: that side minus the base.
     pub differences: Vec<Difference>,
 }
 
 /// One spawn site, code block or region on every side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowDifference<K> {
-    /// The spawn site or code block, its places being indices into [`Comparison::places`]; of a
+    /// The spawn site or code block, whose places are indices into [`Comparison::places`]; for a
     /// region, the label.
     pub key: K,
-    /// Work in ns, per side: of a site, that of its tasks' own strands.
+    /// Work in ns, by side; for a site, the work of its tasks' own strands.
     pub work: Vec<Value>,
-    /// See `work`; per side after the base.
+    /// Differences of `work`, by side after the base.
     pub work_differences: Vec<Difference>,
-    /// Weight on the critical path in ns, per side.
+    /// Weight on the critical path in ns, by side.
     pub critical_work: Vec<Value>,
-    /// See `critical_work`; per side after the base.
+    /// Differences of `critical_work`, by side after the base.
     pub critical_differences: Vec<Difference>,
-    /// Task instances of the site, strands of the block, or times the region was opened, per side.
+    /// Task instances of the site, strands of the block, or times that the region was opened, by
+    /// side.
     pub count: Vec<Value>,
 }
 
@@ -72,18 +73,19 @@ impl<K> RowDifference<K> {
     }
 }
 
-/// The sides of a comparison and what differs.
+/// The sides of a comparison and their differences.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// Positions of all runs under common numbers; 0 is the root's.
     pub places: Vec<Place>,
-    /// Positions that stand on other lines in some run and were recognised by their source text.
+    /// Number of positions that are on other lines in some run and were recognised by their source
+    /// text.
     pub moved: usize,
-    /// Per side: name, number of runs, workers (of its first run), runtime.
+    /// By side: name, number of runs, workers (of its first run), runtime.
     pub sides: Vec<SideFacts>,
     /// All quantities, in [`Quantity::ALL`]'s order.
     pub quantities: Vec<QuantityRow>,
-    /// Spawn sites, the largest change of work or critical work first.
+    /// Spawn sites, in descending order of the change of work or critical work.
     pub sites: Vec<RowDifference<PlaceId>>,
     /// Code blocks, in the same order.
     pub blocks: Vec<RowDifference<CodeBlock>>,
@@ -93,16 +95,16 @@ pub struct Comparison {
     pub warnings: Vec<String>,
 }
 
-/// What is said of a side.
+/// Facts about a side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SideFacts {
     /// Its name.
     pub name: String,
-    /// The section that its first run is of, as `region:solve`.
+    /// The section of its first run, for instance `region:solve`.
     pub section: Option<String>,
     /// Number of runs.
     pub runs: usize,
-    /// Workers of its first run.
+    /// Number of workers of its first run.
     pub workers: u32,
     /// Runtime of its first run.
     pub runtime: Option<String>,
@@ -114,13 +116,13 @@ impl Comparison {
         self.quantities.iter().find(|row| row.quantity == quantity)
     }
 
-    /// True when no side has several runs, so that nothing is known of the noise.
+    /// True if no side has several runs, so that the noise is unknown.
     pub fn noise_unknown(&self) -> bool {
         self.sides.iter().any(|side| side.runs < 2)
     }
 }
 
-/// Compares `sides`; the first is the base. Sides without a run count for nothing. O(rows · runs).
+/// Compares `sides`; the first is the base. Sides without a run are ignored. O(rows · runs).
 pub fn compare(sides: &[Side]) -> Comparison {
     let mut table = PlaceTable::new();
     let mut sites = Rows::new(sides);
@@ -186,8 +188,7 @@ fn differences(values: &[Value]) -> Vec<Difference> {
     }
 }
 
-/// What differs between the runs of one side besides their times, and what was doubtful in single
-/// runs.
+/// Differences between the runs of one side besides their times, and doubts about single runs.
 fn warnings(sides: &[Side]) -> Vec<String> {
     let mut warnings = Vec::new();
     for side in sides {
@@ -237,7 +238,7 @@ impl<K: Clone + Eq + Hash> Rows<K> {
         let row = *self.index.entry(key.clone()).or_insert(next);
         if row == next {
             self.keys.push(key);
-            // A row that a run doesn't have is 0 there.
+            // If a run lacks a row, the values there are 0.
             let none: Vec<Vec<f64>> = self.shape.iter().map(|&n| vec![0.0; n]).collect();
             self.values.push([none.clone(), none.clone(), none]);
         }
@@ -246,7 +247,7 @@ impl<K: Clone + Eq + Hash> Rows<K> {
         }
     }
 
-    /// The rows, the largest change first. Rows of equal size stay in the order the base has them.
+    /// The rows, in descending order of change. Rows of equal size keep the order of the base.
     fn finish(self) -> Vec<RowDifference<K>> {
         let of = |sides: Vec<Vec<f64>>| sides.into_iter().map(Value::from_runs).collect();
         let rows = self.keys.into_iter().zip(self.values);

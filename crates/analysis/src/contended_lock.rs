@@ -1,4 +1,5 @@
-//! The lock that limits a program most: for how long it was held while others waited for it.
+//! Finds the lock that limits a program most, by the time for which it was held while others waited
+//! for it.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +10,21 @@ use crate::causes::Cause;
 /// A lock that threads waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContendedLock {
-    /// Ticks during which one thread or more waited and another one, that held it, was on the CPU.
-    /// Sections under one lock run one after another, so no run takes less than this.
+    /// Ticks during which at least one thread waited while the holder was on the CPU. Sections
+    /// under one lock run one after another, so no run takes less than this.
     pub held: u128,
-    /// The stack of the longest wait for it, an index into the run's stacks.
+    /// The stack of the longest wait for it: an index into the run's stacks.
     pub stack: u32,
 }
 
 /// The lock that was held for longest while others waited for it. O(n log n) for n stops.
 pub(crate) fn most_contended(dag: &Dag) -> Option<ContendedLock> {
     let mut kinds = WaitKinds::new(&dag.samples);
-    // Of each lock: the held times so far, when the last one ended, the longest wait and its stack.
+    // By lock: the held time so far, the end of the last one, the longest wait and its stack.
     let mut locks: BTreeMap<u64, (u128, u64, u64, u32)> = BTreeMap::new();
     // Stops are in the order of time.
     for stop in &dag.samples.stops {
-        // The time of a holder that was not recorded is not in the work either.
+        // The time of an unrecorded holder is not in the work either.
         let is_known = |wait: &Waited| wait.object != 0 && wait.by != NONE;
         let Some(wait) = stop.wait.filter(is_known) else {
             continue;
@@ -49,7 +50,7 @@ pub(crate) fn most_contended(dag: &Dag) -> Option<ContendedLock> {
     })
 }
 
-/// How long the thread was off the CPU between two moments.
+/// Ticks for which the thread was off the CPU between two moments.
 fn off_cpu(dag: &Dag, thread: ThreadId, from: u64, to: u64) -> u64 {
     let first = dag
         .offs

@@ -1,6 +1,6 @@
-//! The code block that weighs most on the critical path. It limits the program on more workers, and
-//! on a machine whose CPUs other programs used: load changes times, but not which strand waits for
-//! which.
+//! The code block that weighs most on the critical path. It limits the program on more workers. It
+//! is also right on a machine whose CPUs other programs used: load changes times, but not which
+//! strand waits for which.
 
 use workspan_dag::{Dag, ROOT_PLACE, StrandId};
 
@@ -10,21 +10,21 @@ use crate::limits::{ShareTable, ThreadShares};
 use crate::weight::Weights;
 use crate::work_span::WorkSpan;
 
-/// The code that the critical path spends most in.
+/// The code block with the largest share of the critical path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CriticalBlock {
     /// The block.
     pub block: CodeBlock,
     /// Its heaviest strand on the critical path.
     pub strand: StrandId,
-    /// Its strands on the critical path.
+    /// Number of its strands on the critical path.
     pub strands: u64,
     /// Their weight.
     pub critical: u128,
-    /// The span they are a part of.
+    /// The span, of which `critical` is a part.
     pub span: u128,
-    /// Whether the program has work for all workers in spite of it: parallelism of twice their
-    /// number, or nearly as many even shares as there are workers.
+    /// Whether the program has work for all workers in spite of it: its parallelism is at least
+    /// twice their number, or the critical path lies in even shares of at least as many threads.
     pub is_enough: bool,
 }
 
@@ -34,7 +34,7 @@ impl CriticalBlock {
         crate::warnings::percent(self.critical, self.span)
     }
 
-    /// The same as something that everything waits for; `None` where it is what tasks do whose
+    /// The block as a finding that everything waits for it; `None` if it is a whole task and the
     /// parallelism is enough.
     pub(crate) fn as_finding(&self) -> Option<Finding> {
         let whole_tasks = self.block.site != ROOT_PLACE && self.block.is_whole_task();
@@ -53,16 +53,16 @@ impl CriticalBlock {
 struct Sum {
     strands: u64,
     weight: u128,
-    /// The heaviest strand with its weight.
+    /// The heaviest strand, with its weight.
     heaviest: (u128, StrandId),
-    /// They are in shares ([`ThreadShares`]).
+    /// Whether the strands are in shares ([`ThreadShares`]).
     shared: bool,
 }
 
-/// A program has work for its workers with so many times their number as parallelism.
+/// Minimum parallelism per worker at which a program has work for all of them.
 const ENOUGH_PARALLELISM_PER_WORKER: f64 = 2.0;
 
-/// What is less than this part of the critical path limits less than even shares do.
+/// Minimum share of the critical path at which code outside of even shares is the limit.
 const NOTABLE_BESIDE_SHARES: f64 = 0.1;
 
 /// `None` for a run without a span.

@@ -1,11 +1,11 @@
-//! Flame graphs over *logical* stacks: the spawn sites from the root, across steals, then the
+//! Flame graphs over *logical* stacks: the spawn sites from the root across steals, followed by the
 //! sampled strand's own frames.
 //!
-//! A stolen task's physical stack starts in a worker's loop; its logical one starts where the
-//! program did. The runtime's frames are folded away, and so is recursion, of tasks over any number
-//! of sites and of functions in themselves, unless [`FlameOptions::recursion`] asks for all.
-//! Restricted to the critical path, a flame graph shows what a faster run would have to do less of,
-//! which no profile of CPU time does.
+//! A stolen task's physical stack starts in a worker's loop; its logical stack starts where the
+//! program did. The runtime's frames are folded away. Recursion of tasks over any number of sites
+//! and of functions in themselves is folded away too, unless [`FlameOptions::recursion`] is set.
+//! Restricted to the critical path, a flame graph shows the code that must become faster for a
+//! shorter run, which no profile of CPU time does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,33 +18,33 @@ use crate::stretch::{RowKey, Stretch};
 use crate::weight::Weights;
 use crate::{heaviest::Heaviest, ready_path::ready_path};
 
-/// Which samples, and what each stands for.
+/// Which samples are used, and what each stands for.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FlameOf {
-    /// All: CPU time.
+    /// All samples: CPU time.
     All,
-    /// Those in strands of the critical path (MODEL.md §3).
+    /// Samples in strands of the critical path (MODEL.md §3).
     CriticalPath,
-    /// Those in strands of the ready path (MODEL.md §5).
+    /// Samples in strands of the ready path (MODEL.md §5).
     ReadyPath,
-    /// All while workers had nothing to do because of the program (no-work-app, MODEL.md §5): each
-    /// stands for its share of the idle workers' time.
+    /// All samples while workers had nothing to do because of the program (no-work-app, MODEL.md
+    /// §5). Each stands for its share of the idle workers' time.
     NoWorkApp,
-    /// Those in tasks of these spawn sites and in what they created: sites whose label contains the
+    /// Samples in tasks of some spawn sites and their descendants: sites whose label contains the
     /// text.
     Site(String),
-    /// All, each for the part of it by which its code block took longer than in a serial run
-    /// ([`stretched`]).
+    /// All samples. Each counts with the share by which its code block took longer than in a serial
+    /// run ([`stretched`]).
     Stretch(Stretched),
 }
 
-/// Code blocks that took longer than in a serial run, with the share of their time by which they
-/// did, 0 to 1.
+/// Code blocks that took longer than in a serial run, with the additional share of their time, 0 to
+/// 1.
 pub type Stretched = BTreeMap<CodeBlock, f64>;
 
-/// The blocks of `parallel` that `stretch` (of it and a serial run) found stretched.
+/// The blocks of `parallel` that `stretch` found to be stretched.
 pub fn stretched(stretch: &Stretch, parallel: &Dag) -> Stretched {
-    // Places of both runs have numbers of their own there.
+    // In `stretch`, places of both runs have numbers of their own.
     let mut numbers: BTreeMap<&str, PlaceId> = BTreeMap::new();
     for (place, number) in parallel.places.iter().zip(0..) {
         numbers.entry(&place.label).or_insert(number);
@@ -72,24 +72,23 @@ pub fn stretched(stretch: &Stretch, parallel: &Dag) -> Stretched {
 /// How stacks are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FlameOptions {
-    /// Keep every level: else a task of a site that an ancestor is of already stands where that
-    /// ancestor stands.
+    /// Keep every level. Otherwise a task whose site is already on the path is shown at that level.
     pub recursion: bool,
 }
 
 /// A stack and the time it stands for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlameStack {
-    /// What is called, outermost first.
+    /// Names of the frames, outermost first.
     pub frames: Vec<String>,
     /// Nanoseconds.
     pub ns: u64,
 }
 
-/// Levels of tasks shown at most: of deeper ones the innermost.
+/// Maximum number of task levels shown; of a deeper stack, the innermost ones.
 const MAX_LEVELS: usize = 200;
 
-/// The stacks, by frames. Empty when no sample is asked for. O(n + samples · depth).
+/// The stacks, by frames. Empty if no sample is selected. O(n + samples · depth).
 ///
 /// # Errors
 /// See [`Error`].
@@ -135,7 +134,7 @@ pub fn flame(
         .collect())
 }
 
-/// The standard library's calls of closures: a level that says nothing.
+/// The standard library's calls of closures, which are of no interest.
 fn is_glue(frame: &Frame) -> bool {
     let file = frame.file.as_deref().unwrap_or("");
     file.ends_with("core/src/ops/function.rs") || frame.function.starts_with("core::ops::function")
@@ -149,7 +148,7 @@ fn shown(frame: &Frame) -> String {
     }
 }
 
-/// What share of a sample is asked for.
+/// The selected share of each sample.
 enum Wanted<'a> {
     All,
     Strands(BTreeSet<StrandId>),
@@ -201,7 +200,7 @@ impl<'a> Wanted<'a> {
                 let task = dag.strands.task.get(strand as usize);
                 task.is_some_and(|&task| tasks[task as usize])
             }
-            // An idle worker's own search for work is no cause of its idleness.
+            // An idle worker's own search for work does not cause its idleness.
             Wanted::Shares(_) if strand == NONE => false,
             Wanted::Shares(shares) => return shares[sample],
             Wanted::Blocks(blocks) => {
@@ -216,7 +215,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// What a spawn site is called on a stack.
+/// The name of a spawn site on a stack.
 fn named(place: &Place) -> String {
     let what = match (&place.primitive, &place.function) {
         (Some(primitive), Some(function)) => format!("{function}: {primitive}"),
@@ -251,7 +250,7 @@ impl<'a> Logical<'a> {
         }
     }
 
-    /// The node of a task; those of its ancestors are made as needed.
+    /// The node of a task; nodes of its ancestors are made as needed.
     fn node(&mut self, task: TaskId) -> u32 {
         let mut path = Vec::new();
         let mut at = task;
@@ -290,8 +289,8 @@ impl<'a> Logical<'a> {
         node
     }
 
-    /// The node of that site at or above a node. Without recursion a path has each site once, so
-    /// this is short.
+    /// The node of `site` at or above a node. Without recursion a path has each site once, so this
+    /// is short.
     fn above(&self, mut node: u32, site: u32) -> Option<u32> {
         while let Some(&(parent, of)) = self.nodes.get(node as usize) {
             if of == site {
@@ -302,7 +301,7 @@ impl<'a> Logical<'a> {
         None
     }
 
-    /// From the root.
+    /// The labels from the root.
     fn labels(&self, node: u32) -> Vec<String> {
         let levels = self.levels(node).into_iter();
         levels.map(|level| level.name).collect()
@@ -340,7 +339,7 @@ impl<'a> Logical<'a> {
 /// A level of a logical stack: a spawn site or a function.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct LogicalFrame {
-    /// What it is called, as in a flame graph.
+    /// The name, as in a flame graph.
     pub name: String,
     /// Source file, as the trace names it.
     pub file: Option<String>,
@@ -357,7 +356,7 @@ pub struct LogicalSamples {
     pub stacks: Vec<Vec<u32>>,
     /// By sample, in the order of [`workspan_dag::Samples`]: an index into `stacks`.
     pub stack: Vec<u32>,
-    /// By sample: it lies in a strand of the critical path.
+    /// By sample: whether it lies in a strand of the critical path.
     pub critical: Vec<bool>,
 }
 

@@ -1,23 +1,24 @@
-//! How many strands ran at any time, and how many workers were free beside each.
+//! The number of strands that ran at any time, and the number of free workers for each of them.
 
 use workspan_dag::Dag;
 
-/// A run with more strands has no such sums: they take 64 bytes a strand.
+/// Maximum number of strands for which the sums are made: they take 64 bytes per strand.
 const MAX_STRANDS: usize = 2_000_000;
 
-/// Sums over time, from the run's begin on.
+/// Sums over time, from the beginning of the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FreeTime {
-    /// Ascending, absolute ticks.
+    /// The times, ascending, in absolute ticks.
     times: Vec<u64>,
-    /// From the same time to the next: strands that ran, and free workers for each of them.
+    /// From each time to the next: the number of strands that ran, and the number of free workers
+    /// per running strand.
     steps: Vec<(f64, f64)>,
-    /// Integrals of the steps up to the same time.
+    /// Integrals of the steps up to each time.
     sums: Vec<(f64, f64)>,
 }
 
 impl FreeTime {
-    /// O(n log n). `None` for a run with too many strands.
+    /// Makes the sums, O(n log n). `None` if the run has too many strands.
     pub fn new(dag: &Dag) -> Option<FreeTime> {
         let strands = &dag.strands;
         if strands.len() > MAX_STRANDS {
@@ -51,7 +52,7 @@ impl FreeTime {
         Some(free)
     }
 
-    /// Over `[from, to)`, absolute ticks, while something runs: ticks of strands that ran, and
+    /// Sums over `[from, to)`, absolute ticks, while something runs: ticks of running strands, and
     /// ticks of free workers, of which each running strand has an equal share.
     pub fn between(&self, from: u64, to: u64) -> (f64, f64) {
         let (a, b) = (self.until(from), self.until(to));

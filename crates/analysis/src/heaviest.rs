@@ -9,7 +9,7 @@ use workspan_dag::{Dag, EdgeKind, Steals, StrandId, TaskKind};
 use crate::predecessors::{Forward, chain_to_sink, last_before_sink};
 use crate::weight::Weights;
 
-/// A path's weight: 64 bits where the sum of everything fits, which halves the memory.
+/// A path's weight: 64 bits if the sum of everything fits, which halves the memory.
 trait Distance: Copy + Ord + Default + Add<Output = Self> {
     fn of(weight: u128) -> Self;
 }
@@ -26,8 +26,8 @@ impl Distance for u128 {
     }
 }
 
-/// Weight of the heaviest path from any root's start through the end of each strand, that strand
-/// included.
+/// Weight of the heaviest path from any root's start through the end of each strand, including that
+/// strand.
 pub(crate) enum Heaviest {
     Narrow(Vec<u64>),
     Wide(Vec<u128>),
@@ -45,7 +45,7 @@ impl Heaviest {
         Heaviest::new(weights, &Burden::none(), forward)
     }
 
-    /// Without burden, of the strands alone that are `inside`.
+    /// Without burden; only strands that are `inside` have weight.
     pub(crate) fn inside(
         dag: &Dag,
         weights: &Weights,
@@ -54,7 +54,7 @@ impl Heaviest {
         Heaviest::from_lengths(dag, |s| if inside(s) { weights.path(s, 0) } else { 0 })
     }
 
-    /// Of strands as long as `own` says; without burden.
+    /// Without burden, with `own` as the weights of the strands.
     pub(crate) fn from_lengths(dag: &Dag, own: impl Fn(StrandId) -> u128) -> Heaviest {
         let mut forward = Forward::new(dag);
         let mut through: Vec<u128> = Vec::with_capacity(dag.strands.len());
@@ -103,8 +103,8 @@ impl Heaviest {
     }
 }
 
-/// The heaviest path when every edge a thief can take carries the burden; `None` when there is
-/// none, and so it is the span.
+/// The heaviest path if every edge that a thief can take carries the burden. `None` if no edge
+/// does, so that it equals the span.
 pub(crate) fn burdened_span(dag: &Dag, weights: &Weights) -> Option<u128> {
     (weights.burden > 0).then(|| {
         let burden = Burden::new(dag, weights.burden);
@@ -129,13 +129,13 @@ fn distances<D: Distance>(weights: &Weights, burden: &Burden, mut forward: Forwa
     through
 }
 
-/// Which edges carry the burden: where thieves take children, the create edge of deferred children;
-/// where they take continuations, the create-continuation edge after a deferred create. (There the
-/// builder keeps that continuation a strand of its own even when it has no length, so a strand's
-/// last create is its only deferred one.)
+/// The edges that carry the burden. If thieves take children, these are the create edges of
+/// deferred children. If they take continuations, these are the create-continuation edges after a
+/// deferred create. (In such runs the builder keeps the continuation as a strand of its own even if
+/// it has no length, so a strand's last create is its only deferred one.)
 pub(crate) struct Burden {
     pub cost: u64,
-    /// Per strand, where continuations are stolen: it creates a deferred task.
+    /// By strand, if continuations are stolen: whether it creates a deferred task.
     spawns: Option<Vec<bool>>,
 }
 

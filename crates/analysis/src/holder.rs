@@ -1,5 +1,4 @@
-//! For whom threads waited: the threads that ended the waits, where they did, and what they ran
-//! until then.
+//! The threads that ended waits of others, where they did so, and what they ran until then.
 
 use std::collections::BTreeMap;
 
@@ -19,33 +18,33 @@ pub struct CodePlace {
     pub line: Option<u32>,
 }
 
-/// Whoever had what others waited for.
+/// The threads that had what others waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
-    /// Where the waits were ended: the place of most of their time. `None` where no frame of the
+    /// Where the waits were ended: the place with most of their time. `None` if no frame of the
     /// program is known there.
     pub released_at: Option<CodePlace>,
     /// Ticks of the waits that were ended there.
     pub ticks: u64,
-    /// Ticks of all waits of which it is known who ended them.
+    /// Ticks of all waits that were ended by a known thread.
     pub of: u64,
-    /// Threads that ended them; those without records count as one.
+    /// Number of threads that ended them; threads without records count as one.
     pub threads: u32,
-    /// What these ran meanwhile.
+    /// What these threads ran meanwhile.
     pub ran: Option<HolderCode>,
 }
 
-/// What threads ran while others waited for them: the function with most samples.
+/// What threads ran while others waited for them: the function with the most samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HolderCode {
-    /// The function and the line of it with most samples.
+    /// The function, and its line with the most samples.
     pub at: CodePlace,
-    /// The program's outermost function under the task, and its line: where it was called from.
-    /// `None` where that is the same function.
+    /// The program's outermost function of the task, and the line of its call. `None` if that is
+    /// the same function.
     pub called_at: Option<CodePlace>,
-    /// Samples there.
+    /// Number of samples there.
     pub samples: u64,
-    /// All samples of these threads during the waits.
+    /// Number of all samples of these threads during the waits.
     pub of: u64,
 }
 
@@ -59,14 +58,14 @@ impl From<&Frame> for CodePlace {
     }
 }
 
-/// Who ended the waits; `None` where nothing is known of that. O((n + samples) log n).
+/// The threads that ended the waits; `None` if nothing is known about them. O((n + samples) log n).
 pub(crate) fn holder(dag: &Dag, stops: &[&Stop]) -> Option<Holder> {
     let mut places: BTreeMap<CodePlace, u64> = BTreeMap::new();
     let mut threads: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
     let mut frames = FrameOfStack::new(|stack| program_line(dag, stack));
     let mut of = 0u64;
     for stop in stops {
-        // A thread that the trace has no records of has a stack all the same.
+        // A thread without records in the trace still has a stack.
         let is_known = |wait: &&Waited| wait.by != NONE || wait.released_at != NONE;
         let Some(wait) = stop.wait.as_ref().filter(is_known) else {
             continue;
@@ -98,7 +97,7 @@ pub(crate) fn holder(dag: &Dag, stops: &[&Stop]) -> Option<Holder> {
     })
 }
 
-/// What the threads ran most in these times.
+/// The code that the threads ran most in these times.
 fn ran(dag: &Dag, mut threads: BTreeMap<u32, Vec<(u64, u64)>>) -> Option<HolderCode> {
     for times in threads.values_mut() {
         times.sort_unstable();
@@ -110,7 +109,7 @@ fn ran(dag: &Dag, mut threads: BTreeMap<u32, Vec<(u64, u64)>>) -> Option<HolderC
         }
     }
     let samples = &dag.samples;
-    // By function and caller: samples, and those by line.
+    // By function and caller: the number of samples, in total and by line.
     type Lines = BTreeMap<Option<u32>, u64>;
     type Code<'a> = (&'a str, Option<&'a str>, Option<CodePlace>);
     let mut places: BTreeMap<Code<'_>, (u64, Lines)> = BTreeMap::new();

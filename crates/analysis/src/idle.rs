@@ -1,7 +1,7 @@
 //! What idle workers cost: whether they searched for tasks on a CPU, were about to go to sleep, or
 //! slept.
 //!
-//! Between two strands a worker runs its runtime. The kernel's context switches tell the rest:
+//! Between two strands a worker runs its runtime. The kernel's context switches show what it did:
 //!
 //! ```text
 //! strand ├─ on the CPU ─┤ off ├─ on ─┤ strand        on, then off by itself: going to sleep
@@ -16,9 +16,9 @@ use workspan_dag::{Dag, Off, OffWhy, ThreadId};
 pub struct IdleTime {
     /// On a CPU until a task was found, or the worker's end.
     pub searching: u64,
-    /// On a CPU, and then asleep: the search was in vain.
+    /// On a CPU and then asleep: the search was in vain.
     pub going_to_sleep: u64,
-    /// Off the CPU, of itself.
+    /// Off the CPU by its own choice.
     pub asleep: u64,
     /// Off the CPU, because something else ran.
     pub preempted: u64,
@@ -30,7 +30,7 @@ impl IdleTime {
         self.searching.saturating_add(self.going_to_sleep)
     }
 
-    /// All of it.
+    /// The total.
     pub fn total(&self) -> u64 {
         let off = self.asleep.saturating_add(self.preempted);
         self.on_cpu().saturating_add(off)
@@ -44,8 +44,8 @@ impl IdleTime {
     }
 }
 
-/// Idle time of each worker, by thread; others have none. Empty where nobody watched the context
-/// switches. O(n + m) for n strands and m times off the CPU.
+/// Idle time of each worker, by thread; other threads have none. Empty if context switches were not
+/// recorded. O(n + m) for n strands and m times off the CPU.
 pub fn idle_times(dag: &Dag) -> Vec<IdleTime> {
     let is_watched = dag
         .meta
@@ -57,9 +57,9 @@ pub fn idle_times(dag: &Dag) -> Vec<IdleTime> {
         return Vec::new();
     };
     let mut idle = vec![IdleTime::default(); threads];
-    // Until when each thread has been looked at; `None` before its first strand or pool.
+    // By thread: the time up to which it was examined; `None` before its first strand or pool.
     let mut until: Vec<Option<u64>> = vec![None; threads];
-    // When each thread was a worker of a pool at last; `None` for one that stays until the end.
+    // By thread: when it last left a pool; `None` for one that stays until the end.
     let mut leaves: Vec<Option<u64>> = vec![None; threads];
     for member in &dag.pools.members {
         let thread = member.thread as usize;
@@ -96,7 +96,7 @@ pub fn idle_times(dag: &Dag) -> Vec<IdleTime> {
     idle
 }
 
-/// The sum of all workers; `None` where it is not known.
+/// The sum over all workers; `None` if it is not known.
 pub(crate) fn idle_time(dag: &Dag) -> Option<IdleTime> {
     let times = idle_times(dag);
     let mut all = IdleTime::default();
@@ -104,10 +104,10 @@ pub(crate) fn idle_time(dag: &Dag) -> Option<IdleTime> {
     (!times.is_empty()).then_some(all)
 }
 
-/// Times off the CPU, asked for by thread and rising time.
+/// Times off the CPU, for queries by thread in ascending order of time.
 struct Offs<'a> {
     all: &'a [Off],
-    /// Of each thread the next one to look at.
+    /// By thread: the next interval to examine.
     next: Vec<usize>,
 }
 
@@ -120,11 +120,11 @@ impl<'a> Offs<'a> {
         }
     }
 
-    /// What the thread did from one moment to another, in which it ran no strand.
+    /// What the thread did between two moments, during which it ran no strand.
     fn idle(&mut self, thread: ThreadId, from: u64, to: u64) -> IdleTime {
         let mut idle = IdleTime::default();
         let mut at = from;
-        // On the CPU since it last woke or the gap began, interruptions left out.
+        // Ticks on the CPU since it last woke or the gap began, interruptions left out.
         let mut on = 0u64;
         let next = &mut self.next[thread as usize];
         while let Some(off) = self.all.get(*next).filter(|off| off.thread == thread) {

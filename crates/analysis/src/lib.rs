@@ -1,9 +1,9 @@
-//! The analyses: pure functions from `&Dag` and [`Options`] to plain structs. None prints; report,
-//! viewer and exports only format what is here, so a number can't differ between them. Formulas:
-//! MODEL.md, section named at each item.
+//! The analyses: pure functions from `&Dag` and [`Options`] to plain structs. They print nothing;
+//! report, viewer and exports only format their results, so a number can't differ between them. The
+//! formulas are in MODEL.md; each item names its section.
 //!
 //! Each module answers one question. The logical measures (§2, §3) are forward passes over the
-//! strands, which are stored in topological order; everything about time (§5) hangs on one sweep
+//! strands, which are stored in topological order; everything about time (§5) comes from one sweep
 //! over the run's events (`sweep`), which several observers share. Nothing recurses over task
 //! depth, and no result depends on hash order.
 

@@ -1,11 +1,10 @@
-//! What a bound of the speedup says nothing about (MODEL.md §2): how far shares of a parallel
+//! The limits of what a bound of the speedup says (MODEL.md §2): how far shares of a parallel
 //! region can be divided, and blocked time.
 //!
-//! A bound is a fact about the recorded DAG. Two things make it none about the program. A parallel
-//! region has one task a thread, and where these are shares of a loop, how many there are was
-//! chosen for this run; so was the number of threads that a program starts by itself to share its
-//! work. And a program that waits for locks or for I/O waits on edges that the DAG
-//! has not.
+//! A bound is a fact about the recorded DAG. It is not a fact about the program in two cases. A
+//! parallel region has one task per thread; if these are shares of a loop, their number was chosen
+//! for this run. So was the number of threads that a program starts to share its work. And a program
+//! that waits for locks or for I/O waits on edges that the DAG does not have.
 
 use std::collections::BTreeMap;
 
@@ -18,38 +17,39 @@ use crate::weight::Weights;
 use crate::what_if::{FasterPaths, TargetWeights};
 use crate::work_span::OtherSpans;
 
-/// Blocked time below this part of work and blocked time, that makes the span longer by less than
-/// this part of it, does not change what a bound is worth.
+/// Minimum share at which blocked time changes the meaning of a bound: its share of work plus
+/// blocked time, or the share by which it makes the span longer.
 const NOTABLE_BLOCKED: f64 = 0.1;
-/// Shares that make up less than this part of the critical path limit nothing.
+/// Minimum share of the critical path at which shares of regions are a limit.
 const NOTABLE_SHARES: f64 = 0.1;
-/// The second longest task of a phase takes at least this part of the longest where the work was
-/// shared out; where one thread did it (`single`, `master`), the others have next to nothing.
-const SHARED_OUT: f64 = 0.1;
+/// Minimum length of a phase's second longest task, as a share of the longest, for the work to
+/// count as divided. If one thread did the work (`single`, `master`), the others have next to
+/// nothing.
+const MIN_SECOND_SHARE: f64 = 0.1;
 
-/// What a bound of the speedup says nothing about.
+/// Limits of the run that a bound of the speedup does not show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits {
-    /// Work was divided by the number of threads.
+    /// Set if work was divided by the number of threads.
     pub shares: Option<ThreadShares>,
-    /// The program blocked for a tenth or more of its time, or of what its critical path takes, in
-    /// waits that the bounds do not know.
+    /// Set if the program blocked for a tenth or more of its time, or of its critical path's time,
+    /// in waits that the bounds do not include.
     pub blocked: Option<Blocked>,
-    /// The lock that was held for longest while others waited for it, where that is longer than the
+    /// The lock that was held for longest while others waited for it, if that is longer than the
     /// span.
     pub lock: Option<ContendedLock>,
-    /// The span without the order in which threads took locks, where that is shorter: another run
-    /// may take them in another order.
+    /// The span without the order in which threads took locks, if that is shorter: another run may
+    /// take them in another order.
     pub span_without_lock_order: Option<u128>,
 }
 
-/// The spans of a run that its limits are measured from.
+/// The spans of a run from which its limits are computed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spans {
     pub span: u128,
-    /// With blocked time counted.
+    /// The span with blocked time included.
     pub with_blocked: u128,
-    /// Without the order in which threads took locks, where there is one.
+    /// The span without the order in which threads took locks, if there is such an order.
     pub without_lock_order: Option<u128>,
 }
 
@@ -57,36 +57,36 @@ pub(crate) struct Spans {
 /// that the program started at one place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadShares {
-    /// The place of the tasks, or threads, that have most of it.
+    /// The region, or the start of threads, with the largest part, as the place of its tasks.
     pub region: PlaceId,
-    /// The program started the threads there itself: it is no parallel region.
+    /// Set if the program started the threads at `region` itself; otherwise it is a parallel region.
     pub are_started: bool,
-    /// Number of threads it was divided among, and so of shares.
+    /// Number of threads that the work was divided among, which is the number of shares.
     pub threads: u32,
-    /// Ticks of the critical path that lie in shares, of this region and of others.
+    /// Ticks of the critical path in shares of this region and of others.
     pub critical: u128,
     /// Work of all shares, in ticks.
     pub work: u128,
-    /// The span if shares could be divided at will. The speedup is at most work over this on more
-    /// threads.
+    /// The span if shares could be divided at will. On more threads the speedup is at most the work
+    /// divided by this.
     pub divided_span: u128,
 }
 
 /// Time in which strands had given up the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blocked {
-    /// Of all strands, in ticks.
+    /// Blocked time of all strands, in ticks.
     pub ticks: u128,
-    /// Of them those in waits that another thread ended by a signal: their ends are edges that the
-    /// bounds go along. Those for locks are edges too, but in an order that bounds nothing.
+    /// The part of it in waits that another thread ended by a signal: their ends are edges that the
+    /// bounds include. The ends of waits for locks are edges too, but their order bounds nothing.
     pub connected: u128,
-    /// `ticks` and the work.
+    /// The sum of `ticks` and the work.
     pub of: u128,
-    /// What strands waited for is known, of some at least.
+    /// Whether it is known for some of it what the strands waited for.
     pub is_explained: bool,
 }
 
-/// What the bounds of `dag`, measured with `options`, say nothing about. O(n).
+/// The limits of `dag` that its bounds, measured with `options`, do not show. O(n).
 ///
 /// # Errors
 /// See [`Error`].
@@ -100,27 +100,27 @@ pub fn limits(dag: &Dag, options: &Options) -> Result<Limits, Error> {
     Ok(Limits::new(dag, &weights, options, &path, spans))
 }
 
-/// Shares are even where together they have this part of their number times what the critical path
-/// has of them, or more.
-const EVEN_SHARES: f64 = 0.75;
+/// Minimum work in shares for them to count as even, as a part of their number times the ticks of the
+/// critical path in them.
+const MIN_EVEN_WORK: f64 = 0.75;
 
 impl ThreadShares {
     /// Whether no share is much longer than the others.
     pub(crate) fn are_even(&self) -> bool {
-        self.work as f64 >= EVEN_SHARES * f64::from(self.threads) * self.critical as f64
+        self.work as f64 >= MIN_EVEN_WORK * f64::from(self.threads) * self.critical as f64
     }
 }
 
 impl Blocked {
-    /// In percent of work and blocked time.
+    /// Blocked time in percent of work plus blocked time.
     pub fn percent(&self) -> f64 {
         crate::warnings::percent(self.ticks, self.of)
     }
 }
 
 impl Limits {
-    /// Measures them. `path` is the critical path of `weights`; these and `spans` are those of
-    /// `options`. O(n) where there are regions.
+    /// Measures the limits. `path` is the critical path of `weights`; both and `spans` belong to
+    /// `options`. O(n) if there are regions.
     pub(crate) fn new(
         dag: &Dag,
         weights: &Weights,
@@ -153,18 +153,18 @@ impl Limits {
         }
     }
 
-    /// The span that bounds a speedup on `workers` from above, of a run with this span: where there
-    /// are more than there are shares, nothing is known of how the program would be divided, so
-    /// only what is in no share bounds it.
+    /// The span that bounds the speedup on `workers` from above, for a run with this span. With
+    /// more workers than shares it is not known how the program would be divided, so only the part
+    /// outside of shares bounds the speedup.
     pub(crate) fn bounding_span(&self, span: u128, workers: u32) -> u128 {
         let span = self.without_lock_order(span);
         let divided = self.shares.filter(|s| workers > s.threads);
         let divided = divided.map_or(span, |s| s.divided_span.min(span));
-        // Whoever held the lock did so after one another.
+        // The holders of the lock ran one after another.
         self.lock.map_or(divided, |lock| lock.held.max(divided))
     }
 
-    /// The span that bounds a speedup however many workers there are.
+    /// The span that bounds the speedup for any number of workers.
     pub fn bounding_span_of(&self, span: u128) -> u128 {
         let span = self.without_lock_order(span);
         self.lock.map_or(span, |lock| lock.held.max(span))
@@ -176,17 +176,18 @@ impl Limits {
     }
 }
 
-/// Ticks in waits that are handoffs, and not an order of locks.
+/// Ticks in waits that are handoffs, except those that only order the holders of locks.
 fn connected(dag: &Dag) -> u128 {
     let handoffs = dag.handoffs.list.iter().filter(|h| !h.is_order);
     let ticks = handoffs.map(|handoff| dag.samples.stops[handoff.stop as usize].ticks);
     ticks.map(u128::from).sum()
 }
 
-/// Which tasks are shares, and of what.
+/// Which tasks are shares, and of which whole: a phase of a region, or a group of started threads.
 pub(crate) struct ShareTable {
-    /// What a task is a share of: the scope of a region's phase, or for a started thread the number
-    /// of scopes plus that of its group. `NONE` for other tasks. Empty where there is no share.
+    /// By task: the whole that it is a share of; `NONE` if the task is not a share. A phase of a
+    /// region has the number of its scope; groups of threads are numbered after all scopes. Empty if
+    /// there is no share.
     whole: Vec<u32>,
     /// Number of shares of each whole.
     count: Vec<u32>,
@@ -195,8 +196,8 @@ pub(crate) struct ShareTable {
 }
 
 impl ShareTable {
-    /// Implicit tasks of regions whose work was shared out, and threads that one task started at one
-    /// place; what a thread was told of a loop as one chunk belongs to it.
+    /// The implicit tasks of regions whose work was divided, and the threads that one task started
+    /// at one place. A chunk of a loop that a thread runs belongs to its implicit task.
     pub(crate) fn new(dag: &Dag, weights: &Weights) -> ShareTable {
         let tasks = &dag.tasks;
         let scopes = dag.scopes.len() as u32;
@@ -220,7 +221,7 @@ impl ShareTable {
                 *sum = sum.saturating_add(weights.work(s));
             }
         }
-        // The two longest of each.
+        // The two longest shares of each whole.
         let mut longest = vec![(0u64, 0u64); count.len()];
         for task in (0..tasks.len()).filter(|&t| of_member[t] == t as TaskId) {
             let (first, second) = &mut longest[whole[task] as usize];
@@ -233,9 +234,10 @@ impl ShareTable {
         let is_inner = dag.meta.section.is_some() && dag.meta.workers > 1;
         let shared_out = |whole: u32| {
             let (first, second) = longest[whole as usize];
-            // Of a section's region the other members may be outside.
+            // In a section, the other members of the region may be outside.
             let is_alone = count[whole as usize] == 1 && !is_inner && whole < scopes;
-            is_alone || second as f64 >= SHARED_OUT * first as f64 && (second > 0 || !is_inner)
+            is_alone
+                || second as f64 >= MIN_SECOND_SHARE * first as f64 && (second > 0 || !is_inner)
         };
         for whole in whole.iter_mut().filter(|whole| **whole != NONE) {
             if !shared_out(*whole) {
@@ -254,7 +256,7 @@ impl ShareTable {
         self.count.get(whole as usize).copied().unwrap_or(0)
     }
 
-    /// What strand `s` is in a share of.
+    /// The whole that strand `s` is in a share of; `None` if it is not in a share.
     pub(crate) fn whole_of(&self, dag: &Dag, s: StrandId) -> Option<u32> {
         let task = dag.strands.task[s as usize];
         let whole = self.whole.get(task as usize).copied();
@@ -276,7 +278,8 @@ fn members(dag: &Dag, whole: &mut [u32], of_member: &mut [TaskId], in_scope: &mu
     for &scope in tasks.scope.iter().filter(|&&s| s != NONE) {
         in_scope[scope as usize] += 1;
     }
-    // A parent has a smaller level, not always a smaller number: members first, then their chunks.
+    // A parent has a smaller level, but not always a smaller number: members come first, then their
+    // chunks.
     for task in 0..tasks.len() {
         let scope = tasks.scope[task];
         if tasks.kind[task] == TaskKind::Inline && is_team(scope) {
@@ -324,7 +327,7 @@ fn shares(dag: &Dag, weights: &Weights, path: &[StrandId], span: u128) -> Option
         return None;
     }
     let mut critical = 0;
-    // By place and number of threads: a program has few.
+    // A list by place and number of threads is enough, because a program has few.
     let mut regions: Vec<((PlaceId, bool, u32), u128)> = Vec::new();
     for &s in path {
         let Some(whole) = of.whole_of(dag, s) else {
@@ -369,7 +372,7 @@ fn shares(dag: &Dag, weights: &Weights, path: &[StrandId], span: u128) -> Option
     })
 }
 
-/// Where the region of strand `s` is: where its implicit tasks were created.
+/// The place of the region of strand `s`: where its implicit tasks were created.
 fn place_of_region(dag: &Dag, s: StrandId, phase: u32) -> PlaceId {
     let task = dag.strands.task[s as usize] as usize;
     let member = match dag.tasks.scope[task] == phase {

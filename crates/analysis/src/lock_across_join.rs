@@ -1,11 +1,13 @@
 //! Locks that were held across a join.
 //!
 //! A worker that waits in a join runs other tasks. If it holds a lock meanwhile, and one of these
-//! tasks takes the same lock, it waits for itself, for ever: `rayon#592`, `rayon#1251`. Until that
-//! happens, such a lock shows by others who wait for it all the time that the join takes.
+//! tasks takes the same lock, it waits for itself forever: `rayon#592`, `rayon#1251`. Before that
+//! happens, such a lock can be recognised by other threads that wait for it as long as the join
+//! takes.
 //!
-//! A lock that is free costs no record, so when it was taken is not known. But from the moment at
-//! which anybody begins to wait for it until the next release, one thread has it throughout:
+//! Taking a free lock leaves no record, so the time at which it was taken is not known. But from
+//! the moment at which a thread begins to wait for it until the next release, one thread holds it
+//! throughout:
 //!
 //! ```text
 //! holder  ── lock ──── join ┤ ├ after the join ── release ──▶
@@ -17,12 +19,12 @@ use std::collections::BTreeMap;
 
 use workspan_dag::{Dag, Handoff, NONE, PlaceId, StartKind, Stop};
 
-/// A wait for a lock whose holder had waited in a join meanwhile.
+/// A wait for a lock whose holder waited in a join meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct HeldAcrossJoin {
-    /// The wait for the lock, an index into the run's stops.
+    /// The wait for the lock: an index into the run's stops.
     pub stop: u32,
-    /// Where the holder waited in a join; `NONE` where that place is not known.
+    /// Where the holder waited in a join; `NONE` if that place is not known.
     pub join: PlaceId,
 }
 
@@ -46,7 +48,7 @@ pub(crate) fn held_across_joins(dag: &Dag) -> Vec<HeldAcrossJoin> {
     for stop in &dag.samples.stops {
         if let Some((releases, begins)) = locks.get_mut(&object(stop)) {
             begins.push(stop.t);
-            // Whoever came back to wait on was woken by a release.
+            // A thread that came back only to wait on was woken by a release.
             if stop.waits_on() {
                 releases
                     .entry(stop.t.saturating_add(stop.ticks))
@@ -61,7 +63,7 @@ pub(crate) fn held_across_joins(dag: &Dag) -> Vec<HeldAcrossJoin> {
             // Stops are in the order of time.
             let first = begins.partition_point(|&t| last.is_some_and(|last| t <= last));
             last = Some(released);
-            // Since then the holder has had it, at least.
+            // The holder has had it since then, or longer.
             let Some(&held_since) = begins.get(first) else {
                 continue;
             };
@@ -79,13 +81,13 @@ pub(crate) fn held_across_joins(dag: &Dag) -> Vec<HeldAcrossJoin> {
     found
 }
 
-/// A thread that wakes and finds the lock taken again waits on: the times off the CPU before are
-/// parts of the same wait.
+/// Adds the earlier parts of these waits. A thread that wakes and finds the lock taken again waits
+/// on, so its earlier times off the CPU belong to the same wait.
 fn add_earlier_parts(dag: &Dag, found: &mut Vec<HeldAcrossJoin>) {
     if found.is_empty() {
         return;
     }
-    // Of each thread the lock and the join of the wait whose later part was found.
+    // By thread: the lock and the join of the wait whose later part was found.
     let mut later: Vec<Option<(u64, PlaceId)>> = vec![None; dag.meta.threads as usize];
     let mut earlier = Vec::new();
     for (i, stop) in dag.samples.stops.iter().enumerate().rev() {
@@ -108,7 +110,7 @@ fn add_earlier_parts(dag: &Dag, found: &mut Vec<HeldAcrossJoin>) {
     found.sort_unstable();
 }
 
-/// Where the task that released the lock waited in a join that ended after `held_since`.
+/// Where the task that released the lock waited in a join, if that join ended after `held_since`.
 fn join_after(dag: &Dag, handoff: &Handoff, held_since: u64) -> Option<PlaceId> {
     let strands = &dag.strands;
     let first = dag.handoffs.whole(handoff.from).0 as usize;

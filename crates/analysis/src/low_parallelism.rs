@@ -1,25 +1,25 @@
 //! The longest intervals of low parallelism, with the strands that ran in them.
 //!
 //! Parallelism is *low* while at most W/4 strands run, and at least one worker is free: at most 1
-//! on 2 to 7 workers, 2 on 8 to 11. An interval is as long as that lasts without a break. On one
-//! worker there is none.
+//! on 2 to 7 workers, 2 on 8 to 11. An interval lasts as long as that holds without a break. A run
+//! on one worker has no such intervals.
 
 use workspan_dag::{Dag, StrandId, TaskId, ThreadId};
 
 use crate::sweep::{Moment, Observer};
 
-/// A time in which few strands ran.
+/// An interval in which few strands ran.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LowParallelism {
-    /// Start.
+    /// Start, in ticks.
     pub begin: u64,
-    /// End.
+    /// End, in ticks.
     pub end: u64,
     /// Free worker-ticks in it: Σ (W − running).
     pub lost: u128,
     /// `lost` in percent of all worker-ticks that were not work.
     pub lost_percent: f64,
-    /// The strands that ran in it, longest (inside it) first, at most 8.
+    /// The strands that ran in it, in descending order of their time inside it, at most 8.
     pub strands: Vec<LowStrand>,
 }
 
@@ -32,15 +32,15 @@ pub struct LowStrand {
     pub task: TaskId,
     /// Its thread.
     pub thread: ThreadId,
-    /// Ticks it ran inside the interval.
+    /// Ticks for which it ran inside the interval.
     pub ticks: u64,
-    /// Of those, ticks in which it was the only one running.
+    /// The part of them in which no other strand ran.
     pub alone: u64,
 }
 
-/// Intervals kept.
+/// Maximum number of intervals in the result.
 const MAX_INTERVALS: usize = 10;
-/// Strands kept of each.
+/// Maximum number of strands of an interval in the result.
 const MAX_STRANDS: usize = 8;
 
 /// Finds the intervals in a sweep.
@@ -50,9 +50,9 @@ pub(crate) struct LowFinder<'a> {
     most: u64,
     found: Vec<LowParallelism>,
     current: Option<LowParallelism>,
-    /// What each thread runs.
+    /// By thread: the strand that it runs.
     running: Vec<Option<Running>>,
-    /// Threads that run something, in no particular order, and the place of each in that list.
+    /// Threads that run something, in any order. `place` has the index of each thread in this list.
     busy: Vec<usize>,
     place: Vec<usize>,
 }
@@ -60,7 +60,7 @@ pub(crate) struct LowFinder<'a> {
 #[derive(Debug, Clone, Copy)]
 struct Running {
     strand: StrandId,
-    /// Of the current interval.
+    /// Ticks of the current interval in which one strand ran.
     alone: u64,
 }
 
@@ -84,7 +84,8 @@ impl<'a> LowFinder<'a> {
         }
     }
 
-    /// The intervals, most lost first, then earliest. `lost` is everything that was not work.
+    /// The intervals, in descending order of loss, then by time. `lost` is everything that was not
+    /// work.
     pub(crate) fn finish(mut self, lost: u128, end: u64) -> Vec<LowParallelism> {
         self.close(end);
         for low in &mut self.found {

@@ -1,5 +1,5 @@
-//! Code that a person or a program names: spawn sites, source lines, code blocks, regions; and
-//! which names come closest to one that the trace does not have.
+//! Code that a person or a program names: spawn sites, source lines, code blocks, regions. For a
+//! name that the trace does not have, finds the closest ones.
 
 use workspan_dag::{Dag, PlaceId, ROOT_PLACE};
 
@@ -7,7 +7,7 @@ use crate::blocked::program_line;
 use crate::blocks::{BlockTable, CodeBlock, block_name, block_strands};
 use crate::what_if::{Target, lies_at};
 
-/// The trace has no code of that name. The message names the closest.
+/// The trace has no code of that name. The message lists the closest names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NoSuchCode(String);
@@ -17,7 +17,7 @@ macro_rules! no_such_code {
     ($($message:tt)*) => { return Err(NoSuchCode(format!($($message)*))) }
 }
 
-/// Lines of a file, as `src/io.rs:10-40` or `src/io.rs:10`.
+/// Lines of a file, for instance `src/io.rs:10-40` or `src/io.rs:10`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineRange {
     /// The file, or the end of its path.
@@ -31,7 +31,7 @@ pub struct LineRange {
 /// Reads a range of lines.
 ///
 /// # Errors
-/// It is none; the message says what was expected.
+/// The text is not a line range; the message says what was expected.
 pub fn line_range(text: &str) -> Result<LineRange, String> {
     let expected = || {
         format!(
@@ -61,7 +61,7 @@ pub fn line_range(text: &str) -> Result<LineRange, String> {
 /// or its function.
 ///
 /// # Errors
-/// There is no such site; the message has the closest ones.
+/// There is no such site; the message lists the closest ones.
 pub fn site(dag: &Dag, name: &str, subtree: bool) -> Result<Target, NoSuchCode> {
     let sites = spawn_sites(dag);
     let place = |p: &PlaceId| &dag.places[*p as usize];
@@ -95,7 +95,7 @@ pub fn site(dag: &Dag, name: &str, subtree: bool) -> Result<Target, NoSuchCode> 
 /// The target of the code blocks of that name.
 ///
 /// # Errors
-/// There is none; the message has the closest ones.
+/// There is no such block; the message lists the closest ones.
 pub fn block(dag: &Dag, name: &str) -> Result<Target, NoSuchCode> {
     let strands = block_strands(dag, name);
     if !strands.is_empty() {
@@ -116,7 +116,7 @@ pub fn block(dag: &Dag, name: &str) -> Result<Target, NoSuchCode> {
 /// The target of some lines.
 ///
 /// # Errors
-/// Nothing in the trace has a position there; the message has the closest files or lines.
+/// Nothing in the trace has a position there; the message lists the closest files or lines.
 pub fn lines(dag: &Dag, range: &LineRange) -> Result<Target, NoSuchCode> {
     let LineRange { file, from, to } = range;
     let at = |from: u32, to: u32| {
@@ -150,7 +150,7 @@ pub fn lines(dag: &Dag, range: &LineRange) -> Result<Target, NoSuchCode> {
             .collect();
         near.sort_unstable_by_key(|&line| (from.abs_diff(line).min(to.abs_diff(line)), line));
         near.dedup();
-        near.truncate(CLOSEST);
+        near.truncate(MAX_CLOSEST);
         let near: Vec<String> = near.iter().map(|line| format!("{file}:{line}")).collect();
         no_such_code!(
             "no strand begins and no sample lies in {file}:{from}-{to}; the closest positions are {}",
@@ -169,7 +169,7 @@ pub fn lines(dag: &Dag, range: &LineRange) -> Result<Target, NoSuchCode> {
 /// The target of the locks that threads waited for in some lines, or that were released there.
 ///
 /// # Errors
-/// Nobody waited for a lock there; the message has the lines where somebody did.
+/// No thread waited for a lock there; the message lists the lines where threads did.
 pub fn lock(dag: &Dag, range: &LineRange) -> Result<Target, NoSuchCode> {
     let mut objects = Vec::new();
     let mut lines: Vec<String> = Vec::new();
@@ -206,7 +206,7 @@ pub fn lock(dag: &Dag, range: &LineRange) -> Result<Target, NoSuchCode> {
             "no wait for a lock is known together with who released it (`workspan sql TRACE --query waits` lists the waits)"
         );
     }
-    lines.truncate(CLOSEST);
+    lines.truncate(MAX_CLOSEST);
     no_such_code!(
         "nobody waited for a lock in {file}:{from}-{to}; threads waited for locks at {}",
         lines.join(", ")
@@ -216,7 +216,7 @@ pub fn lock(dag: &Dag, range: &LineRange) -> Result<Target, NoSuchCode> {
 /// The target of a region, by name.
 ///
 /// # Errors
-/// There is none of that name; the message has the closest.
+/// There is no region of that name; the message lists the closest ones.
 pub fn region(dag: &Dag, name: &str) -> Result<Target, NoSuchCode> {
     let labels = region_labels(dag);
     match labels.iter().find(|&&l| dag.labels[l as usize] == name) {
@@ -232,7 +232,7 @@ pub fn region(dag: &Dag, name: &str) -> Result<Target, NoSuchCode> {
     }
 }
 
-/// Labels of the trace's regions, by first opening in the trace.
+/// Labels of the trace's regions, in the order of their first opening.
 pub fn region_labels(dag: &Dag) -> Vec<u32> {
     let mut opened: Vec<(u64, u32)> = dag.regions.iter().map(|r| (r.begin.1, r.label)).collect();
     opened.sort_unstable();
@@ -245,7 +245,7 @@ pub fn region_labels(dag: &Dag) -> Vec<u32> {
     labels
 }
 
-/// Places that created tasks, those inside of folded parts too, ascending; the root's first.
+/// Places that created tasks, including those inside folded strands, ascending; the root's first.
 pub(crate) fn spawn_sites(dag: &Dag) -> Vec<PlaceId> {
     let folded = dag.folded.iter().flat_map(|f| f.1.sites).map(|s| s.site);
     let mut sites: Vec<PlaceId> = dag.tasks.site.iter().copied().chain(folded).collect();
@@ -255,10 +255,10 @@ pub(crate) fn spawn_sites(dag: &Dag) -> Vec<PlaceId> {
     sites
 }
 
-/// Names offered at most.
-const CLOSEST: usize = 3;
+/// Maximum number of names offered.
+const MAX_CLOSEST: usize = 3;
 
-/// What to say of a name that nothing has.
+/// The text for a name that nothing in the trace has.
 fn hint<'a>(name: &str, known: impl Iterator<Item = &'a str>, all: &str) -> String {
     let known: Vec<&str> = known.collect();
     if known.is_empty() {
@@ -268,12 +268,12 @@ fn hint<'a>(name: &str, known: impl Iterator<Item = &'a str>, all: &str) -> Stri
     format!("; {all} closest to it: {}", near.join(", "))
 }
 
-/// Those of `known` that are most like `name`, best first.
+/// The names of `known` that are most similar to `name`, best first.
 pub fn closest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
     let mut near: Vec<(usize, &str)> = known.iter().map(|k| (distance(name, k), *k)).collect();
     near.sort_unstable();
     near.dedup();
-    near.into_iter().take(CLOSEST).map(|n| n.1).collect()
+    near.into_iter().take(MAX_CLOSEST).map(|n| n.1).collect()
 }
 
 /// The edit distance of two names (Levenshtein); 0 if one contains the other.

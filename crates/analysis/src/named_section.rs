@@ -12,7 +12,7 @@ use crate::what_if::Target;
 /// The name of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionName {
-    /// What it is the time of; `None` where the name alone was given.
+    /// The kind of section; `None` if only the name was given.
     pub kind: Option<SectionKind>,
     /// The region's or part's name, or the site's.
     pub name: String,
@@ -32,7 +32,7 @@ const KINDS: [SectionKind; 3] = [SectionKind::Region, SectionKind::Part, Section
 /// Reads the name of a section.
 ///
 /// # Errors
-/// It is empty; the message says what was expected.
+/// The text is empty; the message says what was expected.
 pub fn section_name(text: &str) -> Result<SectionName, String> {
     let kind =
         |kind: &SectionKind| Some((*kind, text.strip_prefix(kind.name())?.strip_prefix(':')?));
@@ -54,10 +54,10 @@ pub fn section_name(text: &str) -> Result<SectionName, String> {
 /// Why a run has no such section.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SectionError {
-    /// No code of that name; the message has the names there are.
+    /// No code has that name; the message lists the existing names.
     #[error("{0}")]
     NoSuchSection(String),
-    /// It can't be measured so.
+    /// The section can't be measured in this way.
     #[error("{0}")]
     Measure(#[from] Error),
 }
@@ -88,7 +88,7 @@ pub fn named_section(
     Ok(own)
 }
 
-/// What the name stands for: a region, else a part, else a site.
+/// What the name stands for: a region if there is one, else a part, else a site.
 fn find(dag: &Dag, name: &SectionName) -> Result<Only, SectionError> {
     let marked = |kind: SectionKind| {
         let wanted = name.kind.is_none_or(|asked| asked == kind);
@@ -139,10 +139,10 @@ fn of_kind(dag: &Dag, kind: SectionKind) -> &[Region] {
     }
 }
 
-/// Names offered at most.
+/// Maximum number of names offered.
 const MAX_KNOWN: usize = 12;
 
-/// Says which sections there are.
+/// Lists the sections of the run.
 fn known(dag: &Dag) -> String {
     let mut names: Vec<String> = Vec::new();
     for kind in KINDS {

@@ -1,4 +1,4 @@
-//! Attributes the time of workers without work to the code that ran meanwhile.
+//! Attributes the time of idle workers to the code that ran meanwhile.
 
 use workspan_dag::Dag;
 
@@ -6,9 +6,9 @@ use crate::ready::Readiness;
 use crate::ready_path::{Gaps, ready_path};
 use crate::sweep::{Moment, Observer, sweep};
 
-/// For each of these times, ascending: workers idle for want of work in the program (no-work-app,
-/// MODEL.md §5) for each strand that works then. Summed over what works, it is the no-work-app
-/// there is. O(n log n).
+/// For each of the given times, ascending: the number of workers idle because of the program
+/// (no-work-app, MODEL.md §5) per busy strand at that time. The sum over the busy strands is the
+/// no-work-app at that time. O(n log n).
 pub(crate) fn no_work_shares(dag: &Dag, times: &[u64]) -> Vec<f64> {
     let path = ready_path(dag);
     let mut finder = Shares {

@@ -2,7 +2,7 @@
 
 use workspan_dag::{Dag, Folded, OffWhy, StrandId};
 
-/// Ticks of a strand, or of a part of one, in which its thread was off the CPU (MODEL.md §2).
+/// Ticks in which the thread of a strand, or of a part of one, was off the CPU (MODEL.md §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OffCpu {
     /// Preempted.
@@ -44,12 +44,13 @@ pub(crate) struct OffSplit {
 }
 
 impl OffSplit {
-    /// Divides `intervals` off the CPU in a folded strand. Its tasks took `tasks` ticks, and what
-    /// its thread did beside them took `beside`, both with the intervals inside them.
+    /// Divides the times `intervals` off the CPU in a folded strand. Its tasks took `tasks` ticks,
+    /// and the thread's other activities took `beside`, both including the intervals inside them.
     ///
-    /// A thread goes on where it was preempted, so each interval lies in one of the two as a whole:
-    /// one that is longer than either must lie in the other. Intervals that fit into both are
-    /// divided as the time that is left, since a thread is preempted at any moment alike.
+    /// A thread continues where it was preempted, so each interval lies completely in one of the
+    /// two: one that is longer than either must lie in the other. Intervals that fit into both are
+    /// divided in proportion to the remaining time, since a thread is equally likely to be
+    /// preempted at any moment.
     fn new(intervals: impl Iterator<Item = u64>, tasks: u64, beside: u64) -> OffSplit {
         let mut open: Vec<u64> = intervals.collect();
         let (mut tasks, mut beside) = (tasks, beside);
@@ -80,7 +81,7 @@ impl OffSplit {
         }
     }
 
-    /// The same of `part` of the `whole` time off the CPU.
+    /// The split for `part` of the `whole` time off the CPU.
     pub(crate) fn scaled(&self, part: u64, whole: u64) -> OffSplit {
         let of = |ticks| part_of(ticks, part, whole);
         OffSplit {
@@ -97,12 +98,12 @@ pub(crate) fn part_of(ticks: u64, part: u64, whole: u64) -> u64 {
     (u128::from(ticks) * part / u128::from(whole.max(1))) as u64
 }
 
-/// Off-CPU time inside strands asked for in ascending order: linear over all of them, as the
+/// Off-CPU time inside strands, for queries in ascending order. Linear over all queries, as the
 /// strands of a thread are in time order and don't overlap.
 pub(crate) struct OffCursor<'a> {
     dag: &'a Dag,
-    /// Per thread: next interval that can matter, the end of the thread's intervals, and when that
-    /// next one starts.
+    /// By thread: the next interval that can matter, the end of the thread's intervals, and the
+    /// start of that next interval.
     next: Vec<(usize, usize, u64)>,
 }
 
@@ -135,13 +136,13 @@ impl<'a> OffCursor<'a> {
         self.search(thread, start, end)
     }
 
-    /// The length of each interval within strand `s`, the strand that was asked about last.
+    /// The length of each interval within strand `s`, the last queried strand.
     pub(crate) fn intervals(&self, s: StrandId) -> impl Iterator<Item = u64> {
         self.within(s).map(|(_, from, to)| to - from)
     }
 
-    /// Where the thread was off the CPU in the folded strand `s`, the strand that was asked about
-    /// last: for `off` ticks, and it folded for `pause`.
+    /// Where the thread was off the CPU in the folded strand `s`, the last queried strand: it was
+    /// off for `off` ticks, and folded for `pause`.
     pub(crate) fn split(&self, s: StrandId, fold: &Folded, (pause, off): (u64, u64)) -> FoldOff {
         let told = fold.off_cpu.saturating_add(fold.folding_off_cpu);
         if told > 0 {
@@ -171,19 +172,21 @@ impl<'a> OffCursor<'a> {
         }
     }
 
-    /// The same where the record tells of `told` ticks, and its weights are without those of its
-    /// tasks: what there is beyond may be anywhere.
+    /// The split if the record reports `told` ticks, which are not part of its weights. Time beyond
+    /// these may be anywhere.
     fn split_rest(&self, fold: &Folded, (pause, off): (u64, u64), told: u64) -> FoldOff {
         let rest = off.saturating_sub(told);
         let gross = fold.work.saturating_add(fold.probes);
         let folding = pause.saturating_sub(fold.folding_off_cpu);
         let beside = fold.between.saturating_add(folding);
         let mut tasks = OffSplit::new(std::iter::once(rest), gross, beside);
-        // By its switches the thread ran in some of what was taken out: the work may be more.
+        // By its switches, the thread ran during some of the time that was taken out: the work may
+        // be larger.
         tasks.most = tasks.most.saturating_add(fold.off_cpu.saturating_sub(off));
         let left = rest - tasks.likely.min(rest);
         let between = part_of(left, fold.between, beside);
-        // What the thread was not off the CPU for, by its switches, it folded.
+        // The time that was reported as off the CPU although the switches show none was spent on
+        // folding.
         let told = off.min(told).saturating_sub(fold.off_cpu);
         FoldOff {
             tasks,
@@ -193,15 +196,15 @@ impl<'a> OffCursor<'a> {
     }
 
     /// The time on the CPU in which the thread ran the runtime between the tasks of the folded
-    /// strand `s`. Strands are asked about in ascending order.
+    /// strand `s`. Queries must be in ascending order.
     pub(crate) fn runtime_gap(&mut self, s: StrandId, fold: &Folded) -> u64 {
         let length = self.length(s);
         let (_, off) = self.of_folded(s, fold);
         fold.between.min(length).saturating_sub(off.between)
     }
 
-    /// The time on the CPU in which the thread folded within the folded strand `s`. Strands are
-    /// asked about in ascending order.
+    /// The time on the CPU in which the thread folded within the folded strand `s`. Queries must be
+    /// in ascending order.
     pub(crate) fn folding(&mut self, s: StrandId, fold: &Folded) -> u64 {
         let (pause, off) = self.of_folded(s, fold);
         pause.saturating_sub(off.folding)
@@ -212,7 +215,8 @@ impl<'a> OffCursor<'a> {
         strands.end[s as usize] - strands.start[s as usize]
     }
 
-    /// How long the thread folded within the folded strand `s`, and where it was off the CPU there.
+    /// How long the thread folded within the folded strand `s`, and where in it the thread was off
+    /// the CPU.
     fn of_folded(&mut self, s: StrandId, fold: &Folded) -> (u64, FoldOff) {
         let pause = fold_pause(self.dag, fold, self.length(s));
         let off = self.inside(s);
@@ -220,13 +224,13 @@ impl<'a> OffCursor<'a> {
         (pause, split)
     }
 
-    /// From when to when strand `s` was blocked, the strand that was asked about last.
+    /// The intervals in which strand `s`, the last queried strand, was blocked.
     pub(crate) fn blocked(&self, s: StrandId) -> impl Iterator<Item = (u64, u64)> {
         let blocked = self.within(s).filter(|off| off.0 == OffWhy::Blocked);
         blocked.map(|(_, from, to)| (from, to))
     }
 
-    /// Each interval within strand `s`, the strand that was asked about last: why, from, to.
+    /// The intervals within strand `s`, the last queried strand: reason, start, end.
     fn within(&self, s: StrandId) -> impl Iterator<Item = (OffWhy, u64, u64)> {
         let i = s as usize;
         let strands = &self.dag.strands;
@@ -249,7 +253,7 @@ impl<'a> OffCursor<'a> {
     }
 }
 
-/// Off-CPU time in [start, end) of the intervals `range` of one thread, of which none ends before
+/// Off-CPU time in `[start, end)` of the intervals `range` of one thread; none of them ends before
 /// `start`.
 fn off_within(dag: &Dag, range: std::ops::Range<usize>, start: u64, end: u64) -> OffCpu {
     let mut sum = OffCpu::default();
@@ -272,7 +276,7 @@ pub(crate) fn recorder_within(dag: &Dag, s: StrandId) -> u64 {
     recorder_between(dag, s, start, end)
 }
 
-/// Ticks on the CPU in which the thread of strand `s` ran the recorder in [start, end), found by
+/// Ticks on the CPU in which the thread of strand `s` ran the recorder in `[start, end)`, found by
 /// search.
 pub(crate) fn recorder_between(dag: &Dag, s: StrandId, start: u64, end: u64) -> u64 {
     if dag.recorder_runs.is_empty() {
@@ -309,7 +313,7 @@ mod tests {
 
     #[test]
     fn off_cpu_time_of_a_fold_is_shared_by_its_tasks_and_its_folding() {
-        // Fits into both: half of the time were tasks.
+        // The interval fits into both: half of the time were tasks.
         assert_eq!(split(&[500], 800, 800), (0, 250, 500));
         // Too long for the tasks, then too long for the folding.
         assert_eq!(split(&[500], 10, 990), (0, 0, 0));
@@ -317,13 +321,13 @@ mod tests {
         // The second one only fits into what the first leaves of the folding.
         assert_eq!(split(&[400, 300], 350, 1000), (0, 110, 300));
         assert_eq!(split(&[900, 300], 350, 1000), (300, 300, 300));
-        // More than both could take: what there is room for.
+        // More than both could take: as much as there is room for.
         assert_eq!(split(&[500, 500], 600, 300), (600, 600, 600));
         assert_eq!(split(&[], 0, 0), (0, 0, 0));
     }
 
-    /// Threads are preempted at random while they run tasks and fold by turns. The estimate lies
-    /// between the bounds, and is right on average.
+    /// Threads are preempted at random while they alternate between running tasks and folding. The
+    /// estimate lies between the bounds, and is right on average.
     #[test]
     fn preempted_folds_are_estimated_within_their_bounds_and_without_bias() {
         let mut state = 1u64;

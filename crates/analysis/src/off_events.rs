@@ -2,7 +2,7 @@
 
 use workspan_dag::{Dag, OffWhy};
 
-/// A thread goes off the CPU or comes back: (time, thread, what it becomes).
+/// A thread goes off the CPU or comes back: (time, thread, its new state).
 pub(crate) type OffEvent = (u64, u32, Option<OffWhy>);
 
 /// All such events, by time.

@@ -1,5 +1,5 @@
-//! A run with the time of one thing alone: a region, a part, or the tasks of a spawn site with all
-//! below them.
+//! A run in which only one thing takes time: a region, a part, or the tasks of a spawn site with
+//! all their descendants.
 
 use workspan_dag::section::counts_inside;
 use workspan_dag::{Dag, NONE, PlaceId, Region, Section, SectionClock, SectionKind, Stretch};
@@ -8,20 +8,20 @@ use crate::options::{Error, Options};
 use crate::regions::each_part;
 use crate::weight::Weights;
 
-/// What alone takes time.
+/// The code that takes time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Only {
     /// Regions of a label (an index into `dag.labels`).
     Region(u32),
     /// Parts of a label.
     Part(u32),
-    /// Tasks created at these places, with all that they created.
+    /// Tasks created at these places, with all their descendants.
     Site(Vec<PlaceId>),
 }
 
-/// The run in which nothing else takes time, and how many of its tasks are inside, in part or in
-/// whole. What led from one piece to the next still does (`Dag::keep_only`), so its work is that of
-/// the pieces, and its span the most of them on one path. Every piece stays at its time.
+/// The run in which nothing else takes time, and the number of its tasks that are inside, in part
+/// or in whole. Edges from one piece to the next remain (`Dag::keep_only`). So its work is that of
+/// the pieces, and its span is the heaviest path of pieces. Every piece keeps its time.
 ///
 /// # Errors
 /// The metric is not in the run.
@@ -40,10 +40,11 @@ pub fn only(dag: &Dag, what: &Only, options: &Options) -> Result<(Dag, u64), Err
     Ok((own, tasks.len() as u64 + folded))
 }
 
-/// The section as a run of its own, which people know as `name`: nothing else takes time, and time
-/// goes on only while it is open ([`only`], [`SectionClock`]). A region or a part is open from its
-/// begin to its end, a site from the begin of each of its tasks to the end of the last one below
-/// it; whatever is inside later than that is inside. `dag.meta.section` says what it is of.
+/// The section as a run of its own, shown to people as `name`. Nothing else takes time, and time
+/// advances only while the section is open ([`only`], [`SectionClock`]). A region or a part is open
+/// from its begin to its end; a site from the begin of each of its tasks to the end of its last
+/// descendant. Code of the section that runs later than that still counts as inside.
+/// `dag.meta.section` describes the section.
 ///
 /// # Errors
 /// The metric is not in the run.
@@ -95,13 +96,13 @@ pub fn section(dag: &Dag, what: &Only, name: &str, options: &Options) -> Result<
     Ok(own)
 }
 
-/// Time together as the clock has it.
+/// Total time of the intervals by the clock.
 fn time(clock: &SectionClock, intervals: impl Iterator<Item = (u64, u64)>) -> u128 {
     let ticks = intervals.map(|(from, to)| clock.at(to).saturating_sub(clock.at(from)));
     ticks.map(u128::from).sum()
 }
 
-/// Tasks of the site that are inside of folded strands outside the section.
+/// Number of tasks of the site that are inside folded strands outside the section.
 fn folded_elsewhere(dag: &Dag, what: &Only, stretches: &[Stretch]) -> u64 {
     let Only::Site(places) = what else { return 0 };
     let mut inside: Vec<u32> = stretches.iter().map(|s| s.0).collect();
@@ -115,7 +116,7 @@ fn folded_elsewhere(dag: &Dag, what: &Only, stretches: &[Stretch]) -> u64 {
     of_site.map(|row| row.count).sum()
 }
 
-/// The stretches of strands that are inside. `own` is a copy of `dag` to work on, and as it was
+/// The stretches of strands that are inside. `own` is a working copy of `dag`, which is restored
 /// afterwards.
 fn stretches(
     dag: &Dag,
@@ -130,8 +131,8 @@ fn stretches(
     })
 }
 
-/// The time that the regions of a label cover as if there were no others. Regions inside of regions
-/// are no part, so `own` has these alone meanwhile.
+/// The time that the regions of a label cover as if there were no other regions. Regions nested in
+/// other regions are not in the partition, so `own` has only these meanwhile.
 fn marked_time(
     own: &mut Dag,
     regions: &[Region],
@@ -149,7 +150,7 @@ fn marked_time(
     Ok(stretches)
 }
 
-/// For each task the outermost one of the site that it is or lies below, or [`NONE`].
+/// By task: the outermost task of the site that it is or descends from, or [`NONE`].
 fn outermost(dag: &Dag, places: &[PlaceId]) -> Vec<u32> {
     let mut outermost = vec![NONE; dag.tasks.len()];
     // In topological order, so a task's creator comes before it.
@@ -175,7 +176,8 @@ fn of_site(dag: &Dag, places: &[PlaceId]) -> Vec<Stretch> {
     (0..strands.len()).filter(inside).map(strand).collect()
 }
 
-/// From the begin of each outermost task of the site to the last end in it or below.
+/// The intervals from the begin of each outermost task of the site to the last end of it or its
+/// descendants.
 fn of_outermost(dag: &Dag, places: &[PlaceId]) -> Vec<(u64, u64)> {
     let outermost = outermost(dag, places);
     let mut open: Vec<(u64, u64)> = vec![(u64::MAX, 0); dag.tasks.len()];

@@ -1,6 +1,6 @@
-//! How to measure, and why that can fail.
+//! The options of measuring, and the ways in which it can fail.
 
-/// What the weight of a strand is (MODEL.md §2).
+/// The weight of a strand (MODEL.md §2).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Metric {
     /// Time on the CPU.
@@ -10,7 +10,7 @@ pub enum Metric {
     Counter(String),
 }
 
-/// How to measure.
+/// The options of measuring.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Options {
     /// The weight.
@@ -27,10 +27,10 @@ pub struct Options {
 /// Why an analysis can't be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The metric is no counter of this trace; the counters it has.
+    /// The metric is not a counter of this trace. Also has the counters of the trace.
     #[error("the trace has no counter `{0}`; {hint}", hint = offered(.1))]
     NoSuchCounter(String, Vec<String>),
-    /// A what-if factor that is none.
+    /// The what-if factor is not valid.
     #[error("`{0}` is no factor; expected a positive number, as 2 for twice as fast")]
     BadFactor(String),
 }

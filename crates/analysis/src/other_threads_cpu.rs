@@ -6,20 +6,20 @@ use crate::breakdown::Breakdown;
 use crate::causes::cpu_ticks;
 use crate::sample_profile::{HotFunction, hottest_of_stacks};
 
-/// What such threads took.
+/// The CPU time of such threads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OtherThreadsCpu {
     /// CPU time of the process, in ticks.
     pub cpu: u128,
     /// CPU time that these threads used, in ticks.
     pub others: u128,
-    /// Where they were most, by their samples.
+    /// The function with most of it, by samples.
     pub hottest: Option<HotFunction>,
 }
 
-/// Less than this share of the CPU time, in percent, is not worth a word.
+/// Minimum share of the CPU time, in percent, that is worth a sentence.
 const MIN_PERCENT_OF_CPU: f64 = 3.0;
-/// Less than this share of the elapsed time, in percent, is not worth a word either.
+/// Minimum share of the elapsed time, in percent, that is worth a sentence.
 const MIN_PERCENT_OF_ELAPSED: f64 = 1.0;
 
 impl OtherThreadsCpu {
@@ -29,12 +29,12 @@ impl OtherThreadsCpu {
     }
 }
 
-/// `None` where it is little, or not known.
+/// `None` if it is little, or not known.
 pub(crate) fn other_threads_cpu(dag: &Dag, breakdown: &Breakdown) -> Option<OtherThreadsCpu> {
     let others = u128::from(dag.meta.run.cpu_time_of_others?);
     let stacks = dag.samples.others.iter().map(|&(_, stack)| stack);
     let outside = OtherThreadsCpu {
-        // From the same source, so that it is a share.
+        // Both values must come from the same source, so that the quotient is a share.
         cpu: dag
             .meta
             .run
@@ -43,7 +43,7 @@ pub(crate) fn other_threads_cpu(dag: &Dag, breakdown: &Breakdown) -> Option<Othe
         others,
         hottest: hottest_of_stacks(dag, stacks),
     };
-    // Of a program that does next to nothing it would be most of it.
+    // For a program that does almost nothing, it would be most of the CPU time.
     let is_some =
         crate::warnings::percent(others, breakdown.elapsed().into()) > MIN_PERCENT_OF_ELAPSED;
     (is_some && outside.percent() > MIN_PERCENT_OF_CPU).then_some(outside)

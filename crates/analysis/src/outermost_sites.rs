@@ -29,7 +29,7 @@ const MAX_NESTED_SITES: u32 = 64;
 struct SiteInstance {
     task: TaskId,
     site: PlaceId,
-    /// The nest around it, or [`NONE`].
+    /// The sum around it, or [`NONE`].
     outer: u32,
     depth: u32,
     work: u128,
@@ -37,9 +37,9 @@ struct SiteInstance {
     reach: u128,
 }
 
-/// The outermost instances of all sites, in the order of their tasks; their spans are of the
-/// lengths that `heaviest` was made of. `None` where they need the walk: folded parts, edges from
-/// outside into instances, tasks before their parents, sites nested very deep.
+/// The outermost instances of all sites, in the order of their tasks. Their spans are in the
+/// lengths that `heaviest` was made of. `None` if the walk is needed: with folded strands, edges
+/// from outside into instances, tasks before their parents, or sites nested very deep.
 pub(crate) fn outermost_instances(
     dag: &Dag,
     weights: &Weights,

@@ -3,11 +3,11 @@
 use workspan_dag::Dag;
 use workspan_dag::cancel::inherit;
 
-/// With at least this many strands, a second thread costs less than it saves.
+/// Minimum number of strands at which a second thread saves more than it costs.
 const MIN_STRANDS_FOR_A_THREAD: usize = 100_000;
 
-/// Runs both closures: for a large run `a` on a thread of its own, else `b` before `a`. So `a` may
-/// wait for a message from `b`.
+/// Runs both closures: for a large run `a` on a thread of its own, otherwise `b` before `a`. So `a`
+/// may wait for a message from `b`.
 pub(crate) fn run_both<A: Send, B>(
     dag: &Dag,
     a: impl FnOnce() -> A + Send,

@@ -1,5 +1,5 @@
-//! Work and span of labelled parts (MODEL.md §4): one task's strands between the marks with
-//! everything created inside.
+//! Work and span of labelled parts (MODEL.md §4). A part consists of one task's strands between the
+//! marks, and everything created inside.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -12,36 +12,36 @@ use crate::site_span::strands_backwards;
 use crate::task_tree::TaskTree;
 use crate::weight::Weights;
 
-/// The parts of one label together. Instances inside an instance of the same label are not counted
+/// Sums over the parts of one label. Instances inside an instance of the same label are not counted
 /// again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartRow {
     /// Index into `dag.labels`.
     pub label: u32,
-    /// Times it was started, nested ones included.
+    /// How often it was started, nested instances included.
     pub count: u64,
-    /// Tasks created inside.
+    /// Number of tasks created inside.
     pub tasks: u64,
     /// Work inside.
     pub work: u128,
-    /// Σ of the heaviest path inside each instance. `None` when there are so many nested parts that
-    /// it takes too long.
+    /// Σ of the heaviest path inside each instance. `None` if there are so many nested parts that
+    /// computing it would take too long.
     pub span: Option<u128>,
     /// Σ of the time from start to stop, in ticks.
     pub elapsed: u128,
 }
 
-/// One row a label, in the order of first starting in time (ties: by name).
+/// One row per label, in the order of their first start (ties: by name).
 pub(crate) fn parts(dag: &Dag, weights: &Weights, options: &Options) -> Vec<PartRow> {
     if dag.parts.is_empty() {
         return Vec::new();
     }
     let mut inside = PartSums::new(dag, weights, options);
     let mut order: Vec<usize> = (0..dag.parts.len()).collect();
-    // By start, so that what lies inside of another comes after it.
+    // By start, so that an inner part comes after the one around it.
     order.sort_by_key(|&i| (dag.parts[i].begin.1, inside.place(&dag.parts[i]), i));
     let mut rows: Vec<(PartRow, CoveredTasks)> = Vec::new();
-    // By label, the number of its row. Rows are made in the order of first starting.
+    // The number of each label's row. Rows are made in the order of their first start.
     let mut row_of: BTreeMap<u32, usize> = BTreeMap::new();
     for i in order {
         let part = &dag.parts[i];
@@ -74,12 +74,12 @@ pub(crate) fn parts(dag: &Dag, weights: &Weights, options: &Options) -> Vec<Part
     rows
 }
 
-/// What the instances of a label cover so far.
+/// What the instances of a label cover up to now.
 #[derive(Default)]
 struct CoveredTasks {
     /// Places of the tasks created inside.
     tasks: Vec<RangeInclusive<u32>>,
-    /// The part that was opened last in each task that has one, ascending by task.
+    /// For each task with a part, the last one that it opened; ascending by task.
     own: Vec<(TaskId, (StrandId, u64))>,
 }
 
@@ -114,14 +114,14 @@ struct PartSums<'a> {
     dag: &'a Dag,
     weights: &'a Weights<'a>,
     options: &'a Options,
-    /// Place of every task in a walk of the tree, and the tasks by it.
+    /// Place of every task in a walk of the tree, and the tasks by place.
     place: Vec<u32>,
     by_place: Vec<TaskId>,
-    /// Tasks in each task's tree, itself included.
+    /// Number of tasks in each task's tree, itself included.
     size: Vec<u32>,
     /// (creator, rank, task) of the tasks whose parent has a part, ascending.
     created: Vec<(StrandId, u32, TaskId)>,
-    /// Strands that may still be visited.
+    /// Number of strands that may still be visited.
     budget: u64,
 }
 
@@ -165,13 +165,13 @@ impl<'a> PartSums<'a> {
         self.place[part.task as usize]
     }
 
-    /// The tasks created between the marks, each with all below it, as places, ascending.
+    /// The tasks created between the marks, each with its descendants, as places, ascending.
     fn ranges(&self, part: &Region) -> Vec<RangeInclusive<u32>> {
         let from = (part.begin.0, part.begin_creates_before);
         let to = (part.end.0, part.end_creates_before);
         let first = self.created.partition_point(|c| (c.0, c.1) < from);
         let last = self.created.partition_point(|c| (c.0, c.1) < to).max(first);
-        // Between two strands of a task there are strands, and creates, of others.
+        // Strands and creates of other tasks lie between two strands of a task.
         let own = |c: &&(StrandId, u32, TaskId)| self.dag.tasks.parent[c.2 as usize] == part.task;
         let mut ranges: Vec<RangeInclusive<u32>> = self.created[first..last]
             .iter()
@@ -236,7 +236,7 @@ impl<'a> PartSums<'a> {
         (weight.into(), weight.into())
     }
 
-    /// The heaviest path that stays inside.
+    /// The heaviest path that stays inside the part.
     fn span(&self, part: &Region, strands: &mut [StrandId]) -> u128 {
         strands.sort_unstable();
         let mut through: Vec<u128> = Vec::with_capacity(strands.len());

@@ -1,4 +1,4 @@
-//! What each pool did: how busy its workers were, and how many would have been enough.
+//! Statistics of each pool: how busy its workers were, and how many would have been enough.
 
 use workspan_dag::{Dag, NONE, StrandId};
 
@@ -10,46 +10,47 @@ use crate::runtime_gaps::runtime_gaps;
 use crate::sweep::{Moment, Observer, Served, sweep};
 use crate::weight::Weights;
 
-/// A size fits a pool where more of its workers than that ran strands for less than this part of
-/// its time.
-const RARELY: f64 = 0.02;
+/// Maximum share of a pool's time in which more workers may run strands than a smaller size has,
+/// for that size to be enough.
+const MAX_EXCEEDED_SHARE: f64 = 0.02;
 
-/// What a pool did.
+/// Statistics of a pool.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PoolRow {
     /// Index into the pools of the run.
     pub pool: u32,
-    /// Its workers.
+    /// Number of its workers.
     pub size: u32,
-    /// How long it was there, in ticks.
+    /// How long it existed, in ticks.
     pub elapsed: u64,
-    /// Strands that its workers ran.
+    /// Number of strands that its workers ran.
     pub strands: u64,
     /// Their weight.
     pub work: u128,
-    /// The most of it on one path of the DAG.
+    /// The heaviest part of it on one path of the DAG.
     pub span: u128,
     /// Worker-ticks in which a strand of the pool was ready and a worker free for it.
     pub delay: u128,
-    /// Ticks in which they had given up the CPU.
+    /// Ticks in which its workers had given up the CPU.
     pub blocked: u128,
-    /// The smallest size that was exceeded for less than a fiftieth of the time.
+    /// The smallest size that more workers than it exceeded for less than a fiftieth of the time.
     pub enough: u32,
 }
 
 impl PoolRow {
-    /// Workers that were busy on average.
+    /// Mean number of busy workers.
     pub fn busy(&self) -> f64 {
         self.work as f64 / self.elapsed.max(1) as f64
     }
 
-    /// The upper bound of the speedup of the pool's work over one worker, on any number of workers.
+    /// The upper bound of the speedup of the pool's work over one worker, for any number of
+    /// workers.
     pub fn parallelism(&self) -> f64 {
         self.work as f64 / self.span.max(1) as f64
     }
 }
 
-/// The pools of the run, where there were several or the program built one. O(n log n) then.
+/// The pools of the run, if there were several or the program built one. O(n log n) then.
 pub(crate) fn pools(dag: &Dag, weights: &Weights) -> Vec<PoolRow> {
     let list = &dag.pools.list;
     if list.is_empty() {
@@ -69,7 +70,7 @@ pub(crate) fn pools(dag: &Dag, weights: &Weights) -> Vec<PoolRow> {
             enough: 0,
         })
         .collect();
-    // Of each pool when workers began and stopped running strands.
+    // By pool: the times at which workers began and stopped running strands.
     let mut changes: Vec<Vec<(u64, bool)>> = vec![Vec::new(); list.len()];
     let mut pool_of = vec![NONE; dag.strands.len()];
     let mut offs = OffCursor::new(dag);
@@ -90,7 +91,7 @@ pub(crate) fn pools(dag: &Dag, weights: &Weights) -> Vec<PoolRow> {
         }
     }
     for (row, changes) in rows.iter_mut().zip(&mut changes) {
-        // Ends first, so that one worker that goes from strand to strand is one.
+        // Ends come first, so that a worker that goes from strand to strand counts once.
         changes.sort_unstable();
         row.enough = enough(changes, row.size, row.elapsed);
     }
@@ -101,7 +102,7 @@ pub(crate) fn pools(dag: &Dag, weights: &Weights) -> Vec<PoolRow> {
     rows
 }
 
-/// Delay by pool: that of the strands that its workers ran.
+/// Delay by pool: the delay of the strands that its workers ran.
 fn delays(dag: &Dag, pool_of: &[u32], pools: usize) -> Vec<u128> {
     let mut sums = Delays {
         pool_of,
@@ -117,7 +118,7 @@ fn delays(dag: &Dag, pool_of: &[u32], pools: usize) -> Vec<u128> {
 
 struct Delays<'a> {
     pool_of: &'a [u32],
-    /// Which workers were free for whom, where there are several pools.
+    /// Which workers were free for which strands, if there are several pools.
     pools: Option<PoolUse<'a>>,
     by_pool: Vec<u128>,
 }
@@ -172,7 +173,7 @@ fn enough(changes: &[(u64, bool)], size: u32, elapsed: u64) -> u32 {
             false => running.saturating_sub(1),
         };
     }
-    let rarely = RARELY * elapsed as f64;
+    let rarely = MAX_EXCEEDED_SHARE * elapsed as f64;
     let mut above = 0u64;
     for level in (1..=size as usize).rev() {
         above = above.saturating_add(ticks_at[level]);

@@ -1,12 +1,12 @@
-//! The predecessors of a strand, and which of several counts (the tie rule of MODEL.md §3).
+//! The predecessors of a strand, and the choice among several (the tie rule of MODEL.md §3).
 
 use workspan_dag::{Dag, EdgeKind, NONE, StartKind, StrandId, TaskId};
 
-/// Predecessors of strands asked for in ascending order, without a search per wait.
+/// Predecessors of strands that are queried in ascending order, without a search per wait.
 pub(crate) struct Forward<'a> {
     dag: &'a Dag,
     wait: usize,
-    /// Leave out handoffs that could have been the other way round.
+    /// Leave out handoffs that could have happened in the other order.
     without_order: bool,
 }
 
@@ -31,7 +31,8 @@ impl<'a> Forward<'a> {
         }
     }
 
-    /// Calls `f` for every predecessor of `s`; `s` must not be below the strand asked for before.
+    /// Calls `f` for every predecessor of `s`; `s` must not be below the strand of the previous
+    /// query.
     #[inline]
     pub(crate) fn each(&mut self, s: StrandId, mut f: impl FnMut(StrandId, EdgeKind)) {
         let (dag, i) = (self.dag, s as usize);
@@ -68,7 +69,7 @@ impl<'a> Forward<'a> {
     }
 }
 
-/// Place of an edge kind in the tie rule.
+/// Rank of an edge kind in the tie rule.
 fn tie_rank(kind: EdgeKind) -> u8 {
     match kind {
         EdgeKind::Create
@@ -120,7 +121,7 @@ impl<K: Copy + Ord> Chosen<K> {
     }
 }
 
-/// For every task whether some wait joins it; the others end at the sink.
+/// For every task, whether some wait joins it; the others end at the sink.
 pub(crate) fn joined_tasks(dag: &Dag) -> Vec<bool> {
     let mut joined = vec![false; dag.tasks.len()];
     for &task in &dag.waits.tasks.items {
@@ -129,8 +130,8 @@ pub(crate) fn joined_tasks(dag: &Dag) -> Vec<bool> {
     joined
 }
 
-/// The predecessor of the sink with the largest key: among equals a root's end first, then the
-/// smaller task number.
+/// The predecessor of the sink with the largest key; ties: a root's end first, then the smaller
+/// task number.
 pub(crate) fn last_before_sink<K: Copy + Ord>(
     dag: &Dag,
     key: impl Fn(StrandId) -> K,
@@ -149,9 +150,9 @@ pub(crate) fn last_before_sink<K: Copy + Ord>(
     best.map(|(_, _, strand)| strand)
 }
 
-/// The chain that ends before the sink, first to last: from the sink always back to the predecessor
-/// with the largest key. Each strand has the kind of edge that leads to it (`None` for the first).
-/// O(tasks + chain · log n).
+/// The chain that ends before the sink, first to last. Going back from the sink, it always takes
+/// the predecessor with the largest key. Each strand comes with the kind of edge that leads to it
+/// (`None` for the first). O(tasks + chain · log n).
 pub(crate) fn chain_to_sink<K: Copy + Ord>(
     dag: &Dag,
     key: impl Fn(StrandId) -> K,
@@ -164,8 +165,9 @@ pub(crate) fn chain_to_sink<K: Copy + Ord>(
     chain_back(last_before_sink(dag, &key), follow)
 }
 
-/// The chain of the ready path: always to the predecessor that ended last, which after a wait that
-/// another thread ended is that one's strand, as its own thread could do nothing until then.
+/// The chain of the ready path. Going back, it always takes the predecessor that ended last. After
+/// a wait that another thread ended it takes that thread's strand, as the waiting thread could do
+/// nothing until then.
 pub(crate) fn ready_chain(dag: &Dag) -> Vec<(StrandId, Option<EdgeKind>)> {
     let key = |s: StrandId| dag.strands.end[s as usize];
     let follow = |s: StrandId| {
@@ -181,7 +183,7 @@ pub(crate) fn ready_chain(dag: &Dag) -> Vec<(StrandId, Option<EdgeKind>)> {
     chain_back(last_before_sink(dag, key), follow)
 }
 
-/// From strand `last` always to what `follow` says, first to last.
+/// The chain back from strand `last`, always to the strand that `follow` returns; first to last.
 fn chain_back<K>(
     last: Option<StrandId>,
     follow: impl Fn(StrandId) -> Option<Chosen<K>>,

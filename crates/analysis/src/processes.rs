@@ -1,34 +1,34 @@
-//! What each process of a run of several did, and who waited for it.
+//! Statistics of each process of a run with several, and who waited for it.
 
 use workspan_dag::{Dag, StrandId, WaitKind, WaitKinds};
 
 use crate::off_cpu::OffCursor;
 use crate::weight::Weights;
 
-/// What a process did.
+/// Statistics of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProcessRow {
     /// Index into the processes of the run.
     pub process: usize,
-    /// How long it was there, in ticks.
+    /// How long it existed, in ticks.
     pub elapsed: u64,
-    /// Strands that its threads ran.
+    /// Number of strands that its threads ran.
     pub strands: u64,
     /// The weight of these strands.
     pub work: u128,
-    /// Ticks in which they could have run and had no CPU.
+    /// Ticks in which its strands could have run but had no CPU.
     pub descheduled: u128,
-    /// Ticks in which they had given up the CPU, whatever for.
+    /// Ticks in which its strands had given up the CPU, for whatever reason.
     pub blocked: u128,
-    /// Ticks of that in which they waited for other ranks, in calls of MPI.
+    /// The part of `blocked` in which they waited for other ranks in calls of MPI.
     pub waited: u128,
     /// Ticks in which other ranks waited for this one.
     pub awaited: u128,
-    /// Ticks in calls of MPI that are no wait for a late rank: the library's own time.
+    /// Ticks in calls of MPI without a wait for a late rank: the library's own time.
     pub communication: u64,
 }
 
-/// The processes of the run; empty for a run of one. O(n log n).
+/// The processes of the run; empty for a run of one process. O(n log n).
 pub(crate) fn processes(dag: &Dag, weights: &Weights) -> Vec<ProcessRow> {
     let processes = &dag.meta.processes;
     let row = |(process, of): (usize, &workspan_dag::Process)| ProcessRow {

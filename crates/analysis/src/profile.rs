@@ -9,26 +9,25 @@ use crate::sweep::{Moment, Observer};
 /// Running and ready over time, in equal bins (mean numbers), for the report's strip and for plots.
 ///
 /// Bin i of n covers [begin + ⌊elapsed·i/n⌋, begin + ⌊elapsed·(i+1)/n⌋); there are never more bins
-/// than ticks, and none when there is no time at all. Running strands are not clamped to W; busy
-/// workers are.
+/// than ticks, and none if no time passed. Running strands are not clamped to W; busy workers are.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Profile {
-    /// Start of the first bin and end of the last.
+    /// Start of the first bin.
     pub begin: u64,
-    /// See `begin`.
+    /// End of the last bin.
     pub end: u64,
     /// Mean number of running strands per bin.
     pub running: Vec<f64>,
-    /// Mean number of busy workers per bin: on the CPU, in the program's own code. What recording
-    /// took is spread evenly over them.
+    /// Mean number of busy workers per bin: on the CPU, in the program's own code. Recording time
+    /// is spread evenly over the bins.
     pub busy: Vec<f64>,
     /// Mean number of ready strands per bin, by edge kind.
     pub ready: Vec<[f64; 7]>,
-    /// Mean of running over the whole run; 0 when there is no time at all.
+    /// Mean number of running strands over the whole run; 0 if no time passed.
     pub mean_running: f64,
 }
 
-/// The edges of the bins: one more than there are.
+/// The edges of the bins: one more than there are bins.
 fn edges((begin, end): (u64, u64), bins: usize) -> Vec<u64> {
     let bins = bins.min(usize::try_from(end - begin).unwrap_or(usize::MAX));
     let start_of = |i: usize| {
@@ -38,15 +37,15 @@ fn edges((begin, end): (u64, u64), bins: usize) -> Vec<u64> {
     (0..=bins).map(start_of).collect()
 }
 
-/// Sums the running strands up over a sweep.
+/// Sums the running strands over a sweep.
 pub(crate) struct Bins {
     edges: Vec<u64>,
     /// Strand-ticks per bin.
     sums: Vec<u128>,
-    /// Of them on the CPU, on no more than the workers.
+    /// The part of `sums` on the CPU, on no more than the workers.
     working: Vec<u128>,
     workers: u64,
-    /// The bin that time is in.
+    /// The bin of the current time.
     at: usize,
 }
 
@@ -62,8 +61,8 @@ impl Bins {
         }
     }
 
-    /// The profile; in the time between the strands inside of folded ones a strand stands ready,
-    /// and none runs. `work` is that of the breakdown, so busy workers add up to it.
+    /// The profile. In the time between the strands inside folded ones a strand is ready, and none
+    /// runs. `work` is the breakdown's, so busy workers add up to it.
     pub(crate) fn finish(
         mut self,
         dag: &Dag,
@@ -103,7 +102,8 @@ impl Bins {
         profile
     }
 
-    /// Takes that time out of the running strands'. Returns how much it is in each bin.
+    /// Takes the time between strands inside folded ones out of the running time. Returns how much
+    /// of it is in each bin.
     fn spread(&mut self, dag: &Dag, between: &[RuntimeGap]) -> Vec<u128> {
         let mut inside = vec![0; self.sums.len()];
         for b in between {
@@ -142,14 +142,14 @@ impl Observer for Bins {
     }
 }
 
-/// Sums the ready strands up, each by itself: how many there are in a bin is the sum of what each
-/// stood there.
+/// Sums the ready strands, each by itself: the number of ready strands in a bin is the sum of the
+/// times for which each was ready in it.
 pub(crate) struct ReadyBins {
     edges: Vec<u64>,
     end: u64,
-    /// Strand-ticks per bin and kind in bins that a strand did not stand ready in all the time.
+    /// Strand-ticks by bin and kind, for bins in which a strand was not ready for the whole bin.
     sums: Vec<[u128; 7]>,
-    /// Of those that stood ready all the time of a bin: how many more there are than in the bin
+    /// For strands that were ready for a whole bin: the difference of their number to the bin
     /// before.
     changes: Vec<[i64; 7]>,
     /// The bin in which the last strand started.
@@ -168,7 +168,7 @@ impl ReadyBins {
         }
     }
 
-    /// A strand that was ready, in start order.
+    /// Adds a strand that was ready; in the order of starts.
     pub(crate) fn add(&mut self, dag: &Dag, waiting: &ReadyInterval) {
         let (from, to) = (waiting.ready, dag.strands.start[waiting.strand as usize]);
         let kind = waiting.kind as usize;

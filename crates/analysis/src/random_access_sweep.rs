@@ -1,8 +1,8 @@
-//! The sweep of MODEL.md §5 over any range of time, without a sweep over what came before.
+//! The sweep of MODEL.md §5 over any range of time, without a sweep over the time before it.
 //!
 //! A sweep from the run's start knows which ready strand each free worker serves. A sweep from
 //! anywhere else knows only how many there are, which is all that the breakdown needs. The number
-//! of ready strands at a time is the number that became ready before it, less those that have
+//! of ready strands at a time is the number that became ready before it, minus the number that have
 //! started. Both are counted once, in steps.
 
 use workspan_dag::{Dag, EdgeKind, Lists, StrandId};
@@ -16,37 +16,37 @@ use crate::sweep::{Moment, Observer, ReadyStrands, Served, Shares, State, extent
 /// An interval of time in which nothing changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interval {
-    /// From when, absolute ticks.
+    /// Start, in absolute ticks.
     pub begin: u64,
-    /// To when.
+    /// End, in absolute ticks.
     pub end: u64,
-    /// Running strands on the CPU, beyond the workers too.
+    /// Number of running strands on the CPU; may exceed the number of workers.
     pub working: u64,
-    /// Running strands, as the parallelism profile counts them.
+    /// Number of running strands, as the parallelism profile counts them.
     pub running: u64,
-    /// Ready strands by the edge that made them so (`EdgeKind as usize`).
+    /// Number of ready strands by the edge that made them ready (`EdgeKind as usize`).
     pub ready_by_kind: [u64; 7],
-    /// How the workers divide.
+    /// The division of the workers.
     pub shares: Shares,
-    /// The no-work is the scheduler's: within the ready path's scheduler delay.
+    /// Whether no-work is the scheduler's: within the ready path's scheduler delay.
     pub no_work_sched: bool,
 }
 
 /// Receives the events and intervals of a range of time, in time order.
 pub trait IntervalObserver {
-    /// A strand that takes time starts on the thread, or runs there when the stretch begins.
+    /// A strand that takes time starts on the thread, or runs there when the range begins.
     fn start(&mut self, _thread: usize) {}
-    /// It ends.
+    /// The strand on the thread ends.
     fn end(&mut self, _thread: usize) {}
-    /// Time passes; follows the changes at `now.begin`.
+    /// An interval passes; called after the changes at `now.begin`.
     fn interval(&mut self, interval: &Interval);
 }
 
-/// Ready strands are counted up every so many.
+/// Number of strands from one stored count of ready strands to the next.
 const STRANDS_PER_STEP: usize = 1024;
 
-/// What stretches of a run are swept from, besides what stood ready in it ([`ReadyIntervals`]).
-/// About 8 bytes a strand.
+/// The data for sweeps over ranges of a run, together with the ready strands ([`ReadyIntervals`]).
+/// About 8 bytes per strand.
 #[derive(Debug)]
 pub struct SweepIndex {
     workers: u64,
@@ -55,19 +55,19 @@ pub struct SweepIndex {
     path: ReadyPath,
     /// Strands that take time, by thread, then start.
     by_thread: Lists,
-    /// Those that stood ready, in the order in which they became so.
+    /// The strands that were ready for some time, in the order in which they became ready.
     by_ready: Vec<u32>,
-    /// By kind, those before every [`STRANDS_PER_STEP`]th.
+    /// By kind: the number of strands that became ready before every [`STRANDS_PER_STEP`]th one.
     became: Vec<[u64; 7]>,
-    /// The same in the order in which they start.
+    /// By kind: the number of strands that started before every [`STRANDS_PER_STEP`]th one.
     left: Vec<[u64; 7]>,
 }
 
 impl SweepIndex {
-    /// Of a run, what stood ready in it, and its ready path. O(n log n).
+    /// An index for a run, its ready strands and its ready path. O(n log n).
     pub fn new(dag: &Dag, ready: &ReadyIntervals, path: ReadyPath) -> SweepIndex {
         let mut by_ready: Vec<u32> = (0..ready.len() as u32).collect();
-        // Nearly in order as they are: most stand ready for a short time.
+        // They are almost in this order already, since most strands are ready for a short time.
         by_ready.sort_by_key(|&i| (ready.at(dag, i as usize), ready.kind(i as usize)));
         SweepIndex {
             workers: u64::from(dag.meta.workers.max(1)),
@@ -81,7 +81,7 @@ impl SweepIndex {
         }
     }
 
-    /// The strands of a thread that take time, by start: they do not overlap.
+    /// The strands of a thread that take time, by start; they do not overlap.
     pub fn strands_of(&self, thread: usize) -> &[StrandId] {
         self.by_thread.get(thread)
     }
@@ -91,13 +91,14 @@ impl SweepIndex {
         &self.path
     }
 
-    /// Off-CPU intervals that begin or end in [from, to).
+    /// Number of off-CPU intervals that begin or end in `[from, to)`.
     pub fn off_events_in(&self, from: u64, to: u64) -> usize {
         let before = |t: u64| self.offs.partition_point(|off| off.0 < t);
         before(to).saturating_sub(before(from))
     }
 
-    /// Strands that become ready in [from, to); `ready` is what [`SweepIndex::new`] was given.
+    /// Number of strands that become ready in `[from, to)`; `ready` must be the one given to
+    /// [`SweepIndex::new`].
     pub fn ready_in(&self, dag: &Dag, ready: &ReadyIntervals, (from, to): (u64, u64)) -> usize {
         let before = |t: u64| {
             let is_before = |&i: &u32| ready.at(dag, i as usize) < t;
@@ -106,8 +107,8 @@ impl SweepIndex {
         before(to).saturating_sub(before(from))
     }
 
-    /// Tells `observer` about [from, to) of the run, clamped to it. `ready` is what
-    /// [`SweepIndex::new`] was given. O(threads · log n + k log threads) for k events inside.
+    /// Reports `[from, to)` of the run, clamped to it, to `observer`. `ready` must be the one given
+    /// to [`SweepIndex::new`]. O(threads · log n + k log threads) for k events inside.
     pub fn each(
         &self,
         dag: &Dag,
@@ -170,7 +171,7 @@ fn steps(kinds: impl Iterator<Item = EdgeKind>) -> Vec<[u64; 7]> {
     steps
 }
 
-/// By kind, the first `count` of them.
+/// By kind: the number among the first `count` strands.
 fn first(
     steps: &[[u64; 7]],
     count: usize,
@@ -187,13 +188,13 @@ fn first(
     sums
 }
 
-/// Counts ready strands, without telling which they are.
+/// Counts ready strands without identifying them.
 struct ReadyCounts<'a> {
     dag: &'a Dag,
     index: &'a SweepIndex,
     ready: &'a ReadyIntervals,
     next_ready: usize,
-    /// When that one is ready.
+    /// The time at which the next one becomes ready.
     next_at: Option<u64>,
     next_to_leave: usize,
     by_kind: [u64; 7],
@@ -284,7 +285,7 @@ impl<'a> ReadyStrands<'a> for ReadyCounts<'a> {
     }
 }
 
-/// Translates the sweep's events for an [`IntervalObserver`].
+/// Translates the events of the sweep for an [`IntervalObserver`].
 struct ObserverAdapter<'a, C> {
     workers: u64,
     gaps: Gaps<'a>,

@@ -1,16 +1,16 @@
 //! When and by which edge each strand became ready (MODEL.md §5).
 //!
-//! ready(v) is the latest end of v's predecessors, and the edge that counts is the last
-//! predecessor's (ties as in §3). A root's first strand has no predecessor and is never ready. A
+//! ready(v) is the latest end of v's predecessors, and the edge that counts is that of the last
+//! predecessor (ties as in §3). A root's first strand has no predecessor and is never ready. A
 //! *steal* is a strand that a pool thread started and another pool thread made ready, unless the
-//! task only goes on where it stopped: the owner of a join whose other half was stolen has taken
-//! nothing from the thief when it resumes, and one stolen join is one steal, not two. Nor is a
-//! strand stolen that the runtime puts where it is: the first of an inline task (a region's on the
-//! team's threads), or the instant for which a region's task goes on between two barriers.
+//! task only continues where it stopped: the owner of a join whose other half was stolen takes
+//! nothing from the thief when it resumes, so one stolen join is one steal, not two. A strand is
+//! not stolen either if the runtime puts it where it runs: the first strand of an inline task (a
+//! region's on the team's threads), or the instant for which a region's task continues between two
+//! barriers.
 //!
-//! A strand after a wait is *buried* when, on the thread that waited and goes on, a strand of
-//! another task ran while it was ready: everything it waited for had ended by then, so that task
-//! was unrelated to the wait.
+//! A strand after a wait is *buried* if its own thread ran a strand of another task while it was
+//! ready. Everything that it waited for had ended by then, so that task was unrelated to the wait.
 
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, EdgeKind, EndKind, NONE, StartKind, StrandId, TaskId, ThreadId};
@@ -22,26 +22,27 @@ use crate::saturated::SaturatedInterval;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReadyInterval {
     pub ready: u64,
-    /// From when the worker that starts it is on its way to it: the end of that worker's last
-    /// strand, if this one was ready by then; else its start. Strands that take no time are left
-    /// out.
+    /// The time from which the worker that starts it is on its way to it: the end of that worker's
+    /// last strand, if this one was ready by then; else its start. Strands that take no time are
+    /// left out.
     pub approached: u64,
     pub strand: StrandId,
     pub kind: EdgeKind,
     pub buried: bool,
-    /// The thread that starts it made it ready.
+    /// Whether the thread that starts it made it ready.
     pub local: bool,
 }
 
-/// All strands that were ready for some time, in start order, and what the same pass counts.
+/// All strands that were ready for some time, in the order of starts, and further counts of the
+/// same pass.
 pub(crate) struct Readiness {
     pub waiting: Vec<ReadyInterval>,
     pub steals: u64,
-    /// Number of buried waits and the time they stood ready.
+    /// Number of buried waits, and the time for which their strands were ready.
     pub buried: u64,
     pub buried_ticks: u128,
-    /// Strands after a create, or a yield right after it, whose thread, before it came to them, ran
-    /// a child their task had just created: with that child, in start order.
+    /// Strands after a create, or after a yield right after a create, whose thread first ran the
+    /// child that their task had just created. Each comes with that child; in the order of starts.
     pub paused: Vec<(StrandId, TaskId)>,
 }
 
@@ -50,8 +51,8 @@ impl Readiness {
         Readiness::outside(dag, &[], |_| {})
     }
 
-    /// The same, but that `waiting` is without the strands that stood ready within one of the
-    /// stretches `full` alone; `each` hears of all of them, in start order.
+    /// Like the pass over all strands, but `waiting` leaves out strands that were ready only within
+    /// one of the intervals `full`. `each` is called for all of them, in the order of starts.
     pub(crate) fn outside(
         dag: &Dag,
         full: &[SaturatedInterval],
@@ -105,21 +106,21 @@ impl Readiness {
     }
 }
 
-/// What made a strand ready.
+/// The event that made a strand ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadyEvent {
     /// ready(v): the latest end of a predecessor.
     pub at: u64,
-    /// By which edge.
+    /// The kind of the edge.
     pub kind: EdgeKind,
-    /// That predecessor.
+    /// The predecessor at the other end of the edge.
     pub by: StrandId,
-    /// The thread that made it ready, where another one started it and that is a steal.
+    /// The thread that made it ready, if another one started it and that is a steal.
     pub stolen_from: Option<ThreadId>,
 }
 
-/// When and by what strand `s` was made ready; `None` for a root's first. Strands are asked for in
-/// ascending order.
+/// When and by which strand `s` was made ready; `None` for a root's first strand. Queries must be
+/// in ascending order.
 pub(crate) fn ready_event_in_order(
     dag: &Dag,
     forward: &mut Forward,
@@ -132,7 +133,8 @@ pub(crate) fn ready_event_in_order(
     Some(judge(dag, s, last?))
 }
 
-/// When and by what strand `s` was made ready; `None` for a root's first. O(log n + predecessors).
+/// When and by which strand `s` was made ready; `None` for a root's first strand. O(log n +
+/// predecessors).
 pub fn ready_event(dag: &Dag, s: StrandId) -> Option<ReadyEvent> {
     let mut last = None;
     dag.for_each_predecessor(s, |p, kind| {
@@ -141,8 +143,8 @@ pub fn ready_event(dag: &Dag, s: StrandId) -> Option<ReadyEvent> {
     Some(judge(dag, s, last?))
 }
 
-/// The strands that were stolen, ascending, and from whom: as many as the run has steals. O(n)
-/// where few are.
+/// The stolen strands, ascending, each with the thread that it was stolen from. Their number is the
+/// run's number of steals. O(n) if there are few.
 pub fn stolen_strands(dag: &Dag) -> Vec<(StrandId, ThreadId)> {
     let strands = &dag.strands;
     let depends = !dag.dependents.is_empty();
@@ -180,8 +182,8 @@ fn judge(dag: &Dag, s: StrandId, last: Chosen<u64>) -> ReadyEvent {
     }
 }
 
-/// Strand `s`, which was `ready` then, stood ready after its wait while its thread ran something
-/// else: before `s`, that thread ran a strand until `ran_until`.
+/// Whether strand `s`, which became ready at `ready`, was ready after its wait while its thread ran
+/// something else: that thread ran a strand until `ran_until` before it ran `s`.
 pub fn is_buried(dag: &Dag, s: StrandId, ready: u64, ran_until: u64) -> bool {
     let i = s as usize;
     let strands = &dag.strands;
@@ -192,11 +194,11 @@ pub fn is_buried(dag: &Dag, s: StrandId, ready: u64, ran_until: u64) -> bool {
         && ran_until > ready
 }
 
-/// Per thread, when it last ran something.
+/// By thread: when it last ran something.
 struct LastRan {
-    /// Start and end of the last strand that took time, and the end of the one before.
+    /// Start and end of the last strand that took time, and the end of the one before it.
     last: Vec<(u64, u64, u64)>,
-    /// When the last of them ended.
+    /// When the last strand ended.
     ended: Vec<Option<u64>>,
 }
 
@@ -218,8 +220,8 @@ impl LastRan {
         }
     }
 
-    /// From when the worker of strand `i`, which was `ready` then, is on its way to it
-    /// ([`ReadyInterval::approached`]).
+    /// The time from which the worker of strand `i`, which became ready at `ready`, is on its way
+    /// to it ([`ReadyInterval::approached`]).
     fn approached(&self, dag: &Dag, i: usize, ready: u64) -> u64 {
         let (start, thread) = (dag.strands.start[i], dag.strands.thread[i]);
         let takes_time = start < dag.strands.end[i];
@@ -229,7 +231,7 @@ impl LastRan {
         }
     }
 
-    /// Until when the thread of strand `i` ran something before that strand.
+    /// The time until which the thread of strand `i` ran something before that strand.
     fn before(&self, dag: &Dag, i: usize) -> u64 {
         let (start, end, end_before) = self.last[dag.strands.thread[i] as usize];
         if start < dag.strands.start[i] {
@@ -240,9 +242,9 @@ impl LastRan {
     }
 }
 
-/// The strand that a creator stopped with when its thread began with the child at once: the
-/// creating one, or a yield right after it, as recorded of libgomp. `before` ran on that thread
-/// last.
+/// The strand with which a creator stopped when its thread began the child at once: the creating
+/// strand, or a yield right after it, as in recordings of libgomp. `before` is the last strand that
+/// ran on that thread.
 fn stopped_for(dag: &Dag, before: StrandId, creator: StrandId) -> Option<StrandId> {
     if before == NONE || creator == NONE {
         return None;
@@ -254,11 +256,11 @@ fn stopped_for(dag: &Dag, before: StrandId, creator: StrandId) -> Option<StrandI
     (has_created && (before == creator || has_yielded)).then_some(before)
 }
 
-/// Creating strands whose thread began with the child before their own task went on.
+/// Creating strands whose thread began the child before their own task continued.
 struct PausedCreators {
-    /// Per thread: the strand that started last, and the strands that creators stopped with
-    /// ([`stopped_for`]) with the child each, ascending;
-    /// [`NONE`] for a child whose creator has gone on.
+    /// By thread: the strand that started last; and the strands with which creators stopped
+    /// ([`stopped_for`]), each with the child, ascending. [`NONE`] for a child whose creator has
+    /// continued.
     threads: Vec<(StrandId, Vec<(StrandId, TaskId)>)>,
 }
 
@@ -269,7 +271,8 @@ impl PausedCreators {
         }
     }
 
-    /// Strand `s` starts. The child that its thread ran first, if `s` goes on after creating it.
+    /// Called when strand `s` starts. Returns the child that its thread ran first, if `s` continues
+    /// after creating it.
     fn add(&mut self, dag: &Dag, s: StrandId) -> Option<TaskId> {
         let (strands, i) = (&dag.strands, s as usize);
         let (last, creators) = &mut self.threads[strands.thread[i] as usize];

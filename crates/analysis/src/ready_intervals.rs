@@ -1,18 +1,18 @@
-//! When strands were ready before they started, in columns.
+//! The times for which strands were ready before they started, in columns.
 
 use workspan_dag::{Dag, EdgeKind, StrandId};
 
 use crate::column::Column;
 use crate::ready::ReadyInterval;
 
-/// The strands that were ready for some time before they started (MODEL.md §5), in start order.
-/// About 8 bytes each.
+/// The strands that were ready for some time before they started (MODEL.md §5), in the order of
+/// starts. About 8 bytes each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadyIntervals {
     strands: Vec<StrandId>,
-    /// For how many ticks.
+    /// Time for which each was ready, in ticks.
     ticks: Column,
-    /// By which edge they were ready.
+    /// The kind of edge that made each ready.
     kinds: Vec<EdgeKind>,
 }
 
@@ -31,7 +31,7 @@ impl ReadyIntervals {
         self.strands.len()
     }
 
-    /// True if there is none.
+    /// True if there are no such strands.
     pub fn is_empty(&self) -> bool {
         self.strands.is_empty()
     }
@@ -41,24 +41,24 @@ impl ReadyIntervals {
         &self.strands
     }
 
-    /// When the `i`-th of them was ready, absolute ticks.
+    /// When the `i`-th of them became ready, in absolute ticks.
     ///
     /// # Panics
-    /// There are not so many.
+    /// If there is no such strand.
     pub fn at(&self, dag: &Dag, i: usize) -> u64 {
         let start = dag.strands.start[self.strands[i] as usize];
         start.saturating_sub(self.ticks.get(i))
     }
 
-    /// By which edge the `i`-th of them was ready.
+    /// The kind of edge that made the `i`-th of them ready.
     ///
     /// # Panics
-    /// There are not so many.
+    /// If there is no such strand.
     pub fn kind(&self, i: usize) -> EdgeKind {
         self.kinds[i]
     }
 
-    /// When strand `s` was ready and by which edge; `None` when it started the moment it was.
+    /// When strand `s` became ready and by which edge; `None` if it started at that moment.
     pub fn of(&self, dag: &Dag, s: StrandId) -> Option<(u64, EdgeKind)> {
         let i = self.strands.binary_search(&s).ok()?;
         Some((self.at(dag, i), self.kinds[i]))

@@ -6,24 +6,24 @@ use crate::predecessors::ready_chain;
 use crate::runtime_gaps::{RuntimeGap, total_ticks};
 use crate::sweep::extent;
 
-/// The ready path (MODEL.md §5): from the strand that ended last, always to the predecessor that
-/// ended last; from a wait to the thread that ended it.
+/// The ready path (MODEL.md §5). From the strand that ended last it always goes back to the
+/// predecessor that ended last, and from a wait to the thread that ended it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReadyPath {
-    /// Ticks in which a strand of the path ran; time before its first strand counts too, and so
-    /// does time in which a strand of the path was off the CPU.
+    /// Ticks in which a strand of the path ran, on or off the CPU. The time before its first strand
+    /// counts too.
     pub work: u64,
     /// Ticks in a gap with no worker free.
     pub busy_delay: u64,
     /// Ticks in a gap with some worker free.
     pub scheduler_delay: u64,
-    /// Its strands, first to last, with the kind of edge each was reached by (`None` for the
+    /// Its strands, first to last, each with the kind of edge that leads to it (`None` for the
     /// first).
     pub strands: Vec<(StrandId, Option<EdgeKind>)>,
 }
 
-/// The path's strands and its `work`; the two delays, which depend on what the workers did in its
-/// gaps, are left 0 here and filled in by the breakdown. O(n + path · log n).
+/// The path's strands and its `work`. The two delays depend on what the workers did in the gaps;
+/// they are 0 here, and the breakdown fills them in. O(n + path · log n).
 pub fn ready_path(dag: &Dag) -> ReadyPath {
     let ends = &dag.strands.end;
     let strands = ready_chain(dag);
@@ -41,8 +41,8 @@ pub fn ready_path(dag: &Dag) -> ReadyPath {
 }
 
 impl ReadyPath {
-    /// Completes `sums`: the time between the strands inside of folded ones of this path is no
-    /// work, but delay with a worker free.
+    /// Corrects `sums`: the time between the strands inside folded strands of this path is not
+    /// work, but delay with a free worker.
     pub(crate) fn leave_out(&self, between: &[RuntimeGap], sums: &mut ReadyPath) {
         let mut path = self.strands.iter().map(|s| s.0).peekable();
         let on_path = between.iter().filter(|b| {
@@ -55,12 +55,12 @@ impl ReadyPath {
     }
 }
 
-/// Tells, for times asked in ascending order, whether they lie in a gap between two strands of the
-/// path.
+/// Answers whether times lie in a gap between two strands of the path. Queries must be in ascending
+/// order.
 pub(crate) struct Gaps<'a> {
     dag: &'a Dag,
     strands: &'a [(StrandId, Option<EdgeKind>)],
-    /// The first strand of the path that has not yet started.
+    /// The first strand of the path that has not started yet.
     next: usize,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Gaps<'a> {
         }
     }
 
-    /// For times from `time` on.
+    /// Gaps for times from `time` on.
     pub(crate) fn from(dag: &'a Dag, path: &'a ReadyPath, time: u64) -> Gaps<'a> {
         let starts = &dag.strands.start;
         let next = path
@@ -85,14 +85,14 @@ impl<'a> Gaps<'a> {
         }
     }
 
-    /// Ticks of [from, to) in gaps; the next time asked for must not be below `to`.
+    /// Ticks of `[from, to)` in gaps; the next query must not be before `to`.
     pub(crate) fn within(&mut self, from: u64, to: u64) -> u64 {
         let strands = &self.dag.strands;
         let mut ticks = 0;
         let mut at = from;
         while at < to {
             let in_gap = self.contain(at);
-            // Until the path goes on, or the strand of it that runs ends.
+            // Until the path continues, or its running strand ends.
             let next = self
                 .strands
                 .get(self.next)

@@ -1,13 +1,13 @@
 //! Work in regions (MODEL.md §4).
 //!
-//! At any moment a task's own time lies in at most one region: the outermost open one, which is the
-//! tree region it was created in, if any, else the one of its own that was opened first and is
-//! still open. That of a tree region covers the tasks created while it is open too; among several
-//! open tree regions it is again the one opened first.
+//! At any moment a task's own time lies in at most one region: the outermost open one. That is the
+//! tree region that the task was created in, if any; otherwise the first of its own regions that is
+//! still open. A tree region also covers the tasks created while it is open; among several open
+//! tree regions, the one opened first counts.
 //!
-//! A strand wholly inside a region counts with its weight. Of a strand that is partly inside counts
-//! the on-CPU time there, less the probe at each of its ends that lies inside; of a counter the
-//! share of on-CPU time that lies inside, rounded down.
+//! A strand wholly inside a region counts with its weight. A strand partly inside counts with its
+//! on-CPU time there, minus the probe at each of its ends that lies inside. A counter counts with
+//! the share of on-CPU time inside, rounded down.
 
 use std::collections::BTreeSet;
 
@@ -19,27 +19,27 @@ use crate::site_span::strands_backwards;
 use crate::weight::{Weights, ends_with_probe, starts_with_probe};
 use crate::what_if::{Outcome, outcomes_of_labels};
 
-/// A region's work (MODEL.md §4), each on its own and outermost only.
+/// Work of the regions of one label (MODEL.md §4), each by itself and outermost ones only.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RegionRow {
     /// Index into `dag.labels`.
     pub label: u32,
-    /// Times it was opened.
+    /// How often it was opened.
     pub count: u64,
     /// Weight inside.
     pub work: u128,
     /// Weight inside on the critical path.
     pub critical_work: u128,
-    /// What it gives when it alone is faster, for the factors of MODEL.md §4; empty beyond the
+    /// The outcomes if only this region is faster, for the factors of MODEL.md §4. Empty beyond the
     /// `MAX_WHAT_IF_LABELS` (64) labels with most work.
     pub what_if: Vec<Outcome>,
 }
 
-/// Each label's outcome takes a pass over the whole run, so a label for every step of a loop would
-/// take time quadratic in the steps.
+/// Maximum number of labels with outcomes. Each outcome takes a pass over the whole run, so a label
+/// for every step of a loop would take time quadratic in the steps.
 pub const MAX_WHAT_IF_LABELS: usize = 64;
 
-/// One row a label, in the order of first opening in time (ties: by name).
+/// One row per label, in the order of their first opening (ties: by name).
 pub(crate) fn regions(
     dag: &Dag,
     weights: &Weights,
@@ -62,7 +62,7 @@ pub(crate) fn regions(
     });
     let mut rows = rows(dag, &work);
     let mut heaviest: Vec<usize> = (0..rows.len()).collect();
-    // Of equals the ones opened first.
+    // Ties: the ones opened first.
     heaviest.sort_by_key(|&row| std::cmp::Reverse(rows[row].work));
     heaviest.truncate(MAX_WHAT_IF_LABELS);
     let labels: Vec<u32> = heaviest.iter().map(|&row| rows[row].label).collect();
@@ -73,7 +73,7 @@ pub(crate) fn regions(
     rows
 }
 
-/// A strand's weight inside the region that counts there.
+/// The part of a strand inside the region that counts there.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StrandPart {
     /// The region's label.
@@ -81,13 +81,13 @@ pub(crate) struct StrandPart {
     pub strand: StrandId,
     /// Weight inside, at most the strand's.
     pub weight: u64,
-    /// From when to when it is inside.
+    /// Start and end of the time inside.
     pub time: (u64, u64),
-    /// The region covers what the strand's task created meanwhile, too.
+    /// Whether the region also covers what the strand's task created meanwhile.
     pub tree: bool,
 }
 
-/// Calls `f` for every strand that lies in a region, once for each stretch of it that does.
+/// Calls `f` for every strand in a region, once for each stretch inside.
 pub(crate) fn each_part(
     dag: &Dag,
     weights: &Weights,
@@ -147,14 +147,14 @@ fn rows(dag: &Dag, work: &[(u128, u128)]) -> Vec<RegionRow> {
     opened.into_iter().map(row).collect()
 }
 
-/// The regions a task opened, in opening order.
+/// The regions that a task opened, in opening order.
 fn of_task(dag: &Dag, task: TaskId) -> &[Region] {
     let first = dag.regions.partition_point(|r| r.task < task);
     let count = dag.regions[first..].partition_point(|r| r.task == task);
     &dag.regions[first..first + count]
 }
 
-/// For every task the tree region it lies in: the outermost one, as an index into `dag.regions`.
+/// By task: the outermost tree region that it lies in, as an index into `dag.regions`.
 fn around(dag: &Dag) -> Vec<u32> {
     let mut around = vec![NONE; dag.tasks.len()];
     if !dag.regions.iter().any(|r| r.tree) {
@@ -172,7 +172,7 @@ fn around(dag: &Dag) -> Vec<u32> {
     around
 }
 
-/// Notes for every task the outermost tree region of its own parent that was open where it was
+/// Sets for every task the outermost tree region of its own parent that was open where it was
 /// created.
 fn created_inside(dag: &Dag, around: &mut [u32]) {
     let mut has_tree = vec![false; dag.tasks.len()];
@@ -214,12 +214,12 @@ struct Parts<'a, F> {
     dag: &'a Dag,
     weights: &'a Weights<'a>,
     options: &'a Options,
-    /// The strand that was added as a whole last.
+    /// The last strand that was added as a whole.
     last_whole: StrandId,
     f: F,
 }
 
-/// Where something lies in a task: which of its strands, and when.
+/// A position in a task: the index of the strand, and the time.
 type Position = (usize, u64);
 
 impl<F: FnMut(StrandPart)> Parts<'_, F> {
@@ -236,7 +236,7 @@ impl<F: FnMut(StrandPart)> Parts<'_, F> {
         });
     }
 
-    /// Adds the time of a task that is in no other task's region; `strands` are the task's, in
+    /// Adds the time of a task that lies in no other task's region; `strands` are the task's, in
     /// order.
     fn add_own(&mut self, own: &[Region], strands: &[StrandId]) {
         let position = |(s, t): (StrandId, u64)| (strands.binary_search(&s).unwrap_or(0), t);
@@ -308,7 +308,7 @@ impl<F: FnMut(StrandPart)> Parts<'_, F> {
     }
 }
 
-/// The weight of strand `s` between two times inside it, of which `begin` is before `stop`.
+/// The weight of strand `s` between two times inside it; `begin` is before `stop`.
 pub(crate) fn weight_between(
     dag: &Dag,
     weights: &Weights,

@@ -1,4 +1,4 @@
-//! Everything `workspan report` shows.
+//! The data behind `workspan report`.
 
 use std::sync::mpsc::channel;
 
@@ -30,25 +30,25 @@ use crate::warnings::{Warning, of_folds, warnings};
 use crate::weight::{UnsureFolds, Weights};
 use crate::work_span::{OtherSpans, WorkSpan, work_span};
 
-/// Bins of a report's profile: enough to halve and halve again down to a strip of text.
+/// Number of bins of a report's profile: enough to be halved repeatedly down to a strip of text.
 const PROFILE_BINS: usize = 240;
 
-/// Everything `workspan report` shows.
+/// All data that `workspan report` shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// Work, span, bounds.
     pub work_span: WorkSpan,
-    /// Spawn sites by critical percent, the root first.
+    /// Spawn sites by their share of the critical path, the root first.
     pub sites: Vec<SiteRow>,
-    /// Where the time went.
+    /// The division of the worker time.
     pub breakdown: Breakdown,
-    /// Running over time.
+    /// Running strands over time.
     pub profile: Profile,
-    /// Longest intervals of low parallelism, most lost first, at most 10.
+    /// Longest intervals of low parallelism, in descending order of loss, at most 10.
     pub low_parallelism: Vec<LowParallelism>,
     /// Code blocks whose strands ran alone, longest first, at most 10.
     pub solo_blocks: Vec<SoloBlock>,
-    /// Why what was lost was lost: every lost tick has one cause.
+    /// The causes of the loss: every lost tick has exactly one.
     pub causes: Causes,
     /// Lines and functions of the code, by samples.
     pub samples: SampleProfile,
@@ -56,55 +56,54 @@ pub struct Report {
     pub regions: Vec<RegionRow>,
     /// Labelled parts, by label's first start.
     pub parts: Vec<PartRow>,
-    /// The pools, where there were several or the program built one.
+    /// The pools, if there were several or the program built one.
     pub pools: Vec<PoolRow>,
-    /// The processes, where there are several.
+    /// The processes, if there are several.
     pub processes: Vec<ProcessRow>,
-    /// The code that the critical path spends most in; `None` without a span.
+    /// The code block with the largest share of the critical path; `None` without a span.
     pub critical_block: Option<CriticalBlock>,
-    /// CPU time of threads that are in none of the numbers, where that is worth a word.
+    /// CPU time of threads that no other number includes, if it is worth a sentence.
     pub other_threads: Option<OtherThreadsCpu>,
-    /// What idle workers did; `None` where nobody watched the context switches.
+    /// The time of idle workers by use; `None` if context switches were not recorded.
     pub idle: Option<IdleTime>,
-    /// What the process's CPU time went to; `None` where it is not known.
+    /// The process's CPU time by use; `None` if it is not known.
     pub cpu: Option<CpuAccount>,
-    /// Tasks that took longer beside others than alone.
+    /// Tasks that took longer while others ran than alone.
     pub slower_beside: Option<SlowerBeside>,
-    /// The run stood still when it was ended, and who waited for what then.
+    /// Set if the run stood still when it was ended: who waited for what then.
     pub standstill: Option<Standstill>,
-    /// What to try first.
+    /// The first thing to try.
     pub suggestion: Option<Suggestion>,
-    /// What no run can break, held against the CPU time that the process used.
+    /// Invariants that compare the recording with the CPU time of the process.
     pub checks: Vec<Check>,
-    /// What makes a number doubtful; what contradicts itself comes first, then the trace's own
-    /// warnings.
+    /// Doubts about numbers: contradictions first, then the trace's own warnings.
     pub warnings: Vec<Warning>,
-    /// Folded strands of which it is not known whether their tasks or the recorder's folding was
+    /// Folded strands for which it is not known whether their tasks or the recorder's folding was
     /// off the CPU.
     pub unsure_folds: Option<UnsureFolds>,
-    /// Ticks taken out of the work by the calibrated cost of a probe: recording that was not
-    /// measured, as the time is in which a thread folds.
+    /// Ticks taken out of the work by the calibrated cost of a probe. This recording time was not
+    /// measured, unlike the time in which a thread folds.
     pub probes: u128,
 }
 
 impl Report {
-    /// What limits the program on a machine that runs nothing else, for a run in which load is one
-    /// of the findings.
+    /// The block that limits the program on an otherwise idle machine, for a run in which load is
+    /// one of the findings.
     pub fn on_a_quiet_machine(&self) -> Option<&CriticalBlock> {
         let is_loaded = self.causes.findings().iter().any(|f| f.cause.is_load());
         self.critical_block.as_ref().filter(|_| is_loaded)
     }
 
-    /// Stands for the finding about the program in a run whose findings have none.
+    /// The block that is shown if none of the run's findings is about the program.
     pub fn instead_of_a_finding(&self) -> Option<&CriticalBlock> {
         let has_one = self.causes.findings().iter().any(|f| !f.cause.is_load());
         self.critical_block.as_ref().filter(|_| !has_one)
     }
 
-    /// How much less time the run would have taken if the worker time that `finding` lost had been
-    /// used for the work that was left, in ticks: no less than [`Report::least_elapsed`] is left.
-    /// With fewer threads than CPUs the CPUs do no more work than with too many, so of
-    /// oversubscription the gain is the CPU time that idle workers used.
+    /// How many ticks less the run would have taken if the worker time that `finding` lost had been
+    /// used for the remaining work. At least [`Report::least_elapsed`] remains. With fewer threads
+    /// the CPUs do no more work than with too many, so the gain of oversubscription is the CPU time
+    /// that idle workers used.
     pub fn elapsed_gain(&self, dag: &Dag, finding: &Finding) -> u64 {
         let most = self.breakdown.elapsed() - self.least_elapsed(dag);
         let workers = self.breakdown.workers.max(1);
@@ -117,8 +116,8 @@ impl Report {
         u64::try_from(gain).map_or(most, |gain| gain.min(most))
     }
 
-    /// What the run's work takes at least on its workers and the CPUs that it may use, in ticks; at
-    /// most the elapsed time.
+    /// Lower bound of the elapsed time of the run's work on its workers and the CPUs that it may
+    /// use, in ticks; at most the elapsed time.
     pub fn least_elapsed(&self, dag: &Dag) -> u64 {
         let workers = self.breakdown.workers.max(1);
         let at_once = dag.meta.cpus.map_or(workers, |cpus| cpus.clamp(1, workers));
@@ -129,14 +128,15 @@ impl Report {
     }
 }
 
-/// A correction for probes of more than this share of the work is stated as the uncertainty it is.
+/// Minimum correction for probes, as a share of the work, that is also stated as an uncertainty.
 const UNCERTAIN_SHARE: f64 = 0.1;
 
 impl Report {
-    /// What work and span are uncertain by, in ticks, when more than 10 % of the work was taken out
-    /// for probes, or is not known for folded strands that were off the CPU: calibrated costs are
-    /// those of a quiet moment, so the correction can be off by its own size. The span's part is
-    /// the work's share of it. `None` below that; meaningful for the metric time.
+    /// The uncertainty of work and span, in ticks. It is set if more than 10 % of the work was
+    /// taken out for probes, or is unknown for folded strands that were off the CPU: calibrated
+    /// costs are measured on a quiet machine, so the correction can be off by its own size. The
+    /// span has the same relative uncertainty as the work. `None` below 10 %. Meaningful for the
+    /// metric *time*.
     pub fn uncertainty(&self) -> Option<(u128, u128)> {
         let ws = &self.work_span;
         let notable = |ticks: u128| ticks as f64 > UNCERTAIN_SHARE * ws.work as f64;
@@ -151,9 +151,10 @@ impl Report {
         Some((probes, span))
     }
 
-    /// What the running time of one task in a finding's evidence is uncertain by, in ticks, either
-    /// way: as a part of the work it is known no better than that, and where it was divided among
-    /// the sites of folded records, by that too. `None` below a tenth of it.
+    /// The uncertainty of the running time of one task in a finding's evidence, in ticks, in either
+    /// direction. As a part of the work it has the work's relative uncertainty. If the work was
+    /// divided among the sites of folded records, the error of the division adds to it. `None` if
+    /// the result is below a tenth of the running time.
     pub fn task_ticks_error(&self, evidence: &Evidence) -> Option<u64> {
         let ticks = evidence.task_ticks?;
         let work = self.work_span.work.max(1) as f64;
@@ -164,21 +165,21 @@ impl Report {
     }
 }
 
-/// By how much numbers of a report may be off, either way; `None` for what is exact as far as is
-/// known.
+/// The errors of numbers in a report, in either direction; `None` for numbers that are exact as far
+/// as is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReportErrors {
-    /// Of the work.
+    /// Error of the work.
     pub work: Option<u128>,
-    /// Of the span.
+    /// Error of the span.
     pub span: Option<u128>,
-    /// Of the number of tasks.
+    /// Error of the number of tasks.
     pub tasks: Option<u64>,
 }
 
 impl Report {
-    /// What [`Report::uncertainty`] and the estimate of skipped subtrees say of each number, the
-    /// larger one where both do.
+    /// The errors from [`Report::uncertainty`] and from the estimate of skipped subtrees; the
+    /// larger one if there are both.
     pub fn errors(&self, metric: &Metric) -> ReportErrors {
         let uncertainty = self.uncertainty().filter(|_| *metric == Metric::Time);
         let ws = &self.work_span;
@@ -198,7 +199,7 @@ impl Report {
     }
 }
 
-/// All of it. O(n log n) in strands and off-CPU intervals.
+/// Makes the report. O(n log n) in strands and off-CPU intervals.
 ///
 /// # Errors
 /// See [`Error`].
@@ -206,8 +207,8 @@ pub fn report(dag: &Dag, options: &Options) -> Result<Report, Error> {
     report_against(dag, options, None)
 }
 
-/// The same; with a serial run of the program as `baseline`, what it took less counts as lost too
-/// (stretch, MODEL.md §6), where the metric is time.
+/// Makes the report, with a serial run of the program as `baseline`. For the metric *time*, the
+/// additional time compared with it counts as lost too (stretch, MODEL.md §6).
 ///
 /// # Errors
 /// See [`Error`].
@@ -217,14 +218,14 @@ pub fn report_against(
     baseline: Option<&Baseline>,
 ) -> Result<Report, Error> {
     let (tell, told) = channel();
-    // Without weights there is no report, and what the recording is does not matter.
+    // Without weights there is no report, so the value of `recording` does not matter.
     let in_time = move || {
         let recording = || told.recv().unwrap_or(0);
         of_weights(dag, options, recording, PROFILE_BINS)
     };
     let logical = || {
         let weights = Weights::new(dag, options)?;
-        // Nobody listens any more when the other thread is gone; its panic is passed on.
+        // If the other thread is gone, there is no receiver; its panic is passed on.
         let _ = tell.send(weights.recording);
         drop(tell);
         let others = OtherSpans::new(dag, &weights, options)?;

@@ -1,11 +1,11 @@
-//! How many workers are enough: the smallest number within a hundredth of the best elapsed time.
+//! The number of workers that is enough: the smallest within a hundredth of the best elapsed time.
 
 use workspan_dag::{Dag, TaskKind};
 
 use crate::options::{Error, Options};
 use crate::simulate::{Policy, Setup, Simulation, usual_attempt_cost};
 
-/// Simulated elapsed times by number of workers, and which number is enough.
+/// Simulated elapsed times by number of workers, and the number that is enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RightSize {
     /// (workers, elapsed ticks, ticks on a CPU without a task), by workers.
@@ -15,23 +15,23 @@ pub struct RightSize {
 }
 
 impl RightSize {
-    /// Simulated elapsed ticks on that number of workers.
+    /// Simulated elapsed time on that number of workers, in ticks.
     pub fn elapsed(&self, workers: u32) -> Option<u64> {
         let found = self.sizes.iter().find(|size| size.0 == workers);
         found.map(|size| size.1)
     }
 }
 
-/// What counts as the same elapsed time.
-const SAME: f64 = 1.01;
-/// All numbers up to this are simulated; beyond it, steps of an eighth. Of a run with more strands
-/// than [`MANY_STRANDS`] only doubled numbers are.
-const EACH_UP_TO: u32 = 16;
+/// Maximum ratio of two elapsed times that count as equal.
+const SAME_TIME_RATIO: f64 = 1.01;
+/// Numbers up to this one are all simulated; beyond it, in steps of an eighth. For a run with more
+/// strands than [`MANY_STRANDS`], only doubled numbers are simulated.
+const MAX_CONSECUTIVE_WORKERS: u32 = 16;
 const MANY_STRANDS: usize = 200_000;
 
-/// Simulates `dag` on 1 to `most` workers; `None` where it has no task that another worker could
-/// take. Waits for locks and signals are kept, as they are edges of the DAG. O(n log P) for each of
-/// about 16 + 6 · log2(most / 16) numbers.
+/// Simulates `dag` on 1 to `most` workers; `None` if it has no task that another worker could take.
+/// Waits for locks and signals are kept, as they are edges of the DAG. O(n log P) for each of about
+/// 16 + 6 · log2(most / 16) numbers.
 ///
 /// # Errors
 /// See [`Error`].
@@ -67,7 +67,7 @@ pub fn right_size(
         sizes.push((workers, run.elapsed, searched));
         let step = match workers {
             _ if dag.strands.len() > MANY_STRANDS => workers,
-            ..EACH_UP_TO => 1,
+            ..MAX_CONSECUTIVE_WORKERS => 1,
             more => more / 8,
         };
         workers = match workers.saturating_add(step) {
@@ -78,7 +78,7 @@ pub fn right_size(
     let best = sizes.iter().map(|size| size.1).min().unwrap_or(0);
     let enough = sizes
         .iter()
-        .find(|size| size.1 as f64 <= SAME * best as f64);
+        .find(|size| size.1 as f64 <= SAME_TIME_RATIO * best as f64);
     Ok(enough.map(|&(workers, ..)| RightSize {
         sizes: sizes.clone(),
         workers,

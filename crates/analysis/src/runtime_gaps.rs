@@ -12,9 +12,9 @@ use workspan_dag::{Dag, NONE, PlaceId, StrandId};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RuntimeGap {
     pub strand: StrandId,
-    /// How much on the CPU, at most the strand's length.
+    /// Time on the CPU, in ticks, at most the strand's length.
     pub ticks: u64,
-    /// Tasks inside, their work, and where most of them were created.
+    /// Number of tasks inside, their work, and the place where most of them were created.
     pub tasks: u64,
     pub work: u64,
     pub site: PlaceId,
@@ -38,13 +38,13 @@ pub(crate) fn runtime_gaps(dag: &Dag) -> Vec<RuntimeGap> {
     dag.folded.strands().iter().filter_map(of).collect()
 }
 
-/// The sum of all.
+/// The sum of all gaps.
 pub(crate) fn total_ticks<'a>(between: impl IntoIterator<Item = &'a RuntimeGap>) -> u128 {
     let ticks = between.into_iter().map(|b| u128::from(b.ticks));
     ticks.sum()
 }
 
-/// The share of `ticks` (spread evenly over `[start, end)`) that falls into `[from, to)`. Shares of
+/// The share of `ticks`, spread evenly over `[start, end)`, that falls into `[from, to)`. Shares of
 /// adjacent intervals add up exactly.
 pub fn share_within(ticks: u64, (start, end): (u64, u64), (from, to): (u64, u64)) -> u64 {
     if ticks == 0 || start >= end {

@@ -1,9 +1,9 @@
-//! Where in the code the time went, by samples: lines and functions of the whole run, or of some
-//! strands in a range of time.
+//! Profiles of the code by samples: lines and functions of the whole run, or of some strands in a
+//! range of time.
 //!
 //! A sample stands for 1/hertz seconds of CPU time of its thread. It counts for the *line* of the
-//! innermost frame that is the program's own (what a library function was called for), and for the
-//! *function* it was in.
+//! innermost frame of the program's own code (which called the library function, if one ran), and
+//! for the *function* that it was in.
 
 use std::collections::BTreeMap;
 
@@ -13,46 +13,46 @@ use crate::blocks::CodeBlock;
 use crate::causes::{Cause, Finding};
 use crate::holder::CodePlace;
 
-/// A line of the program and how often it was met.
+/// A line of the program with its samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineSamples {
     /// Source file.
     pub file: String,
     /// 1-based line.
     pub line: u32,
-    /// Function the line stands in.
+    /// The function that contains the line.
     pub function: String,
-    /// Samples there.
+    /// Number of samples there.
     pub samples: u64,
-    /// Of those, on the critical path.
+    /// Number of them on the critical path.
     pub critical: u64,
 }
 
-/// A function and how often it was met.
+/// A function with its samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionSamples {
     /// Its name.
     pub function: String,
-    /// Source file, where one is known.
+    /// Source file, if known.
     pub file: Option<String>,
-    /// Samples in it itself.
+    /// Number of samples in the function itself.
     pub own: u64,
-    /// Samples in it or in what it called, within one strand.
+    /// Number of samples in the function or its callees, within one strand.
     pub total: u64,
-    /// Of `own`, on the critical path.
+    /// The part of `own` on the critical path.
     pub critical: u64,
 }
 
 /// All samples, by line and by function.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SampleProfile {
-    /// Samples a second of CPU time; 0 when none were taken.
+    /// Samples per second of CPU time; 0 if none were taken.
     pub hertz: u32,
-    /// Samples inside strands.
+    /// Number of samples inside strands.
     pub inside: u64,
-    /// Samples while their thread ran no strand, and those in the recorder's code.
+    /// Number of samples while their thread ran no strand, plus those in the recorder's code.
     pub outside: u64,
-    /// Of `outside`, those in the recorder's code.
+    /// The part of `outside` in the recorder's code.
     pub recording: u64,
     /// Lines, hottest first; ties by file and line.
     pub lines: Vec<LineSamples>,
@@ -61,35 +61,35 @@ pub struct SampleProfile {
 }
 
 impl SampleProfile {
-    /// Ticks that so many samples stand for.
+    /// Ticks that `samples` samples stand for.
     pub fn ticks(&self, samples: u64, ticks_per_second: u64) -> u64 {
         let ticks = u128::from(samples) * u128::from(ticks_per_second);
         ticks.checked_div(u128::from(self.hertz)).unwrap_or(0) as u64
     }
 }
 
-/// A function that some strands were in, in some time.
+/// A function in which some strands spent some of their time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HotFunction {
     /// Its name.
     pub function: String,
     /// Its file.
     pub file: Option<String>,
-    /// The hottest line of it.
+    /// Its hottest line.
     pub line: Option<u32>,
-    /// Samples in that function.
+    /// Number of samples in that function.
     pub samples: u64,
-    /// Of those, on the critical path (where that was asked for).
+    /// Number of them on the critical path, if that was requested.
     pub critical: u64,
-    /// Samples that were looked at.
+    /// Number of samples that were examined.
     pub of: u64,
-    /// Where most of these samples were called from: the nearest other function of the program,
-    /// and its line. `None` where the function is the task's own.
+    /// Where most of these samples were called from: the nearest other function of the program, and
+    /// its line. `None` if the function is the task's own.
     pub called_at: Option<CodePlace>,
 }
 
-/// The frame a sample's line is taken from: the innermost of the program's own, else the innermost
-/// with a line, else the innermost.
+/// The frame that a sample's line is taken from: the innermost of the program's own frames, else
+/// the innermost with a line, else the innermost.
 pub fn attributed_frame(dag: &Dag, stack: u32) -> Option<&Frame> {
     let own = || dag.samples.own_frames(stack);
     own()
@@ -98,15 +98,15 @@ pub fn attributed_frame(dag: &Dag, stack: u32) -> Option<&Frame> {
         .or_else(|| own().next())
 }
 
-/// The frame of each stack that was asked for, looked up once: many samples share a stack, which
-/// may be thousands of frames deep.
+/// The frame of each queried stack, looked up once: many samples share a stack, which may be
+/// thousands of frames deep.
 pub(crate) struct FrameOfStack<'a, F> {
     look_up: F,
     known: BTreeMap<u32, Option<&'a Frame>>,
 }
 
 impl<'a, F: Fn(u32) -> Option<&'a Frame>> FrameOfStack<'a, F> {
-    /// `look_up` gives a stack's frame.
+    /// `look_up` returns a stack's frame.
     pub(crate) fn new(look_up: F) -> Self {
         FrameOfStack {
             look_up,
@@ -121,8 +121,8 @@ impl<'a, F: Fn(u32) -> Option<&'a Frame>> FrameOfStack<'a, F> {
     }
 }
 
-/// All samples of the run; `critical_path` are its strands. O(samples + frames of all stacks · log
-/// functions).
+/// All samples of the run; `critical_path` has the strands of the path. O(samples + frames of all
+/// stacks · log functions).
 pub fn sample_profile(dag: &Dag, critical_path: &[StrandId]) -> SampleProfile {
     let samples = &dag.samples;
     let mut critical = critical_path.to_vec();
@@ -131,7 +131,7 @@ pub fn sample_profile(dag: &Dag, critical_path: &[StrandId]) -> SampleProfile {
         hertz: samples.hertz,
         ..SampleProfile::default()
     };
-    // (own, critical) by stack: many samples share one.
+    // (own, critical) by stack, because many samples share one.
     let mut stacks = vec![(0u64, 0u64); samples.stacks.len()];
     let recording = samples.in_recording();
     for (&stack, &strand) in samples.stack.iter().zip(&samples.strand) {
@@ -146,7 +146,7 @@ pub fn sample_profile(dag: &Dag, critical_path: &[StrandId]) -> SampleProfile {
         on.1 += u64::from(critical.binary_search(&strand).is_ok());
     }
     let mut lines: BTreeMap<(&str, u32), LineSamples> = BTreeMap::new();
-    // With the last stack that the function was on: it counts once for each, however often it
+    // With the last stack that the function was on: it counts once per stack, however often it
     // recurs.
     let mut functions: BTreeMap<(&str, Option<&str>), (FunctionSamples, u32)> = BTreeMap::new();
     for (stack, &(count, critical)) in (0u32..).zip(&stacks) {
@@ -199,7 +199,7 @@ pub fn sample_profile(dag: &Dag, critical_path: &[StrandId]) -> SampleProfile {
     profile
 }
 
-/// Samples of a function, by line.
+/// Number of samples of a function, by line.
 #[derive(Debug, Clone, Default)]
 struct FunctionHits<'a> {
     samples: u64,
@@ -216,12 +216,12 @@ type Caller<'a> = (&'a str, Option<&'a str>, Option<u32>);
 pub(crate) struct FunctionTally<'a> {
     /// By name and file.
     functions: BTreeMap<(&'a str, Option<&'a str>), FunctionHits<'a>>,
-    /// Samples that were looked at, in a function or not.
+    /// Number of samples that were examined, in a function or not.
     samples: u64,
 }
 
 impl<'a> FunctionTally<'a> {
-    /// Counts a sample, for `frame` if it has one, which `caller` called.
+    /// Counts a sample, for `frame` if it has one; `caller` is the calling function.
     pub(crate) fn add(
         &mut self,
         frame: Option<&'a Frame>,
@@ -288,9 +288,9 @@ fn calling_frame(dag: &Dag, stack: u32) -> Option<&Frame> {
     own.find(|caller| caller.is_program() && caller.function != frame.function)
 }
 
-/// The functions of the samples taken in [`from`, `to`) in strands for which `wanted` is true,
+/// The functions of the samples taken in `[from, to)` in strands for which `wanted` is true,
 /// hottest first (ties by name), each with its hottest line. O(log n + samples in that time +
-/// frames of their stacks), but for the lookups.
+/// frames of their stacks), without the lookups.
 pub fn hot_functions(
     dag: &Dag,
     (from, to): (u64, u64),
@@ -306,7 +306,7 @@ pub fn hot_functions(
     for i in first..last {
         let strand = samples.strand[i];
         if strand != NONE && wanted(strand) {
-            // The path's strands are in start order, as all strands are.
+            // The path's strands are in the order of starts, as all strands are.
             let critical = critical_path.binary_search(&strand).is_ok();
             let stack = samples.stack[i];
             tally.add(frames.of(stack), callers.of(stack), critical);
@@ -315,7 +315,7 @@ pub fn hot_functions(
     tally.finish()
 }
 
-/// The first of [`hot_functions`].
+/// The first one of [`hot_functions`].
 pub fn hottest_function(
     dag: &Dag,
     time: (u64, u64),
@@ -335,7 +335,7 @@ pub(crate) fn hottest_of_stacks(
     tally.hottest()
 }
 
-/// Whether a strand is of the code block of `finding`.
+/// Whether a strand belongs to the code block of `finding`.
 pub(crate) fn is_in_block<'a>(
     dag: &'a Dag,
     finding: &'a Finding,
@@ -343,7 +343,7 @@ pub(crate) fn is_in_block<'a>(
     move |s: StrandId| CodeBlock::from_strand(dag, s) == finding.block
 }
 
-/// First and last line of a function that samples of the `wanted` strands fell on.
+/// First and last line of a function that have samples of the `wanted` strands.
 pub(crate) fn sampled_lines(
     dag: &Dag,
     hot: &HotFunction,
@@ -365,7 +365,7 @@ pub(crate) fn sampled_lines(
 }
 
 /// Where the code of a finding spends its time: in the block or the tasks that it names. `None` for
-/// a cause that is not about what runs, and without samples.
+/// a cause that is not about running code, and without samples.
 pub fn hot_function_of(dag: &Dag, finding: &Finding) -> Option<HotFunction> {
     let strands = &dag.strands;
     let of_site =

@@ -1,5 +1,5 @@
-//! Saturated intervals: time in which no worker is free. Nothing is delayed in them, and nobody is
-//! idle, whatever starts and ends.
+//! Saturated intervals: time in which no worker is free. Whatever starts and ends in them, nothing
+//! is delayed and no worker is idle.
 //!
 //! A thread that goes from strand to strand without a pause keeps running. So the set of running
 //! threads changes far less often than strands do. An interval between two such changes is one
@@ -14,12 +14,12 @@ use crate::off_events::OffEvent;
 /// this many strands.
 const MIN_STRANDS_PER_CHANGE: usize = 16;
 
-/// A stretch: from, to.
+/// An interval: start and end.
 pub(crate) type SaturatedInterval = (u64, u64);
 
-/// The stretches, in order, in each of which the same threads run strands without a pause, at least
-/// as many as there are workers, and none of them is off the CPU. None at all where that is not
-/// worth it, on a single worker, and where strands of a thread overlap.
+/// The saturated intervals, in order. In each one the same threads run strands without a pause,
+/// they are at least as many as there are workers, and none of them is off the CPU. Empty if using
+/// them is not worthwhile, on a single worker, and if strands of a thread overlap.
 pub(crate) fn saturated_intervals(dag: &Dag, offs: &[OffEvent]) -> Vec<SaturatedInterval> {
     let mut changes = match run_changes(dag) {
         Some(changes) if dag.meta.workers > 1 => changes,
@@ -59,12 +59,12 @@ pub(crate) fn saturated_intervals(dag: &Dag, offs: &[OffEvent]) -> Vec<Saturated
     }
 }
 
-/// What the threads do.
+/// The states of the threads.
 struct ThreadStates {
     runs: Vec<bool>,
     off: Vec<Option<OffWhy>>,
     running: usize,
-    /// Of those that run, the ones off the CPU.
+    /// Number of running threads that are off the CPU.
     running_off: usize,
 }
 
@@ -85,8 +85,8 @@ impl ThreadStates {
     }
 }
 
-/// When a thread begins or stops to run strands, in no order: (time, thread). `None` when there are
-/// too many of these, or strands of a thread overlap.
+/// The times at which threads begin or stop running strands, in any order: (time, thread). `None`
+/// if there are too many of them, or if strands of a thread overlap.
 fn run_changes(dag: &Dag) -> Option<Vec<(u64, u32)>> {
     let strands = &dag.strands;
     let most = strands.len() / MIN_STRANDS_PER_CHANGE;

@@ -1,4 +1,4 @@
-//! Strands that are short beside what scheduling costs (MODEL.md §2).
+//! Strands that are short compared with the cost of scheduling (MODEL.md §2).
 
 use crate::options::{Metric, Options};
 use crate::work_span::WorkSpan;
@@ -7,7 +7,7 @@ use crate::work_span::WorkSpan;
 /// of scheduling dominates even where nothing is stolen.
 pub const MIN_STRAND_INSTRUCTIONS: u64 = 500;
 
-/// What the average maximal strand falls short of.
+/// The threshold that the average maximal strand is below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StrandRule {
     /// [`MIN_STRAND_INSTRUCTIONS`]: creating and joining tasks outweighs their work.
@@ -31,15 +31,15 @@ impl StrandRule {
 pub struct ShortStrands {
     /// T1 / (1 + 2·spawns + syncs).
     pub average: f64,
-    /// What it falls short of, in units of the metric.
+    /// The threshold that it is below, in units of the metric.
     pub threshold: u64,
-    /// Why that much.
+    /// The rule that sets the threshold.
     pub rule: StrandRule,
 }
 
 /// Whether the strands of a run are short: fewer than 500 instructions where these are counted,
-/// else less than a steal costs. `None` where they are not, or nothing was spawned, or neither is
-/// known.
+/// else less than a steal costs. `None` if they are not short, if nothing was spawned, or if
+/// neither value is known.
 pub fn short_strands(work_span: &WorkSpan, options: &Options) -> Option<ShortStrands> {
     let average = work_span.average_maximal_strand();
     let short = |threshold: u64, rule| {

@@ -1,4 +1,4 @@
-//! Delay by spawn site (MODEL.md §5): whose strands the free workers did not get to.
+//! Delay by spawn site (MODEL.md §5): which ready strands the free workers did not start.
 
 use workspan_dag::Dag;
 
@@ -9,13 +9,14 @@ use crate::sweep::{Observer, Served, sweep};
 /// Delay and buried waits of the tasks created at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SiteDelay {
-    /// Worker-ticks of delay on strands of its tasks; those of all sites add up to the run's delay.
+    /// Worker-ticks of delay of its tasks' strands; the values of all sites add up to the run's
+    /// delay.
     pub delay: u128,
-    /// Buried waits of its tasks.
+    /// Number of buried waits of its tasks.
     pub buried: u64,
 }
 
-/// By place; places that are no site have none. O(n log n).
+/// Delays by place; places that are not spawn sites have zeros. O(n log n).
 pub fn site_delays(dag: &Dag) -> Vec<SiteDelay> {
     let mut sums = Sums {
         dag,

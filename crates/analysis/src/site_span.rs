@@ -1,11 +1,12 @@
 //! The heaviest path inside one task instance with its descendants, from the instance's first
 //! strand (MODEL.md §3).
 //!
-//! When nothing from outside enters that set but at its first strand, every path from the roots to
-//! a strand of the set passes the first strand, so the heaviest path inside is the largest
-//! `through` in the set less what came before the first strand: one walk over the task tree serves
-//! all instances. Edges that enter deeper (a wait for a foreign task, a signal, a dependence of a
-//! descendant) mark the instances they enter, and each of those has its own set walked.
+//! If edges from outside enter that set only at its first strand, every path from the roots to a
+//! strand of the set passes the first strand. Then the heaviest path inside is the largest
+//! `through` in the set minus the path before the first strand, and one walk over the task tree
+//! serves all instances. Edges that enter deeper (a wait for a foreign task, a signal, a dependence
+//! of a descendant) mark the instances that they enter, and the set of each of those is walked by
+//! itself.
 
 use std::ops::RangeInclusive;
 
@@ -16,17 +17,17 @@ use crate::task_tree::TaskTree;
 
 /// Edges that enter a task's descendants from outside the task.
 pub(crate) struct Entries {
-    /// Place of every task in the walk; empty when there is no edge that could enter.
+    /// Place of every task in the walk; empty if no edge could enter.
     preorder: Vec<u32>,
-    /// Tasks by that place; made when first needed.
+    /// Tasks by place; made when first needed.
     by_place: Vec<TaskId>,
-    /// Per task entered: range of the places of the tasks that edges into it come from.
+    /// For each task that is entered: the range of places of the tasks that the edges come from.
     sources: Vec<Sources>,
-    /// Strands that may still be visited for instances entered from outside.
+    /// Number of strands that may still be visited for instances entered from outside.
     budget: u64,
 }
 
-/// Smallest and largest place of a set of source tasks; empty when `low > high`.
+/// Smallest and largest place of a set of source tasks; empty if `low > high`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sources {
     low: u32,
@@ -46,7 +47,7 @@ impl Sources {
         }
     }
 
-    /// True when some source lies outside the places `set`.
+    /// True if some source lies outside the places `set`.
     pub(crate) fn beyond(self, set: &RangeInclusive<u32>) -> bool {
         self.low <= self.high && (self.low < *set.start() || self.high > *set.end())
     }
@@ -78,7 +79,7 @@ impl Entries {
         entries
     }
 
-    /// Where the edges that enter `task` itself come from.
+    /// The sources of the edges that enter `task` itself.
     pub(crate) fn of(&self, task: TaskId) -> Sources {
         self.sources
             .get(task as usize)
@@ -86,9 +87,9 @@ impl Entries {
             .unwrap_or(Sources::EMPTY)
     }
 
-    /// The heaviest path inside the tasks at the places `set` from the first strand of the first of
-    /// them; `None` when too much has been spent on such sets already (dependences into thousands
-    /// of nested sites).
+    /// The heaviest path inside the tasks at the places `set`, from the first strand of the first
+    /// task. `None` if too much time was spent on such sets already (dependences into thousands of
+    /// nested sites).
     pub(crate) fn span_inside(
         &mut self,
         dag: &Dag,
@@ -132,17 +133,17 @@ pub(crate) fn strands_backwards(dag: &Dag, task: TaskId) -> impl Iterator<Item =
     std::iter::successors(last, move |&s| known(dag.strands.prev[s as usize]))
 }
 
-/// True when an edge enters some task, and those around it, from outside elsewhere than at the
-/// first strand.
+/// True if an edge from outside enters some task and those around it elsewhere than at the first
+/// strand.
 pub(crate) fn is_entered(dag: &Dag) -> bool {
     let mut entered = false;
     for_each_entry(dag, |_, _| entered = true);
     entered
 }
 
-/// Calls `f(task, source task)` for every edge that may enter `task`, and those around it, from
-/// outside elsewhere than at the first strand. Edges from a task's own children are left out, as
-/// they never do.
+/// Calls `f(task, source task)` for every edge from outside that may enter `task` and those around
+/// it elsewhere than at the first strand. Edges from a task's own children are left out, as they
+/// never do.
 fn for_each_entry(dag: &Dag, mut f: impl FnMut(TaskId, TaskId)) {
     let tasks = &dag.tasks;
     for (wait, &after) in dag.waits.after.iter().enumerate() {
@@ -157,7 +158,8 @@ fn for_each_entry(dag: &Dag, mut f: impl FnMut(TaskId, TaskId)) {
         }
     }
     for (i, &dependent) in dag.dependents.iter().enumerate() {
-        // It enters the dependent task at its first strand, and so elsewhere only those around it.
+        // The edge enters the dependent task at its first strand, so it can only enter the tasks
+        // around it elsewhere.
         let parent = tasks.parent[dependent as usize];
         if parent != NONE {
             for &on in dag.depends.get(i) {

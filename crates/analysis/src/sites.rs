@@ -1,8 +1,8 @@
 //! Spawn sites (MODEL.md §3).
 //!
-//! A folded record keeps its own sites: they add to the counts, to the critical work where the
-//! folded strand lies on the critical path, and to work and span where no instance of the same site
-//! is around the fold.
+//! A folded record has its own sites. They add to the counts; to the critical work if the folded
+//! strand lies on the critical path; and to work and span if no instance of the same site is around
+//! the fold.
 
 use workspan_dag::{Dag, PlaceId, ROOT_PLACE, TaskId};
 
@@ -20,7 +20,7 @@ use crate::weight::Weights;
 pub struct SiteRow {
     /// The place.
     pub site: PlaceId,
-    /// Task instances.
+    /// Number of task instances.
     pub count: u64,
     /// Work of the outermost instances with all their descendants.
     pub work: u128,
@@ -30,12 +30,12 @@ pub struct SiteRow {
     pub critical_work: u128,
     /// `critical_work` in percent of the span.
     pub critical_percent: f64,
-    /// Code blocks of the site's tasks, most work first.
+    /// Code blocks of the site's tasks, in descending order of work.
     pub blocks: Vec<BlockRow>,
 }
 
 impl SiteRow {
-    /// Site parallelism: work / span; 1 when there is no time at all.
+    /// Site parallelism: work / span; 1 if no time passed.
     pub fn parallelism(&self) -> f64 {
         if self.span == 0 {
             1.0
@@ -45,7 +45,7 @@ impl SiteRow {
     }
 }
 
-/// What is summed up of one site.
+/// The sums of one site.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sum {
     pub count: u64,
@@ -54,15 +54,15 @@ pub(crate) struct Sum {
     critical_work: u128,
 }
 
-/// All sites, and how many instances have an upper bound in place of their span (see
+/// All sites, and the number of instances with an upper bound in place of their span (see
 /// `Entries::span_inside`).
 pub(crate) struct Sites {
     pub rows: Vec<SiteRow>,
     pub bounded: u64,
 }
 
-/// Every site with an instance, by critical percent, the root first; among equals more work first,
-/// then by label.
+/// Every site with an instance, by its share of the critical path, the root first. Ties: by
+/// descending work, then by label.
 pub(crate) fn sites(
     dag: &Dag,
     weights: &Weights,
@@ -106,8 +106,8 @@ pub(crate) fn sites(
     Sites { rows, bounded }
 }
 
-/// Counts, and work and span of outermost instances, by site. The spans are of the lengths that
-/// `heaviest` was made of. Returns how many of them are only bounded.
+/// Counts, and work and span of outermost instances, by site. The spans are in the lengths that
+/// `heaviest` was made of. Returns the number of spans that are only bounded.
 pub(crate) fn outermost<L: StrandLengths>(
     dag: &Dag,
     weights: &Weights,
@@ -140,7 +140,7 @@ struct OutermostInstances<'a, L> {
     dag: &'a Dag,
     weights: &'a Weights<'a>,
     lengths: &'a L,
-    /// Instances of each site entered and not left.
+    /// By site: number of instances that were entered and not left.
     active: Vec<u32>,
     sums: &'a mut [Sum],
 }

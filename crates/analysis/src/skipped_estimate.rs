@@ -1,5 +1,5 @@
 //! How much of a run was skipped to stay within the overhead budget (docs/budget.md), and bounds
-//! for what is estimated of it.
+//! for the estimates.
 
 use std::collections::BTreeMap;
 
@@ -9,22 +9,22 @@ use crate::heaviest::Heaviest;
 use crate::options::{Error, Options};
 use crate::weight::{Side, Weights};
 
-/// What of a run is an estimate.
+/// The estimated part of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SkippedEstimate {
-    /// Work of the unrecorded strands, in units of the metric. It was measured; what is inside was
+    /// Work of the unrecorded strands, in units of the metric. It was measured; their content was
     /// not.
     pub work: u128,
-    /// The unrecorded strands.
+    /// Number of unrecorded strands.
     pub strands: u64,
-    /// All tasks of the run, at least and at most (95 %).
+    /// Number of all tasks of the run: lower and upper bound (95 %).
     pub tasks: (u64, u64),
-    /// The span, at least and at most.
+    /// The span: lower and upper bound.
     pub span: (u128, u128),
 }
 
 impl SkippedEstimate {
-    /// `None` when everything was recorded. `tasks` are all of the run. Two passes over the
+    /// `None` if everything was recorded. `tasks` counts all tasks of the run. Two passes over the
     /// strands.
     ///
     /// # Errors
@@ -50,8 +50,8 @@ impl SkippedEstimate {
     }
 }
 
-/// Tasks of the run: those of a site may all be off in the same direction, sites are independent of
-/// each other.
+/// Number of tasks of the run. The estimates of a site may all be off in the same direction; sites
+/// are independent of each other.
 fn tasks(dag: &Dag) -> (u64, u64) {
     let folded = dag.folded.sums().map(|f| f.1.tasks);
     let all = folded.fold(dag.tasks.len() as u64, u64::saturating_add);

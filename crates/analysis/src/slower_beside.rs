@@ -1,8 +1,8 @@
-//! Tasks that take longer beside others than alone: the sign of false sharing, of full caches and
+//! Tasks that take longer while others run than alone: a sign of false sharing, of full caches, or
 //! of memory that is slower for two.
 //!
-//! One run has it where leaf tasks of one site and one level, which do the same, ran both ways:
-//! most beside others, and some while nothing else ran.
+//! One run shows it if leaf tasks of one site and one level, which do the same, ran both ways: most
+//! while others ran, and some while nothing else ran.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ use crate::weight::Weights;
 pub struct SlowerBeside {
     /// Where they were created.
     pub site: PlaceId,
-    /// Their number while nothing else ran, and their median weight.
+    /// The tasks during which nothing else ran: their number and their median weight.
     pub alone: (u64, u64),
-    /// The same for those beside others.
+    /// The tasks during which others ran: their number and their median weight.
     pub beside: (u64, u64),
 }
 
 impl SlowerBeside {
-    /// How many times as long they took.
+    /// The ratio of the two medians.
     pub fn ratio(&self) -> f64 {
         self.beside.1 as f64 / self.alone.1.max(1) as f64
     }
@@ -32,20 +32,20 @@ impl SlowerBeside {
     }
 }
 
-/// Fewer tasks of a kind say nothing.
+/// Minimum number of tasks of a kind for a comparison.
 const MIN_TASKS: usize = 8;
-/// Tasks take that many times as long, or it is not worth a word: two hyperthreads of one core are
-/// about as slow.
+/// Minimum ratio that is worth a sentence: two hyperthreads of one core are about as slow.
 const MIN_RATIO: f64 = 1.5;
-/// Shorter tasks are mostly probes and noise, in microseconds.
+/// Minimum length of a task in microseconds; shorter tasks are mostly probes and noise.
 const MIN_TASK_US: u64 = 5;
-/// A mean number of running strands up to this is alone, from that on beside others.
-const ALONE: f64 = 1.05;
+/// Maximum mean number of running strands that counts as alone.
+const MAX_ALONE_RUNNING: f64 = 1.05;
 const BESIDE: f64 = 1.8;
-/// Larger runs are left out: that costs as much as the rest of the report.
+/// Maximum number of strands of a run: for larger ones it would cost as much as the rest of the
+/// report.
 const MAX_STRANDS: usize = 500_000;
 
-/// Of all sites the one where that costs most. O(n log n).
+/// The site where it costs most. O(n log n).
 pub(crate) fn slower_beside(dag: &Dag, weights: &Weights) -> Option<SlowerBeside> {
     let strands = &dag.strands;
     if strands.len() > MAX_STRANDS || dag.meta.workers < 2 || !dag.folded.is_empty() {
@@ -62,7 +62,7 @@ pub(crate) fn slower_beside(dag: &Dag, weights: &Weights) -> Option<SlowerBeside
             levels[task] = levels[parent as usize] + 1;
         }
     }
-    // By site and level: weights alone and beside others.
+    // By site and level: weights of tasks that ran alone, and of tasks while others ran.
     let mut kinds: BTreeMap<(PlaceId, u32), [Vec<u64>; 2]> = BTreeMap::new();
     for task in 0..dag.tasks.len() {
         let strand = dag.tasks.first[task];
@@ -73,7 +73,7 @@ pub(crate) fn slower_beside(dag: &Dag, weights: &Weights) -> Option<SlowerBeside
         let weight = weights.work(strand as StrandId);
         let mean = running.mean(strands.start[strand as usize], strands.end[strand as usize]);
         let side = match mean {
-            Some(mean) if mean <= ALONE => 0,
+            Some(mean) if mean <= MAX_ALONE_RUNNING => 0,
             Some(mean) if mean >= BESIDE => 1,
             _ => continue,
         };
@@ -116,9 +116,9 @@ impl Quartiles {
     }
 }
 
-/// The number of strands that ran, over time.
+/// The number of running strands over time.
 struct Running {
-    /// From when on, how many, and the sum of their ticks until then.
+    /// The start of each step, the number of strands, and the sum of their ticks before it.
     steps: Vec<(u64, u64, u128)>,
 }
 
@@ -154,7 +154,7 @@ impl Running {
         step.2 + u128::from(t - step.0) * u128::from(step.1)
     }
 
-    /// The mean from one moment to another; `None` for no time.
+    /// The mean between two moments; `None` for an empty interval.
     fn mean(&self, from: u64, to: u64) -> Option<f64> {
         let ticks = to.checked_sub(from).filter(|&ticks| ticks > 0)?;
         Some((self.until(to) - self.until(from)) as f64 / ticks as f64)

@@ -1,7 +1,7 @@
-//! Which code ran alone: the time in which exactly one strand ran, by code block.
+//! The code that ran alone: the time in which exactly one strand ran, by code block.
 //!
 //! The longest intervals of low parallelism show a single serial stretch; a loop of a thousand
-//! short ones only shows here. What a moment with one strand running loses is W − 1 workers.
+//! short ones shows only here. While one strand runs, W − 1 workers are lost.
 
 use workspan_dag::{Dag, StrandId};
 
@@ -13,7 +13,7 @@ use crate::sweep::{Moment, Observer};
 pub struct SoloBlock {
     /// The block.
     pub block: CodeBlock,
-    /// Strands that ran alone for some time.
+    /// Number of strands that ran alone for some time.
     pub count: u64,
     /// Ticks in which one of them was the only strand running.
     pub ticks: u64,
@@ -25,13 +25,13 @@ pub struct SoloBlock {
     pub longest: (StrandId, u64),
 }
 
-/// Rows kept.
+/// Maximum number of rows.
 const MAX_ROWS: usize = 10;
 
 /// Collects the rows in a sweep.
 pub(crate) struct SoloBlockFinder<'a> {
     dag: &'a Dag,
-    /// What each thread runs, and for how long alone.
+    /// By thread: the strand that it runs, and the ticks for which it ran alone.
     running: Vec<(StrandId, u64)>,
     table: BlockTable<Sum>,
 }
@@ -52,7 +52,7 @@ impl<'a> SoloBlockFinder<'a> {
         }
     }
 
-    /// The rows, most ticks first, at most 10. `lost` is everything that was not work.
+    /// The rows, in descending order of ticks, at most 10. `lost` is everything that was not work.
     pub(crate) fn finish(self, lost: u128) -> Vec<SoloBlock> {
         let mut order: Vec<(&CodeBlock, &Sum)> = self.table.iter().collect();
         order.sort_by(|(k, a), (l, b)| {

@@ -1,8 +1,8 @@
 //! A run that stood still when it was ended: what each of its threads waited for.
 //!
-//! A program that hangs is ended by somebody: by Ctrl-C, a signal, `record --stall`. Its open tasks
-//! then end at that moment, and the threads that ran them have been off the CPU for a while. Where
-//! a wait lies above a join on one thread, the task in the join cannot go on before the wait ends:
+//! A program that hangs is ended from outside: by Ctrl-C, a signal, `record --stall`. Its open
+//! tasks end at that moment, and the threads that ran them have been off the CPU for a while. If a
+//! wait lies above a join on one thread, the task in the join cannot continue before the wait ends:
 //!
 //! ```text
 //! thread 0  ── holds a lock ── join ┤ another task ── waits for the lock ┄┄┄┄┄┄┄┄┤ ended
@@ -21,13 +21,13 @@ use crate::holder::CodePlace;
 /// The end of a run in which no thread used a CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standstill {
-    /// Since when, in ticks.
+    /// Its start, in ticks.
     pub since: u64,
-    /// For how long, until the run was ended.
+    /// Its length until the run was ended, in ticks.
     pub ticks: u64,
-    /// The threads that ran a task and waited, by number.
+    /// The threads that ran a task and waited, by thread number.
     pub threads: Vec<WaitingThread>,
-    /// Tasks that were created and had not begun, by spawn site, most first.
+    /// Number of tasks that were created but had not begun, by spawn site, in descending order.
     pub never_began: Vec<(PlaceId, u64)>,
 }
 
@@ -38,18 +38,18 @@ pub struct WaitingThread {
     pub thread: ThreadId,
     /// The task that it ran.
     pub task: TaskId,
-    /// What it waited for, as far as the stack tells.
+    /// What it waited for, as far as the stack shows it.
     pub kind: WaitKind,
-    /// Where; `None` without a stack.
+    /// The place of the wait; `None` without a stack.
     pub at: Option<CodePlace>,
-    /// Tasks in a wait for other tasks below it on this thread, the nearest first, at most 16, and
-    /// where each waits.
+    /// Tasks that wait for other tasks below it on this thread, with the place of each wait; the
+    /// nearest first, at most 16.
     pub below: Vec<(TaskId, PlaceId)>,
 }
 
 impl Standstill {
-    /// The thread that waits for a lock above a join, which is enough for a hang: what the join
-    /// needs to end may be what holds the lock.
+    /// A thread that waits for a lock above a join, which is enough for a hang: the join may need
+    /// the task that holds the lock.
     pub fn lock_above_join(&self) -> Option<&WaitingThread> {
         let is_lock = |kind| matches!(kind, WaitKind::Lock | WaitKind::Bridge);
         let mut threads = self.threads.iter();
@@ -57,17 +57,18 @@ impl Standstill {
     }
 }
 
-/// A shorter time in which nothing ran is no standstill, in seconds.
+/// Minimum length of a standstill, in seconds.
 const MIN_SECONDS: u64 = 1;
-/// When a process is killed its threads come onto a CPU once more, in seconds before its end.
+/// Threads of a killed process come onto a CPU once more; this is the maximum time before its end
+/// at which they do, in seconds.
 const MAX_DYING_SECONDS: f64 = 0.1;
 
-/// Tasks named below a wait at most: a recursion may be a million deep.
+/// Maximum number of tasks named below a wait: a recursion may be a million deep.
 const MAX_BELOW: usize = 16;
 
-/// `None` where something ran at the end, or the program ended by itself. O(n log n).
+/// `None` if something ran at the end, or the program ended by itself. O(n log n).
 pub(crate) fn standstill(dag: &Dag) -> Option<Standstill> {
-    // A process that came to an orderly end told its CPU time.
+    // A process that ended in an orderly way reported its CPU time.
     let is_orderly = |cpu: &CpuTimes| cpu.process.is_some();
     if !dag.meta.recorded || dag.meta.cpu.as_ref().is_some_and(is_orderly) {
         return None;
@@ -88,7 +89,7 @@ pub(crate) fn standstill(dag: &Dag) -> Option<Standstill> {
     if open.is_empty() || ticks < MIN_SECONDS.saturating_mul(rate) {
         return None;
     }
-    // The last one of a strand is the one that never ended.
+    // A strand's last stop is the one that never ended.
     let mut last_stops: BTreeMap<StrandId, &Stop> = BTreeMap::new();
     for stop in &dag.samples.stops {
         if stop.t.saturating_add(stop.ticks) >= end.saturating_sub(dying) {
@@ -124,9 +125,9 @@ pub(crate) fn standstill(dag: &Dag) -> Option<Standstill> {
     })
 }
 
-/// Tasks in a wait for other tasks that nothing ended, by the thread on which they wait, the latest
-/// first: when they began to wait, and where. What follows such a wait has no length and stands at
-/// the end.
+/// Tasks that wait for other tasks when the run ends, by the thread on which they wait, the latest
+/// first: when they began to wait, and where. The strand after such a wait has no length and lies
+/// at the end.
 fn in_waits(dag: &Dag, end: u64) -> BTreeMap<ThreadId, Vec<(u64, TaskId, PlaceId)>> {
     let strands = &dag.strands;
     let mut waits: BTreeMap<ThreadId, Vec<(u64, TaskId, PlaceId)>> = BTreeMap::new();
@@ -146,14 +147,14 @@ fn in_waits(dag: &Dag, end: u64) -> BTreeMap<ThreadId, Vec<(u64, TaskId, PlaceId
     waits
 }
 
-/// Since when the thread is off the CPU, if that lasts until the end, and of itself.
+/// The time since which the thread is off the CPU by its own choice, if that lasts until the end.
 fn off_at_end(dag: &Dag, thread: ThreadId, end: u64, dying: u64) -> Option<u64> {
     let after = dag.offs.partition_point(|off| off.thread <= thread);
     let own = dag.offs[..after]
         .iter()
         .rev()
         .take_while(|off| off.thread == thread);
-    // The last of them that is no moment of the process's end.
+    // The last interval that does not come from the process's end.
     let mut own = own.skip_while(|off| {
         off.end - off.start < dying / 2 && off.start >= end.saturating_sub(dying)
     });
@@ -162,7 +163,8 @@ fn off_at_end(dag: &Dag, thread: ThreadId, end: u64, dying: u64) -> Option<u64> 
     lasts.then_some(last.start)
 }
 
-/// Tasks that were created and never began: they stand where they were created, without length.
+/// Tasks that were created and never began: their strand is where they were created, without
+/// length.
 fn never_began(dag: &Dag) -> Vec<(PlaceId, u64)> {
     let mut sites: BTreeMap<PlaceId, u64> = BTreeMap::new();
     let (tasks, strands) = (&dag.tasks, &dag.strands);

@@ -1,6 +1,6 @@
 //! Statistics of a run: lengths of strands and tasks, ready times, queue depth over time, who stole
-//! from whom (docs/statistics.md; terms of MODEL.md §3 and §5). For those who study a scheduler
-//! more than a program.
+//! from whom (docs/statistics.md; terms of MODEL.md §3 and §5). They are for people who study a
+//! scheduler rather than a program.
 
 mod dag_summary;
 mod depth;
@@ -29,36 +29,37 @@ use crate::weight::Weights;
 use depth::DepthBins;
 use ready_times::Starts;
 
-/// Bins of the queue depth.
+/// Number of bins of the queue depth.
 pub const DEPTH_BINS: usize = 120;
 
-/// Everything `workspan report --statistics` shows. Lengths are in units of the metric, all other
-/// times in ticks.
+/// All data that `workspan report --statistics` shows. Lengths are in units of the metric, all
+/// other times in ticks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statistics {
-    /// Spawn sites, those whose tasks' own strands weigh most first, at most [`MAX_SITES`].
+    /// Spawn sites, in descending order of the weight of their tasks' own strands, at most
+    /// [`MAX_SITES`].
     pub sites: Vec<SiteStatistics>,
-    /// Further sites with tasks.
+    /// Number of further sites with tasks.
     pub more_sites: usize,
-    /// Strands that exist only inside folded records (MODEL.md §7): they are in no distribution of
-    /// strand lengths.
+    /// Number of strands that exist only inside folded records (MODEL.md §7): no distribution of
+    /// strand lengths includes them.
     pub folded_strands: u64,
     /// Ready times of all strands, by the kind of edge that made them ready (`EdgeKind as usize`).
     pub ready_by_edge: [ReadyTimes; 7],
     /// Ready strands over time (MODEL.md §5).
     pub ready: Depth,
-    /// Tasks in the workers' own queues over time, where the runtime tells of them.
+    /// Number of tasks in the workers' own queues over time, if the runtime reports it.
     pub queues: Option<Depth>,
     /// Steals, failed attempts, sleep.
     pub steals: StealStatistics,
-    /// What the runtime took between strands, by spawn site.
+    /// Time that the runtime took between strands, by spawn site.
     pub overhead: Vec<SiteOverhead>,
-    /// What was executed, and how near it came to a greedy schedule.
+    /// The size of the computation, and how close its execution came to a greedy schedule.
     pub dag: DagSummary,
 }
 
-/// Measures it. O(n log n) in strands, intervals and events; the result is bounded whatever the
-/// run's size.
+/// Measures the statistics. O(n log n) in strands, intervals and events; the size of the result is
+/// bounded for any run.
 ///
 /// # Errors
 /// See [`Error`].

@@ -16,19 +16,20 @@ use crate::weight::{Weights, on_cpu};
 /// Columns over the strands of a run, in ticks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StrandFacts {
-    /// Weight (MODEL.md §2).
+    /// Weight (MODEL.md §2), in ticks.
     pub weight: Column,
-    /// Preempted inside.
+    /// Preempted time inside.
     pub descheduled: Column,
-    /// Blocked inside.
+    /// Blocked time inside.
     pub blocked: Column,
-    /// What the weight left out for probes.
+    /// Probe time that the weight leaves out.
     pub recording: Column,
-    /// Of folded strands, time between the strands inside (MODEL.md §5): no work, but delay.
+    /// For folded strands, the time between the strands inside (MODEL.md §5): it is not work, but
+    /// delay.
     pub between: Column,
-    /// When those were ready that stood ready for some time.
+    /// The strands that were ready for some time, and when they became ready.
     pub ready: ReadyIntervals,
-    /// On the critical path (MODEL.md §3).
+    /// The strands on the critical path (MODEL.md §3).
     pub critical: Marks,
 }
 
@@ -42,8 +43,8 @@ pub fn strand_facts(dag: &Dag, options: &Options) -> Result<StrandFacts, Error> 
     Ok(facts(dag, &weights, &path))
 }
 
-/// The same, with the spawn sites as [`crate::report`] has them, for whoever needs both before the
-/// report.
+/// Measures every strand, and also the spawn sites as in [`crate::report`], for callers that need
+/// both before the report.
 ///
 /// # Errors
 /// See [`Error`].

@@ -1,4 +1,4 @@
-//! What each strand adds to a path: its weight as it is, or that of faster code.
+//! What each strand adds to a path: its own weight, or its weight in faster code.
 
 use workspan_dag::{Folded, StrandId};
 

@@ -1,13 +1,13 @@
 //! Work time stretch: one worker against many (MODEL.md §6, SWoPP'13).
 //!
-//! The same work takes longer on many workers: caches are shared, memory is far. What each code
-//! block, spawn site, level and subtree takes in the parallel run less what it takes in the serial
-//! one is its *stretch*. Tasks are matched by path where the two trees are alike; where the runtime
-//! split differently, by spawn site and level. Positions match as in [`crate::compare`]. A row only
+//! The same work takes longer on many workers: caches are shared, memory is far. The *stretch* of a
+//! code block, spawn site, level or subtree is its time in the parallel run minus its time in the
+//! serial one. Tasks are matched by path where the two trees are alike, and by spawn site and level
+//! where the runtime split differently. Positions match as in [`crate::compare`]. A row that only
 //! one run has is all stretch (or all saving), so that rows always add up to the whole.
 //!
-//! Times are ticks of the parallel run; those of the serial one are converted, each number once, so
-//! rows may miss their sum by a tick a row where the two clocks differ.
+//! Times are ticks of the parallel run; those of the serial run are converted, each number once. So
+//! if the two clocks differ, rows may miss their sum by one tick per row.
 
 mod loss;
 mod matching;
@@ -32,35 +32,35 @@ use rows::Sums;
 pub struct Latency {
     /// The counter's name.
     pub counter: String,
-    /// Nanoseconds an event.
+    /// Nanoseconds per event.
     pub ns: f64,
 }
 
-/// How to compare.
+/// The options of a comparison.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StretchOptions {
     /// How strands are measured; their weight is always time.
     pub measured: Options,
-    /// What counters explain.
+    /// Costs of events, to explain the stretch by counters.
     pub latencies: Vec<Latency>,
-    /// The counter whose surplus orders the rows; `None`: that of the time.
+    /// The counter whose surplus orders the rows; `None` orders them by time.
     pub metric: Option<String>,
 }
 
 /// Why two runs can't be compared.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum StretchError {
-    /// See there.
+    /// A run can't be measured.
     #[error(transparent)]
     Measure(#[from] Error),
-    /// A counter is asked for that a trace does not have.
+    /// A requested counter is not in a trace.
     #[error("the {run} trace has no counter `{counter}`; {hint}", hint = offered(.has))]
     NoSuchCounter {
         /// `serial` or `parallel`.
         run: &'static str,
-        /// The counter asked for.
+        /// The requested counter.
         counter: String,
-        /// What the trace has.
+        /// The counters in the trace.
         has: Vec<String>,
     },
 }
@@ -83,18 +83,18 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Parallel less serial. Sums are below 2^100, so nothing is lost.
+    /// Parallel minus serial. Sums are below 2^100, so nothing is lost.
     pub fn surplus(self) -> i128 {
         self.parallel as i128 - self.serial as i128
     }
 
-    /// The surplus as a share of the serial number; `None` where that is 0.
+    /// The surplus as a share of the serial number; `None` if that is 0.
     pub fn relative(self) -> Option<f64> {
         (self.serial > 0).then(|| self.surplus() as f64 / self.serial as f64)
     }
 }
 
-/// What a row is of.
+/// The subject of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowKey {
     /// A code block of a spawn site's tasks; places are indices into [`Stretch::places`].
@@ -105,8 +105,8 @@ pub enum RowKey {
     Level(u32),
     /// The regions of a label, an index into [`Stretch::labels`].
     Region(u32),
-    /// The own strands of the tasks that the program told of by calls, or a runtime's hooks;
-    /// `None`: roots, and where it is not known.
+    /// The own strands of the tasks that the program reported by calls, or that a runtime's hooks
+    /// reported; `None` for roots, and if it is not known.
     ToldBy(Option<ToldBy>),
     /// A task matched by path, with its descendants.
     Subtree {
@@ -124,18 +124,18 @@ pub enum RowKey {
 /// One row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StretchRow {
-    /// What it is of.
+    /// Its subject.
     pub key: RowKey,
-    /// Strands.
+    /// Number of strands.
     pub strands: Pair,
     /// Weight, in ticks of the parallel run.
     pub time: Pair,
-    /// By [`Stretch::counters`].
+    /// Values of the counters in [`Stretch::counters`].
     pub counters: Vec<Pair>,
 }
 
 impl StretchRow {
-    /// The time, or the counter of that number.
+    /// The time, or the counter with that index.
     pub fn measured(&self, metric: Option<usize>) -> Pair {
         match metric {
             Some(counter) => self.counters.get(counter).copied().unwrap_or_default(),
@@ -143,8 +143,8 @@ impl StretchRow {
         }
     }
 
-    /// What the surplus of counter `i`, at `ns` an event, costs as a multiple of the row's stretch;
-    /// `None` where there is no stretch. `tick` is in nanoseconds.
+    /// The cost of the surplus of counter `i`, at `ns` per event, as a multiple of the row's
+    /// stretch; `None` if there is no stretch. `tick` is in nanoseconds.
     pub fn explains(&self, i: usize, ns: f64, tick: f64) -> Option<f64> {
         let stretch = self.time.surplus() as f64 * tick;
         let surplus = self.counters.get(i)?.surplus() as f64;
@@ -152,50 +152,51 @@ impl StretchRow {
     }
 }
 
-/// What a parallel run took longer than a serial one, and where.
+/// The additional time of a parallel run compared with a serial one, and where it was spent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stretch {
     /// Positions of both runs under common numbers; 0 is the root's.
     pub places: Vec<Place>,
-    /// Nanoseconds in a tick of the parallel run.
+    /// Nanoseconds per tick of the parallel run.
     pub tick: f64,
-    /// Workers of the serial run; more than 1 makes it a doubtful base.
+    /// Number of workers of the serial run; with more than 1 it is a doubtful base.
     pub serial_workers: u32,
-    /// Where W · elapsed − serial work went.
+    /// The parts of W · elapsed − serial work.
     pub loss: Loss,
-    /// How much was matched how.
+    /// How much of the work was matched, by way of matching.
     pub matched: Matched,
     /// Counters that both runs have, by name.
     pub counters: Vec<String>,
-    /// The counter whose surplus orders the rows, an index into `counters`; `None`: time does.
+    /// The counter whose surplus orders the rows, as an index into `counters`; `None` if time does.
     pub metric: Option<usize>,
-    /// What an event of a counter costs: (index into `counters`, ns).
+    /// Cost of an event by counter: (index into `counters`, ns).
     pub latencies: Vec<(usize, f64)>,
     /// Both runs as a whole.
     pub total: StretchRow,
-    /// Code blocks, most stretch first.
+    /// Code blocks, in descending order of stretch.
     pub blocks: Vec<StretchRow>,
-    /// Spawn sites, most stretch first.
+    /// Spawn sites, in descending order of stretch.
     pub sites: Vec<StretchRow>,
     /// Levels, from the root.
     pub levels: Vec<StretchRow>,
     /// Labels of the regions that the program marked.
     pub labels: Vec<String>,
-    /// Those regions, most stretch first; each moment counts in the outermost one alone.
+    /// These regions, in descending order of stretch; each moment counts only in the outermost
+    /// region.
     pub regions: Vec<StretchRow>,
-    /// By who told of the tasks, where both the program and a runtime did; else empty.
+    /// Rows by who reported the tasks, if both the program and a runtime did; else empty.
     pub told_by: Vec<StretchRow>,
-    /// Subtrees matched by path, most stretch first, at most [`MAX_SUBTREES`].
+    /// Subtrees matched by path, in descending order of stretch, at most [`MAX_SUBTREES`].
     pub subtrees: Vec<StretchRow>,
-    /// What makes it doubtful, each a full sentence.
+    /// Reasons to doubt the comparison, each a full sentence.
     pub warnings: Vec<String>,
 }
 
-/// Most subtrees kept.
+/// Maximum number of subtrees in the result.
 pub const MAX_SUBTREES: usize = 100;
 
-/// Compares `parallel` with `serial`. `report` is the parallel run's, of the metric time and the
-/// same options. O(strands + tasks).
+/// Compares `parallel` with `serial`. `report` is the parallel run's, of the metric *time* and with
+/// the same options. O(strands + tasks).
 ///
 /// # Errors
 /// See [`StretchError`].
@@ -278,7 +279,7 @@ fn common_counters(serial: &Dag, parallel: &Dag) -> Vec<String> {
     names.filter(in_both).cloned().collect()
 }
 
-/// `cache_misses` and `cache-misses` are one counter.
+/// `cache_misses` and `cache-misses` are the same counter.
 fn same_counter(a: &str, b: &str) -> bool {
     let plain = |c: char| if c == '-' { '_' } else { c };
     a.chars().map(plain).eq(b.chars().map(plain))
@@ -297,7 +298,7 @@ fn latencies(
     asked.iter().map(at).collect()
 }
 
-/// Where a counter that both runs have is in `counters`.
+/// The index in `counters` of a counter that both runs have.
 fn counter_at(
     serial: &Dag,
     parallel: &Dag,
@@ -320,7 +321,7 @@ fn counter_at(
     })
 }
 
-/// Ticks of a run in those of the parallel one, to the nearest.
+/// Ticks of a run converted to ticks of the parallel one, rounded to the nearest.
 fn convert(ticks: u128, from: f64, to: f64) -> u128 {
     if from == to {
         ticks

@@ -11,8 +11,7 @@ use crate::strand_lengths::StrandLengths;
 use crate::task_tree::{Step, TaskTree};
 use crate::weight::Weights;
 
-/// Columns over the tasks, each of a task with all its descendants; at most 2^64 − 1 where a sum is
-/// larger.
+/// Columns over the tasks, each value of a task with all its descendants. Larger sums are 2^64 − 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subtrees {
     /// Weight.
@@ -21,15 +20,15 @@ pub struct Subtrees {
     pub span: Column,
     /// Weight on the critical path.
     pub critical_work: Column,
-    /// Tasks, itself included; those inside folded records are not.
+    /// Number of tasks, itself included; those inside folded records do not count.
     pub tasks: Column,
-    /// Strands.
+    /// Number of strands.
     pub strands: Column,
-    /// Tasks whose span is only bounded, as dependences enter too many subtrees.
+    /// Number of tasks whose span is only bounded, as dependences enter too many subtrees.
     pub bounded: u64,
 }
 
-/// Measures them. O(n) where no edge enters subtrees from outside.
+/// Measures all tasks. O(n) if no edge enters subtrees from outside.
 ///
 /// # Errors
 /// See [`Error`].
@@ -74,14 +73,14 @@ fn narrow(sum: u128) -> u64 {
     u64::try_from(sum).unwrap_or(u64::MAX)
 }
 
-/// As [`Subtrees`], while they are filled; critical work is each task's own until it is left.
+/// [`Subtrees`] while they are filled; critical work is each task's own until the walk leaves it.
 struct Columns {
     work: Vec<u64>,
     span: Vec<u64>,
     critical: Vec<u64>,
     tasks: Vec<u32>,
     strands: Vec<u32>,
-    /// Critical work so far of the tasks entered and not left.
+    /// Critical work up to now of the tasks entered and not left.
     open: Vec<u128>,
 }
 
@@ -116,11 +115,12 @@ pub(crate) struct Whole {
     pub strands: u32,
 }
 
-/// What hears of a walk over the tasks.
+/// A visitor of a walk over the tasks.
 pub(crate) trait Instances {
-    /// Before its descendants. True: the task with its descendants shall be measured.
+    /// Called before the descendants. Returns whether the task with its descendants is to be
+    /// measured.
     fn enter(&mut self, task: TaskId) -> bool;
-    /// After its descendants; what was measured, where that was wanted.
+    /// Called after the descendants, with the measures if they were requested.
     fn leave(&mut self, task: TaskId, whole: Option<Whole>);
 }
 
@@ -130,14 +130,13 @@ struct Open {
     place: u32,
     work: u128,
     strands: u32,
-    /// Largest `through` in the task and its descendants so far.
+    /// Largest `through` in the task and its descendants up to now.
     reach: u128,
     sources: Sources,
 }
 
-/// Measures tasks with their descendants, their spans in the lengths that `heaviest` was made of;
-/// returns how many spans are only bounded (see
-/// [`Entries::span_inside`]).
+/// Measures tasks with their descendants. Their spans are in the lengths that `heaviest` was made
+/// of. Returns how many spans are only bounded (see [`Entries::span_inside`]).
 pub(crate) fn each_instance(
     dag: &Dag,
     weights: &Weights,

@@ -1,5 +1,5 @@
-//! What to try first: the code of a finding as a target of `workspan whatif`, and the parallelism
-//! if it were twice as fast.
+//! The first thing to try: the code of a finding as a target of `workspan whatif`, with the
+//! parallelism if it were twice as fast.
 
 use workspan_dag::{Dag, NONE};
 
@@ -16,25 +16,25 @@ use crate::what_if::{Outcome, Target, what_if_weighed};
 /// A finding's code made twice as fast.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suggestion {
-    /// Which of [`Causes::findings`]; their number where it is that of the critical block.
+    /// Index into [`Causes::findings`]; their number for the critical block.
     pub finding: usize,
-    /// Its code.
+    /// The code of the finding.
     pub target: Target,
-    /// What that is called where it is a code block ([`crate::block_name`]), or a lock: the line
-    /// where threads waited for it.
+    /// The name of the target if it is a code block ([`crate::block_name`]), or a lock: then the
+    /// line where threads waited for it.
     pub block: Option<String>,
-    /// What it gives.
+    /// The outcome of the change.
     pub outcome: Outcome,
 }
 
 /// The factor that is shown.
 const SHOWN_FACTOR: f64 = 2.0;
-/// Parallelism that grows by less is not worth a line.
+/// Minimum growth of the parallelism, as a factor, that is worth a line.
 const MIN_PARALLELISM_GAIN: f64 = 1.02;
-/// Fewer samples say nothing of where a finding's time goes.
+/// Minimum number of samples that shows where a finding's time is spent.
 const MIN_SAMPLES: u64 = 5;
 
-/// For the first finding whose code, made faster, raises the parallelism.
+/// The suggestion for the first finding whose code raises the parallelism when it is faster.
 pub(crate) fn suggest(
     dag: &Dag,
     weights: &Weights,
@@ -43,7 +43,7 @@ pub(crate) fn suggest(
     critical: Option<&CriticalBlock>,
 ) -> Option<Suggestion> {
     let found = causes.findings();
-    // The critical block is shown where nothing is found, or load.
+    // The critical block is shown if there are no findings, or if load is one of them.
     let is_shown = found.is_empty() || found.iter().any(|f| f.cause.is_load());
     let critical = critical.filter(|_| is_shown);
     let critical = critical.and_then(CriticalBlock::as_finding);
@@ -68,8 +68,8 @@ pub(crate) fn suggest(
     None
 }
 
-/// The code a finding is about, where faster code is the cure: lines that hold most of its samples,
-/// tasks of a site, its code block or its lock with what that is called.
+/// The code of a finding that would be cured by faster code: the lines with most of its samples,
+/// the tasks of a site, its code block, or its lock. Also the name of the last two.
 fn code_of(dag: &Dag, finding: &Finding) -> Option<(Target, Option<String>)> {
     let block = &finding.block;
     let site = |place: u32| Target::Site {
@@ -111,7 +111,7 @@ fn code_of(dag: &Dag, finding: &Finding) -> Option<(Target, Option<String>)> {
     }
 }
 
-/// All places that show the label of `place`, as `--site` means them.
+/// All places with the same label as `place`, because `--site` means all of them.
 fn same_label(dag: &Dag, place: u32) -> Vec<u32> {
     let label = dag.places.get(place as usize).map(|p| &p.label);
     let same = |i: &u32| dag.places.get(*i as usize).map(|p| &p.label) == label;

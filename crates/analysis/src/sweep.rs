@@ -1,11 +1,11 @@
 //! One pass over the run's time, from event to event (MODEL.md §5).
 //!
 //! Between two events the numbers of running and ready strands are constant: a [`Moment`]. Starts
-//! come in the strands' own order, ends from a heap that never holds more than one strand a thread,
-//! the ready strands are sorted once by (ready time, task number). A strand that a worker is on its
-//! way to leaves that order and is served by that worker. The others get the rest of the free
-//! workers in that order, so those served are a prefix of a linked list, whose boundary moves by at
-//! most one for each event.
+//! come in the strands' own order. Ends come from a heap that never holds more than one strand per
+//! thread. The ready strands are sorted once by (ready time, task number). A strand that a worker
+//! is on its way to leaves that order and is served by that worker. The others get the rest of the
+//! free workers in that order. So the strands served are a prefix of a linked list, whose boundary
+//! moves by at most one for each event.
 
 mod queue;
 
@@ -20,25 +20,27 @@ use crate::ready::{Readiness, ReadyInterval};
 use crate::saturated::SaturatedInterval;
 use queue::Queue;
 
-/// A stretch of time in which nothing changes.
+/// An interval in which nothing changes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Moment {
     pub begin: u64,
     pub end: u64,
-    /// Running strands on the CPU.
+    /// Number of running strands on the CPU.
     pub working: u64,
-    /// Running strands whose thread was preempted.
+    /// Number of running strands whose thread was preempted.
     pub descheduled: u64,
-    /// Running strands of pool threads that were blocked.
+    /// Number of running strands of pool threads that were blocked.
     pub blocked: u64,
-    /// Ready strands, and of those by the kind of edge that made them so.
+    /// Number of ready strands; `ready_by_kind` counts them by the kind of edge that made them
+    /// ready.
     pub ready: u64,
     pub ready_by_kind: [u64; 7],
-    /// Ready strands for which there was a free worker: min(q, r); by kind, and those buried.
+    /// Number of ready strands for which there was a free worker: min(q, r); also by kind, and of
+    /// buried ones.
     pub served: u64,
     pub served_by_kind: [u64; 7],
     pub served_buried: u64,
-    /// The thread that runs, when only one does.
+    /// The running thread, if only one runs.
     pub only_thread: usize,
 }
 
@@ -50,7 +52,7 @@ impl Moment {
         self.working + self.descheduled + self.blocked
     }
 
-    /// How `workers` workers divide (MODEL.md §5).
+    /// The division of `workers` workers (MODEL.md §5).
     pub(crate) fn shares(&self, workers: u64) -> Shares {
         let work = self.working.min(workers);
         let descheduled = self.descheduled.min(workers - work);
@@ -69,34 +71,35 @@ impl Moment {
     }
 }
 
-/// What the workers do at a moment; all but `free` and `oversubscribed` add up to their number.
+/// Numbers of workers by what they do at a moment; all but `free` and `oversubscribed` add up to
+/// the total number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shares {
-    /// Run strands on the CPU (the probes' time is in here).
+    /// Workers that run strands on the CPU; the probes' time is included.
     pub work: u64,
-    /// Preempted inside strands.
+    /// Workers preempted inside strands.
     pub descheduled: u64,
-    /// Blocked inside strands.
+    /// Workers blocked inside strands.
     pub blocked: u64,
-    /// Free while a strand is ready for each.
+    /// Free workers that have a ready strand.
     pub delay: u64,
-    /// Free and nothing ready for them.
+    /// Free workers that have no ready strand.
     pub no_work: u64,
     /// `delay` + `no_work`.
     pub free: u64,
-    /// Running strands beyond the workers.
+    /// Number of running strands beyond the workers.
     pub oversubscribed: u64,
 }
 
-/// For how many ticks a worker was free for a strand that stood ready.
+/// Ticks for which a worker was free for a ready strand.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Served {
-    /// Any worker.
+    /// Ticks of any worker.
     pub all: u64,
-    /// The one that then started it, on its way from the strand that it ran before.
+    /// Ticks of the worker that then started it, on its way from its previous strand.
     pub approaching: u64,
-    /// One that was preempted between its strands, and on its way to none: it was free and could
-    /// do nothing.
+    /// Ticks of a worker that was preempted between its strands, and on its way to none: it was
+    /// free, but could do nothing.
     pub preempted: u64,
 }
 
@@ -108,28 +111,28 @@ pub(crate) trait Observer {
     fn end(&mut self, _strand: StrandId, _thread: usize, _time: u64) {}
     /// `thread` goes off the CPU, or comes back.
     fn off(&mut self, _thread: usize, _time: u64, _why: Option<OffWhy>) {}
-    /// A strand that was ready for some time starts. In start order, before [`Observer::start`] of
-    /// the same strand.
+    /// A strand that was ready for some time starts. Called in the order of starts, before
+    /// [`Observer::start`] of the same strand.
     fn left(&mut self, _waiting: &ReadyInterval, _served: Served) {}
-    /// Time passes. Follows the events at `moment.begin`.
+    /// A moment passes. Called after the events at `moment.begin`.
     fn moment(&mut self, _moment: &Moment) {}
 }
 
-/// First start and last end of any strand; zeros when there is none.
+/// First start and last end of any strand; zeros if there are no strands.
 pub(crate) fn extent(dag: &Dag) -> (u64, u64) {
     let begin = dag.strands.start.iter().copied().min().unwrap_or(0);
     (begin, dag.strands.end.iter().copied().max().unwrap_or(0))
 }
 
-/// Tells `observer` about the whole run.
+/// Reports the whole run to `observer`.
 pub(crate) fn sweep(dag: &Dag, readiness: &Readiness, observer: &mut impl Observer) {
     sweep_over(dag, readiness, &[], observer);
 }
 
-/// The same, each of the stretches `full` being one moment without ready strands
-/// ([`crate::saturated`]). Of the strands in it, only those are told that still run at its end, and
-/// the ends of those that ran at its beginning. Strands that were ready within one stretch alone
-/// may be missing in `readiness`.
+/// Sweeps with each of the intervals `full` as one moment without ready strands
+/// ([`crate::saturated`]). For strands in such an interval, only the starts of those that still run
+/// at its end are reported, and the ends of those that ran at its beginning. Strands that were
+/// ready within one interval only may be missing in `readiness`.
 pub(crate) fn sweep_over(
     dag: &Dag,
     readiness: &Readiness,
@@ -158,26 +161,26 @@ pub(crate) fn sweep_over(
     }
 }
 
-/// The ready strands, as far as an observer needs them.
+/// The ready strands, in the form that an observer needs.
 pub(crate) trait ReadyStrands<'a> {
     /// When the next strand becomes ready.
     fn next_time(&self) -> Option<u64>;
-    /// Takes in those ready at `time` or before.
+    /// Adds the strands that are ready at `time` or before.
     fn append_until(&mut self, time: u64);
-    /// Strand `s` starts; what is known of it if it was here: how long it was served.
+    /// Called when strand `s` starts. Returns how long it was served, if it was ready.
     fn remove(&mut self, s: StrandId, time: u64) -> Option<(&'a ReadyInterval, Served)>;
-    /// `free` workers serve from `time` on, of which `preempted` are off the CPU and on their way
-    /// to no strand.
+    /// From `time` on, `free` workers serve; `preempted` of them are off the CPU and not on their
+    /// way to a strand.
     fn serve(&mut self, free: u64, preempted: u64, time: u64);
-    /// Those that a worker is on its way to.
+    /// The strands that a worker is on its way to.
     fn approached(&self) -> impl Iterator<Item = StrandId>;
-    /// The one that starts first of those that stand ready, or will.
+    /// The strand that starts first among those that are ready or will be.
     fn next_to_leave(&self) -> Option<StrandId>;
-    /// Writes down how many there are and how many are served.
+    /// Writes the numbers of ready and served strands.
     fn tell(&self, moment: &mut Moment);
 }
 
-/// What runs and what is ready, at a time.
+/// The running and ready strands at a time.
 pub(crate) struct State<'a, Q> {
     dag: &'a Dag,
     next_start: usize,
@@ -186,16 +189,16 @@ pub(crate) struct State<'a, Q> {
     offs: &'a [OffEvent],
     next_off: usize,
     now: Vec<ThreadNow>,
-    /// Running strands by what their thread does: working, descheduled, blocked.
+    /// Number of running strands by the state of their thread: working, descheduled, blocked.
     running: [u64; 3],
-    /// XOR of the threads that run: with one running it is that thread.
+    /// XOR of the running threads: if one runs, it is that thread.
     running_threads: usize,
-    /// Workers that are preempted between their strands.
+    /// Number of workers that are preempted between their strands.
     preempted_between: u64,
     workers: u64,
 }
 
-/// What a thread does now.
+/// The current state of a thread.
 #[derive(Debug, Clone, Copy, Default)]
 struct ThreadNow {
     strands: u64,
@@ -208,7 +211,7 @@ impl ThreadNow {
         self.strands == 0 && self.off == Some(OffWhy::Preempted)
     }
 
-    /// Index into [`State::running`]; `None` = does not count as running.
+    /// Index into [`State::running`]; `None` if the thread does not count as running.
     fn column(self) -> Option<usize> {
         match self.off {
             None => Some(0),
@@ -220,7 +223,7 @@ impl ThreadNow {
 }
 
 impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
-    /// Before everything.
+    /// The state before everything.
     pub(crate) fn new(dag: &'a Dag, offs: &'a [OffEvent], queue: Q) -> State<'a, Q> {
         State {
             dag,
@@ -237,8 +240,8 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
         }
     }
 
-    /// After everything at `time` and before: `running` are the strands that run then, `queue`
-    /// those ready.
+    /// The state after everything at `time` and before: `running` has the strands that run then,
+    /// `queue` the ready ones.
     pub(crate) fn at(
         dag: &'a Dag,
         offs: &'a [OffEvent],
@@ -267,7 +270,7 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
     pub(crate) fn next_time(&self) -> Option<u64> {
         let start = self.dag.strands.start.get(self.next_start).copied();
         let end = self.ends.peek().map(|e| e.0.0);
-        // Without a strand running or to come, nothing counts any more.
+        // If no strand runs or is still to come, nothing counts any more.
         let strand = [start, end].into_iter().flatten().min()?;
         let ready = self.queue.next_time();
         let off = self.offs.get(self.next_off).map(|o| o.0);
@@ -306,8 +309,8 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
         }
     }
 
-    /// From `from`, whose events have been, to before `until`: all that time the same threads run,
-    /// and no worker is free.
+    /// Passes an interval from `from`, whose events were reported, to before `until`. During it the
+    /// same threads run, and no worker is free.
     fn pass(&mut self, from: u64, until: u64, observer: &mut impl Observer) {
         self.queue.serve(0, 0, from);
         let [working, descheduled, blocked] = self.running;
@@ -371,7 +374,7 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
         self.count(thread, true);
     }
 
-    /// Adds what `thread` runs to the running strands, or takes it away.
+    /// Adds the strand of `thread` to the running strands, or removes it.
     fn count(&mut self, thread: usize, add: bool) {
         let now = self.now[thread];
         if now.is_preempted_between() && self.dag.is_worker(thread as u32) {

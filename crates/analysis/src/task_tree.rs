@@ -26,7 +26,7 @@ impl<'a> TaskTree<'a> {
             next_sibling: vec![NONE; parent.len()],
             first_root: NONE,
         };
-        // Backwards, so that each list comes out ascending.
+        // In descending order, so that each list comes out ascending.
         for task in (0..parent.len()).rev() {
             let first = match parent[task] {
                 NONE => &mut tree.first_root,
@@ -38,7 +38,7 @@ impl<'a> TaskTree<'a> {
         tree
     }
 
-    /// Enters every task before and leaves it after its children.
+    /// Enters every task before its children, and leaves it after them.
     pub(crate) fn walk(&self, mut f: impl FnMut(Step)) {
         let mut task = self.first_root;
         while task != NONE {

@@ -16,24 +16,25 @@ use crate::solo_blocks::{SoloBlock, SoloBlockFinder};
 use crate::sweep::{Moment, Observer, Served, extent, sweep_over};
 use crate::weight::Weights;
 
-/// What the run's time shows.
+/// All measures of the run's time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeline {
-    /// Where the time went.
+    /// The division of the worker time.
     pub breakdown: Breakdown,
     /// Running and ready over time.
     pub profile: Profile,
-    /// Longest intervals of low parallelism, most lost first, at most 10.
+    /// Longest intervals of low parallelism, in descending order of loss, at most 10.
     pub low_parallelism: Vec<LowParallelism>,
     /// Code blocks whose strands ran alone, longest first, at most 10.
     pub solo_blocks: Vec<SoloBlock>,
-    /// Why what was lost was lost.
+    /// The causes of the loss.
     pub causes: Causes,
-    /// Strands started by another pool thread than the one that made them ready.
+    /// Number of strands that another pool thread started than the one that made them ready.
     pub steals: u64,
 }
 
-/// Breakdown, profile in at most `bins` bins, and intervals of low parallelism.
+/// Measures the breakdown, the profile in at most `bins` bins, and the intervals of low
+/// parallelism.
 ///
 /// # Errors
 /// See [`Error`].
@@ -42,7 +43,7 @@ pub fn timeline(dag: &Dag, options: &Options, bins: usize) -> Result<Timeline, E
     Ok(of_weights(dag, options, || weights.recording, bins))
 }
 
-/// The costs in ticks, whatever the metric is.
+/// The costs in ticks, for any metric.
 fn costs(dag: &Dag, options: &Options) -> Costs {
     let own = match options.metric {
         Metric::Time => options.burden,
@@ -54,7 +55,8 @@ fn costs(dag: &Dag, options: &Options) -> Costs {
     }
 }
 
-/// The same where somebody else measures the probes' time inside strands, which is asked for last.
+/// Measures the time when the caller measures the probes' time inside strands, which is requested
+/// last.
 pub(crate) fn of_weights(
     dag: &Dag,
     options: &Options,

@@ -1,23 +1,24 @@
-//! Tasks of a program's own calls and of a runtime's hooks, told apart in one run (the work time
-//! stretch profiler's application and library instrumentation).
+//! Tasks that a program's own calls reported and tasks that a runtime's hooks reported,
+//! distinguished in one run (the work time stretch profiler's application and library
+//! instrumentation).
 
 use workspan_dag::{Dag, ROOT_PLACE, ToldBy};
 
 use crate::sites::SiteRow;
 
-/// The tasks that one side told of.
+/// The tasks that one side reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ToldTasks {
-    /// Who; `None` where the trace does not say.
+    /// The side; `None` if the trace does not say.
     pub told_by: Option<ToldBy>,
-    /// Tasks, those in folded records included.
+    /// Number of tasks, including those in folded records.
     pub tasks: u64,
     /// Work of their own strands.
     pub work: u128,
 }
 
-/// The tasks by who told of them: the program's, the runtime's, the others, each where there are
-/// any. Roots are nobody's.
+/// The tasks by who reported them: the program's, the runtime's, the others; each only if there are
+/// any. Roots belong to none.
 pub fn told_tasks(dag: &Dag, sites: &[SiteRow]) -> Vec<ToldTasks> {
     let tellers = ToldBy::ALL.map(Some).into_iter().chain([None]);
     let of = |told_by: Option<ToldBy>| {
@@ -36,7 +37,7 @@ pub fn told_tasks(dag: &Dag, sites: &[SiteRow]) -> Vec<ToldTasks> {
     tellers.map(of).filter(|told| told.tasks > 0).collect()
 }
 
-/// The two sides' tasks, where the run has both.
+/// The two sides' tasks, if the run has both.
 pub fn told_by_both(told: &[ToldTasks]) -> Option<[ToldTasks; 2]> {
     match told {
         [program, runtime, ..] if program.told_by.is_some() && runtime.told_by.is_some() => {

@@ -26,7 +26,7 @@ pub(crate) struct StopCauses<'a> {
 }
 
 impl<'a> StopCauses<'a> {
-    /// O(m log m) for m stops.
+    /// Classifies the stops, O(m log m) for m stops.
     pub(crate) fn new(dag: &'a Dag) -> StopCauses<'a> {
         StopCauses {
             kinds: WaitKinds::new(&dag.samples),
@@ -34,7 +34,7 @@ impl<'a> StopCauses<'a> {
         }
     }
 
-    /// The cause of `stop`, the one of that number.
+    /// The cause of `stop`, whose index is `number`.
     pub(crate) fn of(&mut self, number: u32, stop: &Stop) -> Cause {
         match self.held(number) {
             Some(_) => Cause::LockAcrossJoin,
@@ -42,7 +42,7 @@ impl<'a> StopCauses<'a> {
         }
     }
 
-    /// The join in which the holder of the lock waited, of a stop of [`Cause::LockAcrossJoin`].
+    /// The join in which the holder of the lock waited, for a stop of [`Cause::LockAcrossJoin`].
     pub(crate) fn join(&self, number: u32) -> Option<PlaceId> {
         let join = self.held(number)?.join;
         (join != NONE).then_some(join)
@@ -54,7 +54,7 @@ impl<'a> StopCauses<'a> {
     }
 }
 
-/// What each of the stops waited for.
+/// The kind of wait of each stop.
 pub fn wait_kinds(dag: &Dag) -> Vec<WaitKind> {
     let mut kinds = WaitKinds::new(&dag.samples);
     let stops = dag.samples.stops.iter();

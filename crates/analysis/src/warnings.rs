@@ -1,4 +1,4 @@
-//! What makes a number doubtful, and which.
+//! Doubts about numbers, and which numbers they concern.
 
 use workspan_dag::Dag;
 
@@ -9,40 +9,41 @@ use crate::options::{Metric, Options};
 use crate::weight::UnsureFolds;
 use crate::work_span::WorkSpan;
 
-/// Which numbers a warning makes doubtful, and so where it belongs.
+/// The numbers that a warning concerns, which decides where it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum About {
-    /// All of them: something is missing, or was repaired.
+    /// All numbers: something is missing, or was repaired.
     Everything,
-    /// Every time is 0; whatever shows a report says that first.
+    /// Every time is 0; a report says that first.
     NoTime,
-    /// Where the time went: delay, no work, time off the CPU.
+    /// The division of the worker time: delay, no work, time off the CPU.
     Breakdown,
-    /// Work, span and what follows from them.
+    /// Work, span and everything computed from them.
     Span,
-    /// What the program's positions are called.
+    /// The names of the program's positions.
     Sites,
 }
 
-/// Something that makes numbers doubtful.
+/// A doubt about numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// Which.
+    /// The numbers concerned.
     pub about: About,
-    /// What it is, as full sentences.
+    /// The warning, as full sentences.
     pub text: String,
 }
 
-/// A share of all worker-ticks above which something is worth saying.
+/// Minimum share of all worker-ticks, in percent, that is worth a sentence.
 const NOTABLE_PERCENT: f64 = 5.0;
-/// Oversubscription is wrong to begin with, so less of it is said.
+/// Minimum share of oversubscribed time, in percent. It is lower, because any oversubscription
+/// makes other measures wrong.
 const OVERSUBSCRIBED_PERCENT: f64 = 1.0;
-/// An average strand of fewer probes than this has been shaped by its probes.
+/// Minimum length of an average strand, in probes, at which probes do not distort it.
 const PROBES_PER_STRAND: u128 = 10;
 
-/// What contradicts itself, the trace's own warnings, then those that follow from the numbers.
-/// `probes` is what was taken out of the work for them, `bounded` the number of instances whose
-/// site span is only an upper bound.
+/// Contradictions first, then the trace's own warnings, then those that follow from the numbers.
+/// `probes` is the time taken out of the work for probes; `bounded` is the number of instances
+/// whose site span is only an upper bound.
 pub(crate) fn warnings(
     dag: &Dag,
     options: &Options,
@@ -89,7 +90,7 @@ pub(crate) fn warnings(
     warnings
 }
 
-/// The warning that folded strands were off the CPU, which names the one with most of it.
+/// The warning that folded strands were off the CPU. It names the one with most of that time.
 pub(crate) fn of_folds(dag: &Dag, folds: &UnsureFolds, work_span: &WorkSpan) -> Warning {
     let s = folds.strand as usize;
     let inside = dag.folded.of(folds.strand);
@@ -109,8 +110,8 @@ pub(crate) fn of_folds(dag: &Dag, folds: &UnsureFolds, work_span: &WorkSpan) -> 
     }
 }
 
-/// What a warning that a trace carries is about. The file has the sentence alone, so its words have
-/// to tell; one that is not recognised is about everything.
+/// The subject of a warning that a trace contains. The file has only the sentence, so its words
+/// decide; a sentence that is not recognised is about everything.
 fn about_told(text: &str) -> About {
     let text = text.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|w| text.contains(w));
@@ -146,7 +147,7 @@ fn about_told(text: &str) -> About {
     }
 }
 
-/// `part` of `whole` in percent; 0 of nothing.
+/// `part` in percent of `whole`; 0 if `whole` is 0.
 pub fn percent(part: u128, whole: u128) -> f64 {
     if whole == 0 {
         0.0
@@ -221,7 +222,8 @@ fn descheduled(breakdown: &Breakdown) -> Option<String> {
     })
 }
 
-/// What threads did not run by their CPU clocks although no context switch shows it.
+/// A sentence about the time in which threads did not run by their CPU clocks although no context
+/// switch shows it.
 fn unseen_off(dag: &Dag, breakdown: &Breakdown) -> Option<String> {
     let ns = dag.meta.run.unseen_off_ns?;
     let rate = u128::from(dag.meta.ticks_per_second);

@@ -1,16 +1,15 @@
 //! The weight of each strand (MODEL.md §2).
 //!
 //! For time it is end − start − descheduled − blocked − probes · probe cost, not below 0. A strand
-//! has a probe at its start (none when it merely goes on after a signal) and one at its end (a
-//! handoff cuts it without a probe). A
-//! zero-length strand that was merged into the one before it would have weighed nothing whatever
-//! its probes cost, so it adds none.
+//! has a probe at its start (unless it continues after a signal) and one at its end (a handoff cuts
+//! it without a probe). A zero-length strand that was merged into the one before it would have no
+//! weight whatever its probes cost, so it adds none.
 //!
-//! What the thread ran of the recorder inside a strand is recording. A folded strand that a
-//! recorder made has it beyond the record's work and the time between its strands
-//! ([`crate::runtime_gaps`]).
+//! The time in which the thread ran the recorder inside a strand is recording. In a folded strand
+//! that a recorder made, it is the time in addition to the record's work and the time between its
+//! strands ([`crate::runtime_gaps`]).
 //!
-//! A folded strand weighs its record's work for work, and the heaviest path through its record for
+//! A folded strand adds its record's work to the work, and the heaviest path through its record to
 //! paths. Off-CPU time and probes are taken out of both in proportion, which is exact only within
 //! the grain (§7), unless the record was made without the probes' time.
 
@@ -25,7 +24,7 @@ use crate::options::{Error, Metric, Options};
 /// Burden of a stolen edge in instructions (MODEL.md §2).
 const BURDEN_IN_INSTRUCTIONS: u64 = 15_000;
 
-/// Which end of the interval an unrecorded strand's span is taken at.
+/// Which end of the interval is used for an unrecorded strand's span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Estimate,
@@ -36,24 +35,24 @@ pub(crate) enum Side {
 /// The weights of all strands.
 pub(crate) struct Weights<'a> {
     dag: &'a Dag,
-    /// 32 bits are enough for all but the few that run for seconds.
+    /// 32 bits are enough for all strands but the few that run for seconds.
     values: NarrowVec<u32>,
     folded: Marks,
     /// Burden per stolen edge.
     pub burden: u64,
-    /// For the paths through unrecorded strands.
+    /// The side for paths through unrecorded strands.
     pub side: Side,
-    /// What a strand's two probes may have cost more or less than was taken out for them.
+    /// Possible error of the time taken out for a strand's two probes.
     unsure: u64,
-    /// Probe time inside strands; 0 when it is left in the weights.
+    /// Probe time inside strands; 0 if it is left in the weights.
     pub recording: u128,
-    /// Of it what was estimated, from the calibrated cost of a probe.
+    /// The part of it that was estimated from the calibrated cost of a probe.
     pub probes: u128,
-    /// Off-CPU time inside strands: preempted.
+    /// Preempted time inside strands.
     pub descheduled: u128,
-    /// Off-CPU time inside strands: blocked.
+    /// Blocked time inside strands.
     pub blocked: u128,
-    /// Folded strands of which it is not known where their threads were off the CPU.
+    /// Folded strands for which it is not known where their threads were off the CPU.
     pub unsure_folds: Option<UnsureFolds>,
 }
 
@@ -114,7 +113,7 @@ impl<'a> Weights<'a> {
             };
             let (gross, taken_out, between, recorded) = match fold {
                 None => (length, off_out.saturating_add(recorder), 0, recorder),
-                // The thread was off the CPU between the tasks and while it folded, too.
+                // The thread was also off the CPU between the tasks and while it folded.
                 Some(fold) => {
                     let off_ticks = off.descheduled + off.blocked;
                     let split = offs.split(s as StrandId, fold, (recorder, off_ticks));
@@ -173,8 +172,7 @@ impl<'a> Weights<'a> {
         self.values.get(s as usize)
     }
 
-    /// What strand `s` adds to a path through it, when each burdened edge on the way costs
-    /// `burden`.
+    /// What strand `s` adds to a path through it, if each burdened edge on the path costs `burden`.
     pub(crate) fn path(&self, s: StrandId, burden: u64) -> u128 {
         let weight = self.values.get(s as usize);
         if !self.folded.has(s) {
@@ -188,7 +186,7 @@ impl<'a> Weights<'a> {
         }
     }
 
-    /// A path whose probes may have cost more or less than was taken out for them.
+    /// The weight of a path with the possible error of its probes.
     #[inline]
     fn unsure(&self, path: u128) -> u128 {
         match self.side {
@@ -198,8 +196,8 @@ impl<'a> Weights<'a> {
         }
     }
 
-    /// The same, in floating point, when all of the strand's own weight (and of what is folded into
-    /// it) is multiplied by `factor`.
+    /// What strand `s` adds to a path, in floating point, if all of the strand's own weight (and
+    /// the weight folded into it) is multiplied by `factor`.
     pub(crate) fn path_scaled(&self, s: StrandId, burden: u64, factor: f64) -> f64 {
         let weight = self.values.get(s as usize);
         let folded = self.folded.has(s);
@@ -219,8 +217,8 @@ impl<'a> Weights<'a> {
         }
     }
 
-    /// What `ticks` of the work inside of strand `s`, with its record `fold`, weigh: what was taken
-    /// out of the strand is taken out of all inside in proportion.
+    /// The weight of `ticks` of the work inside strand `s` with its record `fold`: time taken out
+    /// of the strand is taken out of everything inside in proportion.
     pub(crate) fn inside(&self, s: StrandId, fold: &Folded, ticks: u64) -> u128 {
         let weight = self.values.get(s as usize);
         match fold.work {
@@ -236,9 +234,8 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// What strand `s`, which weighs `weight`, adds to a path through it, when each burdened edge on
-/// the way costs `burden`: its weight, or if it stands for a folded subtree that of the heaviest
-/// path through the record.
+/// What strand `s` with weight `weight` adds to a path through it, if each burdened edge on the
+/// path costs `burden`: its weight, or for a folded subtree the heaviest path through the record.
 pub fn path_weight(dag: &Dag, s: StrandId, weight: u64, burden: u64) -> u128 {
     if dag.folded.is_empty() {
         return u128::from(weight);
@@ -276,7 +273,7 @@ pub(crate) fn on_cpu(dag: &Dag, s: usize, off: OffCpu) -> u64 {
 }
 
 /// Ticks that the probes inside strand `s` took, at `cost` each; `fold` is its record if it is a
-/// folded one. What a record has left out of its weights already is known strand by strand.
+/// folded one. Time that a record has left out of its weights already is known by strand.
 pub(crate) fn probe_ticks(dag: &Dag, s: usize, fold: Option<&Folded>, cost: u64) -> u64 {
     let probes = match fold {
         _ if cost == 0 => 0,
@@ -287,8 +284,8 @@ pub(crate) fn probe_ticks(dag: &Dag, s: usize, fold: Option<&Folded>, cost: u64)
     probes.saturating_mul(cost)
 }
 
-/// False for a strand that goes on after a signal, as the signal's own probe ended the strand
-/// before, and after a handoff, which is no probe.
+/// False for a strand that continues after a signal, as the signal's own probe ended the strand
+/// before, and for one after a handoff, which is not a probe.
 pub(crate) fn starts_with_probe(dag: &Dag, s: usize) -> bool {
     !matches!(
         dag.strands.start_kind[s],
@@ -296,19 +293,19 @@ pub(crate) fn starts_with_probe(dag: &Dag, s: usize) -> bool {
     )
 }
 
-/// False for a strand that ends in a handoff, which is no probe.
+/// False for a strand that ends in a handoff, which is not a probe.
 pub(crate) fn ends_with_probe(dag: &Dag, s: usize) -> bool {
     dag.strands.end_kind[s] != EndKind::Handoff
 }
 
-/// Folded strands whose threads were off the CPU, either in a task or while the recorder folded:
-/// which is not known.
+/// Folded strands whose threads were off the CPU either in a task or while the recorder folded; it
+/// is not known which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UnsureFolds {
-    /// What the work is uncertain by, in ticks.
+    /// Uncertainty of the work, in ticks.
     pub ticks: u128,
-    /// The strand with most of it.
+    /// The strand with the largest part of it.
     pub strand: StrandId,
-    /// Its part.
+    /// That strand's part.
     pub most: u64,
 }

@@ -1,4 +1,4 @@
-//! Work, span and what follows from them (MODEL.md §2).
+//! Work, span and the values computed from them (MODEL.md §2).
 
 use workspan_dag::folded::Sums;
 use workspan_dag::{Dag, StrandId, TaskKind};
@@ -9,7 +9,7 @@ use crate::options::{Error, Metric, Options};
 use crate::skipped_estimate::SkippedEstimate;
 use crate::weight::Weights;
 
-/// Work, span and what follows from them (MODEL.md §2), in units of the metric.
+/// Work, span and the values computed from them (MODEL.md §2), in units of the metric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkSpan {
     /// T1.
@@ -20,29 +20,28 @@ pub struct WorkSpan {
     pub burden: u64,
     /// Burdened span.
     pub burdened_span: u128,
-    /// All tasks, those inside folded parts included.
+    /// Number of all tasks, including those inside folded strands.
     pub tasks: u64,
-    /// Deferred creates.
+    /// Number of deferred creates.
     pub spawns: u64,
-    /// Waits.
+    /// Number of waits.
     pub syncs: u64,
-    /// Strands started by another pool thread than the one that made them ready (§5).
+    /// Number of strands that another pool thread started than the one that made them ready (§5).
     pub steals: u64,
-    /// Work with blocked time counted (equal to `work` when nothing was blocked); the span
-    /// likewise.
+    /// Work with blocked time included (equal to `work` if nothing was blocked).
     pub work_with_blocked: u128,
-    /// See `work_with_blocked`.
+    /// Span with blocked time included.
     pub span_with_blocked: u128,
-    /// What of it is an estimate; `None` when everything was recorded.
+    /// The estimated part; `None` if everything was recorded.
     pub estimated: Option<SkippedEstimate>,
-    /// What the bounds say nothing about.
+    /// Limits that the bounds do not show.
     pub limits: Limits,
     /// The critical path's strands, first to last (§3, with its tie rule).
     pub critical_path: Vec<StrandId>,
 }
 
 impl WorkSpan {
-    /// T1 / T∞; 1 when there is no time at all.
+    /// T1 / T∞; 1 if no time passed.
     pub fn parallelism(&self) -> f64 {
         ratio(self.work, self.span)
     }
@@ -54,9 +53,9 @@ impl WorkSpan {
     pub fn average_maximal_strand(&self) -> f64 {
         self.work as f64 / (1.0 + 2.0 * self.spawns as f64 + self.syncs as f64)
     }
-    /// Bounds of the speedup on `p` workers: (lower, upper), Cilkview's with δ = 0.85. On more
-    /// workers than the threads that parallel regions were divided among, the upper one is that of
-    /// what lies in no share of these.
+    /// Bounds of the speedup on `p` workers: (lower, upper), Cilkview's with δ = 0.85. With more
+    /// workers than the number of threads that parallel regions were divided among, the upper bound
+    /// uses only the part of the span outside of shares.
     pub fn speedup(&self, p: u32) -> (f64, f64) {
         let of = |span: u128| speedup_bounds(self.work, span, self.burdened_span, p);
         let bounding = self.limits.bounding_span(self.span, p);
@@ -65,13 +64,13 @@ impl WorkSpan {
     }
 }
 
-/// Bounds of the speedup on `p` workers (MODEL.md §2): (lower, upper). Both are 1 when there is no
+/// Bounds of the speedup on `p` workers (MODEL.md §2): (lower, upper). Both are 1 if there is no
 /// work.
 pub fn speedup_bounds(work: u128, span: u128, burdened_span: u128, p: u32) -> (f64, f64) {
     bounds_of(work as f64, span as f64, burdened_span as f64, p)
 }
 
-/// The same in floating point.
+/// The bounds in floating point.
 pub(crate) fn bounds_of(t1: f64, span: f64, burdened_span: f64, p: u32) -> (f64, f64) {
     let p = f64::from(p.max(1));
     if t1 <= 0.0 {
@@ -82,8 +81,8 @@ pub(crate) fn bounds_of(t1: f64, span: f64, burdened_span: f64, p: u32) -> (f64,
     (lower, p.min(parallelism))
 }
 
-/// What a greedy scheduler reaches at least on `p` workers: T1 / (T1/P + T∞) (MODEL.md §8, example
-/// D). 1 when there is no work.
+/// The minimum speedup of a greedy scheduler on `p` workers: T1 / (T1/P + T∞) (MODEL.md §8, example
+/// D). 1 if there is no work.
 pub fn greedy_speedup(work: u128, span: u128, p: u32) -> f64 {
     if work == 0 {
         return 1.0;
@@ -101,20 +100,20 @@ fn has_lock_order(dag: &Dag) -> bool {
 }
 
 /// Spans that are measured by a pass of their own. Each pass needs a column of distances, so these
-/// come and go before the one that stays is made.
+/// columns are freed before the one that stays is made.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct OtherSpans {
-    /// With burden; `None` where there is none.
+    /// Span with burden; `None` if there is no burden.
     burdened: Option<u128>,
-    /// Work and span with blocked time counted, where that differs.
+    /// Work and span with blocked time included, if they differ.
     with_blocked: Option<(u128, u128)>,
-    /// Without the order in which threads took locks; `None` where no thread waited for one.
+    /// Span without the order in which threads took locks; `None` if no thread waited for one.
     without_lock_order: Option<u128>,
     estimated: Option<SkippedEstimate>,
 }
 
 impl OtherSpans {
-    /// What limits are measured from, of a run with this span.
+    /// The spans that limits are computed from, for a run with this span.
     pub(crate) fn spans(&self, span: u128) -> Spans {
         Spans {
             span,
@@ -123,7 +122,7 @@ impl OtherSpans {
         }
     }
 
-    /// `weights` are those of `options`.
+    /// Measures the spans; `weights` must belong to `options`.
     ///
     /// # Errors
     /// See [`Error`].
@@ -154,7 +153,8 @@ impl OtherSpans {
     }
 }
 
-/// Measures the whole run. `heaviest` is of `weights`. `steals`, which depends on times, is left 0.
+/// Measures the whole run. `heaviest` must belong to `weights`. `steals` depends on times and is 0
+/// here.
 pub(crate) fn work_span(
     dag: &Dag,
     weights: &Weights,
@@ -173,7 +173,7 @@ pub(crate) fn work_span(
     let (work_with_blocked, span_with_blocked) = others.with_blocked.unwrap_or((work, span));
     let deferred = dag.tasks.kind.iter().filter(|&&k| k == TaskKind::Deferred);
     let critical_path = heaviest.critical_path(dag);
-    // A section's run also has the tasks that led to it, without time: they are not counted.
+    // A section's run also has the tasks that led to it, without time. They do not count.
     let (tasks, spawns, syncs) = match &dag.meta.section {
         Some(section) => (section.tasks, section.spawns, section.syncs),
         None => (

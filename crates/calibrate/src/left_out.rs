@@ -1,7 +1,7 @@
-//! What a join costs that is left out to stay inside the overhead budget: Fibonacci numbers by
-//! joins that are handed on as recorded programs do it, beside bare ones.
+//! Measures the cost of a join that is skipped to stay within the overhead budget: Fibonacci
+//! numbers with joins that are handed on as in recorded programs, compared with bare joins.
 
-// The very code of the stand-in, which is compiled into recorded programs.
+// The code of the stand-in, which is compiled into recorded programs.
 #[allow(
     clippy::manual_dangling_ptr,
     reason = "it is compiled by compilers that have no other way"
@@ -16,13 +16,13 @@ use std::time::Instant;
 
 use self::handed_on::{LeftOut, handed_on};
 
-/// A Fibonacci number that takes some 20 µs, and its joins.
+/// A Fibonacci number that takes some 20 µs, and its number of joins.
 const SIZE: u32 = 15;
 const JOINS: f64 = 986.0;
-/// Batches of either kind, taking turns.
+/// Number of batches of either kind, which alternate.
 const BATCHES: u32 = 400;
 
-/// What joins are left out in: nothing.
+/// The recorder state of the skipped joins, which is empty here.
 struct Nothing;
 
 static NOTHING: Nothing = Nothing;
@@ -38,16 +38,16 @@ impl LeftOut for Nothing {
 }
 
 thread_local! {
-    /// What a join looks at before it is handed on.
+    /// The value that a join reads before it is handed on.
     static SKIPPED: Cell<*const Nothing> = const { Cell::new(ptr::null()) };
 }
 
-/// What joins cost that nobody steals, in nanoseconds, by the least batch of each kind.
+/// Costs of joins that are not stolen, in nanoseconds, each from the fastest batch of its kind.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Joins {
-    /// A bare one.
+    /// Cost of a bare join.
     pub bare_ns: f64,
-    /// What it takes more for being left out; `None` where that can't be told from nothing.
+    /// Additional cost of a skipped join; `None` if it can't be distinguished from zero.
     pub left_out_ns: Option<f64>,
 }
 
@@ -100,7 +100,7 @@ fn left_out(n: u32) -> u32 {
     a + b
 }
 
-/// In the stand-in's place of it, never called.
+/// Takes the place of the stand-in's recorded variant, and is never called.
 #[inline(never)]
 fn recorded(n: u32) -> (u32, u32) {
     rayon::join(|| left_out(n - 1), || left_out(n - 2))

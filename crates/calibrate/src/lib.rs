@@ -1,10 +1,10 @@
-//! What recording and stealing cost on this machine: the numbers that `workspan calibrate` prints
-//! and `record` stores in the trace, so that the analyses can take probes out of the weights and
-//! put the burden on stolen edges (MODEL.md §2).
+//! Measures the costs of recording and stealing on this machine. `workspan calibrate` prints these
+//! numbers, and `record` stores them in the trace, so that the analyses can take probes out of the
+//! weights and put the burden on stolen edges (MODEL.md §2).
 //!
-//! A probe's cost is the least of many short batches, as noise of a shared machine only ever adds;
-//! a steal's is the median of many that are forced, as a thief is found looking for work earlier or
-//! later.
+//! A probe's cost is the minimum of many short batches, as noise of a shared machine only adds
+//! time. A steal's cost is the median of many forced steals, because a thief may be at any point of
+//! its search for work.
 
 mod left_out;
 mod library;
@@ -24,23 +24,23 @@ use serde::{Deserialize, Serialize};
 pub struct Calibration {
     /// One reading of the recorder's clock.
     pub clock_ns: f64,
-    /// What a record costs where it is written, clock included, by what it is.
+    /// Cost of writing a record, clock included, by kind of record.
     pub records: Vec<RecordCost>,
-    /// What one probe adds to the strands around it: half a record's cost, as a record ends one
-    /// strand and starts the next, and the model counts a probe for each (`probe_cost` of the text
-    /// trace).
+    /// Cost that one probe adds to the strands around it: half a record's cost, as a record ends
+    /// one strand and starts the next, and the model counts a probe for each (`probe_cost` of the
+    /// text trace).
     pub probe_ns: f64,
-    /// What a bare join of Rayon's takes its thread when nobody steals it.
+    /// Time that a bare Rayon join takes its thread if it is not stolen.
     #[serde(default)]
     pub join_ns: Option<f64>,
-    /// What a join of Rayon's takes more for being left out to stay inside the overhead budget;
-    /// `None` where that can't be told from nothing.
+    /// Additional time of a Rayon join that is skipped to stay within the overhead budget; `None`
+    /// if it can't be distinguished from zero.
     #[serde(default)]
     pub left_out_join_ns: Option<f64>,
-    /// What a steal costs, by runtime: the burden. None of a runtime where no second CPU may be
-    /// used, or the machine was too busy.
+    /// Cost of a steal by runtime: the burden. A runtime is missing if no second CPU may be used,
+    /// or if the machine was too busy.
     pub steals: Vec<Steals>,
-    /// CPUs this was measured with.
+    /// Number of CPUs in the measurement.
     pub cpus: u32,
 }
 
@@ -49,17 +49,17 @@ pub struct Calibration {
 pub struct RecordCost {
     /// `join`, `end`, `next`, `begin`, `create`, `wait`, `resume`.
     pub record: String,
-    /// Nanoseconds, into memory that is in the cache.
+    /// Time in nanoseconds, for writing into cached memory.
     pub ns: f64,
 }
 
-/// Measures for about a third of a second.
+/// Measures everything, which takes about a third of a second.
 pub fn calibrate() -> Calibration {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from) as u32;
     let probes = probe::measure();
     let joins = left_out::joins_of_rayon();
     let steals = (cpus > 1).then(steal::of_rayon).flatten();
-    // A join's three timed records are what nearly every Rayon strand is bounded by.
+    // Nearly every Rayon strand begins and ends with one of a join's three timed records.
     let timed: Vec<f64> = probes
         .records
         .iter()

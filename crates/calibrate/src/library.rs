@@ -14,7 +14,7 @@ unsafe extern "C" {
     fn dladdr(address: *const c_void, found: *mut DlInfo) -> c_int;
 }
 
-/// `Dl_info`.
+/// The C library's `Dl_info`.
 #[repr(C)]
 struct DlInfo {
     file: *const c_char,
@@ -23,18 +23,19 @@ struct DlInfo {
     address: *mut c_void,
 }
 
-/// A library that stays loaded: its threads live on.
+/// A library that stays loaded, because its threads live on.
 pub(crate) struct Library(*mut c_void);
 
 impl Library {
-    /// Loads a file. A bare name is looked up as the loader does.
+    /// Loads a file. The loader searches for a bare name.
     ///
     /// # Errors
     /// The loader's message.
     pub(crate) fn open(path: &Path) -> Result<Library, String> {
         let name = CString::new(path.as_os_str().as_encoded_bytes())
             .map_err(|_| format!("{}: a path with a zero byte", path.display()))?;
-        // SAFETY: the name is a C string; what the library's constructors do is its own affair.
+        // SAFETY: the name is a C string; the library's constructors are those that a program would
+        // run.
         let library = unsafe { dlopen(name.as_ptr(), RTLD_NOW) };
         if library.is_null() {
             // SAFETY: the text is the loader's, for this thread, until its next call.
@@ -52,7 +53,7 @@ impl Library {
         Ok(Library(library))
     }
 
-    /// The file that the function at this address is in.
+    /// The file that contains the function at this address.
     pub(crate) fn file_of(function: *const c_void) -> Option<PathBuf> {
         let mut found = DlInfo {
             file: ptr::null(),
@@ -60,7 +61,7 @@ impl Library {
             name: ptr::null(),
             address: ptr::null_mut(),
         };
-        // SAFETY: the loader fills the struct in, or says 0; its texts last as long as the file is
+        // SAFETY: the loader fills the struct, or returns 0; its texts last as long as the file is
         // loaded.
         unsafe {
             if dladdr(function, &mut found) == 0 || found.file.is_null() {
@@ -81,7 +82,7 @@ impl Library {
     /// The address of a function that every version has.
     ///
     /// # Errors
-    /// That it has not.
+    /// The library lacks the function.
     pub(crate) fn function(&self, name: &CStr) -> Result<*mut c_void, String> {
         self.has(name)
             .ok_or_else(|| format!("it has no {}", name.to_string_lossy()))

@@ -1,4 +1,4 @@
-//! OpenMP's tasks by the entry points that GCC's code calls: libgomp has them, and LLVM's and
+//! OpenMP's tasks through the entry points that GCC's code calls. libgomp has them, and LLVM's and
 //! Intel's libomp have them too, so no compiler is needed.
 
 use std::ffi::{c_int, c_long, c_uint, c_void};
@@ -10,8 +10,8 @@ use crate::library::Library;
 pub(crate) type Body = extern "C" fn(*mut c_void);
 type Copier = extern "C" fn(*mut c_void, *const c_void);
 type Parallel = unsafe extern "C" fn(Body, *mut c_void, c_uint, c_uint);
-/// Body, its data, how to copy it, size and alignment of the data, deferred, flags, dependences,
-/// priority, event. Older versions have fewer.
+/// Parameters: body, its data, how to copy it, size and alignment of the data, deferred, flags,
+/// dependences, priority, event. Older versions have fewer.
 type CreateTask = unsafe extern "C" fn(
     Body,
     *mut c_void,
@@ -36,7 +36,7 @@ pub(crate) struct Functions {
 
 impl Functions {
     /// # Errors
-    /// One is missing.
+    /// A function is missing.
     pub(crate) fn of(library: &Library) -> Result<Functions, String> {
         // SAFETY: these are the types of the functions of these names in every version of libgomp
         // since GCC 4.9 and of libomp.
@@ -54,12 +54,12 @@ impl Functions {
         }
     }
 
-    /// A region of so many threads, all of which run `body` with that data.
+    /// Runs a region with `threads` threads, all of which run `body` with `data`.
     ///
     /// # Safety
-    /// `data` is what `body` takes, from all threads at once.
+    /// `data` must be valid for `body` on all threads at once.
     pub(crate) unsafe fn parallel(&self, threads: u32, body: Body, data: *mut c_void) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees that `data` is valid for `body`.
         unsafe { (self.parallel)(body, data, threads, 0) }
     }
 
@@ -90,16 +90,16 @@ impl Functions {
     /// Waits for the current task's children.
     ///
     /// # Safety
-    /// In a region.
+    /// The caller is in a region.
     #[inline]
     pub(crate) unsafe fn taskwait(&self) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller is in a region.
         unsafe { (self.taskwait)() }
     }
 
     /// The calling thread's number in its team.
     pub(crate) fn thread(&self) -> i32 {
-        // SAFETY: it may be called anywhere.
+        // SAFETY: the function may be called anywhere.
         unsafe { (self.thread)() }
     }
 }

@@ -1,4 +1,4 @@
-//! The cost of the clock and of records, through the very code that front ends run.
+//! The cost of the clock and of records, measured with the code that front ends run.
 
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
@@ -93,13 +93,13 @@ enum Operands {
     Scoped,
 }
 
-/// Starts the buffer again, where the recorder would take a new chunk.
+/// Starts the buffer again, at the point where the recorder would take a new chunk.
 extern "C" fn rewind(handle: *mut Handle) {
     // SAFETY: only called by `Handle::head` with the live handle above.
     unsafe { (*handle).cursor = (*handle).base };
 }
 
-/// Nanoseconds a call, the least over batches.
+/// Nanoseconds per call, the minimum over batches.
 fn least(mut call: impl FnMut()) -> f64 {
     (0..BATCHES)
         .map(|_| {

@@ -9,32 +9,31 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use workspan_runtimes::{Id, Interface};
 
-use self::round::{Costs, FEWEST, Round};
+use self::round::{Costs, MIN_ROUNDS, Round};
 use crate::library::Library;
 
-/// What a steal costs in a runtime: from the creation of a task to its start on another worker that
-/// looks for work.
+/// The cost of a steal in a runtime: the time from the creation of a task to its start on another
+/// worker that looks for work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Steals {
     /// Its name (`workspan_runtimes::Runtime::name`).
     pub runtime: String,
-    /// The runtime's file; none for Rayon, which is compiled into programs.
+    /// The runtime's file; `None` for Rayon, which is compiled into programs.
     pub library: Option<PathBuf>,
-    /// In nanoseconds.
+    /// Median in nanoseconds.
     pub median_ns: f64,
-    /// The middle half: lower and upper quartile.
+    /// Lower and upper quartile, in nanoseconds.
     pub quartiles_ns: (f64, f64),
     /// Number of steals measured.
     pub count: u32,
 }
 
-/// Measures the runtime in this file, or, by its bare name (`libgomp.so.1`), in the one that the
-/// loader finds. It is loaded into the calling process and starts its threads there: a process for
-/// this alone is best.
+/// Measures the runtime in this file; for a bare name (`libgomp.so.1`), in the file that the loader
+/// finds. The library is loaded into the calling process and starts its threads there, so use a
+/// separate process.
 ///
 /// # Errors
-/// Why nothing was measured: it can't be loaded, is no runtime that is known, or hardly any steal
-/// came about.
+/// The library can't be loaded or is not a known runtime, or there were too few steals.
 pub fn steals_of(library: &Path) -> Result<Steals, String> {
     let file = library.file_name().unwrap_or_default().to_string_lossy();
     let library = Library::open(library)?;
@@ -55,9 +54,9 @@ pub fn steals_of(library: &Path) -> Result<Steals, String> {
     Steals::of(name, file, costs).ok_or_else(|| "hardly any steal came about".into())
 }
 
-/// Rayon's, of this version of it. The first half of a join waits until the second has begun, which
-/// only the other worker can do. That one has just finished such a half, so it is looking for work,
-/// not asleep. `None` when hardly any steal came about.
+/// Measures the linked version of Rayon. The first half of a join waits until the second has begun,
+/// which only the other worker can do. That worker has just finished such a half, so it is looking
+/// for work, not asleep. `None` if there were too few steals.
 pub(crate) fn of_rayon() -> Option<Steals> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(2)
@@ -70,7 +69,7 @@ fn forced_steals() -> Costs {
     let mut costs = Costs::default();
     while costs.go_on() {
         let round = Round::new();
-        // Where b was not taken in time it runs here, and is no steal.
+        // If b was not taken in time, it runs here and does not count as a steal.
         let (stolen, ()) = rayon::join(|| round.stolen(), || round.begins());
         costs.add(stolen);
     }
@@ -80,7 +79,7 @@ fn forced_steals() -> Costs {
 impl Steals {
     fn of(runtime: &str, library: Option<PathBuf>, costs: Costs) -> Option<Steals> {
         let mut ns = costs.ns;
-        if ns.len() < FEWEST {
+        if ns.len() < MIN_ROUNDS {
             return None;
         }
         ns.sort_unstable();

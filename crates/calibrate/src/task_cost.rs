@@ -1,27 +1,27 @@
-//! What recording or skipping a task costs in OpenMP and oneTBB: one constant per runtime.
-//! They stand in the table of runtimes ([`Budget::Tasks`]).
+//! The costs of recording or skipping a task in OpenMP and oneTBB: one constant per runtime, in the
+//! table of runtimes ([`Budget::Tasks`]).
 //!
-//! The constants are near the middle of what was measured in libgomp, libomp and oneTBB
+//! The constants are near the median of measurements in libgomp, libomp and oneTBB
 //! (docs/measured/budget.md), with Fibonacci numbers whose tasks do nothing else. Skipping a task
-//! costs instructions alone, so its cost is a time. Recording one reads the clock, so its cost is a
+//! only costs instructions, so its cost is a time. Recording one reads the clock, so its cost is a
 //! multiple of the probe that [`crate::calibrate`] finds on the machine.
 
 use serde::Serialize;
 use workspan_runtimes::{Budget, Runtime};
 
-/// Probes of a task that is created and waited for. It creates and waits in its turn, so it has
-/// three strands.
+/// Number of probes of a task that is created and waited for. It creates and waits itself, so it
+/// has three strands.
 const PROBES_PER_TASK: f64 = 6.0;
 
-/// What a task costs under the recorder, in nanoseconds.
+/// Cost of a task under the recorder, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct TaskCost {
     /// The runtime's name.
     pub runtime: &'static str,
-    /// Added to a task that is skipped to stay inside the overhead budget.
+    /// Additional time of a task that is skipped to stay within the overhead budget.
     #[serde(rename = "left_out_ns")]
     pub skip_ns: f64,
-    /// Added to the three strands of a task that is recorded.
+    /// Additional time in the three strands of a task that is recorded.
     pub recorded_ns: f64,
 }
 

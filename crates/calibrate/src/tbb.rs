@@ -1,5 +1,5 @@
-//! oneTBB's tasks by the functions that its headers' templates call. Tasks, contexts and waits are
-//! laid out as those headers have them since 2021.1.
+//! oneTBB's tasks through the functions that its headers' templates call. Tasks, contexts and waits
+//! have the layout of those headers since 2021.1.
 
 use std::ffi::c_void;
 use std::mem::transmute;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::library::Library;
 
-/// `d1::task`: its table, `m_version_and_traits`, and what is the library's.
+/// `d1::task`: its table, `m_version_and_traits`, and the library's private fields.
 #[repr(C, align(64))]
 pub(crate) struct Task {
     table: *const Entries,
@@ -15,7 +15,7 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// A task of that class.
+    /// A task of the class with this table.
     #[inline]
     pub(crate) fn new(class: &'static Table) -> Task {
         Task {
@@ -36,7 +36,7 @@ pub(crate) struct Table {
     entries: Entries,
 }
 
-/// Two destructors that nobody calls, `execute` and `cancel`.
+/// Two destructors that are never called, `execute` and `cancel`.
 #[repr(C)]
 struct Entries {
     destructors: [extern "C" fn(*mut Task); 2],
@@ -44,7 +44,7 @@ struct Entries {
 }
 
 impl Table {
-    /// Of a class whose tasks run that.
+    /// The table of a class whose tasks run `run`.
     pub(crate) const fn new(run: Run) -> Table {
         extern "C" fn nothing(_: *mut Task) {}
         Table {
@@ -57,7 +57,7 @@ impl Table {
     }
 }
 
-/// `d1::task_group_context`, an isolated one with nothing special: version 1 and zeros, for
+/// `d1::task_group_context` with default settings, isolated: version 1 and zeros, for
 /// `r1::initialize` to fill.
 #[repr(C, align(64))]
 pub(crate) struct Context([u8; 128]);
@@ -65,7 +65,7 @@ pub(crate) struct Context([u8; 128]);
 const CONTEXT_VERSION: usize = 12;
 
 impl Context {
-    /// One that is not initialised yet.
+    /// A context that is not initialised yet.
     #[inline]
     pub(crate) fn new() -> Context {
         let mut bytes = [0; 128];
@@ -82,7 +82,7 @@ pub(crate) struct WaitContext {
 }
 
 impl WaitContext {
-    /// For so many tasks.
+    /// A wait for `tasks` tasks.
     #[inline]
     pub(crate) fn new(tasks: u64) -> WaitContext {
         WaitContext {
@@ -91,7 +91,7 @@ impl WaitContext {
         }
     }
 
-    /// One more task is to be waited for.
+    /// Adds one task to wait for.
     pub(crate) fn reserve(&self) {
         self.count.fetch_add(1, Ordering::Relaxed);
     }
@@ -105,7 +105,7 @@ type Notify = unsafe extern "C" fn(usize);
 /// The library's functions.
 #[derive(Clone, Copy)]
 pub(crate) struct Functions {
-    /// `r1::initialize` and `r1::destroy`, of a context.
+    /// `r1::initialize` and `r1::destroy` of a context.
     pub(crate) initialize: OfContext,
     pub(crate) destroy: OfContext,
     pub(crate) spawn: Spawn,
@@ -115,7 +115,7 @@ pub(crate) struct Functions {
 
 impl Functions {
     /// # Errors
-    /// One is missing.
+    /// A function is missing.
     pub(crate) fn of(library: &Library) -> Result<Functions, String> {
         // SAFETY: these are the types of the functions of these names.
         unsafe {
@@ -139,13 +139,13 @@ impl Functions {
         }
     }
 
-    /// One of those that are waited for has ended: the last one says so.
+    /// Called when a task of the wait has ended; the last one notifies the waiting thread.
     ///
     /// # Safety
-    /// `wait` is live until this says so.
+    /// `wait` is live until the last call.
     #[inline]
     pub(crate) unsafe fn release(&self, wait: *const WaitContext) {
-        // SAFETY: the caller's; the function takes the address alone.
+        // SAFETY: the caller guarantees that `wait` is live; the function only takes the address.
         unsafe {
             if (*wait).count.fetch_sub(1, Ordering::AcqRel) == 1 {
                 (self.notify)(wait as usize);

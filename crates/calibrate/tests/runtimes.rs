@@ -1,5 +1,5 @@
-//! Steals of the runtimes there are, without a compiler: each library is loaded and its tasks are
-//! made by its own functions.
+//! Steals of the installed runtimes, without a compiler: each library is loaded and its tasks are
+//! made with its own functions.
 
 #![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use workspan_calibrate::steals_of;
 
-/// Past the test harness, which keeps what passing tests print to itself.
+/// Prints around the test harness, which captures the output of passing tests.
 fn skip(what: &str, why: &str) {
     let line = format!("skipped: {what}: {why}\n");
     std::io::stdout().write_all(line.as_bytes()).unwrap();
@@ -23,7 +23,8 @@ fn measured(library: &str, runtime: &str) {
             assert_eq!(steals.runtime, runtime);
             let (low, high) = steals.quartiles_ns;
             assert!(steals.count >= 50 && low <= steals.median_ns && steals.median_ns <= high);
-            // A thief needs more than the creator's own call, and less than the patience for one.
+            // A thief takes longer than the creator's own call, and less than the time limit of a
+            // round.
             assert!(low > 1.0 && high < 1e6, "{steals:?}");
         }
         Err(why) if why.contains("cannot open shared object file") => {

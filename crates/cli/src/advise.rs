@@ -1,4 +1,4 @@
-//! `workspan advise`: what to change to reach a parallelism.
+//! `workspan advise`: the changes that reach a parallelism.
 
 use anyhow::{Context, bail};
 use workspan_analysis::advise::{Goal, advise};

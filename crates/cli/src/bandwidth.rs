@@ -39,28 +39,29 @@ pub struct BandwidthArgs {
     program: Vec<std::ffi::OsString>,
 }
 
-/// What was measured, in ns.
+/// The measurements, in ns.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Measured {
     workspan_bandwidth: u32,
     copies: usize,
     cpus: usize,
-    /// One at a time, by round.
+    /// One copy at a time, by round.
     alone: Vec<u64>,
-    /// Each copy of each round of all at once.
+    /// Each copy of each round with all at once.
     together: Vec<u64>,
     /// Median of `together` over median of `alone`.
     slower: f64,
     /// The fastest of `together` over the slowest of `alone`, and the slowest over the fastest.
     slower_range: [f64; 2],
-    /// Copies over `slower`: what this many CPUs can give, however well the work is divided.
+    /// Copies over `slower`: the upper bound of the speedup on this many CPUs, however well the
+    /// work is divided.
     at_most: f64,
 }
 
 /// `workspan bandwidth`.
 ///
 /// # Errors
-/// There are fewer than two CPUs or copies, the program can't be started or fails.
+/// There are fewer than two CPUs or copies, or the program can't be started or fails.
 pub fn run(args: &BandwidthArgs) -> anyhow::Result<()> {
     let cpus = usable()?;
     let copies = args.copies.map_or(cpus.len(), |p| p as usize);
@@ -69,13 +70,13 @@ pub fn run(args: &BandwidthArgs) -> anyhow::Result<()> {
         "this process may use one CPU only, so nothing can run beside anything; see `taskset -p $$`"
     );
     let mut progress = Progress::new(args.repeat);
-    // The first run pays for what stays in the page cache.
+    // The first run fills the page cache.
     progress.says("warming up");
     round(&args.program, &cpus[..1])?;
     let (mut alone, mut together) = (Vec::new(), Vec::new());
     for n in 1..=args.repeat {
         progress.says(&format!("round {n} of {}: one alone", args.repeat));
-        // Each time on another CPU: one may be slower than the others.
+        // Another CPU each time, because one may be slower than the others.
         let cpu = cpus[(n as usize - 1) % cpus.len()];
         alone.extend(round(&args.program, &[cpu])?);
         progress.says(&format!("round {n} of {}: {copies} at once", args.repeat));
@@ -157,7 +158,7 @@ impl Measured {
     }
 }
 
-/// By how much copies are slower for sharing a CPU, taken out.
+/// The factor by which copies are slower because they share a CPU, which is taken out.
 fn shared(copies: usize, cpus: usize) -> f64 {
     if copies > cpus {
         cpus as f64 / copies as f64
@@ -170,7 +171,7 @@ fn median(sorted: &[u64]) -> u64 {
     sorted[sorted.len() / 2]
 }
 
-/// The CPUs this process may use.
+/// The CPUs that this process may use.
 fn usable() -> anyhow::Result<Vec<usize>> {
     let set = sched_getaffinity(None).context("which CPUs may be used")?;
     Ok((0..CpuSet::MAX_CPU)
@@ -178,7 +179,7 @@ fn usable() -> anyhow::Result<Vec<usize>> {
         .collect())
 }
 
-/// Starts a copy on each of the CPUs at once and takes each one's time, in ns.
+/// Starts one copy on each of the CPUs at once, and returns the time of each, in ns.
 fn round(program: &[std::ffi::OsString], cpus: &[usize]) -> anyhow::Result<Vec<u64>> {
     std::thread::scope(|scope| {
         let copies: Vec<_> = cpus
@@ -195,8 +196,8 @@ fn round(program: &[std::ffi::OsString], cpus: &[usize]) -> anyhow::Result<Vec<u
     })
 }
 
-/// Runs a copy on a CPU. Called on a thread of its own: a process has the affinity of the thread
-/// that started it.
+/// Runs a copy on a CPU. Must be called on a thread of its own: a process inherits the affinity of
+/// the thread that starts it.
 fn copy(program: &[std::ffi::OsString], cpu: usize) -> anyhow::Result<Duration> {
     let mut only = CpuSet::new();
     only.set(cpu);
@@ -220,14 +221,14 @@ fn copy(program: &[std::ffi::OsString], cpu: usize) -> anyhow::Result<Duration> 
     Ok(took)
 }
 
-/// Its end, and what it said on stderr.
+/// Its exit status, and its output on stderr.
 fn wait(child: Child) -> anyhow::Result<(ExitStatus, String)> {
     let output = child.wait_with_output()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     Ok((output.status, said))
 }
 
-/// A line on a terminal that says what is going on.
+/// A progress line on a terminal.
 struct Progress {
     terminal: bool,
     begin: Instant,
@@ -245,7 +246,7 @@ impl Progress {
 
     fn says(&mut self, what: &str) {
         if self.terminal && (self.rounds > 1 || self.begin.elapsed() > Duration::from_secs(1)) {
-            // A terminal that is gone needs no message.
+            // If the terminal is gone, the message is not needed.
             let _ = write!(std::io::stderr(), "\r\x1b[K{what}");
         }
     }

@@ -1,4 +1,4 @@
-//! `workspan calibrate`: what recording and stealing cost on this machine.
+//! `workspan calibrate`: the costs of recording and stealing on this machine.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -58,12 +58,12 @@ pub fn run(args: &CalibrateArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The costs of this machine.
+/// The measured costs of this machine.
 #[derive(Serialize)]
 struct Costs {
     #[serde(flatten)]
     calibration: Calibration,
-    /// Costs of tasks that are recorded, or skipped to stay inside the overhead budget, by runtime.
+    /// Costs of tasks that are recorded, or skipped to stay within the overhead budget, by runtime.
     left_out_tasks: Vec<TaskCost>,
 }
 
@@ -74,7 +74,7 @@ struct Missing {
 }
 
 impl Costs {
-    /// Adds the cost of a steal in each shared library of the system, and keeps it in the tool's
+    /// Adds the cost of a steal for each shared library of the system, and stores it in the tool's
     /// folder.
     fn add_library_steals(&mut self, folder: &Path) -> Vec<Missing> {
         let mut missing = Vec::new();

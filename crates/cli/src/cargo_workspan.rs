@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     if let Some(code) = workspan_record::dispatch_role() {
         return code;
     }
-    // cargo passes the subcommand's own name on; run as `cargo-workspan` it isn't there.
+    // cargo passes the subcommand's own name; run as `cargo-workspan`, it is missing.
     let mut given: Vec<_> = std::env::args_os().collect();
     if given.get(1).is_some_and(|a| a == "workspan") {
         given.remove(1);

@@ -1,4 +1,4 @@
-//! `workspan check`: limits a run must keep, for continuous integration.
+//! `workspan check`: limits that a run must keep, for continuous integration.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::output::print;
 use workspan_record::progress::Progress;
 use workspan_record::units::{ParseError, number, percent, time};
 
-/// What the process ends with when a limit is broken: neither a failure (1) nor wrong usage (2).
+/// Exit code for a broken limit, which is neither a failure (1) nor wrong usage (2).
 pub const BROKEN: u8 = 3;
 
 /// What the result is written as.
@@ -37,7 +37,7 @@ enum Format {
     Junit,
 }
 
-/// `sarif:broken.sarif`
+/// Parses a format with a file, for instance `sarif:broken.sarif`.
 fn also(text: &str) -> Result<(Format, PathBuf), String> {
     use clap::ValueEnum;
     let (format, file) = text
@@ -177,7 +177,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Leaves the check to the lake, which knows the runs.
+/// Delegates the check to the lake, which knows the runs.
 fn against_lake(args: &CheckArgs, root: &OsStr) -> anyhow::Result<ExitCode> {
     let format = match args.format {
         _ if args.json => "json",

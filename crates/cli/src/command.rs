@@ -1,4 +1,4 @@
-//! The commands of `workspan`, and what becomes of their errors.
+//! The commands of `workspan`, and the handling of their errors.
 
 use std::process::ExitCode;
 
@@ -38,7 +38,7 @@ use crate::{
     whatif,
 };
 
-/// Columns of help on a wide terminal; it is as wide as the terminal below that.
+/// Maximum number of columns of help; on a narrower terminal it has the terminal's width.
 pub const MAX_HELP_COLUMNS: usize = 200;
 
 /// Where did the speedup of a task-parallel program go, and which line to change to get it back?
@@ -96,8 +96,8 @@ enum Command {
     Help(HelpArgs),
 }
 
-/// `workspan`: parses the process's arguments, does what they say, and turns an error into one line
-/// on stderr and exit code 1. A reader that closed the pipe early is no error.
+/// `workspan`: parses the process's arguments, runs the command, and turns an error into one line
+/// on stderr and exit code 1. A reader that closes the pipe early is not an error.
 pub fn main() -> ExitCode {
     match run(Cli::parse().command) {
         Ok(code) => code,
@@ -141,7 +141,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The error and its causes in one line, without anything of a file's that could steer the
+/// The error and its causes in one line, without characters from files that could control the
 /// terminal.
 pub fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();

@@ -77,12 +77,12 @@ impl Measured {
         }
     }
 
-    /// How to open.
+    /// The options for opening a trace.
     pub fn opening(&self) -> workspan_reader::OpenOptions {
         self.reading.measured(self.raw)
     }
 
-    /// Reads the trace at `path` and reduces it to what is compared.
+    /// Reads the trace at `path` and reduces it to the values that are compared.
     ///
     /// # Errors
     /// The trace can't be read.
@@ -97,7 +97,7 @@ impl Measured {
     /// The runs of a side.
     ///
     /// # Errors
-    /// As [`Measured::run`].
+    /// See [`Measured::run`].
     pub fn side(&self, name: String, paths: &[PathBuf]) -> anyhow::Result<Side> {
         let runs = paths.iter().map(|path| self.run(path));
         let runs = runs.collect::<anyhow::Result<_>>()?;
@@ -117,7 +117,7 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// For stdout, with at most `rows` rows a table.
+    /// The options for stdout, with at most `rows` rows per table.
     pub fn options(&self, rows: usize) -> CompareOptions {
         let stdout = std::io::stdout();
         CompareOptions {
@@ -172,8 +172,8 @@ fn sides(args: &CompareArgs) -> Vec<Vec<PathBuf>> {
     all.filter(|side: &Vec<PathBuf>| !side.is_empty()).collect()
 }
 
-/// The given names, else each side's first file without its ending, with so much of its path as
-/// tells it from the others.
+/// The given names. For other sides, the first file's name without its ending, with as much of its
+/// path as distinguishes it from the others.
 pub(crate) fn names(sides: &[Vec<PathBuf>], given: &[String]) -> Vec<String> {
     if !given.is_empty() {
         return given.to_vec();

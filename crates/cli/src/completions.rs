@@ -1,4 +1,4 @@
-//! `workspan completions`: what a shell needs to complete workspan's commands and flags.
+//! `workspan completions`: the data for a shell to complete workspan's commands and flags.
 
 use clap::{Args, CommandFactory};
 use clap_complete::{Shell, generate};

@@ -1,4 +1,4 @@
-//! The report of `--each`: a row for each test or benchmark.
+//! The report of `--each`, with a row for each test or benchmark.
 
 use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};

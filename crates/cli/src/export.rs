@@ -59,7 +59,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// True for the beginning of a file of this format, as written here.
+    /// True if `start` is the beginning of a file of this format, as written here.
     fn begins(self, start: &[u8]) -> bool {
         let beginning: &[u8] = match self {
             Format::Text => b"{\"workspan_trace\"",
@@ -68,19 +68,19 @@ impl Format {
             Format::Dot => b"digraph workspan",
             Format::DagRecorder => b"DAG_RECORDER FORMAT VERSION",
             Format::Taskprof => b"Source file,Line number,Parallelism",
-            // Never one file.
+            // This format is never a single file.
             Format::TaskprofInput => return false,
             Format::Otf2Print => b"\n=== OTF2-PRINT ===",
             Format::Speedscope => b"{\"$schema\":\"https://www.speedscope.app/",
             Format::Firefox => b"{\"meta\":{\"categories\":",
-            // What begins so once it is inflated: a type of samples, two small numbers.
+            // A file that begins like this after inflation: a type of samples, two small numbers.
             Format::Pprof => {
                 let mut inflated = [0u8; 5];
                 let read = GzDecoder::new(start).read_exact(&mut inflated);
                 return read.is_ok() && inflated[..3] == [0x0a, 0x04, 0x08] && inflated[4] == 0x10;
             }
-            // A packet (field 1), short, whose first field is the sequence's flags or its number:
-            // no text goes on like that.
+            // A short packet (field 1) whose first field is the sequence's flags or its number:
+            // text does not continue like that.
             Format::Perfetto => {
                 return start.first() == Some(&0x0a)
                     && start.get(1).is_some_and(|length| *length < 0x80)
@@ -90,12 +90,12 @@ impl Format {
         start.starts_with(beginning)
     }
 
-    /// Whether it is made of the samples alone.
+    /// Whether the format contains only samples.
     fn needs_samples(self) -> bool {
         matches!(self, Format::Pprof | Format::Speedscope | Format::Firefox)
     }
 
-    /// Whether it is no text.
+    /// Whether the format is binary.
     fn is_binary(self) -> bool {
         matches!(self, Format::Perfetto | Format::Pprof | Format::DagRecorder)
     }
@@ -196,7 +196,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
             let mut out = BufWriter::new(file);
             let written = write(args, &dag, &mut out).and_then(|()| Ok(out.flush()?));
             if written.is_err() && is_new {
-                // A part of a file, or an empty one, would pass for the whole.
+                // A partial or an empty file would pass for a complete one.
                 let _ = std::fs::remove_file(path);
             }
             written.with_context(|| format!("{}: can't be written", path.display()))?;
@@ -205,7 +205,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the files of TaskProf2's analysis into a folder that has no others.
+/// Writes the files of TaskProf2's analysis into a folder that contains no others.
 fn taskprof_input(dag: &Dag, folder: &Path) -> anyhow::Result<()> {
     let files = workspan_export::taskprof_input(dag, &Options::default())?;
     let in_folder = || format!("{}: can't be written", folder.display());
@@ -226,7 +226,7 @@ fn taskprof_input(dag: &Dag, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the run in any format but a database and a folder.
+/// Writes the run in any single-file format but a database.
 fn write(args: &ExportArgs, dag: &Dag, out: &mut impl Write) -> anyhow::Result<()> {
     let options = Options::default();
     match args.format {

@@ -70,7 +70,7 @@ fn what(text: &str) -> Result<FlameOf, String> {
     })
 }
 
-/// What the picture is headed by.
+/// The heading of the picture.
 fn title(dag: &Dag, of: &FlameOf) -> String {
     let name = dag.meta.name.as_deref().unwrap_or("run");
     let shown = match of {
@@ -87,7 +87,8 @@ fn title(dag: &Dag, of: &FlameOf) -> String {
 /// `workspan flame`.
 ///
 /// # Errors
-/// The trace can't be read or has no samples, nothing is found, or the output can't be written.
+/// The trace can't be read or has no samples, the selection is empty, or the output can't be
+/// written.
 pub fn run(args: &FlameArgs) -> anyhow::Result<()> {
     let dag = args.trace.open_each_task()?;
     let stacks = stacks(&dag, args)?;
@@ -152,7 +153,7 @@ fn stacks(dag: &Dag, args: &FlameArgs) -> anyhow::Result<Vec<FlameStack>> {
     Ok(stacks)
 }
 
-/// What is asked for, with the serial run where that is needed.
+/// The selection of samples, with the serial run if that is needed.
 fn of(dag: &Dag, args: &FlameArgs) -> anyhow::Result<FlameOf> {
     if !matches!(args.of, FlameOf::Stretch(_)) {
         return Ok(args.of.clone());

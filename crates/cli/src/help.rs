@@ -1,4 +1,4 @@
-//! `workspan help`: the commands, and the terms of the report in a sentence or two.
+//! `workspan help`: the commands, and the terms of the report in one or two sentences.
 
 mod glossary;
 

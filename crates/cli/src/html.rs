@@ -50,14 +50,14 @@ pub struct HtmlArgs {
 /// `workspan html`.
 ///
 /// # Errors
-/// A trace can't be read, this build has no page, or the output exists and is no such report, or
+/// A trace can't be read, this build has no page, the output exists and is not a report, or it
 /// can't be written.
 pub fn run(args: &HtmlArgs) -> anyhow::Result<()> {
     let beside = || args.files[0].with_extension("html");
     let output = args.output.clone().unwrap_or_else(beside);
     refuse(&output)?;
     let mut session = args.looked_at.session(&args.files)?;
-    // Nobody looks while it loads.
+    // While the file is written, no one needs an overview.
     session.settings.overview_from = u64::MAX;
     let progress = Progress::new("workspan: reading the traces …");
     session.load();
@@ -89,7 +89,7 @@ pub fn run(args: &HtmlArgs) -> anyhow::Result<()> {
     print(&text)
 }
 
-/// Only a report of before is written over.
+/// Refuses to replace a file that is not an earlier report.
 fn refuse(path: &Path) -> anyhow::Result<()> {
     let Ok(about) = std::fs::metadata(path) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `workspan info`: what a trace is of and what is in it.
+//! `workspan info`: describes a trace and its contents.
 
 use std::fmt::Write;
 
@@ -51,7 +51,7 @@ struct Info<'a> {
     warnings: &'a [String],
 }
 
-/// A kind of thing a trace can hold, and how many of it this one does.
+/// A kind of item in a trace, and the number of such items.
 #[derive(Serialize)]
 struct Captured {
     what: &'static str,
@@ -113,7 +113,7 @@ fn gather(dag: &Dag, file: String, bytes: u64) -> Info<'_> {
     }
 }
 
-/// What the file is; an imported one stays that after it was exported as text.
+/// The kind of the file; an imported trace keeps its kind when it is exported as text.
 fn kind(dag: &Dag) -> &str {
     let format = dag.meta.facts.iter().find(|fact| fact.0 == FORMAT_KEY);
     match format {
@@ -123,7 +123,7 @@ fn kind(dag: &Dag) -> &str {
     }
 }
 
-/// What is inside of folded subtrees.
+/// The content of folded subtrees.
 fn folded(dag: &Dag) -> String {
     if dag.folded.is_empty() || dag.meta.run.folded_below_us.is_none() {
         return String::new();
@@ -133,7 +133,7 @@ fn folded(dag: &Dag) -> String {
     };
     let lengths = dag.strands.start.iter().zip(&dag.strands.end);
     let all: u128 = lengths.map(|(start, end)| u128::from(end - start)).sum();
-    // With what folding them took: the rest of the time is that of tasks that can be looked at.
+    // This includes the time that folding took: the rest belongs to tasks that can be inspected.
     let inside = dag.folded_subtrees().map(|(s, _)| {
         let s = s as usize;
         u128::from(dag.strands.end[s] - dag.strands.start[s])
@@ -226,7 +226,7 @@ fn captured(dag: &Dag) -> Vec<Captured> {
     rows
 }
 
-/// The part of all strands' time that unrecorded ones have.
+/// The share of unrecorded strands in the time of all strands.
 fn unrecorded(dag: &Dag) -> f64 {
     let time = |s: usize| (dag.strands.end[s] - dag.strands.start[s]) as f64;
     let all: f64 = (0..dag.strands.len()).map(time).sum();
@@ -237,7 +237,7 @@ fn unrecorded(dag: &Dag) -> f64 {
 fn text(info: &Info) -> String {
     let mut out = String::new();
     let mut line = |key: &str, value: String| {
-        // Names come from the file: nothing of them may steer the terminal.
+        // Names come from the file, so characters that could control the terminal are escaped.
         let clean = |text: &str| -> String {
             let mut clean = String::new();
             for c in text.chars() {
@@ -290,7 +290,7 @@ fn text(info: &Info) -> String {
     };
     line("steal costs", known(info.burden));
     line("probe costs", known(info.probe_cost));
-    // The first line has the size already.
+    // Facts that the first line has already.
     let told = ["size", FORMAT_KEY];
     for (key, value) in info.facts.iter().filter(|f| !told.contains(&f.0)) {
         line(key, (*value).to_string());

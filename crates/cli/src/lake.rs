@@ -39,7 +39,7 @@ pub struct LakeArgs {
 /// `workspan lake`: returns the program's exit code.
 ///
 /// # Errors
-/// It is not installed, or cannot be started.
+/// `workspan-lake` is not installed, or cannot be started.
 pub fn run(args: &LakeArgs) -> anyhow::Result<ExitCode> {
     let asks_for_help = ["--help", "-h", "help"].map(OsStr::new);
     match start(&args.arguments) {
@@ -62,7 +62,7 @@ pub fn run(args: &LakeArgs) -> anyhow::Result<ExitCode> {
 /// Starts `workspan-lake` with these arguments, and waits for its end.
 ///
 /// # Errors
-/// As [`run`].
+/// See [`run`].
 pub fn start(arguments: &[OsString]) -> anyhow::Result<ExitCode> {
     let program = program()?;
     let status = Command::new(&program).args(arguments).status();

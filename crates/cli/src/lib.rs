@@ -1,6 +1,6 @@
 //! The command line tool: flags and glue. Both installed binaries, `workspan` and `cargo-workspan`,
-//! are this library under two names, and so are the two roles it plays for cargo (rustc wrapper,
-//! target runner), told apart by `argv[0]`.
+//! are this library under two names, and so are its two roles for cargo (rustc wrapper, target
+//! runner), distinguished by `argv[0]`.
 
 #![deny(
     clippy::print_stdout,

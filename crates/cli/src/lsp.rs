@@ -1,4 +1,4 @@
-//! `workspan lsp`: the last run in an editor.
+//! `workspan lsp`: shows the last run in an editor.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ pub struct LspArgs {
 /// `workspan lsp`.
 ///
 /// # Errors
-/// The editor does not speak the protocol, or closed the connection without saying so.
+/// The editor does not speak the protocol, or closed the connection without `exit`.
 pub fn run(args: &LspArgs) -> anyhow::Result<()> {
     workspan_lsp::serve(args.trace.clone())
 }

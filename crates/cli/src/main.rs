@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use workspan_dag::memory::ColumnMemory;
 
-/// A large run is columns of hundreds of megabytes, one after the other.
+/// The columns of a large run take hundreds of megabytes, one after the other.
 #[global_allocator]
 static MEMORY: ColumnMemory = ColumnMemory;
 

@@ -1,4 +1,4 @@
-//! `workspan mcp`: recorded runs for coding agents.
+//! `workspan mcp`: gives coding agents access to recorded runs.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Where output goes, and how it may look there.
+//! Output on stdout, with the colours, characters and width that it may use.
 
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
@@ -18,7 +18,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// Whether to colour what goes to `out`.
+    /// Whether output to `out` is coloured.
     pub fn applies(self, out: &impl IsTerminal) -> bool {
         let refused = || {
             std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty())
@@ -32,7 +32,7 @@ impl Color {
     }
 }
 
-/// Block characters only on a terminal whose locale says UTF-8; nothing but ASCII when asked for.
+/// Block characters only on a terminal with a UTF-8 locale; only ASCII if requested.
 pub fn charset(ascii: bool, out: &impl IsTerminal) -> Charset {
     if ascii {
         return Charset::Strict;
@@ -49,12 +49,12 @@ pub fn charset(ascii: bool, out: &impl IsTerminal) -> Charset {
     }
 }
 
-/// Columns of a report where output is not a terminal.
+/// Number of columns of a report if the output is not a terminal.
 const FILE_COLUMNS: usize = 100;
-/// Columns that a report keeps to, whatever the terminal has.
+/// Minimum and maximum number of columns of a report, whatever the terminal has.
 const COLUMNS: std::ops::RangeInclusive<usize> = 60..=200;
 
-/// Columns of a report: as many as the terminal has, within `COLUMNS`.
+/// Number of columns of a report: that of the terminal, within `COLUMNS`.
 pub fn width(out: &(impl IsTerminal + AsFd)) -> usize {
     if !out.is_terminal() {
         return FILE_COLUMNS;
@@ -70,12 +70,12 @@ pub fn width(out: &(impl IsTerminal + AsFd)) -> usize {
 /// Writes `text` to stdout.
 ///
 /// # Errors
-/// As writing does; see [`is_broken_pipe`].
+/// stdout can't be written; see [`is_broken_pipe`].
 pub fn print(text: &str) -> anyhow::Result<()> {
     Ok(workspan_record::message::print(text)?)
 }
 
-/// True when the error is that nobody reads our output any more (`workspan report t | head -1`).
+/// True if the error is that the reader of our output is gone (`workspan report t | head -1`).
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

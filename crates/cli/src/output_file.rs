@@ -7,16 +7,16 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 
-/// Bytes of a file that show whether it is a result of before.
-const ENOUGH_TO_TELL: u64 = 4096;
+/// Number of bytes that show whether a file is an earlier result.
+const MAX_START_BYTES: u64 = 4096;
 
-/// Opens `path` to be written anew. A new file is its user's alone, as the trace is that its
-/// contents come from: arguments and lines of sources are in it. One that is there keeps its mode,
-/// and is only written over when `is_earlier` says of its beginning that it is such a result of
-/// before, or when it is empty. Devices and pipes are written to.
+/// Opens `path` for a new result. A new file is private to its user, like the trace that its
+/// contents come from, because it contains arguments and source lines. An existing file keeps its
+/// mode. It is only replaced if it is empty, or if `is_earlier` returns true for its beginning, so
+/// that it is an earlier result. Devices and pipes are written to.
 ///
 /// # Errors
-/// It holds something else, or can't be opened.
+/// The file contains something else, or can't be opened.
 pub fn create(path: &Path, is_earlier: impl FnOnce(&[u8]) -> bool) -> anyhow::Result<File> {
     let name = || format!("{}: can't be written", path.display());
     let there = match std::fs::metadata(path) {
@@ -25,7 +25,7 @@ pub fn create(path: &Path, is_earlier: impl FnOnce(&[u8]) -> bool) -> anyhow::Re
     };
     if there.is_some_and(|there| there.is_file() && there.len() > 0) {
         let mut start = Vec::new();
-        let read = File::open(path).and_then(|f| f.take(ENOUGH_TO_TELL).read_to_end(&mut start));
+        let read = File::open(path).and_then(|f| f.take(MAX_START_BYTES).read_to_end(&mut start));
         if read.is_err() || !is_earlier(&start) {
             bail!(
                 "{}: exists and is no earlier output of this kind; choose another name, or remove it",

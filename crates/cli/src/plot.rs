@@ -125,7 +125,8 @@ pub fn run(args: &PlotArgs) -> anyhow::Result<()> {
 /// Writes a figure to a file, or to stdout.
 ///
 /// # Errors
-/// The picture can't be made, is no text for stdout, or the file is a trace or can't be written.
+/// The picture can't be made or is binary and meant for stdout, or the file is a trace or can't be
+/// written.
 pub fn write(
     output: Option<&Path>,
     page: &Page,
@@ -136,7 +137,7 @@ pub fn write(
         Format::Svg => plot::svg(figure, page).into_bytes(),
         Format::Csv => plot::csv(figure).into_bytes(),
         Format::Gnuplot => plot::gnuplot(figure).into_bytes(),
-        // Two pixels a point are sharp on paper and on today's screens.
+        // Two pixels per point are sharp on paper and on current screens.
         Format::Png => plot::png(figure, page, 2.0)
             .context("the picture could not be made; try another --size")?,
     };
@@ -153,18 +154,18 @@ pub fn write(
     }
 }
 
-/// Writes a file that is no trace.
+/// Writes a file, but never replaces a trace.
 ///
 /// # Errors
-/// It is one, or can't be written.
+/// The file is a trace, or can't be written.
 pub fn put(path: &Path, bytes: impl AsRef<[u8]>) -> anyhow::Result<()> {
     refuse_trace(path)?;
     std::fs::write(path, bytes).with_context(|| format!("{}: can't be written", path.display()))
 }
 
-/// A trace is not to be lost to a mixed-up argument.
+/// Protects traces from a mixed-up argument.
 fn refuse_trace(path: &Path) -> anyhow::Result<()> {
-    // Enough for a packed one to say what it is.
+    // Enough bytes to recognise a packed trace.
     let mut start = [0; 4096];
     let read = std::fs::File::open(path).and_then(|mut f| std::io::Read::read(&mut f, &mut start));
     if read.is_ok_and(|n| is_recorded(&start[..n])) {
@@ -180,10 +181,10 @@ fn format(args: &PlotArgs) -> anyhow::Result<Format> {
     args.output.as_deref().map_or(Ok(Format::Svg), format_of)
 }
 
-/// The format that a file's ending says.
+/// The format for a file's ending.
 ///
 /// # Errors
-/// It says none.
+/// No format has that ending.
 pub fn format_of(path: &Path) -> anyhow::Result<Format> {
     match path.extension().and_then(|e| e.to_str()) {
         Some("svg") => Ok(Format::Svg),

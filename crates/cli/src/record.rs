@@ -23,7 +23,8 @@ pub use args::{CargoWorkspanArgs, RecordArgs, RecordingArgs, own_flags_first};
 /// `workspan record`: returns the exit code of the recorded program.
 ///
 /// # Errors
-/// What could not be started, built, recorded or written, and what to do.
+/// The program could not be started, built or recorded, or a file could not be written; the message
+/// has the remedy.
 pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
     let common = args.common;
     let watch = watch(&common)?;
@@ -77,13 +78,14 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
 /// `cargo workspan`: returns cargo's exit code, which for `run` is the program's.
 ///
 /// # Errors
-/// As [`run`].
+/// See [`run`].
 pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
     let common = args.common;
     let line = CargoLine::parse(&args.cargo);
     let watch = watch(&common)?;
     let output = checked(common.output)?;
-    // cargo says which one called us; a toolchain given to us is for the one in PATH to choose.
+    // cargo sets the cargo that called us; if we were given a toolchain, the cargo in PATH must
+    // choose it.
     let cargo = std::env::var_os("CARGO").filter(|_| line.toolchain.is_none());
     cargo::record(Request {
         cargo: cargo.unwrap_or_else(|| OsString::from("cargo")),
@@ -99,7 +101,7 @@ pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn watch(args: &RecordingArgs) -> anyhow::Result<Watch> {
-    // The kernel's events go to a file outside, which would grow as long as the program runs.
+    // The kernel's events go to a separate file, which would grow as long as the program runs.
     let no_perf = args.no_perf || args.windows.ring.is_some();
     let mut watch = Watch::new(no_perf, args.sample, args.counters.as_deref())?;
     if args.count.is_some() {

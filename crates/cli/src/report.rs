@@ -18,7 +18,7 @@ use crate::output::{Color, charset, print, width};
 use crate::section::SectionArgs;
 use crate::trace::{Reading, TraceArgs, describe, open};
 
-/// Spawn sites that the long report shows unless told otherwise.
+/// Default number of spawn sites in the long report.
 const DEFAULT_SITES: usize = 10;
 
 /// Says what limits the recorded program, at which line, and shows the evidence
@@ -99,7 +99,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
         raw: args.raw,
         count_blocked: args.count_blocked,
     };
-    // Lengths and ready times are of single tasks.
+    // Lengths and ready times need individual tasks.
     let reading = &args.trace.reading;
     let opening = match args.statistics {
         true => reading.each_task(),
@@ -121,7 +121,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
         let json = report_json_with(&dag, &report, &measured, statistics.as_ref());
         return print(&json);
     }
-    // With --statistics every task is read. Of text traces it always is.
+    // With --statistics every task is read; for text traces this is always the case.
     let each_task = args.statistics && dag.meta.recorded;
     let reading = Reading {
         full: args.trace.reading.grain.is_none() && (args.trace.reading.full || each_task),
@@ -144,7 +144,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
     print(&text)
 }
 
-/// Shows what another tool worked out; nothing can be measured of it.
+/// Shows the results of another tool, which can't be measured further.
 fn show_table(args: &ReportArgs, table: &Table, format: &Format) -> anyhow::Result<()> {
     if args.json {
         return print(&table_json(table, format));
@@ -160,15 +160,15 @@ fn show_table(args: &ReportArgs, table: &Table, format: &Format) -> anyhow::Resu
     print(&table_text(table, format, &options))
 }
 
-/// What the serial run at `path` worked; it is let go of before the run itself is measured.
+/// The work of the serial run at `path`. Its DAG is freed before the run itself is measured.
 fn baseline(path: &Path, args: &ReportArgs, measured: &Options) -> anyhow::Result<Baseline> {
     let opening = args.trace.reading.measured(args.raw);
     let serial = args.section.open(path, opening, measured)?;
     Baseline::of(&serial, measured).with_context(|| path.display().to_string())
 }
 
-/// The report of the trace at `path` that fits a screen, as `record` shows it after a run: default
-/// measures, looks by what `out` is.
+/// Prints the report of the trace at `path` that fits on a screen, as `record` does after a run:
+/// with default measures, and in a format that suits `out`.
 ///
 /// # Errors
 /// The trace can't be read or `out` can't be written.

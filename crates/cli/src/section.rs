@@ -21,7 +21,7 @@ pub struct SectionArgs {
 }
 
 impl SectionArgs {
-    /// Reads the trace at `path`, and of it the section.
+    /// Reads the section of the trace at `path`.
     ///
     /// # Errors
     /// The trace can't be read, or has no such section or metric; the message names the file.
@@ -34,7 +34,7 @@ impl SectionArgs {
         let Some(name) = &self.only else {
             return open(path, &opening);
         };
-        // Tasks of a site that were read as one with others can't be told from them.
+        // In folded records, tasks of a site can't be distinguished from others.
         let grain = match (name.kind, opening.grain) {
             (Some(SectionKind::Region | SectionKind::Part), grain) => grain,
             (_, Grain::Auto) => Grain::None,
@@ -45,7 +45,7 @@ impl SectionArgs {
     }
 }
 
-/// `region:solve`, of a section of a run.
+/// The section of a run, for instance `region:solve`.
 pub fn section_of(dag: &Dag) -> Option<String> {
     dag.meta.section.as_ref().map(|section| section.argument())
 }

@@ -1,4 +1,5 @@
-//! `workspan simulate`: the recorded computation on other workers, under other schedulers.
+//! `workspan simulate`: the recorded computation on other numbers of workers, under other
+//! schedulers.
 
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -89,8 +90,8 @@ pub struct SimulateArgs {
 /// `workspan simulate`.
 ///
 /// # Errors
-/// The trace can't be read or has no critical path, a fix names nothing that is there, or the
-/// output can't be written.
+/// The trace can't be read or has no critical path, a fix names code that the trace does not have,
+/// or the output can't be written.
 pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
     if args.output.is_some() && args.workers.0.len() != 1 {
         bail!("-o writes one run: say on how many workers, as --workers 64");
@@ -152,7 +153,7 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
             };
             let mut out = BufWriter::new(output_file::create(path, is_text)?);
             if path.extension().is_some_and(|end| end == "gz") {
-                // Fast: a million tasks are hundreds of megabytes of text.
+                // Fast compression, because a million tasks are hundreds of megabytes of text.
                 let mut packed = GzEncoder::new(&mut out, Compression::fast());
                 workspan_reader::text::write(&trace, &mut packed).with_context(name)?;
                 packed.finish().with_context(name)?;
@@ -182,18 +183,18 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workers(pub Vec<u32>);
 
-/// Most virtual workers.
-const MOST: u32 = 65536;
+/// Maximum number of virtual workers.
+const MAX_WORKERS: u32 = 65536;
 
-/// A list of numbers of workers: `1,2,4..64`.
+/// Parses a list of numbers of workers: `1,2,4..64`.
 ///
 /// # Errors
-/// What is no number, or beyond the most.
+/// A part is not a number, or is greater than the maximum.
 pub fn workers(text: &str) -> Result<Workers, String> {
     let one = |text: &str| match text.trim().parse() {
-        Ok(n) if (1..=MOST).contains(&n) => Ok(n),
+        Ok(n) if (1..=MAX_WORKERS).contains(&n) => Ok(n),
         _ => Err(format!(
-            "`{text}` is no number of workers from 1 to {MOST}; expected as 1,2,4 or 4..64"
+            "`{text}` is no number of workers from 1 to {MAX_WORKERS}; expected as 1,2,4 or 4..64"
         )),
     };
     let mut all = Vec::new();
@@ -221,10 +222,10 @@ const POLICIES: [&str; 6] = [
     "breadth-first",
 ];
 
-/// A scheduling policy by its name.
+/// Parses the name of a scheduling policy.
 ///
 /// # Errors
-/// There is no such policy; the closest are named.
+/// There is no such policy; the message lists the closest.
 pub fn policy(text: &str) -> Result<Policy, String> {
     Ok(match text {
         "work-first" => Policy::WorkFirst,
@@ -250,7 +251,7 @@ pub fn policy(text: &str) -> Result<Policy, String> {
     })
 }
 
-/// `site:src/sort.rs:37 x2`
+/// Parses a fix, for instance `site:src/sort.rs:37 x2`.
 fn fix(dag: &Dag, text: &str) -> anyhow::Result<Fix> {
     let expected = || {
         format!(

@@ -1,4 +1,4 @@
-//! `workspan sql`: questions to runs in SQL.
+//! `workspan sql`: queries on runs in SQL.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ pub struct SqlArgs {
 /// `workspan sql`.
 ///
 /// # Errors
-/// A trace can't be read, the query is wrong or does more than read, or stdout can't be written.
+/// A trace can't be read, the query is wrong or does more than reading, or stdout can't be written.
 pub fn run(args: &SqlArgs) -> anyhow::Result<()> {
     if args.list {
         return print(&queries::list());
@@ -88,7 +88,7 @@ pub fn run(args: &SqlArgs) -> anyhow::Result<()> {
     let database = match &files[..] {
         [file] if is_database(file) => {
             let database = Database::read_only(file).with_context(|| file.display().to_string())?;
-            // A wrong query is for the asking to say.
+            // A wrong query is reported when it is run.
             let read = database.columns_read_by(&query).unwrap_or_default();
             for text in database.missing_rows_notes(&read) {
                 say!("workspan: {text}");
@@ -134,7 +134,7 @@ fn parts(args: &SqlArgs) -> anyhow::Result<(Vec<PathBuf>, String)> {
 
 fn load(args: &SqlArgs, files: &[PathBuf], query: &str) -> anyhow::Result<Database> {
     let mut database = Database::in_memory()?;
-    // Before anything is read: a wrong query needs no trace.
+    // This comes before any trace is read, because a wrong query needs none.
     let read = database.columns_read_by(query)?;
     let opening = args.reading.each_task();
     let measured = Options {
@@ -155,7 +155,7 @@ fn load(args: &SqlArgs, files: &[PathBuf], query: &str) -> anyhow::Result<Databa
 /// `workspan export --format sqlite`: appends the run to a database.
 ///
 /// # Errors
-/// The output is there and is no database of ours, or can't be written.
+/// The output exists and is not a database of workspan, or can't be written.
 pub(crate) fn export(dag: workspan_dag::Dag, trace: &Path, output: &Path) -> anyhow::Result<()> {
     let _progress = Progress::new("workspan: writing the database …");
     let mut dag = Some(dag);

@@ -1,16 +1,16 @@
-//! Room on the stack where the user's limit leaves too little.
+//! Provides enough stack if the user's limit is too low.
 
 use std::thread;
 
 use rustix::process::{Resource, getrlimit};
 
-/// With a smaller stack than this, deep calls (the parser of the command line, a large report)
-/// would end the process by a signal.
+/// Minimum size of the stack in bytes. With less, deep calls (the parser of the command line, a
+/// large report) would end the process by a signal.
 const MIN_STACK_BYTES: u64 = 1 << 20;
-/// The stack of the thread that does the work instead: what Linux gives by default.
+/// Size in bytes of the stack of the thread that does the work instead: the default of Linux.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Runs `work`, in a thread with enough stack where `ulimit -s` is too small.
+/// Runs `work`, in a thread with enough stack if `ulimit -s` is too low.
 pub fn with_enough<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let limit = getrlimit(Resource::Stack).current;
     if limit.is_none_or(|bytes| bytes >= MIN_STACK_BYTES) {

@@ -1,4 +1,4 @@
-//! `workspan stretch`: one worker against many.
+//! `workspan stretch`: a run on many workers compared with one on one worker.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -20,12 +20,12 @@ use workspan_record::progress::Progress;
 use workspan_record::units::{ParseError, time};
 use workspan_runtimes::{OTHER_THREAD_COUNT_VARIABLES, thread_count_variables};
 
-/// The variables that set the number of workers of a runtime, recorded or not.
+/// The variables that set a runtime's number of workers, whether it is recorded or not.
 pub fn worker_variables() -> impl Iterator<Item = &'static str> {
     thread_count_variables().chain(OTHER_THREAD_COUNT_VARIABLES)
 }
 
-/// A table.
+/// A kind of table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Table {
     /// Code blocks
@@ -112,7 +112,7 @@ pub struct StretchArgs {
 }
 
 impl StretchArgs {
-    /// The metric, where it is a counter.
+    /// The metric, if it is a counter.
     fn counter(&self) -> Option<&str> {
         (self.metric != "time").then_some(&self.metric)
     }
@@ -170,8 +170,8 @@ pub fn run(args: &StretchArgs) -> anyhow::Result<()> {
     print(&stretch_text(&result, &name, tables, &looks))
 }
 
-/// Records the program on many workers and on one. The parallel run comes first, so that what cargo
-/// builds is built on all CPUs.
+/// Records the program on many workers and on one. The parallel run comes first, so that cargo
+/// builds on all CPUs.
 fn record_both(args: &StretchArgs) -> anyhow::Result<(PathBuf, PathBuf)> {
     let folder = &args.output;
     std::fs::create_dir_all(folder)
@@ -185,7 +185,7 @@ fn record_both(args: &StretchArgs) -> anyhow::Result<(PathBuf, PathBuf)> {
     let all = if args.pin { Some(pin()?) } else { None };
     let recorded = record(args, &serial, Some("1"));
     if let Some(all) = all {
-        // Only the rest of this process would stay slow.
+        // A failure would only slow down the rest of this process.
         let _ = sched_setaffinity(None, &all);
     }
     recorded?;
@@ -193,7 +193,7 @@ fn record_both(args: &StretchArgs) -> anyhow::Result<(PathBuf, PathBuf)> {
 }
 
 fn record(args: &StretchArgs, output: &Path, workers: Option<&str>) -> anyhow::Result<()> {
-    // A trace of another run must not be taken for this one's.
+    // A trace of another run must not be mistaken for this run's.
     match std::fs::remove_file(output) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
             return Err(e).with_context(|| format!("{}: can't be replaced", output.display()));
@@ -223,7 +223,8 @@ fn record(args: &StretchArgs, output: &Path, workers: Option<&str>) -> anyhow::R
     Ok(())
 }
 
-/// Keeps this thread, and so what it starts, on one of its CPUs; returns those it had.
+/// Restricts this thread, and everything that it starts, to one of its CPUs. Returns its previous
+/// CPUs.
 fn pin() -> anyhow::Result<CpuSet> {
     let all = sched_getaffinity(None).context("the CPUs of this process can't be asked")?;
     let first = (0..CpuSet::MAX_CPU)

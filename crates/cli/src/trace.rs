@@ -1,4 +1,4 @@
-//! The trace file a command was given.
+//! The trace file of a command.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub struct TraceArgs {
     /// A recorded trace (.wspan) or a text trace; recognised by content; - for standard input
     #[arg(value_name = "FILE", value_parser = input)]
     pub file: PathBuf,
-    /// How much of it.
+    /// How much of the trace is read.
     #[command(flatten)]
     pub reading: Reading,
 }
@@ -41,8 +41,8 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// For a command that measures: short subtrees of large traces are read as one, which changes
-    /// no measure. `raw`: probes are left in.
+    /// The options for a command that measures: short subtrees of large traces are folded, which
+    /// changes no measure. With `raw`, probes stay in the measures.
     pub fn measured(&self, raw: bool) -> OpenOptions {
         OpenOptions {
             raw,
@@ -60,7 +60,7 @@ impl Reading {
         }
     }
 
-    /// The options on a command line that mean the same.
+    /// The command-line options with the same meaning.
     fn options(&self) -> Vec<String> {
         let given = [
             (self.allow_truncated, "--allow-truncated"),
@@ -71,7 +71,7 @@ impl Reading {
         given.map(|given| given.1.to_owned()).chain(grain).collect()
     }
 
-    /// For a command for which each task counts.
+    /// The options for a command that needs each task.
     pub fn each_task(&self) -> OpenOptions {
         OpenOptions {
             allow_truncated: self.allow_truncated,
@@ -81,7 +81,7 @@ impl Reading {
     }
 }
 
-/// A file to read; `-` is standard input, as everywhere.
+/// A file to read; `-` is standard input.
 pub fn input(name: &str) -> Result<PathBuf, std::convert::Infallible> {
     Ok(PathBuf::from(if name == "-" { "/dev/stdin" } else { name }))
 }
@@ -94,18 +94,18 @@ fn grain(text: &str) -> Result<u64, ParseError> {
 }
 
 impl TraceArgs {
-    /// Reads it for a command that measures; see [`Reading::measured`].
+    /// Reads the trace for a command that measures; see [`Reading::measured`].
     ///
     /// # Errors
-    /// The file can't be read or is no intact trace; the message names the file and the place.
+    /// The file can't be read or is not an intact trace; the message names the file and the place.
     pub fn open(&self) -> anyhow::Result<Dag> {
         open(&self.file, &self.reading.measured(false))
     }
 
-    /// Reads it for a command for which each task counts.
+    /// Reads the trace for a command that needs each task.
     ///
     /// # Errors
-    /// As [`TraceArgs::open`].
+    /// See [`TraceArgs::open`].
     pub fn open_each_task(&self) -> anyhow::Result<Dag> {
         open(&self.file, &self.reading.each_task())
     }
@@ -114,24 +114,24 @@ impl TraceArgs {
 /// Reads the trace at `path`.
 ///
 /// # Errors
-/// As [`TraceArgs::open`].
+/// See [`TraceArgs::open`].
 pub fn open(path: &Path, options: &OpenOptions) -> anyhow::Result<Dag> {
     workspan_reader::open(path, options).map_err(|error| match error {
-        // Names the file itself.
+        // The message names the file.
         Error::File { .. } => anyhow::Error::new(error),
         error => anyhow::Error::new(error).context(path.display().to_string()),
     })
 }
 
-/// Its name and size, for a title.
+/// The name and size of the trace at `path`, for a title.
 ///
 /// # Errors
-/// The file's size can't be asked.
+/// The file's size can't be determined.
 pub fn describe(path: &Path, reading: &Reading) -> anyhow::Result<TraceFile> {
     let bytes = std::fs::metadata(path)
         .with_context(|| path.display().to_string())?
         .len();
-    // Shown as short as it still names the file from here.
+    // The shortest path that names the file from the current folder.
     let here = std::env::current_dir().ok();
     let name = here
         .and_then(|here| path.strip_prefix(here).ok())

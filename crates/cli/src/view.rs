@@ -1,4 +1,4 @@
-//! `workspan view`: the runs in a browser.
+//! `workspan view`: shows runs in a browser.
 
 mod kept_key;
 
@@ -60,10 +60,10 @@ pub struct LookedAt {
 }
 
 impl LookedAt {
-    /// The runs of `files`, not loaded yet; of damaged ones what is intact.
+    /// The runs of `files`, not loaded yet; for damaged ones, the intact part.
     ///
     /// # Errors
-    /// One is no trace at all, or a folder of sources is none.
+    /// A file is not a trace, or a source folder is not a folder.
     fn to_view(&self, files: &[PathBuf]) -> anyhow::Result<Session> {
         for file in files {
             if let Some(damage) = workspan_reader::open::damage(file)? {
@@ -79,7 +79,7 @@ impl LookedAt {
     /// The runs of `files`, not loaded yet.
     ///
     /// # Errors
-    /// One is no file, or a folder of sources is none.
+    /// A path is not a file, or a source folder is not a folder.
     pub fn session(&self, files: &[PathBuf]) -> anyhow::Result<Session> {
         for folder in &self.source_dir {
             if !folder.is_dir() {
@@ -107,7 +107,7 @@ impl LookedAt {
 /// `workspan view`.
 ///
 /// # Errors
-/// A file is no trace, or the port can't be had.
+/// A file is not a trace, or the port is not available.
 pub fn run(args: &ViewArgs) -> anyhow::Result<()> {
     let session = Arc::new(args.looked_at.to_view(&args.files)?);
     let kept = args.key.as_deref().map(KeptKey::open).transpose()?;
@@ -121,7 +121,7 @@ pub fn run(args: &ViewArgs) -> anyhow::Result<()> {
         kept.keep_port(server.port())?;
     }
     let url = server.url();
-    // Until the server ends.
+    // Kept until the server ends.
     let opened = (!args.no_open).then(|| open_browser(&url)).flatten();
     let mut text = format!("The run is at {url}\n");
     if opened.is_some() {
@@ -144,7 +144,7 @@ pub fn run(args: &ViewArgs) -> anyhow::Result<()> {
     server.run().context("the server failed")
 }
 
-/// This machine's name, for a command line to copy.
+/// This machine's name, for a command line that users copy.
 fn host() -> String {
     let name = rustix::system::uname()
         .nodename()

@@ -1,4 +1,4 @@
-//! `workspan whatif`: what faster code would give.
+//! `workspan whatif`: predicts the gain of faster code.
 
 use anyhow::{Context, bail};
 use workspan_analysis::named_code::{self, LineRange, line_range};
@@ -136,7 +136,7 @@ pub fn run(args: &WhatifArgs) -> anyhow::Result<()> {
     print(&what_if_text(&view, &args.looks.options(usize::MAX)))
 }
 
-/// What is asked for, and what to call it.
+/// The targets of the request, and their names.
 fn targets(dag: &Dag, args: &WhatifArgs) -> anyhow::Result<(Vec<Target>, Vec<String>)> {
     let (mut targets, mut names) = (Vec::new(), Vec::new());
     for name in &args.site {
@@ -178,7 +178,7 @@ fn targets(dag: &Dag, args: &WhatifArgs) -> anyhow::Result<(Vec<Target>, Vec<Str
     Ok((targets, names))
 }
 
-/// Those given, else the run's own number, 16 and 64.
+/// The given numbers; by default the run's own number, 16 and 64.
 fn workers(dag: &Dag, given: &[u32]) -> Vec<u32> {
     if !given.is_empty() {
         return given.to_vec();
@@ -189,10 +189,10 @@ fn workers(dag: &Dag, given: &[u32]) -> Vec<u32> {
     workers
 }
 
-/// A factor of the command line.
+/// Parses a factor of the command line.
 ///
 /// # Errors
-/// It is no positive number.
+/// The text is not a positive number.
 pub fn factor(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches(['x', 'X']);
     match number.parse::<f64>() {

@@ -87,7 +87,7 @@ fn set(token: Option<CancelToken>) {
     TOKEN.with(|own| *own.borrow_mut() = token);
 }
 
-/// Turns the payload of an unwind into [`Cancelled`]. A panic goes on unwinding.
+/// Turns the payload of an unwind into [`Cancelled`]. A panic continues to unwind.
 fn cancelled_or_panic(payload: Box<dyn Any + Send>) -> Cancelled {
     match payload.downcast::<Cancelled>() {
         Ok(cancelled) => *cancelled,

@@ -1,36 +1,36 @@
-//! The CPU time that the process used, by a clock that recording has nothing to do with: what a
-//! report's work is held against.
+//! The CPU time that the process used, by a clock that is independent of recording. Reports compare
+//! their work with it.
 
 use crate::dag::ThreadId;
 
-/// What is known of the process's CPU time, from the start of its recording to its end, in
-/// nanoseconds.
+/// CPU time of the process from the start of its recording to its end, in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CpuTimes {
-    /// All of it, by the process's own clock; `None` where the process did not come to an orderly
-    /// end.
+    /// CPU time of the whole process, by its own clock; `None` if the process did not end in an
+    /// orderly way.
     pub process: Option<u64>,
-    /// By thread of the run, what its switches add up to; empty where nobody watched them.
+    /// CPU time by thread of the run, as the sum of its context switches; empty if they were not
+    /// recorded.
     pub threads: Vec<(ThreadId, u64)>,
-    /// Part of it on threads that no runtime knew, or did not know yet.
+    /// The part of it on threads that no runtime knew, or did not know yet.
     pub outside: u64,
     /// The number of threads that no runtime ever knew.
     pub outside_threads: u64,
-    /// Part of it on threads of a runtime that ran no task.
+    /// The part of it on threads of a runtime that ran no task.
     pub idle: u64,
-    /// Part of it in which threads waited for other ranks in calls of MPI and asked for them again
-    /// and again: blocked time of strands.
+    /// The part of it in which threads polled for other ranks in calls of MPI: blocked time of
+    /// strands.
     pub polling: u64,
-    /// The function, by samples, that most of `outside` was spent in.
+    /// The function in which most of `outside` was spent, by samples.
     pub outside_in: Option<String>,
-    /// Switches that are missing: what they add up to is not exact.
+    /// Number of context switches that are missing; if any are, the sums are not exact.
     pub missing: u64,
     /// The number of times that all threads together came onto a CPU; 0 if the trace does not say.
     pub switches: u64,
 }
 
 impl CpuTimes {
-    /// What the switches of all threads add up to.
+    /// Sum over the switches of all threads.
     pub fn of_threads(&self) -> u64 {
         let known = self.threads.iter().map(|thread| thread.1);
         known.fold(self.outside.saturating_add(self.idle), u64::saturating_add)

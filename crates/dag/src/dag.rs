@@ -1,4 +1,4 @@
-//! The columns.
+//! The columns of the DAG.
 
 pub use crate::events::*;
 use crate::folded::{Folded, Folds};
@@ -28,24 +28,24 @@ pub const ROOT_PLACE: PlaceId = 0;
 /// A position in the program: a spawn site, or where a strand starts or ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
-    /// What people are shown: the text given, else `file:line` (of a chain of method calls over
+    /// The text shown to people: the text given, else `file:line` (for a chain of method calls over
     /// several lines `file:first-line`), else a symbol, else `?`.
     pub label: String,
-    /// Source file, relative to the workspace where it lies inside.
+    /// Source file, relative to the workspace if it lies inside.
     pub file: Option<String>,
     /// 1-based line.
     pub line: Option<u32>,
     /// Function that contains the position, demangled.
     pub function: Option<String>,
-    /// The primitive called there, as `join` or `scope`, where known.
+    /// The primitive called there, for instance `join` or `scope`, if known.
     pub primitive: Option<String>,
     /// The text of the source line, trimmed, as it was when the run was recorded.
     pub source: Option<String>,
-    /// Who told of what happens here, where known.
+    /// Who reported what happens here, where known.
     pub told_by: Option<ToldBy>,
 }
 
-/// Who told the recorder of a task or a wait (MODEL.md §1).
+/// Who reported a task or a wait to the recorder (MODEL.md §1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ToldBy {
     /// The program (*application*): by calls of `workspan.h`, of a header over it, or of the Rust
@@ -56,10 +56,10 @@ pub enum ToldBy {
 }
 
 impl ToldBy {
-    /// All, the program first.
+    /// All values, the program first.
     pub const ALL: [ToldBy; 2] = [ToldBy::Program, ToldBy::Runtime];
 
-    /// The name in files.
+    /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
             ToldBy::Program => "program",
@@ -77,7 +77,7 @@ impl Place {
         self.primitive.as_deref() == Some(THREAD_PRIMITIVE)
     }
 
-    /// The lines as people are shown them: `12`, or `10-12` of a chain that begins at line 10.
+    /// The lines as shown to people: `12`, or `10-12` for a chain that begins at line 10.
     pub fn lines(&self) -> Option<&str> {
         let file = self.file.as_deref()?;
         let lines = self.label.strip_prefix(file)?.strip_prefix(':')?;
@@ -85,24 +85,24 @@ impl Place {
         (last.parse() == Ok(self.line?)).then_some(lines)
     }
 
-    /// The line that a chain begins at whose last call is the place.
+    /// The first line of the chain of calls whose last call is this place.
     pub fn first_line(&self) -> Option<u32> {
         self.lines()?.split_once('-')?.0.parse().ok()
     }
 }
 
-/// How a task came to be (MODEL.md §1).
+/// How a task was created (MODEL.md §1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[repr(u8)]
 pub enum TaskKind {
-    /// Nobody created it.
+    /// It has no creator.
     #[default]
     Root,
     /// Another thread may take it: a spawn.
     Deferred,
-    /// Nobody may take it; no spawn, no burden.
+    /// No other thread may take it; no spawn, no burden.
     Inline,
-    /// Nobody waits for it; no spawn, no burden.
+    /// No task waits for it; no spawn, no burden.
     Detached,
 }
 
@@ -134,8 +134,8 @@ pub enum StartKind {
     AfterYield,
     /// After a signal: the previous strand, by a yield-continuation edge.
     AfterSignal,
-    /// After a handoff: the previous strand, by a yield-continuation edge, and where its thread had
-    /// waited the strand that ended the wait, by a signal edge ([`Dag::handoffs`]).
+    /// After a handoff: the previous strand, by a yield-continuation edge. If its thread had
+    /// waited, also the strand that ended the wait, by a signal edge ([`Dag::handoffs`]).
     AfterHandoff,
 }
 
@@ -152,14 +152,14 @@ pub enum EndKind {
     Create,
     /// A wait (after any creates).
     Wait,
-    /// Stops for nobody's sake.
+    /// Pauses without waiting for anything.
     Yield,
     /// Sets a signal.
     Signal,
     /// The task's end.
     End,
-    /// A handoff: here another thread ended its thread's wait, or it ended another thread's. The
-    /// task goes on at once.
+    /// A handoff: here another thread ended this thread's wait, or this thread ended another one's.
+    /// The task continues at once.
     Handoff,
 }
 
@@ -185,7 +185,7 @@ pub enum EdgeKind {
 }
 
 impl EdgeKind {
-    /// The names in JSON and SQL, by `EdgeKind as usize`.
+    /// The names in JSON and SQL, indexed by `EdgeKind as usize`.
     pub const NAMES: [&str; 7] = [
         "create",
         "create_continuation",
@@ -233,13 +233,13 @@ impl EndKind {
 /// A scope's kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ScopeKind {
-    /// Members are the tasks created into it.
+    /// Members are the tasks created into the scope.
     #[default]
     Group,
     /// Children of members are members too.
     Tree,
-    /// A tree of which the members are a parallel region's implicit tasks, one a thread of its
-    /// team: how many there are is no property of the program.
+    /// A tree whose members are the implicit tasks of a parallel region, one for each thread of its
+    /// team. Their number is not a property of the program.
     Team,
 }
 
@@ -261,7 +261,7 @@ pub struct Scope {
     pub opener: TaskId,
     /// The opener's strand during (or at the end of) which it was opened.
     pub strand: StrandId,
-    /// How many of that strand's creates came before the opening (its place among them).
+    /// The number of that strand's creates before the opening.
     pub creates_before: u32,
 }
 
@@ -276,7 +276,7 @@ pub struct Tasks {
     pub kind: Vec<TaskKind>,
     /// Spawn site; [`ROOT_PLACE`] for roots.
     pub site: Vec<PlaceId>,
-    /// Creates from the root: 0 for roots.
+    /// Number of creates on the way from the root: 0 for roots.
     pub level: Vec<u32>,
     /// The strand at whose end it was created, or [`NONE`].
     pub creator: Vec<StrandId>,
@@ -291,7 +291,7 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// The number of a task that is shown to people; ascending, like the index.
+    /// The number of a task as shown to people; ascending, like the index.
     #[inline]
     pub fn number(&self, task: TaskId) -> u64 {
         let own = self.numbers.get(task as usize).copied();
@@ -301,7 +301,7 @@ impl Tasks {
     pub fn len(&self) -> usize {
         self.parent.len()
     }
-    /// True when there is none.
+    /// True if there are no tasks.
     pub fn is_empty(&self) -> bool {
         self.parent.is_empty()
     }
@@ -310,9 +310,9 @@ impl Tasks {
 /// Strand columns, all of one length, in topological (and start-time) order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Strands {
-    /// The task it belongs to.
+    /// The task that the strand belongs to.
     pub task: Vec<TaskId>,
-    /// The thread it ran on.
+    /// The thread that it ran on.
     pub thread: Vec<ThreadId>,
     /// Start, in ticks.
     pub start: Vec<u64>,
@@ -333,7 +333,7 @@ impl Strands {
     pub fn len(&self) -> usize {
         self.task.len()
     }
-    /// True when there is none.
+    /// True if there are no strands.
     pub fn is_empty(&self) -> bool {
         self.task.is_empty()
     }
@@ -342,16 +342,16 @@ impl Strands {
 /// Lists of different lengths in two arrays.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Lists {
-    /// `offsets[i]..offsets[i + 1]` are the items of list i; one longer than the number of lists
-    /// (or empty for none).
+    /// `offsets[i]..offsets[i + 1]` are the items of list i. One longer than the number of lists,
+    /// or empty if there are no lists.
     pub offsets: Vec<u32>,
     /// The items.
     pub items: Vec<u32>,
 }
 
 impl Lists {
-    /// Sorts (list, item) pairs into `count` lists, each in the order of the pairs. A pair of no
-    /// list is left out. Linear.
+    /// Sorts (list, item) pairs into `count` lists, each in the order of the pairs. Pairs with a
+    /// list number outside of them are left out. Linear.
     pub fn from_pairs(count: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Lists {
         let mut offsets = vec![0u32; count + 1];
         let is_known = |pair: &(u32, u32)| (pair.0 as usize) < count;
@@ -382,7 +382,7 @@ impl Lists {
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
-    /// True when there is no list.
+    /// True if there is no list.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -399,11 +399,11 @@ impl Lists {
 /// The waits, one for each strand that starts after one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Waits {
-    /// The strand after the wait; ascending, so a forward pass keeps a cursor and others search.
+    /// The strand after the wait. Ascending: a forward pass keeps a cursor, other code searches.
     pub after: Vec<StrandId>,
     /// The scope waited for and closed, or [`NONE`].
     pub scope: Vec<ScopeId>,
-    /// True when it was a plain wait for all children (`wait` with nothing named).
+    /// True for a plain wait for all children (`wait` with nothing named).
     pub plain: Vec<bool>,
     /// Tasks joined by each wait (ascending).
     pub tasks: Lists,
@@ -435,17 +435,17 @@ pub struct Dag {
     pub scopes: Vec<Scope>,
     /// Waits.
     pub waits: Waits,
-    /// Tasks with depend edges, ascending, and for each the tasks it depends on.
+    /// Tasks with depend edges, ascending; [`Dag::depends`] has the tasks that each depends on.
     pub dependents: Vec<TaskId>,
-    /// See [`Dag::dependents`].
+    /// By index into [`Dag::dependents`]: the tasks that it depends on.
     pub depends: Lists,
     /// Off-CPU intervals, by thread, then time.
     pub offs: Vec<Off>,
-    /// Ticks for which the thread of a task waited for a CPU before the task began, for tasks that
-    /// are threads; by task, each once.
+    /// For tasks that are threads: the ticks for which the thread waited for a CPU before the task
+    /// began. By task, each once.
     pub start_waits: Vec<(TaskId, u64)>,
-    /// What threads ran of the recorder inside strands, by thread, then time; on the CPU, and
-    /// without overlaps.
+    /// Intervals in which threads ran the recorder inside strands, by thread, then time; on the
+    /// CPU, and without overlaps.
     pub recorder_runs: Vec<RecorderRun>,
     /// Regions, by task, then opening.
     pub regions: Vec<Region>,
@@ -453,27 +453,27 @@ pub struct Dag {
     pub parts: Vec<Region>,
     /// Steals the runtime reported, by time.
     pub steals: Vec<Steal>,
-    /// Scheduler events and samples: (t, thread, what), by time, then thread.
+    /// Scheduler events and samples: (time, thread, event), by time, then thread.
     pub thread_events: Vec<(u64, ThreadId, ThreadEvent)>,
     /// Counters, by name.
     pub counters: Vec<Counter>,
     /// Folded strands, ascending: a strand that stands for a whole subtree (MODEL.md §7).
     pub folded: Folds,
-    /// Of those, the ones that were not recorded, ascending: their records are estimates, within
+    /// The folded strands that were not recorded, ascending: their records are estimates, within
     /// these bounds.
     pub unrecorded: Vec<(StrandId, Bounds)>,
     /// Samples of the code.
     pub samples: Samples,
-    /// The pools, where there were several at one moment.
+    /// The pools, if there were several at one moment.
     pub pools: Pools,
     /// Numbers of signals, by the strand that set them, ascending.
     pub signals: Vec<(StrandId, u64)>,
-    /// Waits inside of strands that another thread ended.
+    /// Waits inside strands that another thread ended.
     pub handoffs: Handoffs,
 }
 
 impl Dag {
-    /// True for a thread of the pool.
+    /// True for a worker of the pool.
     pub fn is_worker(&self, thread: ThreadId) -> bool {
         thread < self.meta.workers
     }
@@ -484,15 +484,15 @@ impl Dag {
         self.places.get(site as usize).is_some_and(Place::is_thread)
     }
 
-    /// For how many ticks the thread of this task waited for a CPU before the task began, where the
-    /// task is a thread that the program started; 0 where that is not known.
+    /// The number of ticks for which the thread of this task waited for a CPU before the task
+    /// began, if the task is a thread that the program started; 0 if that is not known.
     pub fn start_wait(&self, task: TaskId) -> u64 {
         let at = self.start_waits.binary_search_by_key(&task, |wait| wait.0);
         at.map_or(0, |at| self.start_waits[at].1)
     }
 
-    /// Whether nobody can steal the task: it begins where its creator, the runtime or the program
-    /// puts it (inline tasks and threads).
+    /// Whether no thread can steal the task: it begins where its creator, the runtime or the
+    /// program puts it (inline tasks and threads).
     pub fn is_put(&self, task: TaskId) -> bool {
         match self.tasks.kind[task as usize] {
             TaskKind::Inline => true,
@@ -501,8 +501,9 @@ impl Dag {
         }
     }
 
-    /// Where strand `s` started in the program: where the one before it ended; for a task's first
-    /// the spawn site. [`NONE`] = unknown. After a handoff that of the whole.
+    /// Where strand `s` started in the program: the place where the previous strand ended, or the
+    /// spawn site for a task's first strand. [`NONE`] = unknown. A piece after a handoff has the
+    /// place of the whole strand.
     #[inline]
     pub fn starts_at(&self, mut s: StrandId) -> PlaceId {
         while self.strands.start_kind[s as usize] == StartKind::AfterHandoff {
@@ -519,13 +520,13 @@ impl Dag {
         self.folded.of(s)
     }
 
-    /// Within what the record of strand `s` may be off, if it stands for an unrecorded subtree.
+    /// The error bounds of the record of strand `s`, if it stands for an unrecorded subtree.
     pub fn bounds_of(&self, s: StrandId) -> Option<&Bounds> {
         let i = self.unrecorded.binary_search_by_key(&s, |u| u.0).ok()?;
         Some(&self.unrecorded[i].1)
     }
 
-    /// Folded strands with their records, but for those that stand for unrecorded subtrees.
+    /// Folded strands with their records, except those that stand for unrecorded subtrees.
     pub fn folded_subtrees(&self) -> impl Iterator<Item = (StrandId, Folded)> + '_ {
         let all = self.folded.iter();
         all.filter(|&(s, _)| self.bounds_of(s).is_none())

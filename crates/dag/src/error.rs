@@ -1,4 +1,4 @@
-//! Errors of reading a trace: what was being done, where, what was found, what to do.
+//! Errors of reading a trace: what was being done and where, what was found, and what to do.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What a run has beside its tasks and strands: times off the CPU, regions, steals, the scheduler's
+//! The parts of a run besides its tasks and strands: times off the CPU, regions, steals, scheduler
 //! events, counters.
 
 use crate::dag::{StrandId, TaskId, ThreadId};
@@ -23,11 +23,11 @@ pub struct Off {
     pub end: u64,
     /// Preempted or blocked.
     pub why: OffWhy,
-    /// On what, when known (`lock`, …).
+    /// What it waited for, if known (`lock`, …).
     pub on: Option<String>,
 }
 
-/// An interval in which a thread ran the recorder inside a strand, as while it folded (MODEL.md
+/// An interval in which a thread ran the recorder inside a strand, for instance to fold (MODEL.md
 /// §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RecorderRun {
@@ -48,27 +48,28 @@ pub struct Region {
     pub task: TaskId,
     /// Also covers tasks created while open (always true for a part).
     pub tree: bool,
-    /// Strand in which it was opened, and when.
+    /// The strand in which it was opened, and the time.
     pub begin: (StrandId, u64),
-    /// Strand in which it was closed, and when. A region left open is closed by its task's end.
+    /// The strand in which it was closed, and the time. A region left open is closed by its task's
+    /// end.
     pub end: (StrandId, u64),
-    /// How many creates at the begin strand's end came before the opening (0 unless opened between
-    /// two creates).
+    /// Number of creates at the begin strand's end that came before the opening (0 unless opened
+    /// between two creates).
     pub begin_creates_before: u32,
-    /// The same for the closing.
+    /// Number of creates at the end strand's end that came before the closing.
     pub end_creates_before: u32,
 }
 
 /// A steal the runtime reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Steal {
-    /// When.
+    /// The time, in ticks.
     pub t: u64,
-    /// Who took it.
+    /// The thread that took the task.
     pub thief: ThreadId,
-    /// From whom ([`crate::NONE`] = unknown).
+    /// The thread it was taken from ([`crate::NONE`] = unknown).
     pub victim: ThreadId,
-    /// What ([`crate::NONE`] = unknown).
+    /// The task taken ([`crate::NONE`] = unknown).
     pub task: TaskId,
     /// Taken while waiting for a stolen child (leapfrog).
     pub leap: bool,
@@ -81,19 +82,19 @@ pub enum ThreadEvent {
     StealFailed(ThreadId),
     /// The thread went to sleep.
     Sleep,
-    /// It woke.
+    /// The thread woke.
     Wake,
     /// CPU load since the last such event, 0 to 1.
     Cpu(f64),
-    /// Ready tasks in its own queue.
+    /// Number of ready tasks in the thread's own queue.
     Queue(u64),
 }
 
-/// A counter (instructions, cache misses …): the strands' own deltas.
+/// A counter (instructions, cache misses …): the difference over each strand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counter {
     /// Name as given.
     pub name: String,
-    /// Value per strand, ascending by strand; strands that had none are absent.
+    /// Value by strand, ascending; strands without a value are absent.
     pub values: Vec<(StrandId, u64)>,
 }

@@ -4,32 +4,32 @@ use std::path::PathBuf;
 
 use workspan_trace::note_keys as key;
 
-/// What is particular about the CPUs that the process could use.
+/// Particularities of the CPUs that the process could use.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MachineFacts {
-    /// Cores that they are hardware threads of, where they are fewer.
+    /// Number of cores, if it is smaller than the number of CPUs (hardware threads).
     pub cores: Option<u32>,
-    /// Kinds of cores, where there are several.
+    /// Number of kinds of cores, if there are several.
     pub kinds: Option<u32>,
-    /// NUMA nodes, where there are several.
+    /// Number of NUMA nodes, if there are several.
     pub nodes: Option<u32>,
-    /// CPUs' worth of time that a control group allows, where that is less.
+    /// Limit of the control group in CPUs' worth of time, if it is below the number of CPUs.
     pub quota: Option<f64>,
 }
 
 /// Typed facts about a run. The reader fills them from the notes of a trace
-/// ([`RunFacts::from_notes`]); nothing downstream looks into the texts.
+/// ([`RunFacts::from_notes`]); nothing downstream parses the texts.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunFacts {
-    /// The largest grain that the recorder folded below, in microseconds, infinite where there was
-    /// none; `None` if it did not fold.
+    /// The largest grain that the recorder folded below, in microseconds; infinite if it folded
+    /// without a limit, `None` if it did not fold.
     pub folded_below_us: Option<f64>,
     /// CPU time of the process while it was recorded, in ticks.
     pub cpu_time: Option<u64>,
-    /// The part of it of threads while the trace has no records of them, in ticks.
+    /// The part of it on threads while the trace has no records of them, in ticks.
     pub cpu_time_of_others: Option<u64>,
-    /// What threads were on a CPU by their context switches and did not run by their CPU clocks, in
-    /// nanoseconds; it is among the times off the CPU.
+    /// Time for which threads were on a CPU by their context switches but did not run by their CPU
+    /// clocks, in nanoseconds. It is included in the times off the CPU.
     pub unseen_off_ns: Option<u64>,
     /// How the cost of a steal was measured, and for which runtime.
     pub burden_source: Option<String>,
@@ -37,7 +37,7 @@ pub struct RunFacts {
     pub threads_set_by: Option<String>,
     /// What a thread may run while a task waits on it.
     pub tasks_in_waits: TasksInWaits,
-    /// The folder that names of source files are relative to.
+    /// The folder that source file names are relative to.
     pub source_folder: Option<PathBuf>,
     /// The machine's particularities among the CPUs that the process may use.
     pub machine: MachineFacts,
@@ -51,14 +51,14 @@ pub enum TasksInWaits {
     /// Every ready task.
     #[default]
     Any,
-    /// Tasks that descend from the one that waits (LLVM OpenMP, of tied tasks).
+    /// Tasks that descend from the waiting one (LLVM OpenMP, for tied tasks).
     Descendants,
-    /// Children of the one that waits, of the thread's own queue (simulated).
+    /// Children of the waiting task in the thread's own queue (simulated).
     OwnChildren,
 }
 
 impl TasksInWaits {
-    /// What the value of a note [`key::TASKS_IN_WAITS`] says; unknown values restrict nothing.
+    /// The meaning of a note's value [`key::TASKS_IN_WAITS`]; unknown values restrict nothing.
     #[must_use]
     pub fn from_note(value: &str) -> TasksInWaits {
         match value {
@@ -70,7 +70,7 @@ impl TasksInWaits {
 }
 
 impl RunFacts {
-    /// The facts in these notes, of a trace with that clock.
+    /// Reads the facts from the notes of a trace with that clock.
     #[must_use]
     pub fn from_notes(notes: &[(String, String)], ticks_per_second: u64) -> RunFacts {
         let value = |key: &str| notes.iter().find(|n| n.0 == key).map(|n| n.1.as_str());
@@ -82,7 +82,7 @@ impl RunFacts {
         let folder = value(key::SOURCE_FOLDER).or_else(|| value(key::WORKING_FOLDER));
         let grain = value(key::FOLDED_BELOW);
         RunFacts {
-            // That there is a grain counts, even if its text is damaged.
+            // The presence of a grain counts, even if its text is damaged.
             folded_below_us: grain.map(|text| {
                 let number = text.strip_suffix(" µs").and_then(|us| us.parse().ok());
                 let any = text == key::FOLDED_ANY_LENGTH;
@@ -109,7 +109,7 @@ impl RunFacts {
     }
 }
 
-/// The moment in a text like `2026-11-21 09:44:56 UTC`.
+/// Parses a moment like `2026-11-21 09:44:56 UTC`.
 fn seconds_since_1970(text: &str) -> Option<u64> {
     let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<u64>().ok();
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);

@@ -1,19 +1,19 @@
 //! The folded records (MODEL.md §7) of a run: subtrees that ran on one thread, each reduced to what
 //! the measures need.
 //!
-//! A record is the file's. In a [`crate::Dag`] its sites are places, ascending; in its blocks a
-//! place that is not known is [`crate::NONE`].
+//! A record has the form that it has in the file. In a [`crate::Dag`] its sites are places,
+//! ascending; an unknown place in its blocks is [`crate::NONE`].
 
 use crate::dag::StrandId;
 pub use workspan_trace::folded::{FoldedRecord as Folded, FoldedSite, Paths, Sums};
 
-/// Records by strand, each in the bytes that it has in a file: some 70, where lists of its own
-/// would take 600. Whoever wants one has it decoded, which takes a fraction of a microsecond; that
-/// a strand has one is known without.
+/// Records by strand, each in the bytes that it has in a file: some 70, whereas decoded lists would
+/// take 600. A record is decoded on demand, which takes a fraction of a microsecond. Whether a
+/// strand has a record is known without decoding.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Folds {
     strands: Vec<StrandId>,
-    /// Where each one's bytes end.
+    /// End of each record's bytes.
     ends: Vec<u64>,
     bytes: Vec<u8>,
 }
@@ -24,17 +24,17 @@ impl Folds {
         self.strands.len()
     }
 
-    /// True when there is none.
+    /// True if there are no records.
     pub fn is_empty(&self) -> bool {
         self.strands.is_empty()
     }
 
-    /// The strands that have one; ascending in a [`crate::Dag`].
+    /// The strands that have a record; ascending in a [`crate::Dag`].
     pub fn strands(&self) -> &[StrandId] {
         &self.strands
     }
 
-    /// Appends a record, of at most 8 points and lengths below 2^64, as there are no others.
+    /// Appends a record. It has at most 8 points and lengths below 2^64, as all records do.
     pub fn push(&mut self, strand: StrandId, record: &Folded) {
         record.encode(&mut self.bytes);
         self.strands.push(strand);
@@ -44,9 +44,9 @@ impl Folds {
     /// The `i`-th record.
     ///
     /// # Panics
-    /// There is none.
+    /// If there is no such record.
     pub fn get(&self, i: usize) -> Folded {
-        // It was written here, so it can be read.
+        // The bytes were written by `push`, so they can be read.
         Folded::decode(self.bytes_of(i)).unwrap_or_default()
     }
 
@@ -55,8 +55,8 @@ impl Folds {
         &self.bytes[from as usize..self.ends[i] as usize]
     }
 
-    /// True when `f` says so of all of them, in order; one is read into the memory of the one
-    /// before.
+    /// True if `f` is true for all records, in order. Each record is read into the memory of the
+    /// previous one.
     pub fn all(&self, mut f: impl FnMut(StrandId, &Folded) -> bool) -> bool {
         let mut record = Folded::default();
         (0..self.len()).all(|i| {
@@ -65,18 +65,18 @@ impl Folds {
         })
     }
 
-    /// All of them with their strands, in order.
+    /// All records with their strands, in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (StrandId, Folded)> + '_ {
         (0..self.len()).map(|i| (self.strands[i], self.get(i)))
     }
 
-    /// What is counted in each, in order: without decoding the rest, and without any memory.
+    /// The sums of each record, in order, without decoding the rest and without allocating.
     pub fn sums(&self) -> impl DoubleEndedIterator<Item = (StrandId, Sums)> + '_ {
         let sums = |i| Sums::decode(self.bytes_of(i)).unwrap_or_default();
         (0..self.len()).map(move |i| (self.strands[i], sums(i)))
     }
 
-    /// For whoever goes through all strands: the records of ascending strands.
+    /// The records of ascending strands, for a pass over all strands.
     pub fn along(&self) -> Along<'_> {
         Along {
             folds: self,
@@ -85,30 +85,29 @@ impl Folds {
         }
     }
 
-    /// The record of a strand, where they are ascending.
+    /// The record of a strand. The strands must be ascending.
     pub fn of(&self, strand: StrandId) -> Option<Folded> {
         Some(self.get(self.strands.binary_search(&strand).ok()?))
     }
 
-    /// The paths of a strand's record, where they are ascending: most of what is asked, without
-    /// decoding the rest.
+    /// The paths of a strand's record, without decoding the rest. The strands must be ascending.
     pub fn paths_of(&self, strand: StrandId) -> Option<Paths> {
         let i = self.strands.binary_search(&strand).ok()?;
         Some(Paths::decode(self.bytes_of(i)).unwrap_or_default())
     }
 
-    /// A strand has one, where they are ascending.
+    /// Whether a strand has a record. The strands must be ascending.
     pub fn has(&self, strand: StrandId) -> bool {
         self.strands.binary_search(&strand).is_ok()
     }
 
-    /// Gives every strand the number that `place` has for it.
+    /// Gives every strand the number that `place` assigns to it.
     pub(crate) fn renumber(&mut self, place: impl FnMut(&mut StrandId)) {
         self.strands.iter_mut().for_each(place);
     }
 
-    /// The same records under the numbers that `place` has for their strands, ascending: the first
-    /// of each, and none of a strand that has no number.
+    /// The same records under the numbers that `place` returns for their strands, ascending. Keeps
+    /// the first record of each strand, and drops records of strands without a number.
     pub(crate) fn sorted(self, place: impl Fn(StrandId) -> Option<StrandId>) -> Folds {
         let all = (0..).zip(&self.strands);
         let placed = all.filter_map(|(i, &s)| Some((place(s)?, i)));
@@ -129,31 +128,31 @@ impl Folds {
     }
 }
 
-/// The records of strands that are asked for in ascending order, each without a search; of
+/// The records of strands that are queried in ascending order, each without a search. Made by
 /// [`Folds::along`].
 #[derive(Debug, Clone)]
 pub struct Along<'a> {
     folds: &'a Folds,
     next: usize,
-    /// The one asked for last: the next is read into its memory.
+    /// The record returned last; the next one is read into its memory.
     record: Folded,
 }
 
 impl Along<'_> {
-    /// The record of `strand`, which none before was after.
+    /// The record of `strand`. Queries must be in ascending order.
     #[inline]
     pub fn of(&mut self, strand: StrandId) -> Option<&Folded> {
         if !self.has(strand) {
             return None;
         }
-        // It was written here, so it can be read.
+        // The bytes were written by `push`, so they can be read.
         if self.record.read(self.folds.bytes_of(self.next)).is_none() {
             self.record = Folded::default();
         }
         Some(&self.record)
     }
 
-    /// `strand`, which none before was after, has a record.
+    /// Whether `strand` has a record. Queries must be in ascending order.
     #[inline]
     pub fn has(&mut self, strand: StrandId) -> bool {
         let strands = &self.folds.strands;

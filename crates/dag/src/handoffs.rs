@@ -1,8 +1,8 @@
 //! Waits as edges (MODEL.md §2).
 //!
 //! A thread that waits for a lock, a condition variable or the like stays in its strand, and so
-//! does the thread that ends the wait. Where the process told both, the two strands are cut: that
-//! of the waiting thread where the wait ended, the other one's where it released the object. A
+//! does the thread that ends the wait. If the process reported both, the two strands are cut: the
+//! waiting thread's where the wait ended, and the other thread's where it released the object. A
 //! signal edge leads from the first piece of one to the second piece of the other.
 //!
 //! ```text
@@ -11,7 +11,7 @@
 //! waiter  ──────── waits, blocked ─────────┤ has the lock ─────────────▶
 //! ```
 //!
-//! The pieces of one strand lie end to end, so they weigh together what it weighed.
+//! The pieces of a strand lie end to end, so their weights add up to the strand's.
 
 mod pieces;
 
@@ -22,37 +22,38 @@ use crate::samples::{Running, Stop, Waited, WaitedFor};
 use crate::wait_kinds::WaitKinds;
 pub(crate) use pieces::Pieces;
 
-/// An edge from the strand that ended a wait to the one that goes on after it.
+/// An edge from the strand that ended a wait to the strand that continues after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Handoff {
-    /// Goes on after the wait.
+    /// The strand that continues after the wait.
     pub to: StrandId,
-    /// Ends where it released what was waited for.
+    /// The strand that ends where it released the object of the wait.
     pub from: StrandId,
     /// The wait: an index into [`crate::Samples::stops`].
     pub stop: u32,
-    /// Another order was possible ([`WaitKinds::is_order`]).
+    /// Whether another order was possible ([`WaitKinds::is_order`]).
     pub is_order: bool,
 }
 
-/// The handoffs of a run, and what they cut.
+/// The handoffs of a run, and the strands that they cut.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Handoffs {
-    /// By [`Handoff::to`].
+    /// The handoffs, by [`Handoff::to`].
     pub list: Vec<Handoff>,
-    /// Of each piece of a cut strand, ascending: the piece, the first and the last of its strand.
+    /// For each piece of a cut strand, ascending: the piece, and the first and last piece of its
+    /// strand.
     pieces: Vec<(StrandId, StrandId, StrandId)>,
 }
 
 impl Handoffs {
-    /// Those that lead to strand `s`.
+    /// The handoffs that lead to strand `s`.
     pub fn to(&self, s: StrandId) -> &[Handoff] {
         let first = self.list.partition_point(|handoff| handoff.to < s);
         let there = &self.list[first..];
         &there[..there.partition_point(|handoff| handoff.to == s)]
     }
 
-    /// True where no strand was cut.
+    /// True if no strand was cut.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -63,7 +64,7 @@ impl Handoffs {
         found.map_or((s, s), |i| (self.pieces[i].1, self.pieces[i].2))
     }
 
-    /// Strands were cut further into `pieces`.
+    /// Renumbers the strands after they were cut further into `pieces`.
     pub(crate) fn renumber(&mut self, pieces: &Pieces) {
         for handoff in &mut self.list {
             handoff.to = pieces.first(handoff.to);
@@ -74,7 +75,7 @@ impl Handoffs {
             let whole = (pieces.first(first), pieces.last(last));
             all.extend(pieces.of(piece).map(|own| (own, whole.0, whole.1)));
         }
-        // What was a piece before belongs to the same whole as then.
+        // An earlier piece still belongs to the same whole strand.
         let known: BTreeSet<StrandId> = all.iter().map(|of| of.0).collect();
         let cut = pieces.wholes().into_iter();
         all.extend(cut.filter(|of| !known.contains(&of.0)));
@@ -82,7 +83,7 @@ impl Handoffs {
         self.pieces = all;
     }
 
-    /// Strands have other numbers, or none where they are left out.
+    /// Gives strands other numbers; a strand that is left out gets `NONE`.
     pub(crate) fn place(&mut self, number: impl Fn(StrandId) -> StrandId) {
         for handoff in &mut self.list {
             (handoff.to, handoff.from) = (number(handoff.to), number(handoff.from));
@@ -98,7 +99,7 @@ impl Handoffs {
     }
 }
 
-/// A strand is cut at a time.
+/// A time at which a strand is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Cut {
     pub(crate) strand: StrandId,
@@ -138,9 +139,9 @@ pub(crate) fn connect(dag: &mut Dag) {
     dag.handoffs.list.sort_unstable();
 }
 
-/// The handoffs of which both strands are known and can be cut.
+/// The handoffs whose two strands are known and can be cut.
 fn ends(dag: &Dag) -> Vec<Ends> {
-    // Nobody ends a sleep, and of I/O the other end is not known.
+    // No thread ends a sleep, and for I/O the other end is not known.
     let is_told = |wait: &Waited| {
         let is_ended = !matches!(wait.kind, WaitedFor::Sleep | WaitedFor::Io);
         is_ended && wait.object != 0 && wait.by != NONE
@@ -149,7 +150,7 @@ fn ends(dag: &Dag) -> Vec<Ends> {
     if !dag.samples.stops.iter().any(|stop| told(&stop)) {
         return Vec::new();
     }
-    // When and where each wait was ended, by time.
+    // The time and place of the release that ended each wait, by time.
     let mut releases: Vec<(u64, ThreadId, u32)> = Vec::new();
     for (i, stop) in (0..).zip(&dag.samples.stops) {
         if let Some(wait) = stop.wait.filter(is_told)
@@ -167,7 +168,7 @@ fn ends(dag: &Dag) -> Vec<Ends> {
     let is_inside = |cut: Cut| {
         let i = cut.strand as usize;
         let strands = &dag.strands;
-        // What a folded strand stands for, and a counter's value, can't be divided.
+        // A folded strand's record and a counter's value can't be divided.
         cut.strand != NONE
             && strands.start[i] < cut.t
             && cut.t < strands.end[i]
@@ -184,7 +185,7 @@ fn ends(dag: &Dag) -> Vec<Ends> {
             t: stop.t.saturating_add(stop.ticks),
         };
         let from = Cut {
-            // Who runs until then.
+            // The strand that runs until then.
             strand: running.at(t.saturating_sub(1), by),
             t,
         };

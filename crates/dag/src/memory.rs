@@ -1,20 +1,20 @@
-//! Memory for long columns, used again and again.
+//! Memory for long columns that is reused.
 //!
-//! A run of 10^7 tasks is a gigabyte of columns, made and dropped one after the other. The system
-//! allocator gives each back to the kernel and asks for the next, which comes page by page and
-//! cleared: that took as long as all the reading and measuring. So large blocks lie in one stretch
-//! of addresses, where what is freed serves the next block. Huge pages were tried and cost four
-//! times as much as small ones in a virtual machine, so they are not asked for.
+//! A run of 10^7 tasks has a gigabyte of columns, which are made and dropped one after the other.
+//! The system allocator gives each back to the kernel and asks for the next, which comes page by
+//! page and cleared: that took as long as all the reading and measuring. So large blocks lie in one
+//! stretch of addresses, where freed memory serves the next block. Huge pages were tried and cost
+//! four times as much as small ones in a virtual machine, so they are not used.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The system's allocator, but for blocks of [`LARGE`] bytes and more. For a program's
+/// The system's allocator, except for blocks of [`MIN_ARENA_BYTES`] and more. For a program's
 /// `#[global_allocator]`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ColumnMemory;
 
-/// Smaller blocks are the system allocator's.
-pub const LARGE: usize = 1 << 20;
+/// Minimum size in bytes of a block in the arena. Smaller blocks come from the system's allocator.
+pub const MIN_ARENA_BYTES: usize = 1 << 20;
 
 #[cfg(target_os = "linux")]
 mod arena;
@@ -27,14 +27,14 @@ mod none;
 #[cfg(not(target_os = "linux"))]
 use none::ARENA;
 
-/// Gives memory that is free back to the kernel: for a program that has read its run and stays.
-/// What is asked for next comes page by page again.
+/// Gives free memory back to the kernel, for a program that has read its run and keeps running.
+/// Later blocks come page by page again.
 pub fn give_back() {
     ARENA.give_back();
     trim();
 }
 
-/// The same of the system's allocator.
+/// Gives back the free memory of the system's allocator.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn trim() {
     unsafe extern "C" {
@@ -49,11 +49,11 @@ fn trim() {
 fn trim() {}
 
 fn is_large(layout: &Layout) -> bool {
-    layout.size() >= LARGE && layout.align() <= 4096
+    layout.size() >= MIN_ARENA_BYTES && layout.align() <= 4096
 }
 
-// SAFETY: a block is the arena's or the system allocator's, which its address tells, and is given
-// back and resized there; what changes from one to the other is copied.
+// SAFETY: the address of a block tells whether it is the arena's or the system allocator's, and it
+// is freed and resized there. A block that moves from one to the other is copied.
 unsafe impl GlobalAlloc for ColumnMemory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_large(&layout)
@@ -70,7 +70,7 @@ unsafe impl GlobalAlloc for ColumnMemory {
             && let Some(block) = ARENA.alloc(layout.size())
         {
             if !block.is_zero {
-                // SAFETY: the block has that size and is nobody else's.
+                // SAFETY: the block has that size and no other owner.
                 unsafe { block.at.write_bytes(0, layout.size()) };
             }
             return block.at;
@@ -116,23 +116,22 @@ unsafe impl GlobalAlloc for ColumnMemory {
 mod tests {
     use super::*;
 
-    /// Blocks that grow and shrink across the border between the two kinds keep what they hold.
+    /// Blocks that grow and shrink across the border between the two allocators keep their content.
     #[test]
     fn what_a_block_holds_stays_in_it() {
-        let large = 8 * LARGE;
+        let large = 8 * MIN_ARENA_BYTES;
         let sizes = [
             100,
-            LARGE - 1,
-            LARGE,
+            MIN_ARENA_BYTES - 1,
+            MIN_ARENA_BYTES,
             large,
-            LARGE + 1,
+            MIN_ARENA_BYTES + 1,
             4096,
             2 * large,
             large,
         ];
         let layout = |size| Layout::from_size_align(size, 8).expect("a layout");
-        // SAFETY: every block is used within the size it was asked for last, and given back with
-        // it.
+        // SAFETY: every block is used within its last requested size, and given back with it.
         unsafe {
             let mut size = 64;
             let mut block = ColumnMemory.alloc(layout(size));
@@ -153,10 +152,10 @@ mod tests {
         }
     }
 
-    /// Every byte of a zeroed block is 0 also where a block before it left something.
+    /// Every byte of a zeroed block is 0 also where an earlier block left something.
     #[test]
     fn used_memory_is_cleared() {
-        let layout = Layout::from_size_align(3 * LARGE + 12_345, 8).expect("a layout");
+        let layout = Layout::from_size_align(3 * MIN_ARENA_BYTES + 12_345, 8).expect("a layout");
         for _ in 0..4 {
             // SAFETY: the block is used within its size and given back with its layout.
             unsafe {
@@ -170,13 +169,13 @@ mod tests {
         }
     }
 
-    /// Blocks in use keep what they hold when the others' memory goes, and those others come back
+    /// Blocks in use keep their content when free memory is given back. The freed ones come back
     /// cleared or are overwritten.
     #[test]
     fn what_is_given_back_was_free() {
-        let layout = Layout::from_size_align(2 * LARGE, 8).expect("a layout");
-        // SAFETY: each block is used within its size while it is nobody else's, and given back once
-        // with its layout.
+        let layout = Layout::from_size_align(2 * MIN_ARENA_BYTES, 8).expect("a layout");
+        // SAFETY: each block is used within its size while it has no other owner, and given back
+        // once with its layout.
         unsafe {
             let (kept, gone) = (ColumnMemory.alloc(layout), ColumnMemory.alloc(layout));
             assert!(!kept.is_null() && !gone.is_null());

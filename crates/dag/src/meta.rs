@@ -1,4 +1,4 @@
-//! What is known of the run as a whole.
+//! Facts about the run as a whole.
 
 use crate::cpu_time::CpuTimes;
 use crate::facts::RunFacts;
@@ -49,15 +49,15 @@ pub struct Meta {
     /// Cost of one probe (begin, resume, strand end) in ticks; taken out of the weights unless
     /// `--raw`.
     pub probe_cost: u64,
-    /// What a join that nobody steals takes its thread without the recorder, in ticks, where the
-    /// runtime's own time lies inside of strands (Rayon); 0 when not calibrated.
+    /// Time that a join takes its thread without the recorder if it is not stolen, in ticks. Only
+    /// for runtimes whose own time lies inside strands (Rayon); 0 when not calibrated.
     pub join_cost: u64,
-    /// Names of the threads, by number; empty where none is known. Where threads share a number,
-    /// the first one's.
+    /// Names of the threads, by number; empty if unknown. If threads share a number, the first
+    /// one's name.
     pub thread_names: Vec<String>,
     /// Short name of the program.
     pub name: Option<String>,
-    /// Runtime and version, as `Rayon 1.13.0`.
+    /// Runtime and version, for instance `Rayon 1.13.0`.
     pub runtime: Option<String>,
     /// Command line.
     pub command: Option<String>,
@@ -67,24 +67,24 @@ pub struct Meta {
     pub cpus: Option<u32>,
     /// Facts that analyses and views use.
     pub run: RunFacts,
-    /// The texts of all further facts, for people, in the order to print them.
+    /// All further facts as texts for people, in the order to print them.
     pub facts: Vec<(String, String)>,
-    /// What was repaired, dropped or not captured; each one a full sentence.
+    /// What was repaired, dropped or not captured; each a full sentence.
     pub warnings: Vec<String>,
     /// True for a trace recorded by workspan (timestamps, steals and off-CPU times are measured),
     /// false for text.
     pub recorded: bool,
-    /// What CPU time the process used, of a recorded run.
+    /// CPU time of the process, for a recorded run.
     pub cpu: Option<CpuTimes>,
-    /// Its short subtrees were folded while it was read.
+    /// Set if short subtrees were folded while the trace was read.
     pub shortened: Option<Shortened>,
-    /// What of the trace could not be read; `None` where all of it was. Measures of such a run hold
-    /// for the rest alone: counts are at least what is shown, and a time of 0 may be one that was
-    /// not read.
+    /// The part of the trace that could not be read; `None` if all of it was. Measures of such a
+    /// run hold for the rest only: counts are at least what is shown, and a time of 0 may be one
+    /// that was not read.
     pub unread: Option<UnreadPart>,
-    /// The section of the recorded run that this is; `None` for the whole.
+    /// The section of the recorded run that this DAG is; `None` for the whole run.
     pub section: Option<Section>,
-    /// Its processes, where there are several.
+    /// Its processes, if there are several.
     pub processes: Processes,
 }
 
@@ -104,21 +104,21 @@ impl Meta {
 /// The part of a trace that could not be read, or was lost while it was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UnreadPart {
-    /// Damaged places in the file; a file that is cut off has one more.
+    /// Number of damaged places in the file; a file that is cut off has one more.
     pub damaged: u64,
-    /// Threads whose records could be read only up to a point.
+    /// Number of threads whose records could be read only up to a point.
     pub threads: u64,
     /// Bytes of records that were lost while the run was recorded.
     pub dropped: u64,
-    /// The times off the CPU may be among what was not read, so that work may include them.
+    /// Times off the CPU may be in the unread part, so that work may include them.
     pub off_cpu: bool,
 }
 
-/// What was folded while a trace was read (the grain is in `workspan_reader::open`); the trace
-/// itself has all of it.
+/// The folding that was done while a trace was read (the grain is in `workspan_reader::open`); the
+/// trace itself has all records.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Shortened {
-    /// Only what was shorter was folded, in ticks.
+    /// Only subtrees shorter than this were folded, in ticks.
     pub grain: u64,
     /// Tasks in the trace.
     pub tasks: u64,
@@ -128,10 +128,10 @@ pub struct Shortened {
     pub bytes: u64,
     /// Size of the trace's file in bytes.
     pub size: u64,
-    /// Folded records that stand for the others.
+    /// Number of folded records that replace the others.
     pub records: u64,
-    /// The trace's ticks that are 0 in the run.
+    /// The tick of the trace that is tick 0 of the run.
     pub origin: u64,
-    /// Each thread's number in the trace, and in the run.
+    /// Each thread's number in the trace, and its number in the run.
     pub threads: Vec<(u32, u32)>,
 }

@@ -1,22 +1,23 @@
-//! A run as if nothing took time but what is inside of something: a region, a part, the tasks of a
-//! site. Order stays: what led from one piece inside to the next outside of it still does, without
-//! time.
+//! A run in which only the inside of something takes time: a region, a part, the tasks of a site.
+//! The order stays: an edge from one piece inside through code outside to the next piece inside
+//! remains, without time.
 
 use crate::dag::{Dag, NONE, StrandId, TaskId, TaskKind};
 use crate::handoffs::{Cut, Pieces};
 
-/// A stretch of a strand, from a tick to a tick.
+/// A stretch of a strand: the strand, and the first and last tick.
 pub type Stretch = (StrandId, u64, u64);
 
 impl Dag {
-    /// Keeps the time of `stretches` alone: other strands take none, and tasks that have nothing
-    /// inside, nor any below them, are left out where nothing depends on them. O(n log n).
+    /// Keeps only the time of `stretches`. Other strands take no time. Tasks without a stretch in
+    /// themselves or their descendants are left out if nothing depends on them. O(n log n).
     ///
     /// A strand that can't be divided, a folded one or one with counters, counts where it begins.
     pub fn keep_only(&mut self, stretches: &[Stretch]) {
         let inside = self.cut_at(stretches);
         let mut tasks = self.tasks_with(&inside);
-        // What leads through a task by anything but its creator and whoever waits for it needs it.
+        // A task is needed if edges lead through it besides those of its creator and of the task
+        // that waits for it.
         let is_woven = !self.dependents.is_empty()
             || !self.signals.is_empty()
             || !self.handoffs.list.is_empty();
@@ -26,11 +27,11 @@ impl Dag {
         }
         self.take_time(&inside);
         self.renumber(&inside, &tasks);
-        // Clocks of the whole process say nothing of a part.
+        // Clocks of the whole process say nothing about a part.
         self.meta.cpu = None;
     }
 
-    /// Cuts strands where a stretch begins or ends; which of the strands are inside.
+    /// Cuts strands where a stretch begins or ends. Returns which strands are inside.
     fn cut_at(&mut self, stretches: &[Stretch]) -> Vec<bool> {
         let whole = |s: StrandId| {
             let has = |values: &[(StrandId, u64)]| values.binary_search_by_key(&s, |v| v.0).is_ok();
@@ -61,7 +62,7 @@ impl Dag {
         inside
     }
 
-    /// Which tasks have something inside, or created one that has.
+    /// Which tasks have something inside, or a descendant that has.
     fn tasks_with(&self, inside: &[bool]) -> Vec<bool> {
         let mut tasks = vec![false; self.tasks.len()];
         if let Some(first) = tasks.first_mut() {
@@ -77,7 +78,7 @@ impl Dag {
         tasks
     }
 
-    /// Nobody need steal a task that has nothing inside.
+    /// Removes the burden of tasks that have nothing inside: no thread needs to steal them.
     fn spare_burden(&mut self, with: &[bool]) {
         for (kind, with) in self.tasks.kind.iter_mut().zip(with) {
             if *kind == TaskKind::Deferred && !with {
@@ -86,8 +87,8 @@ impl Dag {
         }
     }
 
-    /// What is outside ends the moment it starts: when it ended, so that what follows is ready
-    /// then; the first strand at its start, where the run begins.
+    /// Makes strands outside end the moment they start. That moment is when they ended, so that
+    /// what follows is ready then; for the first strand it is its start, where the run begins.
     fn take_time(&mut self, inside: &[bool]) {
         for (s, inside) in inside.iter().enumerate() {
             match inside {
@@ -98,7 +99,7 @@ impl Dag {
         }
     }
 
-    /// Numbers strands by their starts again, and tasks without those that are left out.
+    /// Numbers strands by their starts again, and numbers tasks without those that are left out.
     fn renumber(&mut self, inside: &[bool], kept: &[bool]) {
         let strands = &self.strands;
         let stays = |s: &StrandId| kept[strands.task[*s as usize] as usize];
@@ -137,7 +138,7 @@ impl Dag {
         for s in &mut samples.strand {
             *s = counted(*s).unwrap_or(NONE);
         }
-        // Handoffs name stops by their numbers, so those outside stay, without a strand that was.
+        // Handoffs refer to stops by number, so stops outside stay; they lose their strand.
         for stop in &mut samples.stops {
             stop.strand = strand(stop.strand);
         }
@@ -233,7 +234,7 @@ impl Dag {
         self.steals.retain(|steal| steal.task != NONE);
     }
 
-    /// Scopes whose opener is left out are, too.
+    /// Scopes whose opener is left out are left out too.
     fn renumber_scopes(
         &mut self,
         strand: &impl Fn(StrandId) -> StrandId,

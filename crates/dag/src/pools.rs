@@ -1,46 +1,45 @@
-//! The pools of a run in which there were several at one moment: a worker takes the tasks of its
-//! own pool alone.
+//! The pools of a run that had several at one moment. A worker takes only tasks of its own pool.
 
 use crate::dag::ThreadId;
 
 /// A pool.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pool {
-    /// Its workers.
+    /// Number of its workers.
     pub size: u32,
-    /// When it was there, in ticks.
+    /// When it began to exist, in ticks.
     pub from: u64,
-    /// See `from`.
+    /// When it ceased to exist, in ticks.
     pub to: u64,
-    /// Where the program built it, as a label of a place; `None` where it did not, or that is not
-    /// known.
+    /// Where the program built it, as a label of a place; `None` if the program did not build it,
+    /// or the place is not known.
     pub built: Option<String>,
 }
 
-/// A time in which a thread was a worker of a pool.
+/// An interval in which a thread was a worker of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Member {
     /// The thread.
     pub thread: ThreadId,
-    /// From when on, in ticks.
+    /// Start of the interval, in ticks.
     pub from: u64,
-    /// Until when.
+    /// End of the interval, in ticks.
     pub to: u64,
     /// Index into [`Pools::list`].
     pub pool: u32,
 }
 
-/// The pools of a run, and whose workers its threads were.
+/// The pools of a run, and the threads that were their workers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pools {
-    /// By the time at which they began.
+    /// The pools, by the time at which they began.
     pub list: Vec<Pool>,
-    /// By thread, then time.
+    /// The memberships, by thread, then time.
     pub members: Vec<Member>,
 }
 
 impl Pools {
-    /// Whether there were two at one moment.
+    /// Whether two pools existed at one moment.
     pub fn are_several(&self) -> bool {
         let mut until = 0;
         self.list.iter().any(|pool| {

@@ -1,4 +1,4 @@
-//! The processes of a run of several (MODEL.md §1).
+//! The processes of a run with several (MODEL.md §1).
 
 use crate::dag::ThreadId;
 
@@ -9,22 +9,22 @@ pub struct Process {
     pub name: String,
     /// The number that the launcher gave it.
     pub rank: Option<u32>,
-    /// The system's number of it; 0 for unknown.
+    /// Its process id; 0 if unknown.
     pub pid: u32,
-    /// The machine, where the processes ran on several.
+    /// The machine, if the processes ran on several.
     pub host: Option<String>,
-    /// Its workers: W of it alone.
+    /// Number of its workers: W for this process alone.
     pub workers: u32,
-    /// When it was there, in ticks.
+    /// When it began, in ticks.
     pub from: u64,
-    /// See `from`.
+    /// When it ended, in ticks.
     pub to: u64,
     /// Ticks that its threads spent in calls of MPI, waiting or not.
     pub in_mpi: u64,
 }
 
 impl Process {
-    /// What people call it: `rank 3`, or the program's name and number.
+    /// The name shown to people: `rank 3`, or the program's name and number.
     pub fn title(&self) -> String {
         match self.rank {
             Some(rank) => format!("rank {rank}"),
@@ -34,23 +34,24 @@ impl Process {
     }
 }
 
-/// A time in which a thread number was one of a process.
+/// An interval in which a thread number belonged to a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ThreadOfProcess {
     /// The thread.
     pub thread: ThreadId,
-    /// From when on, in ticks: processes that come one after the other may share numbers.
+    /// Start of the interval, in ticks; processes that run one after the other may share thread
+    /// numbers.
     pub from: u64,
     /// Index into [`Processes::list`].
     pub process: u32,
 }
 
-/// The processes of a run, and whose its threads are; empty for a run of one.
+/// The processes of a run, and which threads belong to them; empty for a run of one process.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Processes {
-    /// By rank, then time.
+    /// The processes, by rank, then time.
     pub list: Vec<Process>,
-    /// By thread, then time.
+    /// The threads, by thread, then time.
     pub threads: Vec<ThreadOfProcess>,
 }
 

@@ -1,4 +1,4 @@
-//! What a reader produces: the run as told, before waits are resolved and strands put in order.
+//! What a reader produces: the run as read, before waits are resolved and strands put in order.
 //!
 //! Readers push tasks, scopes and strands; a task's strands must be pushed in program order
 //! (strands of different tasks may interleave in any way). Indices are positions in these vectors.
@@ -16,10 +16,10 @@ use crate::samples::RawSamples;
 use crate::unrecorded::Bounds;
 pub use workspan_trace::entry::{CallRole, RankCall};
 
-/// A task as told.
+/// A task as read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RawTask {
-    /// Number shown to people; decides the order of [`crate::TaskId`]s. Unique.
+    /// The number shown to people. It decides the order of [`crate::TaskId`]s. Unique.
     pub number: u64,
     /// The creating task, or `NONE`.
     pub parent: u32,
@@ -31,14 +31,14 @@ pub struct RawTask {
     pub scope: u32,
 }
 
-/// What ended a strand: 8 bytes, since there are tens of millions.
+/// What ended a strand: 8 bytes, since there are tens of millions of strands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RawEnd {
     /// Created this task.
     Create(u32),
     /// Created this task, then the next one, both into a group scope that holds nothing else, and
-    /// waits for that scope, all at once: the same as a `Create` of each and a `WaitScope`, the
-    /// last two in strands of no length.
+    /// waited for that scope. It is equivalent to two `Create`s and a `WaitScope`, the last two in
+    /// strands of no length.
     Join(u32),
     /// Waits for all children created before, not detached, not yet joined by this task.
     WaitChildren,
@@ -48,7 +48,7 @@ pub enum RawEnd {
     WaitTasks(u32),
     /// Waits for the signals in this list of [`RawTrace::wait_signals`].
     WaitSignals(u32),
-    /// Stops for nobody.
+    /// Pauses without waiting for anything.
     Yield,
     /// Sets this signal, an index into [`RawTrace::signals`].
     Signal(u32),
@@ -56,16 +56,16 @@ pub enum RawEnd {
     End,
 }
 
-/// A strand as told.
+/// A strand as read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RawStrand {
     /// Its task.
     pub task: u32,
     /// Thread.
     pub thread: u32,
-    /// Start and end in ticks.
+    /// Start, in ticks.
     pub start: u64,
-    /// See `start`.
+    /// End, in ticks.
     pub end: u64,
     /// What ended it.
     pub end_op: RawEnd,
@@ -76,7 +76,7 @@ pub struct RawStrand {
     pub keep: bool,
 }
 
-/// A scope as told.
+/// A scope as read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RawScope {
     /// Unique number.
@@ -89,14 +89,14 @@ pub struct RawScope {
     pub strand: u32,
 }
 
-/// A region or part as told.
+/// A region or part as read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RawRegion {
     /// Index into [`RawTrace::labels`].
     pub label: u32,
     /// Its task.
     pub task: u32,
-    /// Tree region, or a part.
+    /// True for a tree region or a part.
     pub tree: bool,
     /// Raw strand and time of the opening.
     pub begin: (u32, u64),
@@ -105,12 +105,12 @@ pub struct RawRegion {
     pub end: (u32, u64),
 }
 
-/// A whole run as told.
+/// A whole run as read.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RawTrace {
     /// The run.
     pub meta: Meta,
-    /// Ends of tasks may be told after what waited for them went on: the earlier time is the right
+    /// Readers may report the end of a task after its waiter went on: the earlier time is the right
     /// one. Only matters where contradictions are repaired.
     pub late_ends: bool,
     /// Places; index 0 must be the root place.
@@ -133,9 +133,9 @@ pub struct RawTrace {
     pub depends: Vec<(u32, u32)>,
     /// Off-CPU intervals.
     pub offs: Vec<Off>,
-    /// As [`crate::Dag::start_waits`], by raw task.
+    /// See [`crate::Dag::start_waits`]; by raw task.
     pub start_waits: Vec<(u32, u64)>,
-    /// What threads ran of the recorder inside strands; may overlap.
+    /// Intervals in which threads ran the recorder inside strands; may overlap.
     pub recorder_runs: Vec<RecorderRun>,
     /// Regions.
     pub regions: Vec<RawRegion>,
@@ -150,12 +150,12 @@ pub struct RawTrace {
     /// Samples of the code.
     pub samples: RawSamples,
     /// Calls of MPI: the thread, and the call with an index into the samples' stacks. Only the
-    /// traces of all ranks together tell who waited for whom; a [`crate::Dag`] has the waits.
+    /// traces of all ranks together show who waited for whom; a [`crate::Dag`] has the waits.
     pub rank_calls: Vec<(u32, RankCall)>,
-    /// As [`crate::Dag::pools`].
+    /// See [`crate::Dag::pools`].
     pub pools: Pools,
     /// Folded strands by raw strand.
     pub folded: Folds,
-    /// Of those, the ones that are estimated, by raw strand.
+    /// The folded strands that are estimated, by raw strand.
     pub unrecorded: Vec<(u32, Bounds)>,
 }

@@ -1,26 +1,27 @@
-//! Where threads were in their code: samples taken by a clock, joined to strands by thread and
-//! time.
+//! Samples of where threads were in their code, taken by a clock and joined to strands by thread
+//! and time.
 
 use workspan_trace::entry::RECORDING;
 pub use workspan_trace::entry::WaitKind as WaitedFor;
 
 use crate::dag::{Lists, NONE, StrandId, Strands, ThreadId};
 
-/// A function on a stack; one inlined into another is a frame of its own.
+/// A function on a stack; an inlined function has a frame of its own.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Frame {
     /// Readable name.
     pub function: String,
-    /// Source file, relative to the workspace where it lies inside.
+    /// Source file, relative to the workspace if it lies inside.
     pub file: Option<String>,
     /// 1-based line.
     pub line: Option<u32>,
-    /// It belongs to the task-parallel runtime or to what starts threads, not to the program.
+    /// It belongs to the task-parallel runtime or to the code that starts threads, not to the
+    /// program.
     pub runtime: bool,
 }
 
 impl Frame {
-    /// One of which nothing is known.
+    /// A frame about which nothing is known.
     pub fn unknown() -> Frame {
         Frame {
             function: "?".into(),
@@ -32,22 +33,23 @@ impl Frame {
 /// The samples of a run, by time, then thread.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Samples {
-    /// Samples taken a second of CPU time, so each stands for 1/hertz seconds; 0 when none were
-    /// taken.
+    /// Samples taken per second of CPU time, so each stands for 1/hertz seconds; 0 if no samples
+    /// were taken.
     pub hertz: u32,
-    /// When, in ticks.
+    /// Time of each sample, in ticks.
     pub t: Vec<u64>,
-    /// On which thread.
+    /// Thread of each sample.
     pub thread: Vec<ThreadId>,
     /// Index into [`Samples::stacks`].
     pub stack: Vec<u32>,
-    /// The strand that ran; [`NONE`] for a time in which the thread ran none (the runtime's own),
-    /// and for the recorder's code, whose time is no strand's.
+    /// The strand that ran. [`NONE`] if the thread ran no strand (the runtime's own time), and for
+    /// the recorder's code, whose time belongs to no strand.
     pub strand: Vec<StrandId>,
-    /// Samples of threads that were no threads of the run then, by time: when, and an index into
-    /// [`Samples::stacks`]. Such a thread never calls the runtime, or has not yet.
+    /// Samples of threads that were not threads of the run at that time, by time: the time, and an
+    /// index into [`Samples::stacks`]. Such a thread never calls the runtime, or has not called it
+    /// yet.
     pub others: Vec<(u64, u32)>,
-    /// Where strands gave up the CPU, by time, then thread.
+    /// The moments at which strands gave up the CPU, by time, then thread.
     pub stops: Vec<Stop>,
     /// Frames, each once.
     pub frames: Vec<Frame>,
@@ -55,42 +57,42 @@ pub struct Samples {
     pub stacks: Lists,
 }
 
-/// A strand gave up the CPU: one of the times it did, where that was often.
+/// A moment at which a strand gave up the CPU; if that was often, one of several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stop {
-    /// When, in ticks.
+    /// The time, in ticks.
     pub t: u64,
-    /// On which thread.
+    /// The thread.
     pub thread: ThreadId,
-    /// Its stack then: an index into [`Samples::stacks`].
+    /// The thread's stack then: an index into [`Samples::stacks`].
     pub stack: u32,
     /// The strand.
     pub strand: StrandId,
-    /// For how long, in ticks.
+    /// Time off the CPU, in ticks.
     pub ticks: u64,
-    /// What for, where the process itself told.
+    /// What the strand waited for, if the process itself reported it.
     pub wait: Option<Waited>,
 }
 
-/// What a thread waited for, and who ended the wait.
+/// What a thread waited for, and the thread that ended the wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Waited {
-    /// What for.
+    /// The kind of object.
     pub kind: WaitedFor,
-    /// Which lock, condition variable, …: equal numbers are one object; 0 for none.
+    /// Which lock, condition variable, …: equal numbers are one object; 0 if unknown.
     pub object: u64,
     /// The thread that ended the wait; [`NONE`] for unknown.
     pub by: ThreadId,
     /// The stack of that thread when it released the object; [`NONE`] for unknown.
     pub released_at: u32,
-    /// How long the object was held after the thread gave up the CPU, in ticks. The rest went by
-    /// until it was back. More than the stop's ticks where it was still held then, or again: the
-    /// thread only came back to wait on.
+    /// Time for which the object was held after the thread gave up the CPU, in ticks. The rest
+    /// passed until the thread was back. More than the stop's ticks if the object was still held
+    /// then, or held again: the thread only came back to wait on.
     pub held: u64,
 }
 
 impl Stop {
-    /// What it waited for was still held, or again, when the thread came back onto a CPU.
+    /// Whether the object was still held, or held again, when the thread came back onto a CPU.
     pub fn waits_on(&self) -> bool {
         self.wait.is_some_and(|wait| wait.held > self.ticks)
     }
@@ -127,12 +129,12 @@ impl Samples {
         self.t.len()
     }
 
-    /// True when there is none.
+    /// True if there are no samples.
     pub fn is_empty(&self) -> bool {
         self.t.is_empty()
     }
 
-    /// Whether each stack's innermost frame is the recorder's.
+    /// By stack: whether its innermost frame is the recorder's.
     pub fn in_recording(&self) -> Vec<bool> {
         let innermost = |stack| self.stacks.get(stack).first();
         let recording = |&frame: &u32| self.frames[frame as usize].is_recording();
@@ -142,8 +144,8 @@ impl Samples {
     }
 
     /// The frames that belong to the strand itself, innermost first: those above the runtime's
-    /// innermost frame, which called the task. When the innermost frame is the runtime's, that one
-    /// stands for what it does.
+    /// innermost frame, which called the task. If the innermost frame is the runtime's, it
+    /// represents the runtime's own code.
     pub fn own_frames(&self, stack: u32) -> impl Iterator<Item = &Frame> {
         let frames = self.stacks.get(stack as usize);
         let own = frames
@@ -155,10 +157,10 @@ impl Samples {
     }
 }
 
-/// A sample as told.
+/// A sample as read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RawSample {
-    /// When.
+    /// The time, in ticks.
     pub t: u64,
     /// Thread.
     pub thread: u32,
@@ -166,41 +168,41 @@ pub struct RawSample {
     pub stack: u32,
 }
 
-/// A time off the CPU as told.
+/// A time off the CPU as read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RawStop {
-    /// When it began.
+    /// Its start, in ticks.
     pub t: u64,
     /// Thread.
     pub thread: u32,
     /// Index into the stacks.
     pub stack: u32,
-    /// How long it was.
+    /// Its length, in ticks.
     pub ticks: u64,
-    /// As [`Stop::wait`].
+    /// See [`Stop::wait`].
     pub wait: Option<Waited>,
 }
 
-/// Samples as told, in any order.
+/// Samples as read, in any order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RawSamples {
-    /// As [`Samples::hertz`].
+    /// See [`Samples::hertz`].
     pub hertz: u32,
     /// The samples.
     pub list: Vec<RawSample>,
-    /// As [`Samples::others`].
+    /// See [`Samples::others`].
     pub others: Vec<(u64, u32)>,
-    /// Where threads gave up the CPU.
+    /// The moments at which threads gave up the CPU.
     pub stops: Vec<RawStop>,
-    /// As [`Samples::frames`].
+    /// See [`Samples::frames`].
     pub frames: Vec<Frame>,
-    /// As [`Samples::stacks`].
+    /// See [`Samples::stacks`].
     pub stacks: Lists,
 }
 
-/// Finds each sample's strand: O(n + m log m) for n strands and m samples. Samples of stacks or
-/// threads that are none are left out, and so are stops outside of strands: there a thread has
-/// nothing to do.
+/// Finds each sample's strand: O(n + m log m) for n strands and m samples. Samples with an invalid
+/// stack or thread are left out, and so are stops outside strands: there a thread has nothing to
+/// do.
 pub(crate) fn place(mut raw: RawSamples, strands: &Strands, threads: u32) -> Samples {
     let stacks = raw.stacks.len() as u32;
     raw.list
@@ -251,7 +253,7 @@ pub(crate) fn place(mut raw: RawSamples, strands: &Strands, threads: u32) -> Sam
     samples
 }
 
-/// The wait without what is no thread or stack.
+/// The wait without invalid threads and stacks.
 fn known(wait: Waited, stacks: u32, threads: u32) -> Waited {
     let below = |number: u32, count: u32| if number < count { number } else { NONE };
     Waited {
@@ -261,7 +263,7 @@ fn known(wait: Waited, stacks: u32, threads: u32) -> Waited {
     }
 }
 
-/// What threads run, asked by rising time.
+/// What threads run, for queries in ascending order of time.
 pub(crate) struct Running<'a> {
     strands: &'a Strands,
     next: usize,
@@ -270,7 +272,7 @@ pub(crate) struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    /// Nobody may ask where `unasked`.
+    /// With `unasked` there must be no queries.
     pub(crate) fn new(strands: &'a Strands, threads: u32, unasked: bool) -> Self {
         let threads = if unasked { 0 } else { threads as usize };
         Running {
@@ -280,7 +282,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// The strand that `thread` runs at `time`; [`NONE`] for none.
+    /// The strand that `thread` runs at `time`; [`NONE`] if it runs none.
     pub(crate) fn at(&mut self, time: u64, thread: ThreadId) -> StrandId {
         let strands = self.strands;
         while self.next < strands.len() && strands.start[self.next] <= time {

@@ -1,10 +1,10 @@
-//! A section of a run as a run of its own: what it is a section of, and the clock that stands still
-//! while no section is open.
+//! A section of a run as a run of its own: its description, and the clock that stands still while
+//! no section is open.
 
 use crate::dag::{Dag, NONE, Region, StrandId, TaskId, TaskKind};
 use crate::only::Stretch;
 
-/// What a section is the time of.
+/// What opens and closes a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SectionKind {
     /// Regions of one name.
@@ -29,37 +29,39 @@ impl SectionKind {
 /// Which section of the recorded run a [`Dag`] is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
-    /// What it is the time of.
+    /// The kind of section.
     pub kind: SectionKind,
-    /// The region's or part's name, or the site as it was asked for.
+    /// The region's or part's name, or the site as the user gave it.
     pub name: String,
-    /// How often it was opened: times that the region or part was marked, or tasks of the site.
+    /// How often it was opened: the number of times the region or part was entered, or the number
+    /// of tasks of the site.
     pub count: u64,
-    /// Tasks that are inside, in part or in whole. Tasks in folded records are left out here and in
-    /// the next two.
+    /// Number of tasks inside, in part or in whole. Tasks in folded records are left out here and
+    /// in the next two fields.
     pub tasks: u64,
-    /// Deferred creates inside.
+    /// Number of deferred creates inside.
     pub spawns: u64,
-    /// Waits inside.
+    /// Number of waits inside.
     pub syncs: u64,
-    /// Ticks that strands outside of it took on their threads while it was open.
+    /// Ticks of strands outside the section while it was open.
     pub elsewhere: u128,
-    /// Tasks of the site that were left out, because they are in folded records with others.
+    /// Number of tasks of the site that were left out because they are in folded records with
+    /// others.
     pub folded: u64,
 }
 
 impl Section {
-    /// `region:solve`, as the command line has it.
+    /// The command-line form, for instance `region:solve`.
     pub fn argument(&self) -> String {
         format!("{}:{}", self.kind.name(), self.name)
     }
 }
 
-/// Counts of tasks, spawns and syncs inside of `stretches`, of which there is at most one for each
-/// moment of a strand. O(n log n).
+/// Counts tasks, spawns and syncs inside `stretches`, which do not overlap within a strand. O(n log
+/// n).
 ///
 /// A task is inside from the first of its strands that is; a spawn is inside if its task begins
-/// there, a sync if its task goes on there, or waits while one of the regions `marked` is open.
+/// there, a sync if its task continues there, or waits while one of the regions `marked` is open.
 pub fn counts_inside(dag: &Dag, stretches: &[Stretch], marked: &[Region]) -> (u64, u64, u64) {
     let mut tasks: Vec<TaskId> = Vec::new();
     let mut begins = vec![false; dag.strands.len()];
@@ -94,15 +96,16 @@ pub fn counts_inside(dag: &Dag, stretches: &[Stretch], marked: &[Region]) -> (u6
     (tasks.len() as u64, spawns as u64, syncs as u64)
 }
 
-/// A clock that runs in some intervals alone.
+/// A clock that runs only during given intervals.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SectionClock {
-    /// From, to, and what the clock shows at `from`; ascending, without overlap.
+    /// The start and end of each interval, and the clock's value at its start; ascending, without
+    /// overlap.
     open: Vec<(u64, u64, u64)>,
 }
 
 impl SectionClock {
-    /// Runs in the union of `intervals`.
+    /// A clock that runs in the union of `intervals`.
     pub fn new(mut intervals: Vec<(u64, u64)>) -> SectionClock {
         intervals.retain(|i| i.0 < i.1);
         intervals.sort_unstable();
@@ -119,7 +122,7 @@ impl SectionClock {
         SectionClock { open }
     }
 
-    /// What it shows at `t`. Never decreases.
+    /// The clock's value at `t`. Never decreases.
     pub fn at(&self, t: u64) -> u64 {
         let after = self.open.partition_point(|o| o.0 <= t);
         match after.checked_sub(1) {
@@ -131,7 +134,7 @@ impl SectionClock {
         }
     }
 
-    /// Whether it runs at `t`.
+    /// Whether the clock runs at `t`.
     pub fn runs_at(&self, t: u64) -> bool {
         let after = self.open.partition_point(|o| o.0 <= t);
         after.checked_sub(1).is_some_and(|i| t < self.open[i].1)
@@ -139,9 +142,9 @@ impl SectionClock {
 }
 
 impl Dag {
-    /// Takes every time as `clock` shows it. What happened while it stood still is left out, where
-    /// it is no strand: events, samples, times off the CPU, regions that are not wholly inside.
-    /// O(n log m) for m intervals.
+    /// Replaces every time by the value that `clock` shows. Whatever happened while the clock stood
+    /// still is left out, except strands: events, samples, times off the CPU, regions that are not
+    /// wholly inside. O(n log m) for m intervals.
     pub fn take_times(&mut self, clock: &SectionClock) {
         let at = |t: &mut u64| *t = clock.at(*t);
         self.strands.start.iter_mut().for_each(at);
@@ -157,7 +160,7 @@ impl Dag {
         for regions in [&mut self.regions, &mut self.parts] {
             let strand = |s: u32| s != NONE;
             regions.retain(|r| strand(r.begin.0) && strand(r.end.0));
-            // One that began before or ended later is not the section's.
+            // A region that began before or ended later is not part of the section.
             let length = |r: &Region| clock.at(r.end.1) - clock.at(r.begin.1);
             regions.retain(|r| length(r) == r.end.1.saturating_sub(r.begin.1));
             for region in regions.iter_mut() {
@@ -186,7 +189,7 @@ impl Dag {
         keep(&mut samples.stack, &runs);
         keep(&mut samples.strand, &runs);
         samples.t.iter_mut().for_each(at);
-        // Handoffs name stops by their numbers, so all stay.
+        // Handoffs refer to stops by number, so all stops stay.
         for stop in &mut samples.stops {
             let from = clock.at(stop.t);
             let until = |ticks: u64| clock.at(stop.t.saturating_add(ticks)) - from;

@@ -1,13 +1,14 @@
-//! What threads waited for: by what the process told of a wait, and by the names on its stack.
+//! Classifies the waits of threads by what the process reported about a wait, and by the function
+//! names on its stack.
 
 use std::collections::BTreeMap;
 
 use crate::samples::{Samples, Stop, WaitedFor};
 
-/// What a thread waits for, as the names of the functions tell.
+/// What a thread waits for, according to the names of the functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WaitKind {
-    /// A time.
+    /// A point in time.
     Sleep,
     /// A lock.
     Lock,
@@ -15,7 +16,7 @@ pub enum WaitKind {
     Bridge,
     /// The other end of a channel.
     Channel,
-    /// A condition variable or a semaphore, which another thread signals.
+    /// A condition variable or a semaphore that another thread signals.
     Condition,
     /// The other threads at a barrier.
     Barrier,
@@ -28,7 +29,7 @@ pub enum WaitKind {
 }
 
 impl WaitKind {
-    /// Its name in JSON and for the page.
+    /// Its name in JSON and in the page.
     pub const fn name(self) -> &'static str {
         match self {
             WaitKind::Sleep => "sleep",
@@ -44,9 +45,9 @@ impl WaitKind {
     }
 }
 
-/// Names that tell what a wait is; the first that one of a stack's frames has, from the innermost
-/// on.
-const TELLING: [(&str, WaitKind); 30] = [
+/// Function names that reveal the kind of a wait. The first one that matches a stack's frames
+/// counts, from the innermost frame on.
+const KIND_BY_NAME: [(&str, WaitKind); 30] = [
     ("IterParallelProducer", WaitKind::Bridge),
     ("mpmc", WaitKind::Channel),
     ("mpsc", WaitKind::Channel),
@@ -57,7 +58,7 @@ const TELLING: [(&str, WaitKind); 30] = [
     ("Barrier", WaitKind::Barrier),
     ("RawMutex", WaitKind::Lock),
     ("RawRwLock", WaitKind::Lock),
-    // Rayon's workers that have nothing to do, in a library that was not built for recording.
+    // Idle workers of Rayon in a library that was not built for recording.
     ("rayon_core::sleep", WaitKind::Condition),
     // The C library's own locks, such as the allocator's.
     ("lll_lock_wait", WaitKind::Lock),
@@ -81,8 +82,8 @@ const TELLING: [(&str, WaitKind); 30] = [
     ("recv", WaitKind::Io),
 ];
 
-/// What the wait on `stack` is by its names: the outermost telling frame between the system and
-/// the program's own, so that a channel's lock is a channel's.
+/// The kind of the wait on `stack` by its names: that of the outermost matching frame between the
+/// system and the program's own code, so that a channel's lock counts as a channel.
 fn by_names(samples: &Samples, stack: u32) -> WaitKind {
     let frames = samples.stacks.get(stack as usize);
     let mut kind = WaitKind::Other;
@@ -93,7 +94,7 @@ fn by_names(samples: &Samples, stack: u32) -> WaitKind {
         }
         let file = frame.file.as_deref().unwrap_or("");
         let tells = |&&(name, kind): &&(&str, WaitKind)| match kind {
-            // Whole names: `read` is a part of many.
+            // Whole names only, because `read` is a part of many names.
             WaitKind::Io | WaitKind::Sleep => {
                 short(&frame.function) == name || short(&frame.function).ends_with("_nanosleep")
             }
@@ -102,7 +103,7 @@ fn by_names(samples: &Samples, stack: u32) -> WaitKind {
                     || (file.contains("library/std") && file.contains(name))
             }
         };
-        if let Some((_, told)) = TELLING.iter().find(tells) {
+        if let Some((_, told)) = KIND_BY_NAME.iter().find(tells) {
             kind = *told;
         }
         if frame.runtime {
@@ -116,14 +117,14 @@ fn short(function: &str) -> &str {
     function.rsplit("::").next().unwrap_or(function)
 }
 
-/// The kinds of waits; each stack is looked at once.
+/// The kinds of waits; each stack is classified once.
 pub struct WaitKinds<'a> {
     samples: &'a Samples,
     by_names: BTreeMap<u32, WaitKind>,
 }
 
 impl<'a> WaitKinds<'a> {
-    /// Of waits among these samples.
+    /// The kinds of waits in these samples.
     pub fn new(samples: &'a Samples) -> WaitKinds<'a> {
         WaitKinds {
             samples,
@@ -131,8 +132,8 @@ impl<'a> WaitKinds<'a> {
         }
     }
 
-    /// What the thread waited for. The names on the stack tell whose lock or condition variable it
-    /// is.
+    /// What the thread waited for. The names on the stack tell which kind of lock or condition
+    /// variable it is.
     pub fn of(&mut self, stop: &Stop) -> WaitKind {
         let mut names = || {
             let known = self.by_names.entry(stop.stack);
@@ -155,8 +156,9 @@ impl<'a> WaitKinds<'a> {
         }
     }
 
-    /// Whether whoever waited there could have been first: for a lock the order among its holders
-    /// is this run's, while a signal, an item of a channel and a barrier need the other thread.
+    /// Whether the waiting thread could have been first. The order among the holders of a lock is
+    /// specific to this run, whereas a signal, an item of a channel and a barrier need the other
+    /// thread.
     pub fn is_order(&mut self, stop: &Stop) -> bool {
         match stop.wait.map(|wait| wait.kind) {
             Some(WaitedFor::Mutex | WaitedFor::RwLock) => true,

@@ -1,5 +1,5 @@
-//! A join told as one strand is the same run as the three strands it stands for, whatever else is
-//! told of its tasks, its scope and its strands.
+//! A join that a reader reports as one strand gives the same run as the three strands that it
+//! stands for, whatever else the reader reports about its tasks, its scope and its strands.
 
 mod dice;
 
@@ -9,7 +9,7 @@ use workspan_dag::build::{Mode, build};
 use workspan_dag::raw::{RawEnd, RawRegion, RawScope, RawStrand, RawTask, RawTrace};
 use workspan_dag::{Dag, NONE, Place, ScopeKind, Steals, TaskKind, TimeUnit};
 
-/// A run told in two ways at once: with joins as one strand each, and as three.
+/// A run in two forms at once: with joins as one strand each, and as three.
 struct Twins {
     dice: Dice,
     short: RawTrace,
@@ -76,7 +76,7 @@ impl Twins {
         }
     }
 
-    /// `task` runs on `thread` from `t` on; returns its end. Of a join's two tasks the deferred one
+    /// `task` runs on `thread` from `t` on; returns its end. The deferred one of a join's two tasks
     /// may be stolen.
     fn run(&mut self, task: u32, thread: u32, depth: u32, mut t: u64) -> u64 {
         let joins = if depth == 0 { 0 } else { self.below(3) };
@@ -123,7 +123,7 @@ impl Twins {
         end
     }
 
-    /// Something that no reader should tell.
+    /// Adds something that no reader should report.
     fn damage(&mut self) {
         let (tasks, scopes) = (
             self.short.tasks.len() as u32,

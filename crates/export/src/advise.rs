@@ -1,4 +1,4 @@
-//! Formats advice on what to change, as text and as JSON.
+//! Formats advice on which code to change, as text and as JSON.
 
 mod json;
 mod text;
@@ -9,7 +9,7 @@ pub use text::advise_text;
 use workspan_analysis::Limits;
 use workspan_analysis::advise::{Change, Stop};
 
-/// A kind of change in a sentence.
+/// A sentence for a kind of change.
 fn change_words(change: Change) -> &'static str {
     match change {
         Change::Parallelise => "Make it parallel, or overlap it with other work.",
@@ -21,7 +21,7 @@ fn change_words(change: Change) -> &'static str {
     }
 }
 
-/// Why the advice names no further change, in a sentence.
+/// A sentence for why the advice names no further change.
 fn stop_words(stop: Stop, limits: &Limits, fine: bool) -> &'static str {
     match stop {
         Stop::Already if limits.blocked.is_some() => {

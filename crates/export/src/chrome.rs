@@ -1,7 +1,7 @@
-//! A run as Chrome's trace events (JSON), which chrome://tracing, Perfetto, speedscope and others
-//! read.
+//! Writes a run as Chrome's trace events (JSON), which chrome://tracing, Perfetto, speedscope and
+//! others read.
 //!
-//! The same tracks as for Perfetto; times are microseconds with three decimals.
+//! The tracks are the same as for Perfetto; times are microseconds with three decimals.
 
 use std::io::{self, Write};
 
@@ -11,10 +11,10 @@ use workspan_dag::{Dag, StrandId};
 
 use crate::tracks::Tracks;
 
-/// A run, ready to be written.
+/// Prepares a run for writing.
 ///
 /// # Errors
-/// The run can't be measured so.
+/// The run can't be measured with these options.
 pub fn chrome<'a>(dag: &'a Dag, options: &Options) -> Result<Chrome<'a>, Error> {
     Tracks::new(dag, options).map(|tracks| Chrome { tracks })
 }
@@ -25,10 +25,10 @@ pub struct Chrome<'a> {
 }
 
 impl Chrome<'_> {
-    /// Writes it: one event a line.
+    /// Writes the run, one event per line.
     ///
     /// # Errors
-    /// `out` takes no more.
+    /// Writing to `out` failed.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         write!(out, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
         let mut first = true;
@@ -111,7 +111,7 @@ impl Chrome<'_> {
     }
 }
 
-/// Microseconds.
+/// Nanoseconds in microseconds.
 fn us(ns: u64) -> f64 {
     ns as f64 / 1000.0
 }

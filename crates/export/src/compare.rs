@@ -1,4 +1,4 @@
-//! Runs side by side, and limits checked, as text and as JSON.
+//! Formats comparisons of runs and checked limits, as text and as JSON.
 
 mod change;
 mod check;

@@ -1,5 +1,5 @@
-//! The DAG for Graphviz: a node a strand, tasks with all below them collapsed where there are too
-//! many.
+//! The DAG for Graphviz, with one node per strand. Tasks are collapsed with all their descendants
+//! if there are too many nodes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -11,13 +11,13 @@ use workspan_dag::{Dag, EdgeKind, NONE, StrandId, TaskId};
 
 use crate::quantity::{thousands, time};
 
-/// Nodes when nothing is said.
+/// Default maximum number of nodes.
 pub const DOT_NODES: usize = 500;
 
-/// What a node's colour says.
+/// What the colour of a node shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DotColors {
-    /// That it lies on the critical path.
+    /// Whether it lies on the critical path.
     #[default]
     Critical,
     /// Its level; the critical path has a border of its own.
@@ -27,11 +27,11 @@ pub enum DotColors {
 /// What is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DotOptions {
-    /// Nodes at most, but one for each root.
+    /// Maximum number of nodes; there is at least one for each root.
     pub nodes: usize,
     /// Tasks of this level and deeper stay collapsed; `None` for no limit.
     pub levels: Option<u32>,
-    /// What colours say.
+    /// What colours show.
     pub colors: DotColors,
 }
 
@@ -45,16 +45,16 @@ impl Default for DotOptions {
     }
 }
 
-/// Fills by level, one after the other and over again.
+/// Fill colours by level, repeated cyclically.
 const LEVEL_FILLS: [&str; 8] = [
     "#ffffff", "#dbe9f6", "#dff2df", "#fdf3cf", "#eadff0", "#d8f0ef", "#f7dfe6", "#e8e8e0",
 ];
 
-/// The DAG as `drawn` asks for it: the heaviest tasks are opened until the limit of nodes is
+/// The DAG, drawn by the options `drawn`: the heaviest tasks are opened until the limit of nodes is
 /// reached. A collapsed task shows the sums of the counters of all strands below it.
 ///
 /// # Errors
-/// The run can't be measured so.
+/// The run can't be measured with these options.
 pub fn dot(dag: &Dag, options: &Options, drawn: DotOptions) -> Result<String, Error> {
     let facts = strand_facts(dag, options)?;
     let picture = Picture {
@@ -83,8 +83,8 @@ impl Picture<'_> {
         let mut out = String::from(
             "digraph workspan {\n  rankdir=TB;\n  node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\", fontsize=10];\n  edge [fontname=\"sans-serif\", fontsize=9];\n",
         );
-        // The collapsed task around each task; tasks come after their parents only by creation, so
-        // upwards and kept.
+        // The collapsed task around each task. Parents come before their children only in the order
+        // of creation, so the search goes up the tree and keeps its results.
         let shown = self.shown(&open);
         let sums = self.counter_sums(&shown);
         let mut told = vec![false; self.dag.tasks.len()];
@@ -103,8 +103,8 @@ impl Picture<'_> {
         out
     }
 
-    /// Which tasks are shown with their strands and children: the heaviest first, while there is
-    /// room.
+    /// By task: whether it is shown with its strands and children. The heaviest are, as long as
+    /// there is room.
     fn opened(&self) -> Vec<bool> {
         let tasks = &self.dag.tasks;
         let most = self.drawn.nodes.max(1);
@@ -138,7 +138,7 @@ impl Picture<'_> {
         open
     }
 
-    /// The collapsed task that each task is in; [`NONE`] for those shown with their strands.
+    /// By task: the collapsed task that it is in; [`NONE`] for those shown with their strands.
     fn shown(&self, open: &[bool]) -> Vec<TaskId> {
         const UNKNOWN: TaskId = NONE - 1;
         let parent = &self.dag.tasks.parent;
@@ -166,7 +166,7 @@ impl Picture<'_> {
         shown
     }
 
-    /// By collapsed task, of each counter the sum over its strands and those below it.
+    /// By collapsed task: the sum of each counter over its strands and its descendants'.
     fn counter_sums(&self, shown: &[TaskId]) -> BTreeMap<TaskId, Vec<u128>> {
         let mut sums: BTreeMap<TaskId, Vec<u128>> = BTreeMap::new();
         for (i, counter) in self.dag.counters.iter().enumerate() {
@@ -278,7 +278,7 @@ impl Picture<'_> {
     }
 }
 
-/// A string of the DOT language.
+/// A quoted string of the DOT language.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

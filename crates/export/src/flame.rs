@@ -1,4 +1,4 @@
-//! Flame graphs: as folded text, one stack a line, and as SVG.
+//! Flame graphs as folded text, one stack per line, and as SVG.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -7,10 +7,10 @@ use inferno::flamegraph::TextTruncateDirection;
 use inferno::flamegraph::color::{BackgroundColor, Color, PaletteMap};
 use workspan_analysis::FlameStack;
 
-/// `frame;frame;… nanoseconds`, a line a stack, as flame graph tools read it.
+/// Writes `frame;frame;… nanoseconds`, one line per stack, which flame graph tools read.
 ///
 /// # Errors
-/// Those of `out`.
+/// Writing to `out` failed.
 pub fn folded(stacks: &[FlameStack], out: &mut impl Write) -> io::Result<()> {
     for line in lines(stacks) {
         writeln!(out, "{line}")?;
@@ -18,10 +18,11 @@ pub fn folded(stacks: &[FlameStack], out: &mut impl Write) -> io::Result<()> {
     out.flush()
 }
 
-/// A page of SVG to zoom and search in. `title` says what is shown, `subtitle` of what.
+/// Writes an SVG page that can be zoomed and searched. `title` says what is shown, `subtitle` names
+/// the run.
 ///
 /// # Errors
-/// Those of `out`, and no stack at all.
+/// Writing to `out` failed, or there are no stacks.
 pub fn svg(
     stacks: &[FlameStack],
     title: &str,
@@ -33,13 +34,13 @@ pub fn svg(
     let mut options = inferno::flamegraph::Options::default();
     options.title = title.to_owned();
     options.subtitle = Some(subtitle.to_owned());
-    // Widths are milliseconds for people; the text keeps nanoseconds.
+    // The widths in the picture are milliseconds; the text format keeps nanoseconds.
     options.count_name = "ms".to_owned();
     options.factor = 1e-6;
     options.font_type = "DejaVu Sans, Verdana, sans-serif".to_owned();
     options.min_width = 0.05;
     options.deterministic = true;
-    // A function's name stands first in a frame.
+    // The function's name comes first in a frame.
     options.text_truncate_direction = TextTruncateDirection::Right;
     options.bgcolors = Some(BackgroundColor::Flat(rgb(0xFFFFFF)));
     options.palette_map = Some(&mut colors);
@@ -51,10 +52,10 @@ pub fn svg(
     out.write_all(readable(&String::from_utf8_lossy(&drawn)).as_bytes())
 }
 
-/// Least contrast of a text with what it stands on (WCAG 2.2, AA).
+/// Minimum contrast between a text and its background (WCAG 2.2, AA).
 const MIN_CONTRAST: f64 = 4.5;
 
-/// Frames that are too dark for black letters get white ones, as in the page.
+/// Changes the letters of dark frames from black to white, as in the page.
 fn readable(svg: &str) -> String {
     let mut frames = svg.split("<g>");
     let mut out = frames.next().unwrap_or_default().to_owned();
@@ -82,7 +83,7 @@ fn fill(frame: &str) -> Option<[u8; 3]> {
     Some([number()?, number()?, number()?])
 }
 
-/// Relative luminance (WCAG 2.2).
+/// Relative luminance of a colour (WCAG 2.2).
 fn luminance(color: [u8; 3]) -> f64 {
     let linear = |v: u8| match f64::from(v) / 255.0 {
         v if v <= 0.04045 => v / 12.92,
@@ -92,7 +93,7 @@ fn luminance(color: [u8; 3]) -> f64 {
     0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-/// The page's colours of code, most time first (ui/src/colors.ts).
+/// The page's colours of code, in descending order of time (ui/src/colors.ts).
 const CODE: [u32; 8] = [
     0xCC6677, 0x88CCEE, 0xDDCC77, 0x44AA99, 0x332288, 0x999933, 0x117733, 0x882255,
 ];
@@ -103,15 +104,15 @@ fn rgb(color: u32) -> Color {
     Color::new(red, green, blue)
 }
 
-/// The colour with as much white in it that it stays behind the full ones.
+/// The colour mixed with white, so that it is weaker than the full colours.
 fn tint(color: u32) -> Color {
     let full = rgb(color);
     let mix = |v: u8| (f64::from(v) * 0.45 + 255.0 * 0.55) as u8;
     Color::new(mix(full.r), mix(full.g), mix(full.b))
 }
 
-/// A colour for each frame that has time of its own, the most time first, and a tint of the colour
-/// that has most of its time for each other frame.
+/// A colour for each frame with time of its own, in descending order of time. Each other frame gets
+/// a tint of the colour that most of its time has.
 fn colors(stacks: &[FlameStack]) -> PaletteMap {
     let mut own: BTreeMap<&str, u64> = BTreeMap::new();
     for stack in stacks {
@@ -123,7 +124,7 @@ fn colors(stacks: &[FlameStack]) -> PaletteMap {
     ranked.sort_by_key(|&(_, ns)| std::cmp::Reverse(ns));
     let color_of = |rank: usize| CODE.get(rank).copied().unwrap_or(ROOT);
     let ranks: BTreeMap<&str, usize> = ranked.iter().enumerate().map(|(i, r)| (r.0, i)).collect();
-    // By frame and by the leaf below it, as many of the others as there are colours.
+    // By frame: the time by colour of the leaf.
     let mut within: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
     for stack in stacks {
         let Some((leaf, above)) = stack.frames.split_last() else {
@@ -148,7 +149,7 @@ fn colors(stacks: &[FlameStack]) -> PaletteMap {
     map
 }
 
-/// `merge (src/sort.rs:43)` as `merge (sort.rs:43)`, which has room in a narrow frame.
+/// Shortens `merge (src/sort.rs:43)` to `merge (sort.rs:43)`, which fits into a narrow frame.
 fn without_folders(stack: &FlameStack) -> FlameStack {
     let short = |frame: &String| match frame.rsplit_once('(') {
         Some((name, place)) if place.ends_with(')') && !place.contains(' ') => {
@@ -176,7 +177,7 @@ fn lines(stacks: &[FlameStack]) -> Vec<String> {
     lines
 }
 
-/// A frame without what separates frames, lines or a line's number.
+/// A frame's name without the characters that separate frames and lines.
 fn plain(frame: &str) -> String {
     let text: String = frame
         .chars()
@@ -261,7 +262,7 @@ mod tests {
         };
         assert_eq!(fill("<title>merge ("), "rgb(204,102,119)");
         assert_eq!(fill("<title>fill ("), "rgb(136,204,238)");
-        // What is above merge is a tint of its colour.
+        // A caller of merge has a tint of its colour.
         assert_eq!(fill("<title>sort ("), "rgb(232,186,193)");
     }
 

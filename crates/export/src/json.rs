@@ -23,7 +23,7 @@ use crate::text::shown_workers;
 use crate::what_if::command;
 use crate::what_if::json::outcome;
 
-/// A ratio: four decimals say all that its inputs are good for.
+/// A ratio with four decimals, which is as precise as its inputs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ratio(pub(crate) f64);
 
@@ -37,7 +37,7 @@ impl Serialize for Ratio {
     }
 }
 
-/// What was not recorded (docs/budget.md).
+/// The estimated part of the run (docs/budget.md).
 #[derive(Serialize)]
 struct EstimatedJson {
     unrecorded_work: u128,
@@ -130,7 +130,7 @@ struct Root<'a> {
     warnings: Vec<String>,
 }
 
-/// What of the trace could not be read: all measures hold for the rest alone.
+/// The part of the trace that could not be read: all measures hold for the rest only.
 #[derive(Serialize)]
 struct UnreadJson {
     damaged: u64,
@@ -139,10 +139,10 @@ struct UnreadJson {
     off_cpu: bool,
 }
 
-/// What was folded while the trace was read.
+/// The folding that was done while the trace was read.
 #[derive(Serialize)]
 struct ReadAsOne {
-    /// Subtrees shorter than this.
+    /// Subtrees shorter than this were folded, in ticks.
     grain: u64,
     subtrees: u64,
 }
@@ -212,7 +212,7 @@ struct Block<'a> {
     critical_work: u128,
 }
 
-/// A position of a strand: the kind of start or end, and the place where known.
+/// A position of a strand: the kind of start or end, and the place if known.
 #[derive(Serialize)]
 struct Position<'a> {
     kind: &'static str,
@@ -251,13 +251,13 @@ struct SuggestionJson {
     what_if: serde_json::Value,
 }
 
-/// The report of `report`, made from `dag` with the options `measured`, as one JSON object and a
-/// line end.
+/// The report of `report`, made from `dag` with the options `measured`, as one JSON object,
+/// followed by a newline.
 pub fn report_json(dag: &Dag, report: &Report, measured: &Options) -> String {
     report_json_with(dag, report, measured, None)
 }
 
-/// The same, with the key `statistics` where there are some.
+/// The report with the key `statistics`, if there are statistics.
 pub fn report_json_with(
     dag: &Dag,
     report: &Report,
@@ -267,19 +267,19 @@ pub fn report_json_with(
     report_json_of(dag, report, measured, statistics, &Most::default())
 }
 
-/// How much of a report is told: for readers that can't take any number of rows.
+/// How much of a report is written, for readers that can't take any number of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Most {
-    /// Spawn sites, the first ones.
+    /// Maximum number of spawn sites, from the first on.
     pub sites: usize,
-    /// Code blocks of all of them together.
+    /// Maximum number of code blocks of all sites together.
     pub blocks: usize,
-    /// Code blocks of one of them.
+    /// Maximum number of code blocks of one site.
     pub blocks_each: usize,
 }
 
 impl Default for Most {
-    /// All of it.
+    /// No limits.
     fn default() -> Self {
         Most {
             sites: usize::MAX,
@@ -290,8 +290,8 @@ impl Default for Most {
 }
 
 impl Most {
-    /// How many blocks of a site that has `count` are told; `told` are, of the sites before, and
-    /// these are counted as well.
+    /// The number of blocks to write for a site that has `count`. `told` is the number written for
+    /// earlier sites, and is increased.
     pub fn blocks_of(&self, count: usize, told: &mut usize) -> usize {
         let blocks = count
             .min(self.blocks_each)
@@ -301,7 +301,7 @@ impl Most {
     }
 }
 
-/// The same, with so much of it.
+/// The report limited to `most`.
 pub fn report_json_of(
     dag: &Dag,
     report: &Report,
@@ -314,8 +314,8 @@ pub fn report_json_of(
     document(&root)
 }
 
-/// A JSON document, followed by a newline. It has strings, numbers and lists only, so serializing
-/// it cannot fail.
+/// A JSON document, followed by a newline. It contains only strings, numbers and lists, so
+/// serializing it cannot fail.
 pub(crate) fn document(root: &impl Serialize) -> String {
     let mut text = serde_json::to_string_pretty(root).unwrap_or_default();
     text.push('\n');

@@ -1,7 +1,7 @@
-//! What people and programs read: the report as text and as JSON.
+//! Formats results for people and programs: the report as text and as JSON.
 //!
-//! Both take `&Dag` and the [`workspan_analysis::Report`] of it and only format what is there;
-//! [`workspan_analysis::causes`] chooses which of those numbers is said first.
+//! Both formats take `&Dag` and its [`workspan_analysis::Report`] and only format their values;
+//! [`workspan_analysis::causes`] chooses which of the numbers comes first.
 
 mod advise;
 mod chrome;
@@ -61,28 +61,28 @@ pub use text::{
 pub use timeline::{Cells, TimelineOptions, timeline_bins, timeline_text};
 pub use what_if::{WhatIfView, what_if_json, what_if_text};
 
-/// The trace file a report is of, as its first line names it.
+/// The trace file of a report, as its first line names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceFile {
     /// The name to show.
     pub name: String,
     /// Its size in bytes.
     pub bytes: u64,
-    /// The options it was read with, as the command line has them: whoever is told to run another
-    /// command on it gets them too.
+    /// The options that it was read with, in their command-line form: they are added to commands
+    /// that the report suggests.
     pub options: Vec<String>,
 }
 
-/// How the text report looks.
+/// The format of the text report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextOptions {
-    /// Most columns of a line, at least 60.
+    /// Maximum number of columns of a line, at least 60.
     pub width: usize,
     /// ANSI colours.
     pub color: bool,
-    /// How far to stay inside ASCII.
+    /// The characters that may be used.
     pub charset: Charset,
-    /// Most spawn sites shown.
+    /// Maximum number of spawn sites shown.
     pub sites: usize,
     /// The trace file, for the title.
     pub trace: Option<TraceFile>,
@@ -105,10 +105,10 @@ impl Default for TextOptions {
 pub enum Charset {
     /// Block characters for bars; for terminals.
     Unicode,
-    /// The report's own words and bars are ASCII; names of the program's are left as they are. For
+    /// The report's own words and bars are ASCII; names from the program are left as they are. For
     /// pipes.
     #[default]
     Ascii,
-    /// Nothing but ASCII: other characters in names are escaped.
+    /// Only ASCII: other characters in names are escaped.
     Strict,
 }

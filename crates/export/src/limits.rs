@@ -9,13 +9,13 @@ use crate::position::{label, place};
 use crate::quantity::{share, thousands};
 use crate::what_if::json::whole;
 
-/// The assumption behind a bound, to stand before it: `if nothing blocked, `, or an empty string.
+/// The assumption behind a bound, as a prefix: `if nothing blocked, `, or an empty string.
 pub(crate) fn assumed(limits: &Limits) -> String {
     let divided = limits
         .shares
         .map(|s| format!("divided among {} as it was", threads(&s)));
     let blocked = match limits.lock {
-        // The bound has it in it.
+        // The bound includes the lock.
         Some(_) => "if its threads waited for nothing but the lock",
         None => "if nothing blocked",
     };
@@ -34,7 +34,7 @@ fn threads(shares: &ThreadShares) -> String {
     }
 }
 
-/// One paragraph for each limit. `region` is the label of the region that was divided.
+/// One paragraph for each limit. `region` is the label of the divided region.
 pub(crate) fn sentences(limits: &Limits, region: &str) -> Vec<Vec<Piece>> {
     let mut all = Vec::new();
     if let Some(shares) = &limits.shares {
@@ -122,7 +122,7 @@ pub(crate) fn limits_json(dag: &Dag, limits: &Limits) -> Json {
     )
 }
 
-/// The span without the order in which locks were taken, where that is another one.
+/// Adds the span without the order in which locks were taken, if it differs.
 fn with_order(mut told: Json, limits: &Limits) -> Json {
     if let Some(span) = limits.span_without_lock_order {
         told["span_without_lock_order"] = whole(span);
@@ -130,7 +130,7 @@ fn with_order(mut told: Json, limits: &Limits) -> Json {
     told
 }
 
-/// Like [`limits_json`], without a run to look the label of the region up in.
+/// Like [`limits_json`], but with the label of the region as an argument.
 pub(crate) fn limits_json_of(limits: &Limits, region: &str) -> Json {
     let divided = limits.shares.map(|s| {
         json!({

@@ -1,16 +1,16 @@
-//! Writes a run as `otf2-print -A` prints an OTF2 archive of Score-P: definitions, then the events
-//! of threads and tasks in the order of time.
+//! Writes a run in the format in which `otf2-print -A` prints an OTF2 archive of Score-P:
+//! definitions, then the events of threads and tasks in the order of time.
 //!
-//! A task is entered and left as a region of its spawn site, and named by the thread that created
-//! it and a number there. A wait is a region from the strand that waits to the one after it.
-//! What the format has no event for is left out: scopes, dependences, signals, steals, time off the
-//! CPU. A folded strand is written as the strand that it is.
+//! A task is entered and left as a region of its spawn site. Its name consists of the thread that
+//! created it and a number on that thread. A wait is a region from the strand that waits to the one
+//! after it. Scopes, dependences, signals, steals and time off the CPU are left out, as the format
+//! has no events for them. A folded strand is written like any strand.
 
 use std::fmt::Write;
 
 use workspan_dag::{Dag, EndKind, NONE, PlaceId, StartKind, StrandId, TaskId};
 
-/// Regions of a place: its task, creating it, waiting there.
+/// The regions of a place: its task, creating it, waiting there.
 const ROLES: [(&str, &str); 3] = [
     ("task", "TASK"),
     ("create task", "TASK_CREATE"),
@@ -22,7 +22,7 @@ const TASK: u64 = 0;
 const CREATE: u64 = 1;
 const WAIT: u64 = 2;
 
-/// The text.
+/// The run as text.
 pub fn otf2_print(dag: &Dag) -> String {
     let mut out = String::from("\n=== OTF2-PRINT ===\n\n");
     let names = Names::new(dag);
@@ -30,7 +30,7 @@ pub fn otf2_print(dag: &Dag) -> String {
     out.push_str(EVENTS);
     let mut events = Events::new(dag);
     events.all();
-    // Events of a thread come in order; of several threads the lower one goes first.
+    // Events of one thread are in order; at equal times the lower thread comes first.
     events.lines.sort_by_key(|event| event.0);
     for (t, thread, event) in &events.lines {
         names.event(&mut out, *t, *thread, *event);
@@ -44,7 +44,7 @@ Event                                   Location            Timestamp  Attribute
 --------------------------------------------------------------------------------
 ";
 
-/// What happens on a thread.
+/// An event on a thread.
 #[derive(Debug, Clone, Copy)]
 enum Event {
     Enter(u64),
@@ -64,7 +64,7 @@ struct Events<'a> {
     lines: Vec<(u64, u32, Event)>,
     /// The task of each thread, and the region that its last strand ended in.
     current: Vec<TaskId>,
-    /// By task: the region that it is in since its last strand.
+    /// By task: the region that it has been in since its last strand.
     within: Vec<Option<u64>>,
 }
 
@@ -84,7 +84,7 @@ impl<'a> Events<'a> {
             created.push((self.dag.tasks.creator[task], task as TaskId));
         }
         created.sort_unstable();
-        // Ends and starts of one moment: a thread's strands are in order, and what ends goes first.
+        // Ends and starts of one moment: a thread's strands are in order, and ends come first.
         for s in 0..self.dag.strands.len() as StrandId {
             let first = created.partition_point(|c| c.0 < s);
             let children = created[first..].iter().take_while(|c| c.0 == s);
@@ -149,7 +149,7 @@ impl<'a> Events<'a> {
 /// Names of threads, tasks and regions.
 struct Names<'a> {
     dag: &'a Dag,
-    /// By task: the thread that created it, and which of that thread's tasks it is, from 1.
+    /// By task: the thread that created it, and its number among that thread's tasks, from 1.
     keys: Vec<(u32, u64)>,
     begin: u64,
     end: u64,
@@ -250,7 +250,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// A name that ends where its quote does.
+/// A name without characters that would end its quotes.
 fn clean(name: &str) -> String {
     name.replace(['"', '\n', '\r'], "'")
 }

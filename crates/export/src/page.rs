@@ -1,4 +1,4 @@
-//! Lines of styled text that keep to a width and a character set.
+//! Lines of styled text that fit a width and a character set.
 
 use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthChar;
@@ -6,12 +6,12 @@ use unicode_width::UnicodeWidthChar;
 use crate::Charset;
 use crate::quantity::NBSP;
 
-/// What a piece of text is; the page decides how that looks.
+/// The role of a piece of text; the page decides how it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Plain,
     Strong,
-    /// A word of a command for a shell: however long, it is never shortened.
+    /// A word of a shell command, which is never shortened.
     Command,
     Faint,
     Path,
@@ -51,7 +51,7 @@ pub fn paragraph(text: &str, indent: usize, width: usize) -> String {
     page.finish()
 }
 
-/// The report as it grows.
+/// A report under construction.
 pub(crate) struct Page {
     out: String,
     width: usize,
@@ -85,7 +85,7 @@ impl Page {
         self.out.push('\n');
     }
 
-    /// One line; what goes beyond the width is cut.
+    /// Adds one line, cut at the width.
     pub(crate) fn line(&mut self, pieces: &[Piece]) {
         let mut left = self.width;
         let last = pieces.iter().rposition(|p| !p.1.trim_end().is_empty());
@@ -113,7 +113,8 @@ impl Page {
         self.prose_at_most(usize::MAX, first, hang, pieces);
     }
 
-    /// Like [`Page::prose`], cut after `max_lines` lines; a command that has begun is shown whole.
+    /// Like [`Page::prose`], cut after `max_lines` lines; a command that has begun is shown
+    /// completely.
     pub(crate) fn prose_at_most(
         &mut self,
         max_lines: usize,
@@ -140,7 +141,7 @@ impl Page {
         let mut fresh = true;
         let mut i = 0;
         while i < words.len() {
-            // Pieces that touch (a path and the comma after it) stay on one line.
+            // Pieces without a space between them (a path and the comma after it) stay on one line.
             let mut end = i + 1;
             while end < words.len() && words[end].2 {
                 end += 1;
@@ -190,7 +191,7 @@ impl Page {
         }
     }
 
-    /// Text of the trace's without what could steer a terminal or break a line.
+    /// Text from the trace without characters that could control a terminal or break a line.
     pub(crate) fn clean(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         for c in text.chars() {
@@ -207,8 +208,8 @@ impl Page {
         out
     }
 
-    /// `text` in exactly `width` columns, cut at its start when too long (a path's end says more
-    /// than its start).
+    /// `text` in exactly `width` columns. A text that is too long is cut at its start, because a
+    /// path's end says more than its start.
     pub(crate) fn fit(&self, text: &str, width: usize) -> String {
         let text = cut_start(&self.clean(text), width, self.unicode());
         let pad = width - columns(&text).min(width);
@@ -216,12 +217,12 @@ impl Page {
     }
 }
 
-/// Characters that turn the writing direction around and so could make a line read as another.
+/// Characters that change the writing direction, and so could make a line look like another one.
 fn is_bidi(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Columns a text takes on a terminal.
+/// Number of columns that a text takes on a terminal.
 pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }

@@ -1,8 +1,8 @@
-//! A run for Perfetto (ui.perfetto.dev): its own protobuf format.
+//! Writes a run for Perfetto (ui.perfetto.dev), in its own protobuf format.
 //!
-//! A track a thread, with a slice for every strand: named by the code it ran, the spawn site as
-//! category, task and level as arguments. Flows lead from the strand that made a stolen one ready
-//! to that. Counters: running and ready strands.
+//! Each thread has a track with a slice for every strand. A slice has the name of its code, the
+//! spawn site as category, and task and level as arguments. Flows lead to a stolen strand from the
+//! one that made it ready. The counters are the numbers of running and ready strands.
 
 mod message;
 
@@ -18,24 +18,24 @@ use message::{
     ThreadDescriptor, Trace, TraceEventKind, TracePacket, TrackDescriptor, TrackEvent,
 };
 
-/// Only the run itself writes packets.
+/// The only sequence of packets.
 const SEQUENCE: u32 = 1;
-/// The tracks' numbers: the process, counters, then threads and region lanes.
+/// Numbers of the tracks: the process, counters, then threads and region lanes.
 const PROCESS: u64 = 1;
 const RUNNING: u64 = 2;
 const READY: u64 = 3;
 const THREADS: u64 = 16;
 const REGIONS: u64 = 1 << 32;
-/// Flags of a packet: names begin anew; names are needed.
+/// Flags of a packet: the table of names starts anew; names are needed.
 const CLEARED: u32 = 1;
 const NEEDS_NAMES: u32 = 2;
 /// Names of arguments.
 const ARGUMENTS: [&str; 3] = ["task", "strand", "level"];
 
-/// Writes the run.
+/// Prepares a run for writing.
 ///
 /// # Errors
-/// The run can't be measured so.
+/// The run can't be measured with these options.
 pub fn perfetto<'a>(dag: &'a Dag, options: &Options) -> Result<Perfetto<'a>, Error> {
     Tracks::new(dag, options).map(|tracks| Perfetto { tracks })
 }
@@ -46,10 +46,10 @@ pub struct Perfetto<'a> {
 }
 
 impl Perfetto<'_> {
-    /// Writes it.
+    /// Writes the run.
     ///
     /// # Errors
-    /// `out` takes no more.
+    /// Writing to `out` failed.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let mut writer = Writer {
             tracks: &self.tracks,
@@ -95,7 +95,7 @@ impl<W: Write> Writer<'_, W> {
         })
     }
 
-    /// Tracks, and the names that slices point to.
+    /// Writes the tracks, and the names that slices refer to.
     fn descriptors(&mut self) -> io::Result<()> {
         let tracks = self.tracks;
         self.track(TrackDescriptor {
@@ -123,7 +123,7 @@ impl<W: Write> Writer<'_, W> {
                 parent_uuid: Some(PROCESS),
                 thread: Some(ThreadDescriptor {
                     pid: 1,
-                    // The process's own number is its main thread's, which no worker need be.
+                    // The process's own number is its main thread's, which need not be a worker.
                     tid: thread as i32 + 2,
                     thread_name: tracks.thread_name(thread),
                 }),

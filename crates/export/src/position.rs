@@ -14,12 +14,12 @@ pub(crate) fn place(dag: &Dag, id: PlaceId) -> Option<&Place> {
     }
 }
 
-/// What people are shown of a place.
+/// The label of a place as shown to people.
 pub(crate) fn label(dag: &Dag, id: PlaceId) -> &str {
     place(dag, id).map_or("?", |p| p.label.as_str())
 }
 
-/// Name of the primitive at a place, else the model's word for it.
+/// Name of the primitive at a place; if unknown, the model's word for it.
 fn primitive<'a>(dag: &'a Dag, id: PlaceId, word: &'a str) -> &'a str {
     place(dag, id)
         .and_then(|p| p.primitive.as_deref())
@@ -49,7 +49,7 @@ fn at(dag: &Dag, id: PlaceId, word: &str, many: bool) -> Vec<Piece> {
     }
 }
 
-/// Where a strand starts, or `many` do, to stand after "from".
+/// Where a strand starts, or several if `many`, in words after "from".
 pub(crate) fn start_words(dag: &Dag, block: &CodeBlock, many: bool) -> Vec<Piece> {
     match block.from_kind {
         StartKind::Begin if many => vec![plain("their start")],
@@ -58,7 +58,7 @@ pub(crate) fn start_words(dag: &Dag, block: &CodeBlock, many: bool) -> Vec<Piece
     }
 }
 
-/// Where a strand ends, or `many` do, to stand after "to".
+/// Where a strand ends, or several if `many`, in words after "to".
 pub(crate) fn end_words(dag: &Dag, block: &CodeBlock, many: bool) -> Vec<Piece> {
     match block.to_kind {
         EndKind::End if many => vec![plain("their end")],
@@ -67,8 +67,9 @@ pub(crate) fn end_words(dag: &Dag, block: &CodeBlock, many: bool) -> Vec<Piece> 
     }
 }
 
-/// Both in a table's cell of `width` columns: `join src/sort.rs:37 -> end`. The second file is left
-/// out when it is the first; folders are left out when there is no room for them.
+/// Start and end of a block in a table cell of `width` columns: `join src/sort.rs:37 -> end`. The
+/// second file is left out if it equals the first; folders are left out if there is no room for
+/// them.
 pub(crate) fn cell(dag: &Dag, block: &CodeBlock, width: usize) -> String {
     let full = ends(dag, block, false);
     if columns(&full) <= width {
@@ -78,8 +79,8 @@ pub(crate) fn cell(dag: &Dag, block: &CodeBlock, width: usize) -> String {
     }
 }
 
-/// A code block in a table's cell where blocks of all sites stand below each other: the root's say
-/// so, and one that begins with its task or has no position of its own names the task's site.
+/// A code block in a table's cell, for tables with the blocks of all sites: the root's blocks are
+/// marked, and one that begins with its task or has no position of its own names the task's site.
 pub(crate) fn owned_cell(dag: &Dag, block: &CodeBlock, width: usize) -> String {
     let owner = match block.from_kind {
         _ if block.site == ROOT_PLACE => "root: ".to_string(),
@@ -124,7 +125,7 @@ fn ends(dag: &Dag, block: &CodeBlock, short: bool) -> String {
     format!("{start} -> {end}")
 }
 
-/// Whose a strand is: "the root task", "the task created at src/sort.rs:37".
+/// The task of a strand: "the root task", "the task created at src/sort.rs:37".
 pub(crate) fn owner_words(dag: &Dag, site: PlaceId, many: bool) -> Vec<Piece> {
     if site == ROOT_PLACE {
         return vec![plain("the root task")];
@@ -145,12 +146,12 @@ pub(crate) fn is_thread(dag: &Dag, site: PlaceId) -> bool {
     dag.places.get(site as usize).is_some_and(Place::is_thread)
 }
 
-/// The site in a table's cell of `width` columns: label, and the function it is in. Folders are
-/// left out when there is no room for them.
+/// The site in a table's cell of `width` columns: its label, and the function that contains it.
+/// Folders are left out if there is no room for them.
 pub(crate) fn site_cell(dag: &Dag, site: PlaceId, width: usize) -> String {
     let name = label(dag, site);
     let at = place(dag, site);
-    // Of a place without a line the label is the function's name.
+    // The label of a place without a line is the function's name.
     let function = match at.filter(|p| p.line.is_some()) {
         Some(p) => match p.function.as_deref() {
             Some(f) if f != name => format!(" `{}`", short_function(f)),
@@ -166,15 +167,15 @@ pub(crate) fn site_cell(dag: &Dag, site: PlaceId, width: usize) -> String {
     }
 }
 
-/// `12`, or `10-12` of a chain.
+/// `12`, or `10-12` for a chain of calls.
 fn lines(place: &Place) -> Option<String> {
     place.file.as_ref()?;
     let line = place.line?;
     Some(place.lines().map_or(line.to_string(), str::to_owned))
 }
 
-/// File and lines without folders, but for those that tell the file from others of the run:
-/// `sort.rs:37`, `plumbing/mod.rs:410`, and of a dependency's `rayon: slice/mod.rs:12`.
+/// File and lines without folders, except those that distinguish the file from others of the run:
+/// `sort.rs:37`, `plumbing/mod.rs:410`; for a dependency `rayon: slice/mod.rs:12`.
 fn short_position(dag: &Dag, place: &Place) -> Option<String> {
     let (file, lines) = (place.file.as_deref()?, lines(place)?);
     let (package, path) = match file.split_once("/src/") {
@@ -189,7 +190,7 @@ fn short_position(dag: &Dag, place: &Place) -> Option<String> {
     let says_nothing = last == "mod.rs" || (last == "lib.rs" && package.is_none());
     let mut kept = usize::from(says_nothing) + 1;
     let mut short = end_of(path, kept);
-    // A package's name tells its files from all others.
+    // A package's name distinguishes its files from all others.
     while package.is_none()
         && short.len() < path.len()
         && others().any(|other| !is_same_file(other, file) && is_end_of(other, short))
@@ -227,7 +228,7 @@ fn is_end_of(path: &str, end: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }
 
-/// A function without the modules before it: `sort::msort` is `msort`, `<T as Trait>::go` stays.
+/// A function without its modules: `sort::msort` becomes `msort`, `<T as Trait>::go` stays.
 pub(crate) fn short_function(name: &str) -> &str {
     if name.contains(['<', '{', ' ']) {
         return name;

@@ -1,5 +1,5 @@
-//! The samples with their logical stacks (spawn sites from the root, then code) in the formats of
-//! other profilers.
+//! Writes the samples with their logical stacks (spawn sites from the root, then code) in the
+//! formats of other profilers.
 
 mod firefox;
 mod pprof;
@@ -17,13 +17,13 @@ use workspan_dag::{Dag, ThreadId};
 pub struct Profile<'a> {
     dag: &'a Dag,
     logical: LogicalSamples,
-    /// What a sample stands for.
+    /// Time that a sample stands for, in nanoseconds.
     sample_ns: u64,
 }
 
 impl<'a> Profile<'a> {
     /// # Errors
-    /// The run can't be measured so.
+    /// The run can't be measured with these options.
     pub fn new(dag: &'a Dag, options: &Options) -> Result<Profile<'a>, Error> {
         Ok(Profile {
             dag,
@@ -45,7 +45,7 @@ impl<'a> Profile<'a> {
         u64::try_from(ticks * 1_000_000_000 / rate).unwrap_or(u64::MAX)
     }
 
-    /// How long the run took, in nanoseconds.
+    /// Elapsed time of the run, in nanoseconds.
     fn duration_ns(&self) -> u64 {
         let strands = &self.dag.strands;
         let begin = strands.start.first().copied().unwrap_or(0);
@@ -63,7 +63,7 @@ impl<'a> Profile<'a> {
         threads
     }
 
-    /// What a thread is called.
+    /// The name of a thread.
     fn thread_name(&self, thread: ThreadId) -> String {
         if thread < self.dag.meta.workers {
             format!("worker {thread}")

@@ -1,4 +1,4 @@
-//! Numbers with units, as people read them: three digits, the unit that fits.
+//! Numbers with units in a readable form: three digits, and a unit that fits.
 
 pub(crate) use workspan_analysis::percent as percent_of;
 use workspan_dag::Meta;
@@ -8,7 +8,8 @@ pub(crate) fn seconds(meta: &Meta, ticks: f64) -> f64 {
     ticks / meta.tick_rate() as f64
 }
 
-/// Between a number and its unit: a line is not broken there, and a page shows it as a blank.
+/// The character between a number and its unit: a line is not broken there, and a page shows it as
+/// a space.
 pub(crate) const NBSP: char = '\u{a0}';
 
 /// A unit of time and its length in seconds.
@@ -43,8 +44,8 @@ const SCALES: [TimeScale; 4] = [
 ];
 
 impl TimeScale {
-    /// The largest unit in which `seconds` is at least 1 once rounded to three digits; nanoseconds
-    /// below that.
+    /// The largest unit in which `seconds` is at least 1 after rounding to three digits;
+    /// nanoseconds below that.
     pub(crate) fn of(seconds: f64) -> Self {
         *SCALES
             .iter()
@@ -57,7 +58,7 @@ impl TimeScale {
         seconds / self.seconds
     }
 
-    /// The value in this unit, with as many decimals as leave `largest` three digits.
+    /// The value in this unit, with the number of decimals that gives `largest` three digits.
     pub(crate) fn value(self, seconds: f64, largest: f64) -> String {
         let decimals = match largest / self.seconds {
             v if v < 9.995 => 2,
@@ -70,7 +71,7 @@ impl TimeScale {
     }
 }
 
-/// A time in ticks as people read it: `1.28 s`, `963 us`, `0 ns`, with a no-break space before the
+/// A time in ticks in a readable form: `1.28 s`, `963 us`, `0 ns`, with a no-break space before the
 /// unit.
 pub fn time(meta: &Meta, ticks: f64) -> String {
     let s = seconds(meta, ticks);

@@ -1,10 +1,8 @@
-//! Takes out of a run what tells whose it is, so that it can be sent to somebody else: all numbers
-//! stay, names do not.
+//! Redacts a run, so that it can be sent to other people: all numbers stay, names do not.
 //!
-//! Everything that is not known to be harmless is replaced, the same name by the same replacement
-//! everywhere: files, functions, positions, regions, parts, the program, the host. The command
-//! line, source lines, warnings, and facts with paths or process numbers are left out. What stays
-//! is listed in docs/export.md.
+//! Every name that is not known to be harmless is replaced, everywhere in the same way: files,
+//! functions, positions, regions, parts, the program, the host. The command line, source lines,
+//! warnings, and facts with paths or process numbers are left out. docs/export.md lists what stays.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +12,7 @@ use workspan_dag::{Dag, NONE, ROOT_PLACE, Samples};
 use workspan_trace::entry::RECORDING;
 use workspan_trace::note_keys as key;
 
-/// Facts that hold numbers and words of workspan's own.
+/// Keys of facts that stay: they contain numbers and workspan's own words.
 const KEPT_FACTS: [&str; 22] = [
     key::RECORDED,
     key::CPU_TIME,
@@ -40,7 +38,7 @@ const KEPT_FACTS: [&str; 22] = [
     "recorder",
 ];
 
-/// Counters of the processor and the kernel; others have names of the program's.
+/// Counters that stay: those of the processor and the kernel. Others have names of the program.
 const KEPT_COUNTERS: [&str; 22] = [
     "cycles",
     "instructions",
@@ -66,7 +64,7 @@ const KEPT_COUNTERS: [&str; 22] = [
     "major-faults",
 ];
 
-/// What a thread can be said to have waited for.
+/// Names of waited-for objects that stay.
 const KEPT_WAITS: [&str; 10] = [
     "lock",
     "mutex",
@@ -80,7 +78,7 @@ const KEPT_WAITS: [&str; 10] = [
     "rank",
 ];
 
-/// What a function is called of which nothing is known.
+/// The name of an unknown function.
 const UNKNOWN: &str = "?";
 
 /// Replaces or removes every name of the program, its files, its machine and its user.
@@ -110,7 +108,7 @@ pub fn redact(dag: &mut Dag) {
     redact_meta(dag, &mut names);
 }
 
-/// Names of functions tell what some waits were for: that stays.
+/// Keeps the kinds of waits, which would otherwise be lost with the names of functions.
 fn keep_wait_kinds(dag: &mut Dag) {
     let kinds = wait_kinds(dag);
     for (stop, kind) in dag.samples.stops.iter_mut().zip(kinds) {
@@ -218,7 +216,7 @@ impl Names {
         }
     }
 
-    /// A label of a place that another part of the run repeats.
+    /// The replacement of a place's label that another part of the run repeats.
     fn label(&mut self, label: &str) -> String {
         match self.labels.get(label) {
             Some(known) => known.clone(),
@@ -226,9 +224,9 @@ impl Names {
         }
     }
 
-    /// A file keeps its ending, and whether it is the program's, a library's or the system's:
-    /// samples are given to the program's own code first. Files of Rust's standard library keep
-    /// their names.
+    /// A file keeps its ending, and whether it belongs to the program, a library or the system,
+    /// because samples are attributed to the program's own code first. Files of Rust's standard
+    /// library keep their names.
     fn file(&mut self, name: &str) -> String {
         const STANDARD: [&str; 2] = ["/rustc/", "/rustlib/src/rust/"];
         for root in STANDARD {
@@ -255,19 +253,19 @@ impl Names {
     }
 }
 
-/// Endings that tell no more than the language.
+/// Endings that reveal no more than the language.
 const ENDINGS: [&str; 16] = [
     "rs", "c", "cc", "cpp", "cxx", "h", "hh", "hpp", "hxx", "inl", "tcc", "cu", "f", "f90", "inc",
     "py",
 ];
 
-/// Nothing but what the standard library's paths have.
+/// Whether a path has only characters that occur in the standard library's paths.
 fn is_plain(path: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "/_.-".contains(c);
     path.chars().all(plain) && !path.contains("..")
 }
 
-/// As `name-1.2.3/src/lib.rs`: a package of the registry.
+/// Whether a name has the form `name-1.2.3/src/lib.rs`: a package of the registry.
 fn is_package(name: &str) -> bool {
     let first = name.split('/').next().and_then(|n| n.rsplit_once('-'));
     first.is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()))

@@ -1,4 +1,4 @@
-//! How a section of a run is named, in titles, commands and JSON.
+//! The name of a section in titles, commands and JSON.
 
 use serde_json::{Value as Json, json};
 use workspan_dag::{Meta, Section, SectionKind};
@@ -8,10 +8,10 @@ use crate::quantity::{percent_of, share, thousands, time};
 use crate::what_if::json::whole;
 use crate::what_if::quoted;
 
-/// Other code took a share of the worker time that is worth a word, in percent.
+/// Minimum share of the worker time of other code that is worth a sentence, in percent.
 const NOTABLE_PERCENT: f64 = 1.0;
 
-/// The program's name, and of a section what it is of: `sort, region merge`.
+/// The program's name, followed by the section if the run is one: `sort, region merge`.
 pub fn titled(meta: &Meta, or: &str) -> String {
     let name = meta.name.as_deref().filter(|name| !name.is_empty());
     let name = name.unwrap_or(or);
@@ -21,7 +21,7 @@ pub fn titled(meta: &Meta, or: &str) -> String {
     }
 }
 
-/// The option of a command that asks for the same section.
+/// The command-line option that selects the same section.
 pub(crate) fn option(meta: &Meta) -> Option<String> {
     let section = meta.section.as_ref()?;
     Some(format!("--only {}", quoted(&section.argument())))
@@ -38,7 +38,7 @@ pub(crate) fn section_json(meta: &Meta) -> Json {
     meta.section.as_ref().map_or(Json::Null, of)
 }
 
-/// Says what all numbers are of.
+/// A sentence that says which section all numbers are about.
 pub(crate) fn sentence(meta: &Meta, elapsed: u64) -> Option<Vec<Piece>> {
     let section = meta.section.as_ref()?;
     let (what, times) = match section.kind {

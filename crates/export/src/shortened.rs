@@ -1,13 +1,14 @@
-//! Says that short subtrees were folded while a trace was read, and what reading all would cost.
+//! Says that short subtrees were folded while a trace was read, and what reading everything would
+//! cost.
 
 use workspan_dag::Meta;
 
 use crate::quantity::{amount, bytes, thousands};
 
-/// Elapsed time that reading one task takes: a full report of 11.4 million tasks took 4 to 6 s and
+/// Elapsed time for reading one task, in ns: a full report of 11.4 million tasks took 4 to 6 s and
 /// 1.6 GB (docs/large-traces.md).
 const NANOS_PER_TASK: f64 = 440.0;
-/// Memory that one task takes, from the same measurement.
+/// Memory for one task in bytes, from the same measurement.
 const BYTES_PER_TASK: f64 = 145.0;
 
 /// `read with subtrees shorter than 20 µs folded; --full reads all 11,405,774 tasks (about 5 s,

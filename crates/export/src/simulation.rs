@@ -19,31 +19,31 @@ pub struct SimulationView<'a> {
     pub work: u128,
     /// Its span.
     pub span: u128,
-    /// What bounds and simulated runs say nothing about.
+    /// Limits that the bounds and the simulated runs do not show.
     pub limits: Limits,
-    /// What a spawn cost, in ticks.
+    /// Cost of a spawn, in ticks.
     pub spawn_cost: u64,
-    /// Fixes as they were given.
+    /// The fixes, as the user gave them.
     pub fixes: &'a [String],
-    /// By number of workers.
+    /// The results by number of workers.
     pub rows: Vec<SimulationRow>,
 }
 
 /// Simulated runs on one number of workers.
 #[derive(Debug, Clone)]
 pub struct SimulationRow {
-    /// The first.
+    /// The setup of the first run.
     pub setup: Setup,
-    /// By seed.
+    /// The runs by seed.
     pub runs: Vec<Simulated>,
     /// Bounds of the speedup (MODEL.md §2).
     pub bounds: (f64, f64),
-    /// Where the workers' time went in the first.
+    /// The division of the worker time of the first run.
     pub breakdown: Breakdown,
 }
 
 impl SimulationRow {
-    /// Speedup over the work: mean, least, most.
+    /// Speedup relative to the work: mean, minimum, maximum.
     pub fn speedup(&self, work: u128) -> (f64, f64, f64) {
         let of = |run: &Simulated| work as f64 / run.elapsed.max(1) as f64;
         let all = || self.runs.iter().map(of);
@@ -55,7 +55,7 @@ impl SimulationRow {
         )
     }
 
-    /// Mean elapsed ticks.
+    /// Mean elapsed time, in ticks.
     pub fn elapsed(&self) -> f64 {
         let sum: f64 = self.runs.iter().map(|r| r.elapsed as f64).sum();
         sum / self.runs.len().max(1) as f64

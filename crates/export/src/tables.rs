@@ -1,4 +1,4 @@
-//! Formats tables of results that other tools worked out: TaskProf's and Cilkscale's.
+//! Formats tables of results from other tools: TaskProf and Cilkscale.
 
 use serde_json::{Value as Json, json};
 use workspan_dag::Meta;
@@ -12,7 +12,7 @@ use crate::json::document;
 use crate::page::{Page, Tone, plain, strong};
 use crate::quantity::{ratio, share, time};
 
-/// Formats a table as lines of at most `options.width` columns, at most `options.sites` rows of it.
+/// Formats a table as lines of at most `options.width` columns, with at most `options.sites` rows.
 pub fn table_text(table: &Table, format: &Format, options: &TextOptions) -> String {
     let mut page = Page::new(options.width, options.color, options.charset);
     page.blank();
@@ -121,7 +121,7 @@ fn more(page: &mut Page, all: usize, most: usize) {
     }
 }
 
-/// The table as one JSON object; times in seconds.
+/// The table as one JSON object; times are in seconds.
 pub fn table_json(table: &Table, format: &Format) -> String {
     let site = |site: &Site, key: &str| {
         json!({

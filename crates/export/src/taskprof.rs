@@ -1,5 +1,5 @@
-//! Files of TaskProf and TaskProf2: a report's spawn sites as their analysis prints them, and a run
-//! as it reads one, so that either can be held against the other.
+//! Files of TaskProf and TaskProf2: a report's spawn sites in the format that their analysis
+//! prints, and a run in the format that it reads, so that the two can be compared.
 
 mod input;
 mod profile;

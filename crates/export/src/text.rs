@@ -1,4 +1,4 @@
-//! Formats the report as text: what limits the program first, then the evidence.
+//! Formats the report as text: the limit of the program first, then the evidence.
 
 mod advice;
 mod breakdown;
@@ -55,8 +55,9 @@ impl View<'_> {
     }
 }
 
-/// Formats what matters most of `report`, which was made from `dag` with the options `measured`,
-/// in at most 30 lines of at most `options.width` columns. [`report_text`] has the rest.
+/// Formats the most important parts of `report`, which was made from `dag` with the options
+/// `measured`, in at most 30 lines of at most `options.width` columns. [`report_text`] has the
+/// rest.
 pub fn screen_text(
     dag: &Dag,
     report: &Report,
@@ -89,7 +90,7 @@ pub fn report_text(
     let mut notes = notes::Notes::new(report);
     headline::title(&view, &mut page);
     headline::verdict(&view, &mut page);
-    // Damage makes every number doubtful, so it comes before all of them.
+    // Damage makes every number doubtful, so it comes first.
     notes.show(&mut page, notes::About::Everything);
     if report.breakdown.end > report.breakdown.begin {
         breakdown::table(&view, &mut page);

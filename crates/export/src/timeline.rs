@@ -1,5 +1,5 @@
-//! Draws a range of the run in characters: a row per thread, below rows of busy workers and ready
-//! strands.
+//! Draws a range of the run in characters: one row per thread, with rows of busy workers and ready
+//! strands below.
 
 use workspan_analysis::{BinnedTimeline, ThreadTrack};
 use workspan_dag::Dag;
@@ -10,36 +10,37 @@ use crate::position::site_cell;
 use crate::quantity::{ratio, time};
 use crate::text::running::{level, levels};
 
-/// What the cells of a thread's row show.
+/// The content of the cells of a thread's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Cells {
-    /// How much of the time the thread worked.
+    /// The share of the time in which the thread worked.
     #[default]
     Load,
-    /// Whose strands ran longest, as a letter.
+    /// The site whose strands ran longest, as a letter.
     Site,
 }
 
-/// How the timeline looks.
+/// The format of the timeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimelineOptions {
-    /// Columns of a line, at least 60.
+    /// Number of columns of a line, at least 60.
     pub width: usize,
     /// ANSI colours.
     pub color: bool,
-    /// How far to stay inside ASCII.
+    /// The characters that may be used.
     pub charset: Charset,
-    /// What the cells show.
+    /// The content of the cells.
     pub cells: Cells,
 }
 
-/// Columns of the names before the cells, and of the numbers after them.
-const NAME: usize = 12;
-const AFTER: usize = 10;
+/// Number of columns of the names before the cells; the next constant is that of the numbers after
+/// them.
+const NAME_COLUMNS: usize = 12;
+const NUMBER_COLUMNS: usize = 10;
 
-/// How many columns of cells fit into `width`: the number of bins to ask for.
+/// Number of columns of cells that fit into `width`, which is the number of bins to use.
 pub fn timeline_bins(width: usize) -> usize {
-    width.max(60) - NAME - AFTER - 2
+    width.max(60) - NAME_COLUMNS - NUMBER_COLUMNS - 2
 }
 
 /// The timeline of `timeline`, which has at most [`timeline_bins`] bins.
@@ -92,10 +93,10 @@ pub fn timeline_text(dag: &Dag, timeline: &BinnedTimeline, options: &TimelineOpt
 }
 
 fn row_name(name: &str) -> String {
-    format!("  {name:<w$}", w = NAME - 2)
+    format!("  {name:<w$}", w = NAME_COLUMNS - 2)
 }
 
-/// A row of marks, each as high as its part of `full`, with the mean behind.
+/// A row of characters, each as high as its share of `full`, followed by the mean.
 fn strip(page: &mut Page, name: &str, values: &[f64], full: f64, tone: Tone) {
     let levels = levels(page);
     let share_of = |v: f64, full: f64| if full > 0.0 { v / full } else { 0.0 };
@@ -111,7 +112,7 @@ fn strip(page: &mut Page, name: &str, values: &[f64], full: f64, tone: Tone) {
     ]);
 }
 
-/// A thread's cells, neighbours of one tone together.
+/// A thread's cells; neighbours of one tone are combined.
 fn cells(page: &Page, timeline: &BinnedTimeline, track: &ThreadTrack, what: Cells) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     for bin in 0..track.working.len() {
@@ -154,7 +155,7 @@ fn cell(
     }
 }
 
-/// The sites that took longest have letters: d and b are taken.
+/// Letters for the sites that took longest; D and B have other meanings.
 const LETTERS: &str = "ACEFGHIJKLMNOPQRSTUVWXYZ";
 
 fn letter(rank: Option<usize>) -> char {
@@ -163,7 +164,7 @@ fn letter(rank: Option<usize>) -> char {
 
 fn axis(page: &mut Page, bins: usize, from: &str, to: &str) {
     let gap = bins.saturating_sub(columns(from) + columns(to)).max(1);
-    let text = format!("{}{from}{}{to}", " ".repeat(NAME), " ".repeat(gap));
+    let text = format!("{}{from}{}{to}", " ".repeat(NAME_COLUMNS), " ".repeat(gap));
     page.line(&[(Tone::Faint, text)]);
 }
 

@@ -1,5 +1,5 @@
-//! What other viewers' formats are written from: threads, strands with their names, steals,
-//! regions, running and ready strands.
+//! The data that the formats of other viewers have in common: threads, strands with their names,
+//! steals, regions, running and ready strands.
 
 use std::collections::BTreeMap;
 
@@ -16,23 +16,23 @@ pub(crate) struct Tracks<'a> {
     pub codes: Codes,
     begin: u64,
     rate: u128,
-    /// Threads that ran something, and the pool's.
+    /// Threads that ran something, and the threads of the pool.
     pub threads: Vec<ThreadId>,
-    /// Strands from which others were stolen: the strand that made them ready → those.
+    /// By strand: the stolen strands that it made ready.
     pub stolen_from: BTreeMap<StrandId, Vec<StrandId>>,
     /// Stolen strands, ascending.
     pub stolen: Vec<StrandId>,
-    /// When the numbers of running and ready strands change, and what they are then.
+    /// When the numbers of running and ready strands change: (time, running, ready).
     pub parallelism: Vec<(u64, u64, u64)>,
-    /// Regions and parts, on as many lanes as overlap.
+    /// Regions and parts, on as many lanes as are needed for overlaps.
     pub regions: Vec<Vec<Region>>,
 }
 
-/// Threads with a track at most: a trace may tell of any number.
-const MOST_THREADS: usize = 4096;
+/// Maximum number of threads with a track; a trace may have any number of threads.
+const MAX_THREADS: usize = 4096;
 
 impl<'a> Tracks<'a> {
-    /// Measures what the tracks show.
+    /// Measures the data of the tracks.
     pub(crate) fn new(dag: &'a Dag, options: &Options) -> Result<Tracks<'a>, Error> {
         let facts = strand_facts(dag, options)?;
         let codes = Codes::new(dag, |s| facts.weight.get(s as usize));
@@ -42,7 +42,7 @@ impl<'a> Tracks<'a> {
             ran[thread as usize] = true;
         }
         let shown = |t: &ThreadId| ran[*t as usize];
-        let threads = (0..dag.meta.threads).filter(shown).take(MOST_THREADS);
+        let threads = (0..dag.meta.threads).filter(shown).take(MAX_THREADS);
         let mut stolen_from: BTreeMap<StrandId, Vec<StrandId>> = BTreeMap::new();
         let mut stolen = Vec::new();
         for (s, _) in stolen_strands(dag) {
@@ -76,7 +76,7 @@ impl<'a> Tracks<'a> {
         u64::try_from(ns).unwrap_or(u64::MAX)
     }
 
-    /// What a thread's track is called.
+    /// The name of a thread's track.
     pub(crate) fn thread_name(&self, thread: ThreadId) -> String {
         if self.dag.is_worker(thread) {
             format!("worker {thread}")
@@ -85,13 +85,13 @@ impl<'a> Tracks<'a> {
         }
     }
 
-    /// What the process is called.
+    /// The name of the process.
     pub(crate) fn process_name(&self) -> &str {
         let name = self.dag.meta.name.as_deref();
         name.filter(|n| !n.is_empty()).unwrap_or("program")
     }
 
-    /// What a strand's slice is called: the code it ran.
+    /// The name of a strand's slice: the code that it ran.
     pub(crate) fn name(&self, s: StrandId) -> &str {
         let code = self.codes.all.get(usize::from(self.codes.of(s)));
         code.map_or("?", |code| code.label.as_str())
@@ -109,7 +109,7 @@ impl<'a> Tracks<'a> {
     }
 }
 
-/// Regions and parts by begin, each on the first lane that is free.
+/// Regions and parts by begin, each on the first free lane.
 fn lanes(dag: &Dag) -> Vec<Vec<Region>> {
     let mut all: Vec<&Region> = dag.regions.iter().chain(&dag.parts).collect();
     all.sort_by_key(|r| (r.begin.1, std::cmp::Reverse(r.end.1), r.task));

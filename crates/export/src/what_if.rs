@@ -1,4 +1,4 @@
-//! What-if profiles as text and as JSON, and how a target is called on the command line.
+//! What-if profiles as text and as JSON, and the command-line names of targets.
 
 pub(crate) mod json;
 mod suggestion;
@@ -11,21 +11,21 @@ pub use text::what_if_text;
 use workspan_analysis::{FasterSite, Limits, Options, WhatIf};
 use workspan_dag::Dag;
 
-/// A what-if profile and what it was asked for.
+/// A what-if profile with its request.
 #[derive(Debug, Clone, Copy)]
 pub struct WhatIfView<'a> {
     /// The run.
     pub dag: &'a Dag,
-    /// How it was measured.
+    /// The options of the measurement.
     pub measured: &'a Options,
     /// The profile.
     pub result: &'a WhatIf,
-    /// By spawn site, when all targets are so many times as fast; `None` where nobody asked.
+    /// The factor, and the sites with all targets faster by it; `None` if that was not requested.
     pub sites: Option<(f64, &'a [FasterSite])>,
-    /// What its bounds say nothing about.
+    /// Limits that its bounds do not show.
     pub limits: &'a Limits,
-    /// What each target is called, in the result's order.
+    /// The names of the targets, in the order of the result.
     pub names: &'a [String],
-    /// Numbers of workers to bound the speedup on.
+    /// Numbers of workers for the bounds of the speedup.
     pub workers: &'a [u32],
 }

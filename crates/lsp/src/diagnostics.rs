@@ -48,7 +48,7 @@ fn of_line(workspace: &Workspace, text: &str, placed: &Placed<'_>) -> Vec<Diagno
     placed.line.findings.iter().map(one).collect()
 }
 
-/// The line that most of the finding's samples lie in.
+/// The line with most of the finding's samples.
 fn related(workspace: &Workspace, finding: &Finding) -> Option<Vec<DiagnosticRelatedInformation>> {
     let (file, line, function) = finding.hottest.as_ref()?;
     let uri = uri::uri(workspace.path_of(file)?)?;

@@ -1,4 +1,4 @@
-//! What a run says of source lines: the numbers of its report, by file and line.
+//! The results of a run by source line: the numbers of its report, by file and line.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,37 +10,37 @@ use workspan_export::{FindingSaid, plain_words, summary, thousands, time};
 use workspan_reader::OpenOptions;
 use workspan_reader::open::{Grain, Index};
 
-/// A larger file is no source that anybody wrote.
+/// Maximum size of a source file in bytes: larger ones are generated.
 const MAX_SOURCE_BYTES: u64 = 4 << 20;
 
-/// A run, as far as an editor shows it.
+/// The data of a run that an editor shows.
 #[derive(Debug, Default)]
 pub(crate) struct Heat {
     pub(crate) trace: PathBuf,
     /// The report's first sentence.
     pub(crate) verdict: String,
-    /// When it was recorded, to the end of that second.
+    /// When it was recorded, rounded up to the end of that second.
     pub(crate) recorded: Option<SystemTime>,
-    /// The folder that names of files are relative to.
+    /// The folder that file names are relative to.
     pub(crate) source_folder: Option<PathBuf>,
-    /// By the names that the trace has for them.
+    /// The lines by file, with the trace's file names.
     pub(crate) files: BTreeMap<String, Lines>,
 }
 
-/// The lines of a file of which the run says something.
+/// The lines of a file for which the run has data.
 pub(crate) type Lines = BTreeMap<u32, Line>;
 
-/// What the run says of a line.
+/// The run's data about a line.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct Line {
-    /// Its text when the run was recorded, where that is known.
+    /// Its text when the run was recorded, if known.
     pub(crate) text: Option<String>,
     pub(crate) samples: Option<Samples>,
     pub(crate) sites: Vec<Site>,
     pub(crate) findings: Vec<Finding>,
 }
 
-/// Samples that lie in a line.
+/// The samples of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Samples {
     pub(crate) count: u64,
@@ -53,14 +53,14 @@ pub(crate) struct Samples {
 }
 
 impl Samples {
-    /// Their number in words.
+    /// Their number, in words.
     pub(crate) fn counted(&self) -> String {
         let plural = if self.count == 1 { "" } else { "s" };
         format!("{} sample{plural}", self.count)
     }
 }
 
-/// Tasks that are created in a line.
+/// The tasks created in a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Site {
     pub(crate) label: String,
@@ -77,15 +77,15 @@ pub(crate) struct Finding {
     pub(crate) cause: &'static str,
     pub(crate) what: String,
     pub(crate) loss_and_remedy: String,
-    /// File, line and function that most samples of the finding lie in.
+    /// File, line and function with most samples of the finding.
     pub(crate) hottest: Option<(String, u32, String)>,
 }
 
 impl Heat {
-    /// Of the trace at `path`.
+    /// Reads the data of the trace at `path`.
     ///
     /// # Errors
-    /// It can't be read.
+    /// The trace can't be read.
     pub(crate) fn read(path: &Path) -> anyhow::Result<Heat> {
         let options = OpenOptions {
             allow_truncated: true,
@@ -165,8 +165,8 @@ impl Heat {
         }
     }
 
-    /// Notes the text of all lines of a file that has not changed since the run, so that later
-    /// changes are seen line by line.
+    /// Stores the text of all lines of a file that has not changed since the run, so that later
+    /// changes are recognised line by line.
     pub(crate) fn note_text(&mut self, name: &str, path: &Path) {
         let Ok(about) = std::fs::metadata(path) else {
             return;

@@ -1,4 +1,4 @@
-//! Hovers: all that the run says of a line.
+//! Hovers: all data of the run about a line.
 
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
 
@@ -6,7 +6,7 @@ use crate::diagnostics::whole_line;
 use crate::heat::Heat;
 use crate::lines::{Placed, State};
 
-/// The hover of a line, from 1; none where the run says nothing of it.
+/// The hover of a line, from 1; `None` if the run has no data about it.
 pub(crate) fn hover(heat: &Heat, text: &str, placed: &[Placed<'_>], line: u32) -> Option<Hover> {
     let here = placed.iter().filter(|placed| placed.number == line);
     let parts: Vec<String> = here.flat_map(said).collect();
@@ -75,7 +75,7 @@ fn said(placed: &Placed<'_>) -> Vec<String> {
     parts
 }
 
-/// Names of the program without anything that is markup.
+/// Names of the program without markup.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     for c in text.chars() {

@@ -1,13 +1,13 @@
-//! Code lenses: what each line weighs, above it.
+//! Code lenses above lines, which show how much each line weighs.
 
 use lsp_types::{CodeLens, Command, Range};
 
 use crate::diagnostics::whole_line;
 use crate::lines::Placed;
 
-/// Lenses of a file: those of the heaviest lines.
+/// Maximum number of lenses of a file: those of the heaviest lines.
 const MAX_LENSES: usize = 60;
-/// Lines with less than this share of the samples, in percent, have none unless they create tasks.
+/// Minimum share of the samples, in percent, for a lens on a line that creates no tasks.
 const MIN_PERCENT: f64 = 1.0;
 
 /// The lenses of a file.
@@ -24,14 +24,14 @@ pub(crate) fn lenses(text: &str, placed: &[Placed<'_>]) -> Vec<CodeLens> {
     all.sort_by_key(|(_, range, _)| range.start.line);
     let lens = |(_, range, title)| CodeLens {
         range,
-        // Editors show a lens only where it has a command; this one does nothing.
+        // Editors show a lens only if it has a command; this command does nothing.
         command: Some(Command::new(title, String::new(), None)),
         data: None,
     };
     all.into_iter().map(lens).collect()
 }
 
-/// How much the line weighs in percent, and what its lens says.
+/// The line's weight in percent, and the text of its lens.
 fn title(placed: &Placed<'_>) -> Option<(f64, String)> {
     let line = placed.line;
     let mut weight = 0.0f64;

@@ -2,9 +2,9 @@
 //! input and output.
 //!
 //! Findings of the report become diagnostics at their source lines; spawn sites and lines with
-//! samples get code lenses and hovers. The numbers are the report's (`heat`); nothing is computed
-//! here but where a recorded line is now (`lines`). The newest trace of the workspace is shown, and
-//! replaced when a newer one is recorded.
+//! samples get code lenses and hovers. The numbers are the report's (`heat`). Only the current
+//! position of a recorded line is computed here (`lines`). The server shows the newest trace of the
+//! workspace, and replaces it when a newer one is recorded.
 
 mod diagnostics;
 mod heat;
@@ -32,7 +32,7 @@ use workspace::Workspace;
 /// newest one of the workspace.
 ///
 /// # Errors
-/// The editor does not speak the protocol, or closed the connection without saying so.
+/// The editor does not speak the protocol, or closed the connection without `exit`.
 pub fn serve(trace: Option<PathBuf>) -> anyhow::Result<()> {
     let (connection, threads) = Connection::stdio();
     let (id, params) = connection.initialize_start()?;
@@ -47,7 +47,7 @@ pub fn serve(trace: Option<PathBuf>) -> anyhow::Result<()> {
     let refreshes = refreshes.and_then(|w| w.code_lens.as_ref()?.refresh_support);
     let workspace = Workspace::new(&params, trace);
     Server::new(&connection, workspace, refreshes.unwrap_or_default()).run()?;
-    // Its threads end when nobody holds the channels any more.
+    // Its threads end when the last channel is dropped.
     drop(connection);
     threads.join().context("standard input or output")
 }

@@ -1,23 +1,23 @@
-//! Where recorded lines are in a text that may have changed since.
+//! Finds recorded lines in a text that may have changed since.
 
 use crate::heat::{Line, Lines};
 
-/// How a line of the text compares with what was recorded.
+/// How a line of the text compares with the recorded one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It is as it was.
+    /// The line is unchanged.
     Same,
-    /// It is as it was, at another place.
+    /// The line is unchanged, but at another place.
     Moved {
-        /// Where it was.
+        /// Its former number.
         from: u32,
     },
-    /// It has changed, or it is not known whether it has.
+    /// The line has changed, or may have.
     Stale,
 }
 
 impl State {
-    /// What is added to a text about the line.
+    /// A note for a text about the line.
     pub(crate) fn note(self) -> &'static str {
         match self {
             State::Same | State::Moved { .. } => "",
@@ -35,8 +35,8 @@ pub(crate) struct Placed<'a> {
     pub(crate) state: State,
 }
 
-/// All recorded lines of a file in its text, by their numbers there. `changed`: the file was
-/// written, or the editor's text differs from it, after the run was recorded.
+/// All recorded lines of a file in its text, by their current numbers. `changed` is true if the
+/// file was written, or the editor's text differs from it, after the run was recorded.
 pub(crate) fn place<'a>(recorded: &'a Lines, text: &str, changed: bool) -> Vec<Placed<'a>> {
     let all: Vec<&str> = text.lines().collect();
     let count = all.len() as u32;
@@ -67,7 +67,7 @@ pub(crate) fn place<'a>(recorded: &'a Lines, text: &str, changed: bool) -> Vec<P
                     state: State::Moved { from: number },
                 };
             }
-            // As far away as the line before it.
+            // Shifted by as much as the line before it.
             let now = (i64::from(number) + shift).clamp(1, i64::from(count.max(1)));
             Placed {
                 number: now as u32,
@@ -80,7 +80,8 @@ pub(crate) fn place<'a>(recorded: &'a Lines, text: &str, changed: bool) -> Vec<P
     placed
 }
 
-/// The line of that text closest to where it is expected; blank ones and braces are everywhere.
+/// The line with that text closest to where it is expected; blank lines and braces are ignored, as
+/// they are everywhere.
 fn nearest(all: &[&str], number: u32, shift: i64, line: &Line) -> Option<u32> {
     let text = line.text.as_deref()?.trim();
     if text.chars().filter(|c| c.is_alphanumeric()).count() < 3 {
@@ -120,7 +121,8 @@ mod tests {
         let old = "fn main() {\n\n    sort(&mut v);\n    x\n";
         let same = [1, 3, 4, 9].map(|n| (n, State::Same));
         assert_eq!(placed(&lines, old, false), same);
-        // Two lines above: the known one moved, and what follows moves along but is not certain.
+        // Two lines were added above: the known one moved, and those after it move along, but are
+        // not certain.
         let new = "// a\n// b\nfn main() {\n\n        sort(&mut v);\n    x\n";
         assert_eq!(
             placed(&lines, new, true),

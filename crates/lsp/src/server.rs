@@ -1,4 +1,4 @@
-//! The loop: messages of the editor, newer traces, and traces that have been read.
+//! The main loop: messages of the editor, newer traces, and traces that have been read.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -21,11 +21,11 @@ use crate::hover::hover;
 use crate::lenses::lenses;
 use crate::workspace::Workspace;
 
-/// How often newer traces are looked for.
+/// Interval between two searches for a newer trace.
 const LOOK_EVERY: Duration = Duration::from_secs(3);
-/// An answer waits this long for a trace that is being read.
+/// Maximum time for which an answer waits for a trace that is being read.
 const WAIT_FOR_TRACE: Duration = Duration::from_secs(10);
-/// Stack of the thread that reads a trace.
+/// Size in bytes of the stack of the thread that reads a trace.
 const STACK_BYTES: usize = 8 << 20;
 
 type Loaded = anyhow::Result<Heat>;
@@ -34,7 +34,7 @@ pub(crate) struct Server<'a> {
     connection: &'a Connection,
     workspace: Workspace,
     refreshes_lenses: bool,
-    /// The trace that is shown or being read: its path and when it was written.
+    /// The trace that is shown or being read: its path and modification time.
     trace: Option<(PathBuf, Option<SystemTime>)>,
     loading: Option<Receiver<Loaded>>,
     /// The URIs of files that have diagnostics in the editor.
@@ -55,7 +55,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// Until the editor says that it ends.
+    /// Runs until the editor ends the server.
     pub(crate) fn run(&mut self) -> anyhow::Result<()> {
         let looks = tick(LOOK_EVERY);
         self.look();
@@ -74,7 +74,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// Begins to read the newest trace where it is not the one that is shown.
+    /// Begins to read the newest trace if it is not the one that is shown.
     fn look(&mut self) {
         let Some(path) = self.workspace.wanted_trace() else {
             return;
@@ -87,7 +87,7 @@ impl<'a> Server<'a> {
         self.trace = found;
         let (give, take) = bounded(1);
         let read = move || {
-            // Nobody waits for it when a newer trace is being read.
+            // The receiver is gone if a newer trace is being read.
             let _ = give.send(Heat::read(&path));
         };
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
@@ -115,7 +115,7 @@ impl<'a> Server<'a> {
         Ok(())
     }
 
-    /// False when the editor ends.
+    /// Returns false when the editor ends the server.
     fn handle(&mut self, message: Message) -> anyhow::Result<bool> {
         match message {
             Message::Request(request) => {
@@ -131,7 +131,7 @@ impl<'a> Server<'a> {
                 }
                 self.note(told)?;
             }
-            // Of a refresh.
+            // The response to a refresh.
             Message::Response(_) => {}
         }
         Ok(true)
@@ -174,7 +174,7 @@ impl<'a> Server<'a> {
         Ok(serde_json::to_value(found)?)
     }
 
-    /// For the trace that is being read, a while.
+    /// Waits for the trace that is being read, for a limited time.
     fn wait(&mut self) -> anyhow::Result<()> {
         let Some(loading) = self.loading.clone() else {
             return Ok(());
@@ -216,7 +216,7 @@ impl<'a> Server<'a> {
         Ok(())
     }
 
-    /// The diagnostics of all files, and none for files that have none any more.
+    /// Publishes the diagnostics of all files, and empty ones for files that no longer have any.
     fn publish(&mut self) -> anyhow::Result<()> {
         let all = diagnostics(&self.workspace);
         let now: BTreeSet<String> = all.iter().map(|file| file.uri.to_string()).collect();

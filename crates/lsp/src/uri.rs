@@ -10,7 +10,7 @@ use lsp_types::Uri;
 /// The path of a `file:` URI on this machine.
 pub(crate) fn path(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.as_str().strip_prefix("file://")?;
-    // The host stands before the path: empty, or this machine.
+    // The host comes before the path: empty, or this machine.
     let path = rest.strip_prefix("localhost").unwrap_or(rest);
     if !path.starts_with('/') {
         return None;

@@ -14,12 +14,12 @@ use crate::uri;
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
     folders: Vec<PathBuf>,
-    /// Shown instead of the newest.
+    /// The trace that is shown instead of the newest.
     trace: Option<PathBuf>,
     /// Texts in the editor, by path.
     open: HashMap<PathBuf, String>,
     heat: Heat,
-    /// The trace's names of the files that are on this machine.
+    /// The trace's names of the files that exist on this machine.
     names: BTreeMap<PathBuf, String>,
 }
 
@@ -54,7 +54,7 @@ impl Workspace {
         })
     }
 
-    /// Shows a run from now on.
+    /// Sets the run to show.
     pub(crate) fn show(&mut self, mut heat: Heat) {
         self.names.clear();
         let names: Vec<String> = heat.files.keys().cloned().collect();
@@ -85,13 +85,13 @@ impl Workspace {
         }
     }
 
-    /// The run's lines in the file's current text, and that text; none when the run says nothing of
-    /// it.
+    /// The run's lines in the file's current text, and that text; `None` if the run has no data
+    /// about it.
     pub(crate) fn placed(&self, uri: &Uri) -> Option<(String, Vec<Placed<'_>>)> {
         self.placed_in(&real(uri)?)
     }
 
-    /// Likewise, by path.
+    /// Like [`Workspace::placed`], by path.
     pub(crate) fn placed_in(&self, path: &Path) -> Option<(String, Vec<Placed<'_>>)> {
         let lines = self.lines(path)?;
         let on_disk = std::fs::read(path).ok();
@@ -100,7 +100,7 @@ impl Workspace {
         let written = std::fs::metadata(path).and_then(|about| about.modified());
         let later = match (self.heat.recorded, written) {
             (Some(recorded), Ok(written)) => written > recorded,
-            // Of a text trace it is not known when it was recorded.
+            // For a text trace, the time of the recording is not known.
             _ => false,
         };
         let changed = later || on_disk.as_ref() != Some(&text);
@@ -112,19 +112,19 @@ impl Workspace {
         self.heat.files.get(self.names.get(path)?)
     }
 
-    /// Files of which the run says something.
+    /// Files for which the run has data.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.names.keys().map(PathBuf::as_path)
     }
 
-    /// Where a file of the trace is.
+    /// The path of a file of the trace.
     pub(crate) fn path_of(&self, name: &str) -> Option<&Path> {
         let found = self.names.iter().find(|(_, known)| *known == name);
         found.map(|(path, _)| path.as_path())
     }
 }
 
-/// The file of a URI, without links.
+/// The path of a URI's file, without links.
 fn real(uri: &Uri) -> Option<PathBuf> {
     uri::path(uri)?.canonicalize().ok()
 }

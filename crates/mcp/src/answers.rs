@@ -1,5 +1,5 @@
-//! The answers, a module each. All are JSON objects in one line but that of `query`, which is a
-//! table.
+//! The answers, one module each. All are JSON objects on one line, except that of `query`, which is
+//! a table.
 
 pub(crate) mod compare;
 pub(crate) mod findings;
@@ -19,7 +19,7 @@ use workspan_dag::{Dag, Place};
 use crate::Shared;
 use crate::runs::Run;
 
-/// The trace that is asked about.
+/// The trace that a request is about.
 pub(crate) fn trace(shared: &Shared, name: Option<&str>) -> anyhow::Result<PathBuf> {
     match name {
         Some(name) => shared.folders.file(name),
@@ -30,19 +30,19 @@ pub(crate) fn trace(shared: &Shared, name: Option<&str>) -> anyhow::Result<PathB
     }
 }
 
-/// The run that is asked about, and its trace.
+/// The run that a request is about, with its trace.
 pub(crate) fn run(shared: &Shared, name: Option<&str>) -> anyhow::Result<(PathBuf, Arc<Run>)> {
     let path = trace(shared, name)?;
     let run = shared.runs.get(&path)?;
     Ok((path, run))
 }
 
-/// A time as people read it.
+/// A time in a readable form.
 pub(crate) fn time(dag: &Dag, ticks: u128) -> String {
     workspan_export::time(&dag.meta, ticks as f64).replace('\u{a0}', " ")
 }
 
-/// A number in an answer: three decimals are enough.
+/// A number for an answer, rounded to three decimals.
 pub(crate) fn rounded(v: f64) -> Json {
     if v.is_finite() {
         serde_json::json!((v * 1e3).round() / 1e3)
@@ -65,21 +65,21 @@ pub(crate) fn present(mut value: Json) -> Json {
     value
 }
 
-/// A link to a line of a source file that lies in the allowed folders.
+/// A link to a line of a source file, if the file is in the allowed folders.
 pub(crate) fn link(shared: &Shared, dag: &Dag, place: &Place) -> Option<String> {
     link_to(shared, dag, place.file.as_deref()?, place.line?)
 }
 
-/// As [`link`], for a file and a line.
+/// Like [`link`], for a file and a line.
 pub(crate) fn link_to(shared: &Shared, dag: &Dag, file: &str, line: u32) -> Option<String> {
     let path = source(shared, dag, file).ok()?;
     Some(format!("file://{}#L{line}", uri_path(&path)))
 }
 
-/// A source file that the trace names, if it lies in the allowed folders.
+/// A source file that the trace names, if it is in the allowed folders.
 ///
 /// # Errors
-/// It is not there, or outside.
+/// The file does not exist, or is outside.
 pub(crate) fn source(shared: &Shared, dag: &Dag, file: &str) -> anyhow::Result<PathBuf> {
     if let Some(folder) = &dag.meta.run.source_folder {
         let path = folder.join(file);
@@ -93,7 +93,7 @@ pub(crate) fn source(shared: &Shared, dag: &Dag, file: &str) -> anyhow::Result<P
     shared.folders.file(file)
 }
 
-/// The path with everything escaped that has a meaning in a URI.
+/// The path with all characters escaped that have a meaning in a URI.
 fn uri_path(path: &Path) -> String {
     let mut text = String::new();
     for byte in path.as_os_str().as_encoded_bytes() {

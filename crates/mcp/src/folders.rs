@@ -1,4 +1,4 @@
-//! The folders an agent may see. Every path of a request goes through [`Folders`].
+//! The folders that an agent may access. Every path of a request goes through [`Folders`].
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -14,15 +14,15 @@ pub struct Folders {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Root {
-    /// As the user wrote it, made absolute.
+    /// The path as the user wrote it, made absolute.
     given: PathBuf,
-    /// Without links.
+    /// The path without symbolic links.
     real: PathBuf,
 }
 
 impl Folders {
     /// # Errors
-    /// One of them is no folder.
+    /// A path is not a folder.
     pub fn new(given: &[PathBuf]) -> anyhow::Result<Folders> {
         let root = |folder: &PathBuf| {
             let name = || format!("{}: no folder to allow", folder.display());
@@ -43,16 +43,16 @@ impl Folders {
         Ok(Folders { roots })
     }
 
-    /// The first folder, where programs run.
+    /// The first folder, in which programs run.
     pub fn first(&self) -> &Path {
         &self.roots[0].real
     }
 
-    /// A file that is there, without links on its way.
+    /// The path of an existing file, without symbolic links.
     ///
     /// # Errors
-    /// The file lies outside of the allowed folders, also by `..` or a link, or is not a plain
-    /// file. The error does not say whether a file outside exists.
+    /// The file is outside of the allowed folders, possibly through `..` or a link, or is not a
+    /// regular file. The error does not say whether a file outside exists.
     pub fn file(&self, name: &str) -> anyhow::Result<PathBuf> {
         let found = self.existing(name)?;
         if !fs::metadata(&found)?.is_file() {
@@ -61,10 +61,10 @@ impl Folders {
         Ok(found)
     }
 
-    /// A folder that is there.
+    /// The path of an existing folder.
     ///
     /// # Errors
-    /// As [`Folders::file`].
+    /// See [`Folders::file`].
     pub fn folder(&self, name: &str) -> anyhow::Result<PathBuf> {
         let found = self.existing(name)?;
         if !found.is_dir() {
@@ -73,10 +73,10 @@ impl Folders {
         Ok(found)
     }
 
-    /// A file that is not there yet, in a folder that is.
+    /// The path of a new file in an existing folder.
     ///
     /// # Errors
-    /// It would lie outside, or something has that name.
+    /// The file would be outside, or the name exists.
     pub fn new_file(&self, name: &str) -> anyhow::Result<PathBuf> {
         let path = Path::new(name);
         let Some(Component::Normal(file)) = path.components().next_back() else {
@@ -91,18 +91,18 @@ impl Folders {
         Ok(new)
     }
 
-    /// The trace that was recorded last in any of the folders.
+    /// The most recently recorded trace in any of the folders.
     pub fn newest_trace(&self) -> Option<PathBuf> {
         let newest = self
             .roots
             .iter()
             .filter_map(|root| newest_trace(&root.real));
-        // Links are not followed there, but the folder of the runs may be one.
+        // Links are not followed there, but the folder of the runs itself may be a link.
         let inside = newest.filter_map(|path| self.inside(&path).ok());
         inside.max_by_key(|path| fs::metadata(path).and_then(|about| about.modified()).ok())
     }
 
-    /// A path as answers show it: relative to the first folder where it lies in it.
+    /// A path in the form that answers show: relative to the first folder if it is in it.
     pub fn shown(&self, path: &Path) -> String {
         let short = path.strip_prefix(self.first()).unwrap_or(path);
         short.display().to_string()
@@ -129,7 +129,7 @@ impl Folders {
         bail!("{name}: lies outside of the allowed folders (`--allow FOLDER` allows more)")
     }
 
-    /// The path without links, if that lies in one of the folders.
+    /// The path without links, if it is in one of the folders.
     fn inside(&self, path: &Path) -> anyhow::Result<PathBuf> {
         let real = path.canonicalize()?;
         if !self.roots.iter().any(|root| real.starts_with(&root.real)) {
@@ -139,7 +139,7 @@ impl Folders {
     }
 }
 
-/// The path with `.` and `..` taken out by their text alone, so that nothing outside is looked at.
+/// The path with `.` and `..` removed textually, so that nothing outside is accessed.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -203,7 +203,7 @@ mod tests {
         ] {
             assert!(folders.file(bad).is_err(), "{bad}");
         }
-        // Whether a file outside exists is not told.
+        // Errors do not reveal whether a file outside exists.
         let why = |name: &str| folders.file(name).unwrap_err().to_string();
         assert_eq!(
             why("../other/d").replace("other/d", ""),

@@ -1,10 +1,10 @@
 //! Answers coding agents: a server of the Model Context Protocol over standard input and output.
 //!
-//! Few tools ([`tools`]), each one question with a small answer. They compute no measure: an answer
-//! picks from what the report, the what-if profile, the comparison and SQL say. Rows carry
-//! identifiers that other tools accept (labels of sites, names of code blocks), and links to the
-//! source lines. Files outside of the allowed folders are neither read nor written ([`folders`]),
-//! and programs are run only when the user allowed it.
+//! There are few tools ([`tools`]), each for one question with a small answer. They compute no
+//! measures: an answer selects values from the report, the what-if profile, the comparison and SQL.
+//! Rows carry identifiers that other tools accept (labels of sites, names of code blocks), and
+//! links to the source lines. Files outside of the allowed folders are neither read nor written
+//! ([`folders`]), and programs are run only when the user allowed it.
 
 mod answers;
 pub mod folders;
@@ -20,16 +20,16 @@ use rmcp::ServiceExt;
 use folders::Folders;
 use runs::Runs;
 
-/// What the server may do.
+/// The permissions of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// The folders whose files may be read; names are relative to the first.
     pub allow: Vec<PathBuf>,
-    /// The `workspan` executable that records programs, where that is allowed.
+    /// The `workspan` executable that records programs, if that is allowed.
     pub recorder: Option<PathBuf>,
 }
 
-/// What all answers need.
+/// The state that all answers share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) folders: Folders,
@@ -37,9 +37,9 @@ pub(crate) struct Shared {
     pub(crate) runs: Runs,
 }
 
-/// Stack of the threads that answer: large reports need more than a thread has by itself.
+/// Size in bytes of the stack of threads that answer: large reports need more than the default.
 const STACK_BYTES: usize = 8 << 20;
-/// Questions that are answered at the same time.
+/// Maximum number of requests that are answered at the same time.
 const MAX_ANSWERING: usize = 4;
 
 /// Serves standard input and output until the client closes them.
@@ -64,7 +64,7 @@ pub fn serve(settings: &Settings) -> anyhow::Result<()> {
         running.waiting().await.context("the server failed")?;
         anyhow::Ok(())
     });
-    // A question that is still being answered is not waited for.
+    // Does not wait for a request that is still being answered.
     runtime.shutdown_background();
     served
 }

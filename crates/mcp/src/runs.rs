@@ -1,4 +1,4 @@
-//! The runs that were asked about last, read and measured.
+//! The runs of the last requests, read and measured.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use workspan_dag::Dag;
 use workspan_reader::OpenOptions;
 use workspan_reader::open::{Grain, Index};
 
-/// Runs that are kept in memory.
+/// Maximum number of runs in memory.
 const MAX_RUNS: usize = 3;
 
 /// A run that was read and measured.
@@ -21,7 +21,7 @@ pub(crate) struct Run {
     pub(crate) measured: Options,
 }
 
-/// Which file it is of: a file that was written anew is another one.
+/// The identity of a file: a file that was rewritten is another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Key {
     path: PathBuf,
@@ -29,7 +29,7 @@ struct Key {
     written: Option<SystemTime>,
 }
 
-/// The runs in memory, the last asked about last.
+/// The runs in memory; the most recently used one is last.
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
     open: Mutex<Vec<(Key, Arc<Run>)>>,
@@ -39,7 +39,7 @@ impl Runs {
     /// The run of the trace at `path`.
     ///
     /// # Errors
-    /// It is no trace, or can't be read.
+    /// The file is not a trace, or can't be read.
     pub(crate) fn get(&self, path: &Path) -> anyhow::Result<Arc<Run>> {
         let about = std::fs::metadata(path).with_context(|| path.display().to_string())?;
         let key = Key {
@@ -72,10 +72,10 @@ fn read(path: &Path) -> anyhow::Result<Run> {
     })
 }
 
-/// Reads what is intact of a trace. No index is read or written beside it.
+/// Reads the intact part of a trace. Neither reads nor writes an index.
 ///
 /// # Errors
-/// It is no trace, or can't be read.
+/// The file is not a trace, or can't be read.
 pub(crate) fn open(path: &Path, grain: Grain) -> anyhow::Result<Dag> {
     let options = OpenOptions {
         allow_truncated: true,

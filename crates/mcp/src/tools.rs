@@ -1,4 +1,5 @@
-//! The tools: their names, descriptions and arguments.
+//! The tools: their names, descriptions and arguments. The comments of arguments are texts that
+//! clients see.
 
 use std::sync::Arc;
 
@@ -113,7 +114,7 @@ struct Described {
     reads_only: bool,
 }
 
-/// The tools; `record` only where programs may be run.
+/// The tools; `record` is included only if programs may be run.
 pub(crate) fn list(may_record: bool) -> Vec<Tool> {
     let described = |name, description, schema| Described {
         name,
@@ -170,7 +171,7 @@ pub(crate) fn list(may_record: bool) -> Vec<Tool> {
         let about = ToolAnnotations::new()
             .read_only(tool.reads_only)
             .open_world(!tool.reads_only);
-        // A schema of ours that is no object would be a defect; the tool still works without.
+        // A schema that is not an object would be a defect of ours; the tool works without it.
         let schema = tool.schema.unwrap_or_default();
         Tool::new(tool.name, tool.description, schema).with_annotations(about)
     };
@@ -206,7 +207,7 @@ impl Call {
     }
 
     /// # Errors
-    /// What was asked about does not exist, or may not be looked at; the message says what to do.
+    /// The requested item does not exist or may not be accessed; the message has the remedy.
     pub(crate) fn answer(&self, shared: &Shared) -> anyhow::Result<String> {
         match self {
             Call::Findings(args) => findings::answer(shared, args),

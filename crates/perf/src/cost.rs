@@ -1,6 +1,6 @@
-//! What a sample costs on this machine: mostly the timer's interrupt, 1 to 2 µs where the kernel
-//! owns the CPU and ten times as much in a virtual machine that has to leave for its host to set
-//! the next one.
+//! Measures the cost of a sample on this machine. It is mostly the timer's interrupt: 1 to 2 µs if
+//! the kernel owns the CPU, and ten times as much in a virtual machine that has to exit to its host
+//! to set the next one.
 
 use std::time::{Duration, Instant};
 
@@ -9,38 +9,38 @@ use perf_event_open_sys::bindings::PERF_RECORD_SAMPLE;
 use crate::event::open_own_samples;
 use crate::ring::Ring;
 
-/// Samples a second while measuring: many in a short time, and still far apart against what one
-/// takes.
+/// Samples per second in the measurement: many in a short time, but far apart compared with the
+/// time of one.
 const HERTZ: u32 = 10_000;
-/// How long is measured.
-const MEASURED: Duration = Duration::from_millis(5);
-/// Fewer samples than that say nothing.
-const FEWEST: usize = 15;
+/// Length of the measurement.
+const MEASURING_TIME: Duration = Duration::from_millis(5);
+/// Minimum number of samples for a result.
+const MIN_SAMPLES: usize = 15;
 
-/// How often code is sampled.
+/// The sampling rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// Samples a second of CPU time.
+    /// Samples per second of CPU time.
     pub hertz: u32,
-    /// What one takes of its thread's time, where that was measured to choose the rate.
+    /// Time that a sample takes from its thread, if it was measured to choose the rate.
     pub cost: Option<Duration>,
 }
 
-/// Rates to choose from: primes, so that sampling keeps in step with nothing.
+/// Rates to choose from: primes, so that sampling does not run in step with the program.
 const RATES: [u32; 10] = [997, 797, 599, 499, 397, 293, 199, 149, 97, 47];
-/// Most that samples may take of a thread's time, in thousandths. What they do to the caches, and
-/// who writes them down, is not measured: it comes on top, up to half as much again, and together
-/// they are to stay within a hundredth.
-const MOST_THOUSANDTHS: u128 = 6;
+/// Maximum share of a thread's time for samples, in thousandths. Their effect on caches, and the
+/// time for writing them, is not measured. It adds up to half as much, and together they must stay
+/// within a hundredth.
+const MAX_THOUSANDTHS: u128 = 6;
 
 impl Rate {
-    /// So many samples a second, whatever they cost.
+    /// A rate of `hertz` samples per second, whatever they cost.
     pub fn of(hertz: u32) -> Rate {
         Rate { hertz, cost: None }
     }
 
-    /// 997 a second, or fewer where those would take more than 0.6 % of the time. Takes 5 ms to
-    /// find out, or three times as much on a disturbed machine.
+    /// 997 samples per second, or fewer if those would take more than 0.6 % of the time. Takes 5 ms
+    /// to measure, or three times as much on a disturbed machine.
     pub fn affordable() -> Rate {
         match (0..3).find_map(|_| sample_cost()) {
             Some(cost) => Rate {
@@ -52,10 +52,10 @@ impl Rate {
     }
 }
 
-/// The greatest rate that samples of this cost allow.
+/// The highest rate for samples of this cost.
 fn within(cost: Duration) -> u32 {
     let takes = |hertz: u32| u128::from(hertz) * cost.as_nanos();
-    let most = MOST_THOUSANDTHS * 1_000_000;
+    let most = MAX_THOUSANDTHS * 1_000_000;
     let slowest = RATES[RATES.len() - 1];
     RATES
         .into_iter()
@@ -63,9 +63,9 @@ fn within(cost: Duration) -> u32 {
         .unwrap_or(slowest)
 }
 
-/// What one sample of a thread's call chain takes of that thread's time: the median pause that
-/// samples make in a loop which does nothing but read the clock, for five milliseconds. `None`
-/// where the kernel takes no samples, or the time was too disturbed.
+/// The time that a sample of a thread's call chain takes from that thread: the median of the pauses
+/// in a loop that only reads the clock, for five milliseconds. `None` if the kernel takes no
+/// samples, or if the time was too disturbed.
 fn sample_cost() -> Option<Duration> {
     let event = open_own_samples(HERTZ).ok()?;
     let mut ring = Ring::map(event).ok()?;
@@ -74,24 +74,24 @@ fn sample_cost() -> Option<Duration> {
     ring.drain(|kind, _, _| {
         samples += usize::from(kind == PERF_RECORD_SAMPLE);
     });
-    // The longest are the samples, and some that other things made, before or behind them.
+    // The longest pauses are samples, with some that have other reasons before or after them.
     pauses.sort_unstable_by(|a, b| b.cmp(a));
     pauses.truncate(samples);
-    (pauses.len() >= FEWEST).then(|| pauses[pauses.len() / 2])
+    (pauses.len() >= MIN_SAMPLES).then(|| pauses[pauses.len() / 2])
 }
 
-/// More readings than a clock that goes allows for in [`MEASURED`]: one that was stopped, by a
-/// library that fakes it, ends here.
-const MOST_READINGS: u32 = 4_000_000;
+/// Maximum number of readings, more than a working clock allows in the measuring time. It ends the
+/// loop if a library that fakes the clock has stopped it.
+const MAX_READINGS: u32 = 4_000_000;
 
-/// The pauses between two readings of the clock that stand out; none of a clock that goes back.
+/// The pauses between two readings of the clock that stand out; none if the clock goes back.
 fn pauses() -> Vec<Duration> {
     const STANDS_OUT: Duration = Duration::from_nanos(300);
     let mut pauses = Vec::with_capacity(1 << 10);
     let begun = Instant::now();
     let mut last = begun;
-    for _ in 0..MOST_READINGS {
-        if last - begun >= MEASURED || pauses.len() == pauses.capacity() {
+    for _ in 0..MAX_READINGS {
+        if last - begun >= MEASURING_TIME || pauses.len() == pauses.capacity() {
             break;
         }
         let now = Instant::now();

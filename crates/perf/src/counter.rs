@@ -1,4 +1,4 @@
-//! Performance counters by the names people know them by.
+//! Performance counters by their usual names.
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
@@ -8,21 +8,21 @@ use sys::bindings as perf;
 
 use crate::event::Refused;
 
-/// A counter, as the kernel numbers it.
+/// A counter in the kernel's numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counter {
-    /// As it was asked for.
+    /// The name in the request.
     pub name: String,
     /// `perf_event_attr.type`.
     pub kind: u32,
     /// `perf_event_attr.config`.
     pub config: u64,
-    /// The kernel's part is counted as well (where it is allowed, or there is no other).
+    /// Whether the kernel's part is counted too (if it is allowed, or if there is no other).
     pub kernel: bool,
 }
 
-/// Names, types and numbers; a cache's number is its own, the operation's (0 load, 1 store) and the
-/// result's (0 access, 1 miss).
+/// Names, types and numbers. A cache's number consists of its own number, the operation's (0 load,
+/// 1 store) and the result's (0 access, 1 miss).
 const NAMES: [(&str, u32, u64); 22] = [
     ("cycles", perf::PERF_TYPE_HARDWARE, 0),
     ("instructions", perf::PERF_TYPE_HARDWARE, 1),
@@ -49,10 +49,11 @@ const NAMES: [(&str, u32, u64); 22] = [
 ];
 
 impl Counter {
-    /// By name, or `rHEX`, the CPU's own number of an event; `_` may stand for `-`.
+    /// The counter with this name, or with `rHEX`, the CPU's own number of an event; `_` may be
+    /// used instead of `-`.
     ///
     /// # Errors
-    /// A sentence with the names there are.
+    /// There is no such counter; the message lists the names.
     pub fn named(name: &str) -> Result<Counter, String> {
         let plain = name.replace('_', "-");
         let raw = || {
@@ -79,11 +80,12 @@ impl Counter {
         })
     }
 
-    /// Whether the kernel counts it here; decides [`Counter::kernel`]. What it does not count in
-    /// user mode alone (context switches happen in the kernel) is counted in both.
+    /// Checks that the kernel counts it on this machine, and sets [`Counter::kernel`]. A counter
+    /// that does not count in user mode alone (context switches happen in the kernel) is counted in
+    /// both modes.
     ///
     /// # Errors
-    /// [`Refused`], with what would allow it.
+    /// [`Refused`], with a way to allow it.
     pub fn probe(mut self) -> Result<Counter, Refused> {
         let with_kernel = open(&self, true);
         let in_user = open(&self, false);
@@ -107,7 +109,7 @@ impl Counter {
     }
 }
 
-/// Opens it for this thread, to see whether it can be.
+/// Opens it for this thread, to test whether that is possible.
 fn open(counter: &Counter, kernel: bool) -> io::Result<OwnedFd> {
     let mut attr = perf::perf_event_attr::default();
     attr.type_ = counter.kind;
@@ -122,7 +124,7 @@ fn open(counter: &Counter, kernel: bool) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call returned a new descriptor that nobody else owns.
+    // SAFETY: the call returned a new descriptor that has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 

@@ -17,15 +17,15 @@ use crate::event::{Refused, online_cpus, open_stops, open_switches};
 use crate::ring::{Ring, STOPS_BYTES};
 use crate::switch_file::{self, Switch};
 
-/// Milliseconds between two looks at the rings when none calls for one.
-const LOOK_MS: i32 = 100;
+/// Milliseconds between two checks of the rings if no ring calls for one.
+const POLL_MS: i32 = 100;
 
-/// Whose threads are watched.
+/// The threads that are watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// The process's own.
+    /// The threads of the process itself.
     Process,
-    /// Those of all processes that it starts, too.
+    /// Also the threads of all processes that it starts.
     Descendants,
 }
 
@@ -33,11 +33,11 @@ pub enum Scope {
 /// threads' context switches and, with `rate`, call chains at that rate of CPU time. Call it last
 /// before the exec, in a process with one thread. The watcher is a grandchild in a session of its
 /// own, adopted by init: the program can neither wait for it nor signal it by its group. Returns
-/// why there will be no samples although they were asked for.
+/// the reason if there will be no requested samples.
 ///
 /// # Errors
-/// The kernel refuses ([`Refused`]); nothing is left behind then, and the program can run as well
-/// without.
+/// The kernel refuses ([`Refused`]); nothing is left behind then, and the program can run without
+/// it.
 pub fn watch_from_exec(
     path: &Path,
     rate: Option<Rate>,
@@ -63,11 +63,11 @@ pub fn watch_from_exec(
         .mode(0o600)
         .open(path)
         .map_err(|e| Refused::new(&format!("{} can't be written", path.display()), &e))?;
-    // The lock belongs to the open file, which the watcher inherits: readers wait until the watcher
-    // is gone. SAFETY: a plain system call on a descriptor we own.
+    // The lock belongs to the open file, which the watcher inherits, so readers wait until the
+    // watcher is gone. SAFETY: a plain system call on a descriptor we own.
     unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) };
     let rate = rate.filter(|_| unsampled.is_none());
-    // What blocks is said without a place where the kernel does not take stacks of switches.
+    // Blocked time has no place if the kernel does not take stacks at switches.
     let stops = match rate {
         Some(_) => open_each(open_stops).unwrap_or_default(),
         None => Vec::new(),
@@ -103,8 +103,8 @@ fn open_each(open: impl Fn(i32) -> io::Result<OwnedFd>) -> io::Result<Vec<OwnedF
     Ok(events)
 }
 
-/// Forks the watcher and returns when its rings are mapped. (They are mapped there: a fork does not
-/// copy such mappings.)
+/// Forks the watcher, and returns when its rings are mapped. (The watcher maps them itself, because
+/// a fork does not copy such mappings.)
 fn start_watcher(
     (events, stops): (Vec<OwnedFd>, Vec<OwnedFd>),
     process: OwnedFd,
@@ -112,12 +112,13 @@ fn start_watcher(
     file: File,
 ) -> io::Result<()> {
     let (mut answer, mut answering) = io::pipe()?;
-    // SAFETY: this process has one thread, so the child may go on running ordinary code.
+    // SAFETY: this process has one thread, so the child may continue with ordinary code.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
             drop(answer);
-            // SAFETY: as above; the first child only lives to be waited for.
+            // SAFETY: this process has one thread, so the child may continue with ordinary code.
+            // The first child only lives to be waited for.
             unsafe {
                 libc::setsid();
                 if libc::fork() != 0 {
@@ -165,12 +166,12 @@ fn pidfd(pid: u32) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call returned a new descriptor that nobody else owns.
+    // SAFETY: the call returned a new descriptor that has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
 }
 
-/// Lets go of what would be missed: standard streams (a pipe's reader waits for the last writer),
-/// the working directory.
+/// Releases what others would miss: standard streams (a pipe's reader waits for the last writer)
+/// and the working directory.
 fn detach() {
     // SAFETY: plain system calls in a process of our own with one thread.
     unsafe {
@@ -197,8 +198,8 @@ fn detach() {
     close_others();
 }
 
-/// Rings, file and pidfd were opened close-on-exec by us, so every other descriptor beyond the
-/// standard ones was inherited for the program's sake and is not ours to hold.
+/// We opened rings, file and pidfd close-on-exec, so every other descriptor beyond the standard
+/// ones was inherited for the program and must not stay open here.
 fn close_others() {
     let Ok(entries) = std::fs::read_dir("/proc/self/fd") else {
         return;
@@ -219,8 +220,8 @@ fn close_others() {
     }
 }
 
-/// Until the program has ended. A write that fails (disk full) ends the watching; the program is
-/// not concerned.
+/// Empties the rings until the program has ended. A write that fails (disk full) ends the watching;
+/// the program is not affected.
 fn drain(
     (rings, stops): (&mut [Ring], &mut [Ring]),
     process: &OwnedFd,
@@ -244,7 +245,7 @@ fn drain(
         .collect();
     loop {
         // SAFETY: an array of initialised entries and its length.
-        unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, LOOK_MS) };
+        unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, POLL_MS) };
         let is_over = polled[0].revents != 0;
         let switches = rings.len();
         let all = rings.iter_mut().chain(stops.iter_mut()).enumerate();
@@ -256,8 +257,8 @@ fn drain(
                     keep_stop(kind, body, &mut wanted, &mut buffer);
                 }
             });
-            // The event's own thread has ended; its ring still fills from inherited ones, but would
-            // poll ready for ever.
+            // The event's own thread has ended. Its ring is still filled by inherited events, but
+            // would always be ready in a poll.
             if entry.revents & (libc::POLLHUP | libc::POLLERR) != 0 {
                 entry.fd = -1;
             }
@@ -273,7 +274,7 @@ fn drain(
 struct Wanted {
     pid: u32,
     scope: Scope,
-    /// The processes of other threads, as the file has them.
+    /// The processes of other threads, as written to the file.
     processes: BTreeMap<u32, u32>,
 }
 
@@ -286,8 +287,8 @@ impl Wanted {
         }
     }
 
-    /// Whether a thread's records are kept. Names its process where that is another one. (The
-    /// kernel has process 0 for a thread that is gone.)
+    /// Whether a thread's records are kept. Writes its process if that is another one. (The kernel
+    /// has process 0 for a thread that is gone.)
     fn has(&mut self, pid: u32, tid: u32, out: &mut Vec<u8>) -> bool {
         if pid == self.pid {
             return true;
@@ -302,8 +303,8 @@ impl Wanted {
     }
 }
 
-/// Keeps of a record what is wanted: switches and samples of the program's own threads, and counts
-/// of lost ones.
+/// Keeps the required parts of a record: switches and samples of the program's own threads, and
+/// counts of lost ones.
 fn keep(kind: u32, misc: u16, body: &[u8], wanted: &mut Wanted, out: &mut Vec<u8>) -> Option<()> {
     let word32 = |at| word32(body, at);
     let word64 = |at| word64(body, at);
@@ -320,7 +321,7 @@ fn keep(kind: u32, misc: u16, body: &[u8], wanted: &mut Wanted, out: &mut Vec<u8
             };
             out.extend_from_slice(&switch.encode());
         }
-        // Process, parent process, thread, parent thread, time.
+        // Fields: process, parent process, thread, parent thread, time.
         PERF_RECORD_EXIT if wanted.has(word32(0)?, word32(8)?, out) => {
             let switch = Switch {
                 tid: word32(8)?,
@@ -331,7 +332,7 @@ fn keep(kind: u32, misc: u16, body: &[u8], wanted: &mut Wanted, out: &mut Vec<u8
             };
             out.extend_from_slice(&switch.encode());
         }
-        // Instruction pointer, process, thread, time, CPU, number of addresses, addresses.
+        // Fields: instruction pointer, process, thread, time, CPU, number of addresses, addresses.
         PERF_RECORD_SAMPLE if wanted.has(word32(8)?, word32(12)?, out) => {
             let chain = chain(body)?;
             switch_file::sample(word32(12)?, word64(16)?, word64(0)?, chain, out);
@@ -342,8 +343,8 @@ fn keep(kind: u32, misc: u16, body: &[u8], wanted: &mut Wanted, out: &mut Vec<u8
     Some(())
 }
 
-/// Keeps of a record of the other rings the stack of a thread of the program's own that leaves its
-/// CPU. Those that were lost are only missed.
+/// Keeps the stack in a record of the other rings, if it is from a thread of the program that
+/// leaves its CPU. Lost ones are merely missing.
 fn keep_stop(kind: u32, body: &[u8], wanted: &mut Wanted, out: &mut Vec<u8>) -> Option<()> {
     if kind == PERF_RECORD_SAMPLE && wanted.has(word32(body, 8)?, word32(body, 12)?, out) {
         let (tid, ns) = (word32(body, 12)?, word64(body, 16)?);
@@ -356,7 +357,7 @@ fn keep_stop(kind: u32, body: &[u8], wanted: &mut Wanted, out: &mut Vec<u8>) -> 
 fn chain(body: &[u8]) -> Option<impl Iterator<Item = u64> + '_> {
     let count = usize::try_from(word64(body, 32)?).ok()?.min(1 << 10);
     let chain = (0..count).filter_map(|i| word64(body, 40 + 8 * i));
-    // Marks of the kernel's that say in what mode the addresses after them are.
+    // Skips the kernel's marks, which state the mode of the addresses after them.
     Some(chain.filter(|&address| address < PERF_CONTEXT_MARKS))
 }
 
@@ -368,5 +369,5 @@ fn word64(body: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(body.get(at..at + 8)?.try_into().ok()?))
 }
 
-/// From here on, entries of a call chain are the kernel's marks.
+/// Entries of a call chain from this value on are the kernel's marks.
 const PERF_CONTEXT_MARKS: u64 = u64::MAX - 4095;

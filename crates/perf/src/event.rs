@@ -10,7 +10,7 @@ use sys::bindings::{
     PERF_TYPE_SOFTWARE, perf_event_attr,
 };
 
-/// Why the kernel does not let us watch; the text says what would allow it.
+/// The reason why the kernel refuses the watching; the text says what would allow it.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct Refused {
@@ -33,13 +33,13 @@ impl Refused {
     }
 }
 
-/// Return addresses kept of a sample, at most: deeper stacks lose their outermost part, which lies
-/// in the runtime.
-const DEEPEST_SAMPLE: u16 = 96;
+/// Maximum number of return addresses of a sample: deeper stacks lose their outermost part, which
+/// lies in the runtime.
+const MAX_SAMPLE_DEPTH: u16 = 96;
 
-/// Opens context-switch records for the calling process on `cpu`, off until its next exec,
-/// inherited by its threads. With `hertz`, the same ring also gets user call chains at that rate
-/// of CPU time. The records of threads that end are needed too: the kernel detaches its events
+/// Opens context-switch records for the calling process on `cpu`. They are off until its next exec,
+/// and inherited by its threads. With `hertz`, the same ring also gets user call chains at that
+/// rate of CPU time. The records of threads that end are needed too: the kernel detaches its events
 /// from a thread before the thread's last switch, which therefore has no record.
 pub(crate) fn open_switches(cpu: i32, hertz: Option<u32>) -> io::Result<OwnedFd> {
     let mut attr = attributes(hertz);
@@ -51,23 +51,23 @@ pub(crate) fn open_switches(cpu: i32, hertz: Option<u32>) -> io::Result<OwnedFd>
     open(&mut attr, cpu)
 }
 
-/// Stacks of threads that leave a CPU, for a second of their time on one. Each costs about what the
-/// switch does, so that a program of many switches is not slowed down.
-const STOPS_A_SECOND: u64 = 1997;
+/// Number of stacks of threads that leave a CPU, per second of their time on one. Each costs about
+/// as much as the switch, so that a program with many switches is not slowed down.
+const STOPS_PER_SECOND: u64 = 1997;
 
 /// Opens user call chains of the calling process's threads as they leave `cpu`, off until its next
-/// exec. The kernel takes them in kernel mode, so it allows them to whoever may look into it
-/// (kernel.perf_event_paranoid of 1 or less, or CAP_PERFMON); its own addresses are left out all
-/// the same. A thread's first switches all have one; then the kernel keeps the rate.
+/// exec. The kernel takes them in kernel mode, so it allows them only with access to kernel events
+/// (kernel.perf_event_paranoid of 1 or less, or CAP_PERFMON); its own addresses are left out
+/// anyway. All of a thread's first switches have a stack; later ones are limited to the rate.
 pub(crate) fn open_stops(cpu: i32) -> io::Result<OwnedFd> {
     let mut attr = attributes(None);
     attr.config = u64::from(PERF_COUNT_SW_CONTEXT_SWITCHES);
     attr.sample_type |= u64::from(PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
-    attr.__bindgen_anon_1.sample_freq = STOPS_A_SECOND;
+    attr.__bindgen_anon_1.sample_freq = STOPS_PER_SECOND;
     attr.set_freq(1);
     attr.set_exclude_kernel(0);
     attr.set_exclude_callchain_kernel(1);
-    attr.sample_max_stack = DEEPEST_SAMPLE;
+    attr.sample_max_stack = MAX_SAMPLE_DEPTH;
     attr.__bindgen_anon_2.wakeup_watermark = (crate::ring::STOPS_BYTES / 4) as u32;
     attr.set_disabled(1);
     attr.set_enable_on_exec(1);
@@ -75,12 +75,12 @@ pub(crate) fn open_stops(cpu: i32) -> io::Result<OwnedFd> {
     open(&mut attr, cpu)
 }
 
-/// Opens call chains of the calling thread, wherever it runs, on from now.
+/// Opens call chains of the calling thread, on any CPU, starting now.
 pub(crate) fn open_own_samples(hertz: u32) -> io::Result<OwnedFd> {
     open(&mut attributes(Some(hertz)), -1)
 }
 
-/// What both kinds of event have in common.
+/// The attributes that both kinds of events share.
 fn attributes(hertz: Option<u32>) -> perf_event_attr {
     let mut attr = perf_event_attr::default();
     attr.type_ = PERF_TYPE_SOFTWARE;
@@ -93,7 +93,7 @@ fn attributes(hertz: Option<u32>) -> perf_event_attr {
         attr.__bindgen_anon_1.sample_freq = u64::from(hertz);
         attr.set_freq(1);
         attr.set_exclude_callchain_kernel(1);
-        attr.sample_max_stack = DEEPEST_SAMPLE;
+        attr.sample_max_stack = MAX_SAMPLE_DEPTH;
     }
     attr.clockid = libc::CLOCK_MONOTONIC_RAW;
     attr.set_sample_id_all(1);
@@ -114,12 +114,12 @@ fn open(attr: &mut perf_event_attr, cpu: i32) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call returned a new descriptor that nobody else owns.
+    // SAFETY: the call returned a new descriptor that has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// The CPUs that are online, from the kernel's list (`0-3,8`); the first `sysconf` many when it
-/// can't be read.
+/// The CPUs that are online, from the kernel's list (`0-3,8`); if it can't be read, the first ones
+/// in the number that `sysconf` returns.
 pub(crate) fn online_cpus() -> Vec<i32> {
     let list = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     let cpus = parse_cpu_list(list.trim());
@@ -130,7 +130,7 @@ pub(crate) fn online_cpus() -> Vec<i32> {
     (0..count as i32).collect()
 }
 
-/// The CPUs of a list as the kernel writes them (`0-3,8`); none of what is no such list.
+/// The CPUs of a list in the kernel's format (`0-3,8`); empty if the text is not such a list.
 pub fn parse_cpu_list(list: &str) -> Vec<i32> {
     let mut cpus = Vec::new();
     for range in list.split(',').filter(|r| !r.is_empty()) {

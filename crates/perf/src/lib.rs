@@ -1,14 +1,14 @@
-//! The kernel's view of a recorded program, taken from outside of it: when each thread was off the
-//! CPU, and why.
+//! The kernel's view of a recorded program, taken from outside: when each thread was off the CPU,
+//! and why.
 //!
 //! The runner calls [`watch_from_exec`] just before it execs the program. That opens one software
 //! event with context-switch records per CPU on the runner itself, enabled by the exec and
 //! inherited by every thread, and leaves a detached process behind that empties the rings into a
 //! file (`switch_file`) until the program is gone. The program keeps its process id and gets no
-//! child it does not know of. After the run [`read_switches`] waits for the file to be complete and
+//! unknown child. After the run [`read_switches`] waits for the file to be complete and
 //! [`off_intervals`] turns switches into intervals (MODEL.md §2: *descheduled* when preempted,
-//! *blocked* when the thread gave up the CPU itself). [`Counter`] names what the recorder can count
-//! in each thread. The same events can sample the threads' call chains.
+//! *blocked* when the thread gave up the CPU itself). [`Counter`] names the events that the
+//! recorder can count in each thread. The same events can sample the threads' call chains.
 
 mod cost;
 mod counter;

@@ -1,25 +1,25 @@
-//! Switches to intervals.
+//! Turns context switches into off-CPU intervals.
 
 use std::collections::BTreeMap;
 
 use crate::switch_file::Switch;
 
-/// A time in which a thread was off the CPU.
+/// An interval in which a thread was off the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OffInterval {
     /// The kernel's id of the thread.
     pub tid: u32,
     /// Start, `CLOCK_MONOTONIC_RAW` in ns.
     pub begin_ns: u64,
-    /// End.
+    /// End, `CLOCK_MONOTONIC_RAW` in ns.
     pub end_ns: u64,
-    /// It could have run on; else it gave up the CPU itself.
+    /// True if it could have run on; false if it gave up the CPU itself.
     pub preempted: bool,
 }
 
 /// Pairs each switch off a CPU with the same thread's next onto one. `switches` must be in time
-/// order. A thread that never came back (it ended) has no last interval; of two switches the same
-/// way in a row (one was lost) the later one counts.
+/// order. A thread that never came back (it ended) has no last interval; of two successive switches
+/// in the same direction (one was lost), the later one counts.
 pub fn off_intervals(switches: &[Switch]) -> Vec<OffInterval> {
     let mut gone: BTreeMap<u32, Switch> = BTreeMap::new();
     let mut intervals = Vec::new();

@@ -1,4 +1,5 @@
-//! Switches to the times in which threads ran: the CPU time that a process used, thread by thread.
+//! Turns context switches into the times in which threads ran: the CPU time of a process, by
+//! thread.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +12,12 @@ pub struct OnTimes {
     threads: BTreeMap<u32, Thread>,
 }
 
-/// Of one thread.
+/// The times of one thread.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Thread {
     /// Start and end in ns of `CLOCK_MONOTONIC_RAW`, ascending.
     ran: Vec<(u64, u64)>,
-    /// It runs since then.
+    /// The time since which it has been running, if it runs.
     since: Option<u64>,
     seen: bool,
     missing: u64,
@@ -25,8 +26,8 @@ struct Thread {
 }
 
 /// Pairs each switch onto a CPU with the same thread's next off it. `switches` must be in time
-/// order. The thread `main` ran when the watching began; every other one begins with a switch onto
-/// a CPU. One that runs at the end does so for ever.
+/// order. The thread `main` ran when the watching began; every other thread begins with a switch
+/// onto a CPU. A thread that runs at the end counts as running forever.
 pub fn on_times(switches: &[Switch], main: u32) -> OnTimes {
     let mut threads: BTreeMap<u32, Thread> = BTreeMap::new();
     threads.entry(main).or_default().since = Some(0);
@@ -36,7 +37,8 @@ pub fn on_times(switches: &[Switch], main: u32) -> OnTimes {
             (true, Some(since)) => thread.ran.push((since, switch.ns)),
             (true, None) => thread.missing += 1,
             (false, before) => {
-                // The main thread may be told to come onto its CPU when the watching begins.
+                // The records may contain a switch of the main thread onto its CPU when the
+                // watching begins.
                 thread.missing += u64::from(before.is_some() && thread.seen);
                 thread.since = Some(switch.ns);
             }
@@ -58,7 +60,7 @@ impl OnTimes {
         self.threads.keys().copied()
     }
 
-    /// Nanoseconds that a thread ran from one moment to another.
+    /// Nanoseconds for which a thread ran between two moments.
     pub fn ran(&self, tid: u32, from: u64, to: u64) -> u64 {
         let ran = self.threads.get(&tid).map_or(&[][..], |t| &t.ran);
         let first = ran.partition_point(|r| r.1 <= from);
@@ -68,7 +70,8 @@ impl OnTimes {
             .sum()
     }
 
-    /// The thread did not run in these times, which are by time and do not overlap.
+    /// Removes times in which the thread did not run. `off` is in the order of time, without
+    /// overlaps.
     pub fn take_out(&mut self, tid: u32, off: &[OffInterval]) {
         let Some(thread) = self.threads.get_mut(&tid) else {
             return;
@@ -98,7 +101,8 @@ impl OnTimes {
         self.threads.get(&tid).map_or(0, |t| t.switches)
     }
 
-    /// Switches of a thread that are missing, as two the same way in a row show.
+    /// Number of missing switches of a thread, recognised by two successive ones in the same
+    /// direction.
     pub fn missing(&self, tid: u32) -> u64 {
         self.threads.get(&tid).map_or(0, |thread| thread.missing)
     }
@@ -127,7 +131,7 @@ mod tests {
         let switches = [
             switch(2, 10, false),
             end(2, 15),
-            // Another thread, with the number of the first one.
+            // Another thread, with the id of the first one.
             switch(2, 30, false),
             switch(2, 31, true),
             switch(2, 40, false),

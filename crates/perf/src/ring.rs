@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use perf_event_open_sys::bindings::perf_event_mmap_page;
 
-/// Bytes of records a ring holds; with its control page within the 516 KiB an ordinary user may
-/// lock per CPU.
+/// Size of a ring in bytes. With its control page it is within the 516 KiB that an ordinary user
+/// may lock per CPU.
 pub(crate) const DATA_BYTES: usize = 64 * 4096;
-/// Likewise of the ring for stacks at context switches: both together stay within what an ordinary
-/// user may lock.
+/// Size in bytes of the ring for stacks at context switches. Both rings together are within what an
+/// ordinary user may lock.
 pub(crate) const STOPS_BYTES: usize = 32 * 4096;
 
 /// A mapped ring.
@@ -28,7 +28,7 @@ impl Ring {
         Self::map_bytes(fd, DATA_BYTES)
     }
 
-    /// Maps a ring that holds so many bytes of records, a power of two of pages.
+    /// Maps a ring of `bytes` bytes, which must be a power of two of pages.
     pub(crate) fn map_bytes(fd: OwnedFd, bytes: usize) -> io::Result<Ring> {
         // SAFETY: sysconf has no preconditions.
         let page_size =
@@ -60,7 +60,7 @@ impl Ring {
         self.fd.as_raw_fd()
     }
 
-    /// Calls `f(type, misc, body)` for each record there is, and gives its room back to the kernel.
+    /// Calls `f(type, misc, body)` for each record in the ring, and frees its space for the kernel.
     pub(crate) fn drain(&mut self, mut f: impl FnMut(u32, u16, &[u8])) {
         let size = self.length - self.page_size;
         // SAFETY: the control page is mapped while self lives; the kernel writes `data_head` and
@@ -95,7 +95,7 @@ impl Ring {
         tail_at.store(tail, Ordering::Release);
     }
 
-    /// Copies bytes at ring position `at`, around the end.
+    /// Copies bytes from ring position `at`, which may wrap around the end.
     fn copy(&self, at: u64, size: usize, out: &mut [u8]) {
         let data = self.page.cast::<u8>().wrapping_add(self.page_size);
         let from = (at % size as u64) as usize;

@@ -1,9 +1,11 @@
-//! The file that switches and samples are kept in until the trace is finalised: 16 bytes each,
-//! little-endian, in the order drained (by time within a CPU only): thread id, flags,
-//! `CLOCK_MONOTONIC_RAW` in ns. A sample is followed by its addresses, 8 bytes each, innermost
-//! first; their number stands in the flags from bit 8 on. So is a stack at a context switch. A
-//! thread of a process that the program started is named with its process before its first entry.
-//! The file lies beside the spool and goes with it.
+//! The file that contains switches and samples until the trace is finalised.
+//!
+//! An entry has 16 bytes, little-endian: thread id, flags, `CLOCK_MONOTONIC_RAW` in ns. Entries are
+//! in the order in which they were drained, which is by time only within a CPU. A sample is
+//! followed by its addresses, 8 bytes each, innermost first; their number is in the flags from bit
+//! 8 on. A stack at a context switch has the same form. Before the first entry of a thread of a
+//! process that the program started, an entry names its process. The file is next to the spool and
+//! is removed with it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,9 +22,9 @@ pub(crate) const RATE: u32 = 16;
 pub(crate) const COST: u32 = 32;
 pub(crate) const STOP: u32 = 64;
 pub(crate) const ENDED: u32 = 128;
-/// No other entry has both: a thread's process.
+/// Marks the entry for a thread's process, as no other entry has both flags.
 pub(crate) const PROCESS: u32 = LOST | RATE;
-/// Where in a sample's flags the number of its addresses stands.
+/// The bit of a sample's flags from which on the number of its addresses is stored.
 const COUNT_SHIFT: u32 = 8;
 
 /// A thread went off a CPU or came onto one.
@@ -32,11 +34,11 @@ pub struct Switch {
     pub tid: u32,
     /// `CLOCK_MONOTONIC_RAW`, in ns.
     pub ns: u64,
-    /// Off the CPU; else onto it.
+    /// True if it went off the CPU, false if it came onto it.
     pub out: bool,
-    /// It went off while it could have run on.
+    /// True if it went off although it could have run on.
     pub preempted: bool,
-    /// It went off for good: the thread ended.
+    /// True if it went off because the thread ended.
     pub ended: bool,
 }
 
@@ -53,17 +55,17 @@ pub(crate) fn lost(count: u64) -> [u8; 16] {
     entry(0, LOST, count)
 }
 
-/// The process of a thread that is not of the program's own.
+/// The entry for the process of a thread that is not of the program itself.
 pub(crate) fn process(tid: u32, pid: u32) -> [u8; 16] {
     entry(tid, PROCESS, u64::from(pid))
 }
 
-/// How often a second of CPU time samples are taken.
+/// The entry for the sampling rate, per second of CPU time.
 pub(crate) fn rate(hertz: u32) -> [u8; 16] {
     entry(0, RATE, u64::from(hertz))
 }
 
-/// What a sample was measured to take.
+/// The entry for the measured cost of a sample.
 pub(crate) fn cost(cost: Duration) -> [u8; 16] {
     entry(0, COST, u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX))
 }
@@ -90,7 +92,7 @@ pub(crate) fn sample(
     out[at..at + 16].copy_from_slice(&entry(tid, SAMPLE | count << COUNT_SHIFT, ns));
 }
 
-/// Where a thread was when it left its CPU: the return addresses of its user stack.
+/// The entry for the stack of a thread that leaves its CPU: its user return addresses.
 pub(crate) fn stop(tid: u32, ns: u64, chain: impl Iterator<Item = u64>, out: &mut Vec<u8>) {
     let at = out.len();
     out.extend_from_slice(&[0; 16]);
@@ -110,42 +112,42 @@ fn entry(tid: u32, flags: u32, word: u64) -> [u8; 16] {
     bytes
 }
 
-/// All switches of one process, and of those that it started where they are watched too.
+/// All switches of a process, and of the processes that it started if they are watched too.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Switches {
-    /// By time; equal times in the order drained.
+    /// The switches by time; equal times in the order in which they were drained.
     pub switches: Vec<Switch>,
-    /// The processes of threads that are not of the watched process itself.
+    /// The processes of threads that do not belong to the watched process itself.
     pub processes: BTreeMap<u32, u32>,
-    /// Records the kernel had no room for.
+    /// Number of records for which the kernel had no room.
     pub lost: u64,
     /// Samples by time.
     pub samples: Vec<Sample>,
-    /// Stacks of threads that leave a CPU, by time; of some of the switches where there are many.
+    /// Stacks of threads that leave a CPU, by time; if there are many switches, only some have one.
     pub stops: Vec<Sample>,
-    /// Samples a second of CPU time; 0 when none were taken.
+    /// Samples per second of CPU time; 0 if none were taken.
     pub hertz: u32,
-    /// What a sample was measured to take of its thread's time, where the rate was chosen by that.
+    /// Measured time that a sample takes from its thread, if the rate was chosen by it.
     pub cost: Option<Duration>,
 }
 
-/// Where a thread was in its code.
+/// A sample of a thread's position in its code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
     /// The kernel's id of the thread.
     pub tid: u32,
-    /// `CLOCK_MONOTONIC_RAW`, in ns.
+    /// The time, `CLOCK_MONOTONIC_RAW` in ns.
     pub ns: u64,
     /// The instruction pointer, then the return addresses of its callers, as far as frame pointers
-    /// led.
+    /// lead.
     pub addresses: Vec<u64>,
 }
 
-/// Reads a switch file, after waiting up to `patience` for its writer to be done with it. Bytes of
-/// a cut-off entry at the end are ignored.
+/// Reads a switch file, after waiting up to `patience` until its writer has finished. Bytes of a
+/// cut-off entry at the end are ignored.
 ///
 /// # Errors
-/// The file can't be read, or its writer is not done in time.
+/// The file can't be read, or its writer does not finish in time.
 pub fn read_switches(path: &Path, patience: Duration) -> io::Result<Switches> {
     let file = File::open(path)?;
     let begun = Instant::now();
@@ -165,7 +167,7 @@ pub fn read_switches(path: &Path, patience: Duration) -> io::Result<Switches> {
     )))
 }
 
-/// Decodes a switch file; ends where `reader` does, or can't go on.
+/// Decodes a switch file; ends where `reader` ends or fails.
 pub fn decode_switches(reader: &mut impl Read) -> Switches {
     let mut all = Switches::default();
     let mut bytes = [0u8; 16];

@@ -22,7 +22,7 @@ fn watch(script: &str, path: &Path) -> Result<workspan_perf::Switches, String> {
     workspan_perf::read_switches(path, Duration::from_secs(5)).map_err(|e| e.to_string())
 }
 
-/// Past the test harness, which keeps what passing tests print to itself.
+/// Prints around the test harness, which captures the output of passing tests.
 fn skipped(test: &str, why: &str) {
     let line = format!("skipped: {test}: {why}\n");
     let written = std::io::stdout().write_all(line.as_bytes());

@@ -1,4 +1,4 @@
-//! What workspan knows of each task-parallel runtime, as one table: [`ALL`].
+//! The table of the task-parallel runtimes that workspan knows: [`ALL`].
 //!
 //! Recording, calibration, symbols and the benchmark read it. To support another runtime, write an
 //! adapter (a folder in `crates/adapters/preload/src`) and add a row.
@@ -10,7 +10,7 @@ use std::path::Path;
 
 pub use table::{ALL, OTHER_THREAD_COUNT_VARIABLES};
 
-/// Tells runtimes apart.
+/// Identifies a runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Id {
     /// Rayon, recorded by a stand-in for `rayon-core`.
@@ -28,9 +28,9 @@ pub enum Id {
 /// One runtime.
 #[derive(Debug, PartialEq)]
 pub struct Runtime {
-    /// Tells it from the others.
+    /// Its identifier.
     pub id: Id,
-    /// What reports call it, and how the value of its `runtime` note begins
+    /// Its name in reports, which is also the start of the value of its `runtime` note
     /// ([`Runtime::from_note`]).
     pub name: &'static str,
     /// Its shared library; `None` for a runtime that is compiled into programs.
@@ -39,12 +39,12 @@ pub struct Runtime {
     pub code: Code,
     /// The variable that sets its number of threads.
     pub thread_count_variable: Option<&'static str>,
-    /// Where a thread may run only descendants of a task that waits on it, the variable that allows
-    /// others when it is 0.
+    /// The variable that lifts the stealing constraint when it is 0; set if a thread may run only
+    /// descendants of a task that waits on it.
     pub stealing_constraint: Option<&'static str>,
-    /// How the names of its settings in the environment begin.
+    /// Prefixes of its settings in the environment.
     pub settings: &'static [&'static str],
-    /// How it keeps to an overhead budget.
+    /// How it supports an overhead budget.
     pub budget: Budget,
     /// How `workspan bench runtimes` builds C++ programs for it.
     pub build: Option<Build>,
@@ -53,18 +53,19 @@ pub struct Runtime {
 /// A runtime's shared library.
 #[derive(Debug, PartialEq)]
 pub struct Library {
-    /// What the names of its files begin with, up to a `.` or `-`.
+    /// Prefixes of its file names, up to a `.` or `-`.
     pub stems: &'static [&'static str],
     /// The name by which the loader finds the system's copy; `None` for a runtime that shares its
     /// files with another one.
     pub soname: Option<&'static str>,
-    /// A function that it exports, and that every program with the runtime linked into it has.
+    /// A function that it exports, and that every program contains into which the runtime is
+    /// linked.
     pub entry_point: &'static CStr,
-    /// A text in the library that no program that merely uses it has.
+    /// A text that the library contains, but no program that merely uses it.
     pub text: &'static [u8],
     /// The functions through which its steals are measured.
     pub interface: Interface,
-    /// Why nothing of the library may have been recorded although it was loaded.
+    /// The possible reason why nothing was recorded although the library was loaded.
     pub silence: &'static str,
     /// A variable and its value that keep the runtime silent, and what to do about it.
     pub silencing_setting: Option<(&'static str, &'static str, &'static str)>,
@@ -73,7 +74,7 @@ pub struct Library {
 /// A set of functions that create tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interface {
-    /// `GOMP_parallel`, `GOMP_task`, which libomp has too.
+    /// `GOMP_parallel` and `GOMP_task`, which libomp has too.
     Gomp,
     /// oneTBB's `r1` functions.
     OneTbb,
@@ -82,34 +83,33 @@ pub enum Interface {
 /// A runtime's own code, as it appears on call stacks.
 #[derive(Debug, PartialEq)]
 pub struct Code {
-    /// Its crates, as names of functions begin.
+    /// Its crates, as prefixes of function names.
     pub crates: &'static [&'static str],
     /// Its packages: folders named `NAME-VERSION`, or `NAME` below `vendor`.
     pub packages: &'static [&'static str],
     /// Its C++ namespaces.
     pub namespaces: &'static [&'static str],
-    /// What the names of its C functions begin with.
+    /// Prefixes of its C functions.
     pub function_prefixes: &'static [&'static str],
     /// Folders in the paths of its sources and headers.
     pub folders: &'static [&'static str],
 }
 
-/// Whether tasks of a runtime can be skipped to keep to an overhead budget, and what that costs.
+/// Whether tasks of a runtime can be skipped to keep to an overhead budget, and the costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Budget {
     /// Its joins can be skipped; calibration measures the cost.
     MeasuredJoins,
     /// Its tasks can be skipped at a constant cost.
     ///
-    /// The constants are near the middle of what was measured with Fibonacci numbers whose tasks do
-    /// nothing else (docs/budget-measured.md). Skipping a task costs instructions alone, so its
-    /// cost is a time. Recording one reads the clock, so its cost is a multiple of the calibrated
-    /// probe.
+    /// The constants are near the median of measurements with Fibonacci numbers whose tasks do
+    /// nothing else (docs/measured/budget.md). Skipping a task only costs instructions, so its cost
+    /// is a time. Recording one reads the clock, so its cost is a multiple of the calibrated probe.
     Tasks {
-        /// Nanoseconds that skipping a task takes.
+        /// Time for skipping a task, in nanoseconds.
         skip_ns: f64,
-        /// Calibrated probes that one probe of a task costs: a runtime that a tool listens to is
-        /// itself slower.
+        /// Cost of a task's probe in calibrated probes: a runtime with a tool attached is itself
+        /// slower.
         probes: f64,
     },
 }
@@ -117,30 +117,30 @@ pub enum Budget {
 /// How a C++ program is compiled for a runtime.
 #[derive(Debug, PartialEq)]
 pub struct Build {
-    /// Compilers, the one to prefer first.
+    /// Compilers, the preferred one first.
     pub compilers: &'static [&'static str],
     /// Flags for the program.
     pub flags: &'static [&'static str],
     /// A header that is installed with the runtime.
     pub header: &'static str,
-    /// What to install if it is missing.
+    /// The package to install if it is missing.
     pub remedy: &'static str,
 }
 
 impl Id {
-    /// Its row.
+    /// The row of the runtime.
     #[must_use]
     pub fn runtime(self) -> &'static Runtime {
-        // The table has a row for each, which a test checks.
+        // The table has a row for each, as a test checks.
         let row = ALL.iter().find(|runtime| runtime.id == self);
         row.unwrap_or(&ALL[0])
     }
 }
 
 impl Runtime {
-    /// The runtime that a trace's `runtime` note names: its name alone, or followed by a version
-    /// (`Rayon 1.13.0`) or by how it was recorded (`GNU OpenMP (libgomp)`). `None` for another one,
-    /// such as a pool that the program reports itself.
+    /// The runtime that a trace's `runtime` note names: its name, possibly followed by a version
+    /// (`Rayon 1.13.0`) or by how it was recorded (`GNU OpenMP (libgomp)`). `None` for another
+    /// name, such as a pool that the program reports itself.
     #[must_use]
     pub fn from_note(note: &str) -> Option<&'static Runtime> {
         ALL.iter().find(|runtime| {
@@ -153,8 +153,8 @@ impl Runtime {
         })
     }
 
-    /// The runtime whose library a file is: `libgomp.so.1`, or `libgomp-a34b3233.so.1.0.0` as
-    /// Python packages bring it.
+    /// The runtime whose library a file is: `libgomp.so.1`, or `libgomp-a34b3233.so.1.0.0` as in
+    /// Python packages.
     #[must_use]
     pub fn from_library(file: &Path) -> Option<&'static Runtime> {
         ALL.iter().find(|runtime| runtime.is_library(file))
@@ -208,14 +208,14 @@ fn in_package(file: &str, packages: &[&str]) -> bool {
     file.split('/').any(is_package)
 }
 
-/// Whether a crate of Rust is a runtime's.
+/// Whether a Rust crate belongs to a runtime.
 #[must_use]
 pub fn is_crate(name: &str) -> bool {
     ALL.iter()
         .any(|runtime| runtime.code.crates.contains(&name))
 }
 
-/// Whether an outermost namespace of C++ is a runtime's.
+/// Whether an outermost C++ namespace belongs to a runtime.
 #[must_use]
 pub fn is_namespace(name: &str) -> bool {
     let mut all = ALL.iter().map(|runtime| runtime.code.namespaces);
@@ -231,7 +231,7 @@ pub fn is_function(name: &str) -> bool {
     prefixes.any(|prefix| name.starts_with(prefix))
 }
 
-/// Whether a variable of the environment is a runtime's setting.
+/// Whether an environment variable is a runtime's setting.
 #[must_use]
 pub fn is_setting(variable: &str) -> bool {
     let mut prefixes = ALL.iter().flat_map(|runtime| runtime.settings);

@@ -1,8 +1,8 @@
-//! The table.
+//! The table of runtimes.
 
 use crate::{Budget, Build, Code, Id, Interface, Library, Runtime};
 
-/// All runtimes. Where one library has another's functions too, it comes before that other one.
+/// All runtimes. A library that also has another one's functions comes before that other one.
 pub static ALL: [Runtime; 5] = [
     Runtime {
         id: Id::Rayon,
@@ -11,7 +11,7 @@ pub static ALL: [Runtime; 5] = [
         code: Code {
             crates: &["rayon", "rayon_core", "rayon_core_real", "crossbeam_deque"],
             packages: &["rayon", "rayon-core", "crossbeam-deque"],
-            // Where the stand-in's sources lie.
+            // The folder of the stand-in's sources.
             folders: &["/stand-in/"],
             ..NO_CODE
         },
@@ -145,7 +145,8 @@ const NO_CODE: Code = Code {
 };
 
 const LIBOMP: Library = Library {
-    // Debian's file and packages that rename it; `libompd` and `libomptarget` are other libraries.
+    // Names of Debian's file and of packages that rename it; `libompd` and `libomptarget` are other
+    // libraries.
     stems: &["libomp", "libomp5", "libiomp5"],
     soname: None,
     entry_point: c"__kmpc_fork_call",

@@ -22,7 +22,7 @@ use crate::schema::{TABLES, Table, schema};
 /// the rows of the table.
 pub type ReadColumns = BTreeSet<(String, String)>;
 
-/// Steps of SQLite's program between two looks at the clock.
+/// Number of steps of SQLite's program between two checks of the time.
 const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
 /// A database that answers queries.
@@ -53,7 +53,7 @@ impl Database {
     /// The columns that `query` reads.
     ///
     /// # Errors
-    /// The query is wrong, or does anything but read.
+    /// The query is wrong, or does anything except reading.
     pub fn columns_read_by(&self, query: &str) -> Result<ReadColumns, Error> {
         let seen = Arc::new(Mutex::new(ReadColumns::new()));
         let note = Arc::clone(&seen);
@@ -87,9 +87,9 @@ impl Database {
     /// be explained, such as an `EXPLAIN` itself.
     ///
     /// The authorizer alone is not enough: it is not called for columns that `USING` and `NATURAL`
-    /// join by, nor for tables of which nothing else is read. A column that is not loaded is NULL,
-    /// so such a join would find nothing. The compiled program is complete: its plan depends only
-    /// on the schema, because there are no statistics of the tables' contents.
+    /// join by, nor for tables from which nothing else is read. A column that is not loaded is
+    /// NULL, so such a join would find nothing. The compiled program is complete: its plan depends
+    /// only on the schema, because there are no statistics of the tables' contents.
     fn compiled(&self, query: &str) -> Result<Option<ReadColumns>, Error> {
         let Ok(mut explained) = self.connection.prepare(&format!("EXPLAIN {query}")) else {
             return Ok(None);
@@ -152,7 +152,7 @@ impl Database {
             }
         }
         if read.iter().any(|(name, _)| name == "task_paths") {
-            // Without it each step of the view would search all tasks.
+            // Without this index, each step of the view would search all tasks.
             self.connection.execute_batch(
                 "CREATE INDEX IF NOT EXISTS tasks_by_parent ON tasks (run, parent)",
             )?;

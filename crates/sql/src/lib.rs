@@ -1,9 +1,8 @@
 //! Makes runs available as SQL tables. One list of columns ([`schema::TABLES`]) generates the
 //! `CREATE TABLE` statements, the loading code and the documentation, so they cannot disagree.
 //!
-//! A query runs on a database in memory that holds only the columns it reads. It may do nothing but
-//! read: whatever the query says, it touches no file. This is a crate of its own because it
-//! compiles SQLite.
+//! A query runs on a database in memory that holds only the columns it reads. It may only read, and
+//! can't touch any file. This is a crate of its own because it compiles SQLite.
 
 mod cell;
 mod database;

@@ -21,14 +21,14 @@ pub enum Format {
     Json,
 }
 
-/// How much of a table is shown.
+/// The limits of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Maximum number of rows of a [`Format::Table`]; other formats have no limit.
     pub rows: usize,
     /// Maximum number of characters of a cell of a [`Format::Table`].
     pub cell: usize,
-    /// A query that takes longer is ended with an error.
+    /// Maximum time of a query; a longer one ends with an error.
     pub time: Option<Duration>,
 }
 

@@ -1,8 +1,8 @@
 //! Ready-made queries: the questions that papers of this field ask about a run.
 //!
-//! They are SQL that other engines understand too, because `workspan lake` asks the same:
-//! no number stands for a truth value, what is selected is grouped by, and rows that are equal in
-//! what a limited answer is ordered by are ordered by the rest.
+//! They are SQL that other engines understand too, because `workspan lake` asks the same: numbers
+//! are not used as truth values, every selected column is in `GROUP BY`, and a limited answer is
+//! ordered by all of its columns.
 
 use crate::error::Error;
 

@@ -35,9 +35,9 @@ pub struct Run {
 
 /// Numbers of tasks that were folded and therefore have no rows.
 pub(crate) struct FoldedTasks {
-    /// By record, in the order of [`workspan_dag::Folds::strands`].
+    /// By record, in the order of [`workspan_dag::Folds::strands`]: number of tasks in it.
     strands: Vec<u64>,
-    /// By the task whose strands they are folded into.
+    /// By task: number of tasks that are folded into its strands.
     pub tasks: Vec<u64>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct TaskSums {
     pub work: Vec<u128>,
     pub strands: Vec<u32>,
     pub children: Vec<u32>,
-    /// Place of each among its parent's children, in the order in which they were created.
+    /// Index of each task among its parent's children, in the order of creation.
     pub rank: Vec<u32>,
 }
 
@@ -63,9 +63,9 @@ pub(crate) struct ThreadSums {
     pub first: Option<u64>,
     pub last: u64,
     pub steals: u64,
-    /// A root began on it.
+    /// Whether a root began on it.
     pub began_root: bool,
-    /// It ran strands of a thread of the program's own.
+    /// Whether it ran strands of a thread that the program started.
     pub ran_thread: bool,
 }
 
@@ -179,13 +179,13 @@ impl Run {
         })
     }
 
-    /// What a thread of an async runtime is for.
+    /// The role of a thread of an async runtime.
     pub(crate) fn async_role(&self, thread: usize) -> Option<AsyncRole> {
         let roles = self.async_roles.get_or_init(|| async_roles(&self.dag));
         roles.get(thread).copied().flatten()
     }
 
-    /// What a thread did while it was an idle worker; `None` where that is not known.
+    /// The idle time of a worker; `None` if it is not known.
     pub(crate) fn idle(&self, thread: usize) -> Option<&IdleTime> {
         let idle = self.idle.get_or_init(|| idle_times(&self.dag));
         idle.get(thread)

@@ -374,7 +374,7 @@ pub static TABLES: &[Table] = &[
 ];
 
 fn ns_real(run: &Run, ticks: f64) -> f64 {
-    // Scaling before the conversion keeps six digits more than whole nanoseconds have.
+    // Scaling before the conversion keeps six more digits than whole nanoseconds have.
     const SCALE: f64 = 1e6;
     run.ns((ticks * SCALE).max(0.0) as u128) as f64 / SCALE
 }
@@ -413,7 +413,7 @@ fn counter_value(run: &Run, i: usize) -> (u32, u64) {
     run.dag.counters[counter].values[value]
 }
 
-/// A cause at its place.
+/// The cause and place with index `i`.
 fn place(run: &Run, i: usize) -> &Finding {
     &run.report.causes.places[i]
 }
@@ -440,7 +440,7 @@ fn process(r: &Run, i: usize) -> Option<&Process> {
     r.dag.meta.processes.list.get(i)
 }
 
-/// The pool that a thread was a worker of at last.
+/// The last pool that a thread was a worker of.
 fn last_pool(r: &Run, thread: usize) -> Option<u32> {
     let members = r.dag.pools.members.iter().rev();
     let mut of_thread = members.filter(|member| member.thread as usize == thread);

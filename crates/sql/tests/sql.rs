@@ -1,4 +1,4 @@
-//! Queries over known runs: their numbers are the report's, and nothing but reading is possible.
+//! Queries over known runs: their numbers are the report's, and only reading is possible.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::path::{Path, PathBuf};
@@ -383,7 +383,7 @@ fn a_trace_answers_as_its_database_does() {
         let asked = database.query(query, Format::Json, &Limits::default(), &mut out);
         asked.unwrap_or_else(|e| panic!("{query}: {e}"));
         let right: Value = serde_json::from_slice(&out).unwrap();
-        // The order of what a query leaves unordered is the indexes'.
+        // The indexes determine the order of rows that a query leaves unordered.
         let sorted = |rows: Value| {
             let rows = rows.as_array().unwrap().iter();
             let mut rows: Vec<String> = rows.map(Value::to_string).collect();
@@ -392,7 +392,7 @@ fn a_trace_answers_as_its_database_does() {
         };
         assert_eq!(sorted(rows(&traces, query)), sorted(right), "{query}");
     }
-    // By hand, that not both are wrong: task 0 has strands on level 0, and so on.
+    // Computed manually, so that not both are wrong: task 0 has strands on level 0, and so on.
     assert_eq!(
         rows(A, WAYS[0]),
         rows(
@@ -438,7 +438,7 @@ fn folded_tasks_are_counted_and_told() {
         .query(query, Format::Csv, &Limits::default(), &mut out)
         .unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), "n,f,r\r\n3,2,3\r\n");
-    // Only who reads rows of tasks is told that some are missing.
+    // Only queries that read rows of tasks get the note that some are missing.
     let told = |query: &str| run.missing_rows_note(&database.columns_read_by(query).unwrap());
     let said = told("select count(*) from tasks").unwrap();
     assert!(
@@ -468,7 +468,7 @@ fn a_query_without_end_is_ended_where_there_is_a_limit() {
     let answered = database.query(endless, Format::Csv, &limits, &mut Vec::new());
     let why = answered.unwrap_err().to_string();
     assert!(why.contains("longer than 50ms"), "{why}");
-    // The limit is of that query alone.
+    // The limit applies only to that query.
     let mut out = Vec::new();
     let counts = endless
         .replace("select max", "select 1 where 0 union select max")

@@ -1,38 +1,38 @@
-//! What the user wrote, found in the name of a task's class.
+//! Finds the user's code in the name of a task's class.
 //!
 //! oneTBB's classes are templates over the user's body: `start_for<blocked_range<long>,
-//! app::Tree::walk(int)::{lambda(…)#1}, auto_partitioner const>`. People want the function that the
-//! body stands in, `app::Tree::walk`, which is last in a name of some hundred characters.
+//! app::Tree::walk(int)::{lambda(…)#1}, auto_partitioner const>`. People want the function that
+//! contains the body, `app::Tree::walk`, which comes last in a name of some hundred characters.
 
 use cpp_demangle::DemangleOptions;
 
 use crate::cplusplus::{after_bracket, demangled, leading, plain};
 
-/// A class, or the function that its body was written in.
+/// A class, or the function in which its body was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ClassName {
-    /// For people: without template arguments and parameters.
+    /// The readable form, without template arguments and parameters.
     pub short: String,
-    /// The same with all of its arguments; `None` where that is no more.
+    /// The name with all of its arguments; `None` if that adds nothing.
     pub whole: Option<String>,
 }
 
-/// Templates inside of templates that are looked into.
-const DEEPEST: usize = 32;
+/// Maximum depth of nested templates that are searched.
+const MAX_TEMPLATE_DEPTH: usize = 32;
 
-/// Where what stands in the way of the user's own names comes from.
+/// Namespaces of standard libraries, which hide the user's own names.
 const STANDARD: [&str; 4] = ["std", "pstl", "__pstl", "__gnu_cxx"];
 
-/// oneTBB's namespaces, which say nothing.
-const SPACES: [&str; 4] = [
+/// oneTBB's namespaces, which carry no information.
+const NAMESPACES: [&str; 4] = [
     "tbb::detail::d0::",
     "tbb::detail::d1::",
     "tbb::detail::d2::",
     "tbb::detail::r1::",
 ];
 
-/// By the symbol of a type's name (`_ZTS…`); a text that is no such symbol stands for itself.
-/// `None` for an empty one.
+/// Parses the symbol of a type's name (`_ZTS…`); any other text is taken as it is. `None` for an
+/// empty text.
 pub(crate) fn of(symbol: &str) -> Option<ClassName> {
     if symbol.is_empty() {
         return None;
@@ -49,7 +49,7 @@ pub(crate) fn of(symbol: &str) -> Option<ClassName> {
         .as_deref()
         .and_then(|text| text.strip_prefix("typeinfo name for "))
     else {
-        // A lambda's name holds that of its function, after a `Z`.
+        // A lambda's name contains that of its function, after a `Z`.
         let inner = encoding
             .match_indices('Z')
             .find_map(|(at, _)| leading(&encoding[at..]));
@@ -63,7 +63,7 @@ pub(crate) fn of(symbol: &str) -> Option<ClassName> {
         plain(users)
     };
     let mut whole = users.to_owned();
-    for space in SPACES {
+    for space in NAMESPACES {
         whole = whole.replace(space, "");
     }
     if short.is_empty() {
@@ -75,10 +75,10 @@ pub(crate) fn of(symbol: &str) -> Option<ClassName> {
     })
 }
 
-/// The outermost part of a type that no runtime's template is: the body, where there is one.
+/// The outermost part of a type that is not a template of a runtime: the body, if there is one.
 fn users_part(name: &str) -> &str {
     let mut part = name;
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_TEMPLATE_DEPTH {
         if !of_runtime(part) {
             return part;
         }
@@ -95,7 +95,7 @@ fn users_part(name: &str) -> &str {
             None => break,
         }
     }
-    // A range of the user's is better than nothing.
+    // Without a body, a range of the user's is better than nothing.
     let inner = arguments(name);
     let range = inner.first().copied().filter(|range| is_class(range));
     match range {
@@ -105,13 +105,14 @@ fn users_part(name: &str) -> &str {
     }
 }
 
-/// Whether a type is of a runtime, or of the standard library.
+/// Whether a type belongs to a runtime or to the standard library.
 fn of_runtime(name: &str) -> bool {
     let first = name.split("::").next().unwrap_or(name);
     name.contains("::") && (STANDARD.contains(&first) || workspan_runtimes::is_namespace(first))
 }
 
-/// Whether a template's argument is a class of the user's, or one of a runtime that may hold one.
+/// Whether a template's argument is a class of the user's, or one of a runtime that may contain
+/// one.
 fn is_class(argument: &str) -> bool {
     const FUNDAMENTAL: [&str; 11] = [
         "bool", "char", "double", "float", "int", "long", "short", "signed", "unsigned", "void",
@@ -128,7 +129,7 @@ fn is_class(argument: &str) -> bool {
     named && !FUNDAMENTAL.contains(&word)
 }
 
-/// The arguments of the template that the name begins with.
+/// The arguments of the template at the start of the name.
 fn arguments(name: &str) -> Vec<&str> {
     let Some(open) = name.find(['<', '(', '{']) else {
         return Vec::new();
@@ -164,7 +165,7 @@ fn last_name(name: &str) -> &str {
     head.rsplit("::").next().unwrap_or(head)
 }
 
-/// A runtime's class with the names of its arguments, their own left out:
+/// A runtime's class with the names of its arguments, whose own arguments are left out:
 /// `start_for<quick_sort_range, auto_partitioner>`.
 fn runtimes_own(name: &str) -> String {
     let arguments: Vec<&str> = arguments(name)

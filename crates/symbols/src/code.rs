@@ -1,5 +1,5 @@
-//! From sampled call chains to frames: functions with file and line, those inlined as frames of
-//! their own, the runtime's told from the program's.
+//! Turns sampled call chains into frames: functions with file and line, with inlined functions as
+//! frames of their own, and the runtime's marked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,22 +15,22 @@ use crate::workspace::{self, Workspace};
 /// A function on a stack.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct CodeFrame {
-    /// Readable name; without symbols module and offset.
+    /// Readable name; module and offset if there are no symbols.
     pub function: String,
-    /// Source file, relative to the workspace where it lies inside.
+    /// Source file, relative to the workspace if it lies inside.
     pub file: Option<String>,
     /// 1-based.
     pub line: Option<u32>,
-    /// It belongs to the task-parallel runtime, to what starts threads, or it is glue that the
-    /// runtime called the program through. What the program itself calls of the standard library is
-    /// the program's.
+    /// It belongs to the task-parallel runtime or to code that starts threads, or it is glue
+    /// through which the runtime called the program. Functions of the standard library that the
+    /// program itself calls count as the program's.
     pub runtime: bool,
 }
 
-/// Frames of call chains, each an instruction pointer followed by return addresses, innermost
-/// first; the frames come out innermost first, up to the first of the runtime, that one included:
-/// the strand's own, and what it was called by. Time is linear in the distinct addresses and in the
-/// debug information of their modules.
+/// Turns call chains into frames. A chain is an instruction pointer followed by return addresses,
+/// innermost first. The frames come out innermost first, up to and including the first one of the
+/// runtime: the strand's own frames, and the frame that called it. Time is linear in the distinct
+/// addresses and in the debug information of their modules.
 pub fn stacks(
     chains: &[Vec<u64>],
     mappings: &[Mapping],
@@ -54,14 +54,14 @@ pub fn stacks(
             continue;
         };
         let offsets: Vec<u64> = offsets.iter().copied().collect();
-        // A module that can't be read is told of with the sites; its frames are module and offset.
+        // A module that can't be read is reported with the sites; its frames are module and offset.
         if let Ok(told) = module::ask(path, &mapping.build_id, &offsets, &[], &[]) {
             known.insert(path, told.frames);
         }
     }
     let root = workspace.root.as_deref();
     let mut sources = Sources::default();
-    // Each place once: chains of a recursive program are long, and much the same.
+    // Each place is looked up once: chains of a recursive program are long and similar.
     let named: BTreeMap<(usize, u64), Vec<CodeFrame>> = places
         .into_iter()
         .map(|(index, offset)| {
@@ -87,7 +87,7 @@ pub fn stacks(
         .collect()
 }
 
-/// Of a whole chain's frames those up to the first of the runtime, that one included.
+/// The frames of a whole chain up to and including the first one of the runtime.
 fn own<'a>(places: impl Iterator<Item = &'a Vec<CodeFrame>>) -> Vec<CodeFrame> {
     let frames: Vec<&CodeFrame> = places.flatten().collect();
     let (mut called_by_runtime, mut first) = (false, None);
@@ -97,20 +97,20 @@ fn own<'a>(places: impl Iterator<Item = &'a Vec<CodeFrame>>) -> Vec<CodeFrame> {
             first = Some(depth);
         }
     }
-    // Beyond stands what called another task, or the runtime.
+    // Frames beyond it belong to the caller of another task, or to the runtime.
     let kept = first.map_or(frames.len(), |runtime| runtime + 1);
     let mut kept: Vec<CodeFrame> = frames[..kept].iter().copied().cloned().collect();
     if let Some(frame) = first.and_then(|runtime| kept.get_mut(runtime)) {
-        // Where in the runtime is no matter of the program's.
+        // The position inside the runtime is of no interest.
         (frame.runtime, frame.file, frame.line) = (true, None, None);
     }
     kept
 }
 
-/// Which modules the chain's addresses lie in, with the offset of the call there.
+/// The modules that contain the chain's addresses, with the offset of the call in each.
 fn located<'a>(chain: &'a [u64], mappings: &'a [Mapping]) -> impl Iterator<Item = (usize, u64)> {
     chain.iter().enumerate().filter_map(|(depth, &address)| {
-        // All but the first are where calls return to.
+        // All addresses but the first are return addresses.
         let code = if depth == 0 {
             address
         } else {
@@ -140,7 +140,7 @@ fn named(
             .file
             .as_deref()
             .is_some_and(workspan_runtimes::is_source);
-    // Line tables name an inlined closure as one; the function around it says more.
+    // Line tables give an inlined closure a generic name; the function around it is more useful.
     let around = match (&frame.file, frame.line) {
         (Some(file), Some(line)) if function.starts_with('{') => {
             sources.function(Path::new(file), line)
@@ -163,8 +163,8 @@ fn named(
 fn unnamed(runtime: bool, mapping: &Mapping, offset: u64) -> CodeFrame {
     let module = mapping.path.file_name().unwrap_or_default();
     let module = module.to_string_lossy();
-    // Without symbols every address would be a function of its own; a page is near enough, and of a
-    // runtime the module.
+    // Without symbols every address would be a function of its own. A page is precise enough; for a
+    // runtime, the module is.
     let page = offset & !0xfff;
     CodeFrame {
         function: if runtime {
@@ -177,7 +177,7 @@ fn unnamed(runtime: bool, mapping: &Mapping, offset: u64) -> CodeFrame {
     }
 }
 
-/// Whatever of the recorder's a sample is in: its functions say nothing of the program.
+/// The frame for all functions of the recorder, which are not of interest.
 fn recording() -> CodeFrame {
     CodeFrame {
         function: RECORDING.to_owned(),
@@ -192,7 +192,7 @@ pub(crate) fn is_recorder(path: &Path) -> bool {
     name.contains("libworkspan_preload")
 }
 
-/// What runtimes call the program's code through.
+/// Whether runtimes call the program's code through this function.
 fn is_glue(function: &str) -> bool {
     const GLUE: [&str; 6] = [
         "core::ops::function",
@@ -202,7 +202,7 @@ fn is_glue(function: &str) -> bool {
         "alloc::boxed",
         "std::sys::backtrace",
     ];
-    // Short names of line tables lack the path.
+    // Short names, because line tables lack the path.
     const SHORT: [&str; 7] = [
         "call_once",
         "call_mut",

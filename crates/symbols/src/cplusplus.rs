@@ -4,17 +4,19 @@ use std::fmt::{self, Write};
 
 use cpp_demangle::{BorrowedSymbol, DemangleOptions, DemangleWrite, ParseOptions};
 
-/// Demangled names are read as far as this: a mangled name of some lines can stand for gigabytes.
-const LONGEST: usize = 64 << 10;
-/// Nesting that is followed in names that the library's own limits are too low for: lambdas handed
-/// from one template to the next. Each level takes about a kilobyte of a stack that is made for it.
-const DEEPEST: u32 = 10_000;
+/// Maximum number of bytes of a demangled name that are read: a mangled name of some lines can
+/// stand for gigabytes.
+const MAX_NAME_BYTES: usize = 64 << 10;
+/// Maximum nesting that is followed in names beyond the library's own limits: lambdas passed from
+/// one template to the next. Each level takes about a kilobyte of a stack that is made for it.
+const MAX_NESTING: u32 = 10_000;
 const DEEP_STACK: usize = 64 << 20;
 
 /// Function, class and namespaces of a mangled name (`_Z…`), without parameters, template arguments
-/// and return type; a lambda is named as the function it stands in. `None` when it is no such name.
+/// and return type; a lambda gets the name of the function that contains it. `None` if it is not
+/// such a name.
 pub(crate) fn readable(mangled: &str) -> Option<String> {
-    // What has no such start is read as a type.
+    // A name without this prefix is read as a type.
     if !mangled.starts_with("_Z") {
         return None;
     }
@@ -24,14 +26,14 @@ pub(crate) fn readable(mangled: &str) -> Option<String> {
         .or_else(|| leading(&mangled[2..]))
 }
 
-/// The demangled text as far as it fits: the name comes first. `None` when it can't be read.
+/// The demangled text, cut at the maximum length: the name comes first. `None` if it can't be read.
 pub(crate) fn demangled(mangled: &str, options: DemangleOptions) -> Option<String> {
     if let Some(text) = within(mangled, ParseOptions::default(), options) {
         return Some(text);
     }
     std::thread::scope(|scope| {
-        let reading = ParseOptions::default().recursion_limit(DEEPEST);
-        let options = options.recursion_limit(DEEPEST);
+        let reading = ParseOptions::default().recursion_limit(MAX_NESTING);
+        let options = options.recursion_limit(MAX_NESTING);
         let deep = std::thread::Builder::new()
             .stack_size(DEEP_STACK)
             .spawn_scoped(scope, move || within(mangled, reading, options));
@@ -49,8 +51,8 @@ fn within(mangled: &str, reading: ParseOptions, options: DemangleOptions) -> Opt
     (whole || text.full).then_some(text.text)
 }
 
-/// The names that an encoding begins with, for one that can't be read whole: `N3app4TreeIlE…` is
-/// `app::Tree`.
+/// The names at the start of an encoding, for one that can't be read completely: `N3app4TreeIlE…`
+/// is `app::Tree`.
 pub(crate) fn leading(encoding: &str) -> Option<String> {
     let mut rest = encoding.trim_start_matches(['Z', 'N', 'K', 'V', 'R', 'O', 'L']);
     rest = rest.strip_prefix("St").unwrap_or(rest);
@@ -67,7 +69,7 @@ pub(crate) fn leading(encoding: &str) -> Option<String> {
         let Some(part) = rest.get(digits..end) else {
             break;
         };
-        // GCC's name for a namespace without one.
+        // GCC's name for an anonymous namespace.
         if part != "_GLOBAL__N_1" {
             parts.push(part);
         }
@@ -83,7 +85,7 @@ struct Bounded {
 
 impl DemangleWrite for Bounded {
     fn write_string(&mut self, text: &str) -> fmt::Result {
-        if self.text.len() + text.len() > LONGEST {
+        if self.text.len() + text.len() > MAX_NAME_BYTES {
             self.full = true;
             return Err(fmt::Error);
         }
@@ -112,8 +114,8 @@ pub(crate) fn plain(demangled: &str) -> String {
                 rest = after_bracket(rest);
                 continue;
             }
-            // An unnamed type, a lambda: what stands before names it. Clang's own names for lambdas
-            // begin with `$`.
+            // An unnamed type or a lambda: the text before it is its name. Clang's own names for
+            // lambdas begin with `$`.
             '{' | '$' | '\'' if parts[last].is_empty() => {
                 if parts.iter().any(|part| !part.is_empty()) {
                     break;
@@ -134,7 +136,7 @@ pub(crate) fn plain(demangled: &str) -> String {
                 {
                     break;
                 }
-                // What came before was a return type.
+                // The text before was a return type.
                 parts = vec![String::new()];
             }
             _ => parts[last].push(c),
@@ -145,15 +147,15 @@ pub(crate) fn plain(demangled: &str) -> String {
     parts.join("::")
 }
 
-/// The sign of an operator, or ` new` and the like.
+/// The sign of an operator, or ` new` and similar ones.
 fn operator(after: &str) -> &str {
     if after.starts_with("()") || after.starts_with("[]") {
         return &after[..2];
     }
     let end = match after.strip_prefix(' ') {
         Some(word) => 1 + word.find(['(', '<']).unwrap_or(word.len()),
-        // A `(` begins the parameters; a `<` after a sign is one of its own or begins template
-        // arguments, which comes to the same for people.
+        // A `(` begins the parameters. A `<` after a sign belongs to the sign or begins template
+        // arguments, which makes no difference to people.
         None => after
             .find(|c: char| !"+-*/%^&|~!=<>,".contains(c))
             .unwrap_or(after.len()),
@@ -161,7 +163,7 @@ fn operator(after: &str) -> &str {
     &after[..end]
 }
 
-/// The text after the bracket that it begins with; all of it when that is never closed.
+/// The text after the bracket that it begins with; all of it if that is never closed.
 pub(crate) fn after_bracket(text: &str) -> &str {
     let mut depth = 0usize;
     let mut previous = ' ';
@@ -217,7 +219,7 @@ mod tests {
 
     #[test]
     fn names_that_grow_without_end_are_cut() {
-        // Each argument is the pair of the one before: 2^60 names.
+        // Each argument is the pair of the previous one: 2^60 names.
         let mut mangled = String::from("_Z1fI1AIiiE");
         for _ in 0..60 {
             mangled.push_str("1BIS_S_E");
@@ -236,7 +238,7 @@ mod tests {
         };
         assert_eq!(readable(&nested(60)).as_deref(), Some("app::Tree::walk"));
         assert_eq!(readable(&nested(130)).as_deref(), Some("app::Tree::walk"));
-        // Beyond any limit it is never the mangled name that is shown.
+        // Beyond the limits, the mangled name is still not shown.
         assert_eq!(readable(&nested(5000)).as_deref(), Some("app::Tree"));
         assert_eq!(readable("_ZN3app4walkIXquux").as_deref(), Some("app::walk"));
         assert_eq!(leading("N99app"), None);

@@ -1,6 +1,6 @@
-//! Where a module's debug information is when it is not in the module: a separate debug file, as
-//! distributions package them, found as debuggers find it, and the file that several debug files
-//! share their common parts in (dwz).
+//! Finds a module's debug information outside of the module: a separate debug file, as
+//! distributions package them, found like debuggers do; and the file with common parts of several
+//! debug files (dwz).
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -13,13 +13,13 @@ use object::Object as _;
 
 use crate::object_file::{Object, Store, build_id, has_lines};
 
-/// Where distributions put debug files.
+/// The folder in which distributions put debug files.
 const SYSTEM: &str = "/usr/lib/debug";
-/// Above this a debug file named by a checksum is not read through for it.
-const LARGEST_CHECKED: u64 = 4 << 30;
+/// Maximum size in bytes of a debug file whose checksum is computed.
+const MAX_CHECKED_BYTES: u64 = 4 << 30;
 
 /// The separate debug file of `module`, which is the open file at `path`: by its build id below the
-/// system's folder and beside the module, then by the name and checksum in `.gnu_debuglink` (GDB
+/// system's folder and next to the module, then by the name and checksum in `.gnu_debuglink` (GDB
 /// manual, "Separate Debug Files").
 pub(crate) fn find<'a>(
     store: &'a Store,
@@ -38,7 +38,7 @@ pub(crate) fn find<'a>(
     }
     let (name, checksum) = module.gnu_debuglink().ok().flatten()?;
     let name = Path::new(OsStr::from_bytes(name));
-    // A plain name: nothing in a module leads out of these folders.
+    // Only plain names, so that nothing in a module leads out of these folders.
     if name.file_name() != Some(name.as_os_str()) {
         return None;
     }
@@ -61,7 +61,8 @@ pub(crate) fn find<'a>(
         })
 }
 
-/// The file that `debug`, at `path`, shares parts with other debug files in (`.gnu_debugaltlink`).
+/// The file with the parts that `debug`, at `path`, shares with other debug files
+/// (`.gnu_debugaltlink`).
 pub(crate) fn supplementary<'a>(
     store: &'a Store,
     debug: &Object<'a>,
@@ -98,10 +99,10 @@ fn by_build_id(root: &Path, id: &[u8]) -> PathBuf {
         .join(format!("{rest}.debug"))
 }
 
-/// CRC-32 (IEEE 802.3) of a file, which `.gnu_debuglink` has.
+/// CRC-32 (IEEE 802.3) of a file, as in `.gnu_debuglink`.
 fn crc32_of(path: &Path) -> Option<u32> {
     let mut file = File::open(path).ok()?;
-    if file.metadata().ok()?.len() > LARGEST_CHECKED {
+    if file.metadata().ok()?.len() > MAX_CHECKED_BYTES {
         return None;
     }
     let mut table = [0u32; 256];

@@ -1,5 +1,5 @@
-//! Which function a line stands in, by where the functions of its unit are declared: for code that
-//! an OpenMP compiler cut out of a function and gave a name that does not tell which.
+//! Finds the function that contains a line, by the declarations of its unit's functions: for code
+//! that an OpenMP compiler cut out of a function and gave a name without that function.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,10 +10,10 @@ use gimli::{AttributeValue, DebuggingInformationEntry, DwoId, UnitOffset, UnitRe
 use crate::function::{self, Language};
 use crate::object_file::Slice;
 
-/// Entries of one unit that are looked at; a broken one may never end.
-const MOST_ENTRIES: usize = 20_000_000;
+/// Maximum number of entries of one unit that are read; a damaged unit may never end.
+const MAX_ENTRIES: usize = 20_000_000;
 
-/// A function's name and where it begins.
+/// A function's name and the line where it begins.
 struct Declared {
     /// The last part of its file's path.
     file: String,
@@ -21,7 +21,7 @@ struct Declared {
     name: String,
 }
 
-/// Tells a module's units apart, those of split files too.
+/// Identifies a unit of a module, including those of split files.
 pub(crate) type Key = (Option<u64>, usize);
 
 pub(crate) fn key(unit: UnitRef<'_, Slice<'_>>) -> Key {
@@ -38,7 +38,7 @@ pub(crate) struct Enclosing {
 }
 
 impl Enclosing {
-    /// The readable name of the function in `unit` that was declared last at or before this line of
+    /// The readable name of the last function in `unit` that was declared at or before this line of
     /// the file.
     pub(crate) fn function(
         &self,
@@ -57,11 +57,11 @@ impl Enclosing {
     }
 }
 
-/// All functions defined in the unit, but those that the compiler made itself.
+/// All functions defined in the unit, except those made by the compiler.
 fn functions(unit: UnitRef<'_, Slice<'_>>) -> Vec<Declared> {
     let mut found = Vec::new();
     let mut entries = unit.entries();
-    for _ in 0..MOST_ENTRIES {
+    for _ in 0..MAX_ENTRIES {
         let Ok(Some(entry)) = entries.next_dfs() else {
             break;
         };
@@ -97,8 +97,8 @@ fn declared<'a>(
             .ok()?
             .to_string_lossy()
             .into_owned(),
-        // Of split debug information, whose line table stayed behind: the unit's own file is the
-        // first, from version 5 on also under 0, which compilers use or don't.
+        // For split debug information, whose line table is in the main file: the unit's own file is
+        // number 1. From version 5 on, compilers may use number 0 too.
         None if file <= 1 => unit.name?.to_string_lossy().into_owned(),
         None => return None,
     };
@@ -120,7 +120,7 @@ fn language(unit: UnitRef<'_, Slice<'_>>) -> Language {
     }
 }
 
-/// An attribute of the entry, or of the one it completes.
+/// An attribute of the entry, or of the entry that it completes.
 fn attribute<'a>(
     unit: UnitRef<'_, Slice<'a>>,
     entry: &DebuggingInformationEntry<Slice<'a>>,
@@ -130,7 +130,7 @@ fn attribute<'a>(
         return Some(value);
     }
     let mut next = before(entry);
-    // Longer chains are circles.
+    // Longer chains are cycles.
     for _ in 0..4 {
         let entry = unit.entry(next?).ok()?;
         if let Some(value) = entry.attr_value(name) {

@@ -1,8 +1,10 @@
-//! The line that a function which the compiler made begins at. The line table has two rows for its
-//! first instruction when nothing stands before its body: one for the pragma it was made of, then
-//! one for the body. Lookups give the last; the site is the first. Before them there may be the
-//! last row of the function in front: it ends where this one begins, and is not marked as the
-//! beginning of a statement (`is_stmt`), as a function's own first row always is.
+//! The first line of a function that the compiler made.
+//!
+//! The line table has two rows for its first instruction if nothing comes before its body: one for
+//! the pragma that it was made from, then one for the body. Lookups return the last row; the site
+//! is the first. The last row of the previous function may come before them: it ends where this
+//! function begins, and is not marked as the beginning of a statement (`is_stmt`), as a function's
+//! own first row always is.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,17 +14,17 @@ use gimli::UnitRef;
 use crate::enclosing::{Key, key};
 use crate::object_file::Slice;
 
-/// Rows of one unit that are looked at; a broken table may never end.
-const MOST_ROWS: usize = 50_000_000;
+/// Maximum number of rows of one unit that are read; a damaged table may never end.
+const MAX_ROWS: usize = 50_000_000;
 
-/// First rows by address, each unit's table read once.
+/// First rows by address; each unit's table is read once.
 pub(crate) struct EntryLines {
     wanted: BTreeSet<u64>,
     units: RefCell<BTreeMap<Key, BTreeMap<u64, u32>>>,
 }
 
 impl EntryLines {
-    /// For these addresses as linked.
+    /// Prepares for these addresses as linked.
     pub(crate) fn of(wanted: BTreeSet<u64>) -> Self {
         Self {
             wanted,
@@ -45,11 +47,11 @@ impl EntryLines {
             return BTreeMap::new();
         };
         let mut rows = program.rows();
-        for _ in 0..MOST_ROWS {
+        for _ in 0..MAX_ROWS {
             let Ok(Some((_, row))) = rows.next_row() else {
                 break;
             };
-            // A sequence's last row is about the address behind it, where another function may
+            // A sequence's last row belongs to the address after it, where another function may
             // begin.
             if row.end_sequence() {
                 continue;

@@ -1,18 +1,18 @@
-//! Names of functions as people read them.
+//! Readable names of functions.
 
 use crate::cplusplus;
 
-/// What a name was written in, where the debug information or the module tells.
+/// The language of a name, if the debug information or the module shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
-    /// Names are written small, with an underscore appended, or `__module_MOD_procedure`.
+    /// Names are lower-case with an underscore appended, or `__module_MOD_procedure`.
     Fortran,
-    /// Any other: its names tell what they are.
+    /// Any other language, which its names reveal.
     Other,
 }
 
 impl Language {
-    /// By DWARF's number.
+    /// The language with DWARF's number.
     pub(crate) fn of(number: gimli::DwLang) -> Self {
         match number {
             gimli::DW_LANG_Fortran77
@@ -26,10 +26,10 @@ impl Language {
     }
 }
 
-/// The demangled name without hash, parameters and generic arguments; closures, and what a compiler
-/// made of a part of a function (`main._omp_fn.0`, `main.omp_outlined`, `f.part.1`, `f.cold`),
-/// named as the function they stand in. Empty where the name does not tell which that is
-/// ([`is_anonymous`]).
+/// The demangled name without hash, parameters and generic arguments; closures, and functions that
+/// a compiler made from a part of a function (`main._omp_fn.0`, `main.omp_outlined`, `f.part.1`,
+/// `f.cold`), get the name of the function that contains them. Empty if the name does not reveal
+/// that function ([`is_anonymous`]).
 pub(crate) fn readable(raw: &str, language: Option<Language>) -> String {
     if is_anonymous(raw) {
         return String::new();
@@ -58,24 +58,25 @@ pub(crate) fn readable(raw: &str, language: Option<Language>) -> String {
         return format!("{module}::{procedure}");
     }
     if language == Some(Language::Fortran) {
-        // Two for a name that has an underscore inside, with -fsecond-underscore.
+        // With -fsecond-underscore, a name with an underscore inside gets two.
         return whole.trim_end_matches('_').to_owned();
     }
     rust(whole)
 }
 
-/// Whether this is the part of a function that an OpenMP compiler put into a function of its own.
+/// Whether this is a function that an OpenMP compiler made from a part of another.
 pub(crate) fn is_outlined(raw: &str) -> bool {
     is_anonymous(raw) || raw.contains("._omp_fn.") || raw.contains(".omp_outlined")
 }
 
-/// Part of a function by a name that does not tell of which (Clang's `.omp_outlined.` and
-/// `.omp_task_entry.`; GCC's lambdas, whose names stand for nothing outside of their unit).
+/// Whether this is a part of a function whose name does not reveal the whole function (Clang's
+/// `.omp_outlined.` and `.omp_task_entry.`; GCC's lambdas, whose names have no meaning outside of
+/// their unit).
 pub(crate) fn is_anonymous(raw: &str) -> bool {
     raw.starts_with(".omp_") || raw.starts_with("operator()") || raw.starts_with("<lambda")
 }
 
-/// A Rust name, or any name that is plain already.
+/// A Rust name, or any name that is readable already.
 fn rust(demangled: &str) -> String {
     let plain = without_generics(demangled);
     let mut name = String::with_capacity(plain.len());
@@ -83,7 +84,7 @@ fn rust(demangled: &str) -> String {
         if part.is_empty() {
             continue;
         }
-        // `{closure#0}`, `{{closure}}`, `{shim:vtable#0}`: the function is what stands before.
+        // `{closure#0}`, `{{closure}}`, `{shim:vtable#0}`: the function comes before it.
         if part.starts_with('{') && !name.is_empty() {
             break;
         }
@@ -95,8 +96,8 @@ fn rust(demangled: &str) -> String {
     name
 }
 
-/// `<a::B<C> as d::E>::f::<G>` becomes `a::B::f`, `a::<impl b::C>::f` becomes `a::C::f` as far as
-/// text tells.
+/// `<a::B<C> as d::E>::f::<G>` becomes `a::B::f`, `a::<impl b::C>::f` becomes `a::C::f`, as far as
+/// the text shows it.
 fn without_generics(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     // Depth of brackets whose text is left out; a type at the very start is kept, up to its ` as `.
@@ -115,7 +116,8 @@ fn without_generics(name: &str) -> String {
             '>' if kept > 0 => kept -= 1,
             _ if skipped > 0 => {}
             ' ' if kept > 0 && name[at..].starts_with(" as ") => {
-                // Leave out the trait: as if its bracket were one to skip, ended by the type's own.
+                // Leaves out the trait, as if it were in a bracket to skip that the type's own
+                // bracket ends.
                 skipped = 1;
                 kept -= 1;
             }
@@ -130,9 +132,9 @@ fn without_generics(name: &str) -> String {
     out
 }
 
-/// The last part of a readable name, with the type before it for a method: what stands beside a
-/// `file:line`. Line tables alone know no more of an inlined function, so a longer name would
-/// depend on what was inlined.
+/// The last part of a readable name, with the type before it for a method; it is shown with a
+/// `file:line`. Line tables have no more of an inlined function, so a longer name would depend on
+/// what was inlined.
 pub(crate) fn short(name: &str) -> &str {
     let Some((before, _)) = name.rsplit_once("::") else {
         return name;
@@ -146,8 +148,8 @@ pub(crate) fn short(name: &str) -> &str {
     &name[start..]
 }
 
-/// The crate a demangled name belongs to; for `<T as Trait>::f` the crate of the type, as far as
-/// text tells.
+/// The crate of a demangled name; for `<T as Trait>::f` the crate of the type, as far as the text
+/// shows it.
 fn crate_of(name: &str) -> &str {
     let start = name
         .find(|c: char| c.is_alphanumeric() || c == '_')
@@ -158,7 +160,7 @@ fn crate_of(name: &str) -> &str {
         .unwrap_or(rest.len())]
 }
 
-/// What starts a thread.
+/// Functions that start a thread.
 const STARTS: [&str; 8] = [
     "_start",
     "__libc_start_main",
@@ -170,14 +172,15 @@ const STARTS: [&str; 8] = [
     "__clone3",
 ];
 
-/// Crates of the Rust API, under its old name too, which is glue between a program and the
+/// Crates of the Rust API, including its old name; they are glue between a program and the
 /// recorder.
 const API_CRATES: [&str; 2] = ["workspan", "workspan_api"];
 
-/// Whether the name belongs to a task runtime's crates, or to what starts programs and threads.
+/// Whether the name belongs to a task runtime's crates, or to code that starts programs and
+/// threads.
 pub(crate) fn is_task_runtime(name: &str) -> bool {
     const THREADS: [&str; 3] = ["std::rt::", "std::thread::", "std::sys::thread"];
-    // What the program calls to wait, which lies there too.
+    // Functions in the same namespaces that the program calls to wait.
     const WAITS: [&str; 5] = ["sleep", "park", "::join", "::yield_now", "::scope"];
     let of_threads = THREADS.iter().any(|start| name.starts_with(start));
     is_start(name)
@@ -186,13 +189,13 @@ pub(crate) fn is_task_runtime(name: &str) -> bool {
 }
 
 /// Whether the name belongs to a task runtime, a standard library or the C library's start of a
-/// thread: never the place where a user called something.
+/// thread, none of which is ever a user's call site.
 pub(crate) fn is_runtime(name: &str) -> bool {
     is_runtime_beside_users(name) || is_standard(name)
 }
 
-/// The same of a function in a file of the user's, whose own program may be called `alloc` or
-/// `core`.
+/// Like [`is_runtime`], for a function in a file of the user's, whose own program may be called
+/// `alloc` or `core`.
 pub(crate) fn is_runtime_beside_users(name: &str) -> bool {
     let in_runtime =
         |space: &str| is_runtime_crate(space) || workspan_runtimes::is_namespace(space);
@@ -206,7 +209,7 @@ pub(crate) fn is_runtime_beside_users(name: &str) -> bool {
 
 /// Whether the name belongs to a standard library.
 fn is_standard(name: &str) -> bool {
-    // Crates, and namespaces of C++.
+    // Crates, and C++ namespaces.
     const STANDARD: [&str; 8] = [
         "__pstl",
         "pstl",
@@ -224,7 +227,7 @@ fn is_runtime_crate(name: &str) -> bool {
     API_CRATES.contains(&name) || workspan_runtimes::is_crate(name)
 }
 
-/// Whether the name, without a symbol version, starts a program or a thread.
+/// Whether the function with this name, without a symbol version, starts a program or a thread.
 fn is_start(name: &str) -> bool {
     STARTS.contains(&name.split('@').next().unwrap_or(name))
 }
@@ -317,7 +320,7 @@ mod tests {
         assert!(is_runtime("tbb::detail::d1::task_group::run"));
         assert!(is_runtime("GOMP_parallel"));
         assert!(!is_runtime("tbb_like"));
-        // A program of the user's may be called like a crate of the standard library.
+        // A program of the user's may have the name of a crate of the standard library.
         assert!(is_runtime("alloc::main") && !is_runtime_beside_users("alloc::main"));
         assert!(is_runtime_beside_users("GOMP_parallel"));
         assert!(!is_runtime("corekit::f"));

@@ -1,10 +1,10 @@
-//! From what was recorded of a site (an address, a call stack, a source location) to what people
-//! read: function, file, line and the line's text. Runs once, after the program, on the machine of
+//! Turns recorded sites (addresses, call stacks, source locations) into readable positions:
+//! function, file, line and the line's text. This runs once, after the program, on the machine of
 //! the run; the result is stored in the trace.
 //!
-//! [`resolve()`] goes through the modules one at a time, so that only one module's debug
-//! information is in memory, and nothing in a module file is trusted: what can't be read is left
-//! out and named in [`Resolution::warnings`].
+//! [`resolve()`] processes one module at a time, so that only one module's debug information is in
+//! memory. No module file is trusted: parts that can't be read are left out and reported in
+//! [`Resolution::warnings`].
 
 mod class_name;
 mod code;

@@ -1,4 +1,4 @@
-//! What a program is linked with.
+//! The libraries and functions that a program is linked with.
 
 use std::fs::File;
 use std::path::Path;
@@ -10,27 +10,27 @@ use object::{Endianness, Object as _, ObjectSymbol};
 
 use crate::object_file::Store;
 
-/// Libraries a program names, and functions it brings along.
+/// The libraries that a program names, and functions that it defines.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Linked {
-    /// As the program names them (`DT_NEEDED`): `libgomp.so.1`, say. Libraries of libraries are not
-    /// among them.
+    /// The names in the program (`DT_NEEDED`), for instance `libgomp.so.1`. Libraries of libraries
+    /// are not included.
     pub libraries: Vec<String>,
-    /// Of the functions asked for, those that the program defines itself.
+    /// The requested functions that the program defines itself.
     pub defined: Vec<String>,
 }
 
-/// Looks into the program at `path`; nothing is found in a file that can't be read.
+/// Examines the program at `path`. The result is empty if the file can't be read.
 #[must_use]
 pub fn linked(path: &Path, functions: &[&str]) -> Linked {
-    // The parser is not ours, and may meet anything here.
+    // The parser is a foreign library and may panic on some files.
     std::panic::catch_unwind(|| look(path, functions))
         .ok()
         .flatten()
         .unwrap_or_default()
 }
 
-/// Whether the 64-bit ELF file at `path` asks for the dynamic loader (`PT_INTERP`), without which
+/// Whether the 64-bit ELF file at `path` requests the dynamic loader (`PT_INTERP`), without which
 /// nothing can be preloaded; `None` if its headers can't be read.
 #[must_use]
 pub fn has_interpreter(path: &Path) -> Option<bool> {
@@ -58,7 +58,7 @@ fn look(path: &Path, functions: &[&str]) -> Option<Linked> {
         .map(|name| String::from_utf8_lossy(name).into_owned())
         .collect();
     if functions.is_empty() {
-        // There may be a million symbols to look through.
+        // There may be a million symbols.
         return Some(Linked {
             libraries,
             defined: Vec::new(),

@@ -1,4 +1,4 @@
-//! Where a process had its modules in memory.
+//! The memory mappings of a process's modules.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ pub struct Mapping {
     pub offset: u64,
     /// The file.
     pub path: PathBuf,
-    /// Its GNU build id at the time of the run; empty when it had none.
+    /// Its GNU build id at the time of the run; empty if it had none.
     pub build_id: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! One object file: its addresses to functions, files and lines.
+//! One object file: maps its addresses to functions, files and lines.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,57 +16,57 @@ use crate::symbol_table::Symbols;
 use crate::tail_call::Code;
 use crate::workspace;
 
-/// A function that covers an address: the one whose code it is, or one inlined there.
+/// A function at an address: the one that contains it, or one inlined there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Frame {
     /// Readable name.
     pub function: Option<String>,
-    /// Absolute path where the debug information gives one.
+    /// Absolute path, if the debug information has one.
     pub file: Option<String>,
     /// 1-based.
     pub line: Option<u32>,
-    /// The compiler was given the unit's file by a path relative to its working directory, and this
-    /// file lies there.
+    /// Whether the compiler was given the unit's file by a path relative to its working directory,
+    /// and this file lies in that directory.
     pub relative: bool,
 }
 
-/// A position in the source of which the function is wanted.
+/// A position in the source whose function is requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// As the compiler was given it: relative to the working directory, or absolute.
+    /// The path as the compiler was given it: relative to the working directory, or absolute.
     pub file: String,
     /// 1-based.
     pub line: u32,
 }
 
-/// What a module told.
+/// The results from a module.
 #[derive(Debug, Default)]
 pub(crate) struct ModuleFrames {
-    /// It has line tables.
+    /// Whether it has line tables.
     pub lines: bool,
     /// Frames by file offset, innermost first.
     pub frames: BTreeMap<u64, Vec<Frame>>,
-    /// Frames of functions that ended in a jump, innermost first, by what was asked.
+    /// Frames of functions that ended in a jump, innermost first, by request.
     pub jumped: BTreeMap<Jump, Vec<Frame>>,
-    /// For each wanted position the frame there, where the module has code of that line.
+    /// For each requested position, the frame there, if the module has code of that line.
     pub positions: Vec<Option<Frame>>,
-    /// What would have told more; a full sentence.
+    /// What is needed for better results; a full sentence.
     pub warning: Option<String>,
 }
 
-/// Two frames of a stack between which others may be missing: the offset behind a call, and one in
-/// the function that was running next.
+/// Two frames of a stack between which others may be missing: the offset after a call, and an
+/// offset in the next running function.
 pub(crate) type Jump = (u64, u64);
 
-/// Inlining deeper than this is not followed.
-const DEEPEST_INLINING: usize = 256;
+/// Maximum depth of inlining that is followed.
+const MAX_INLINE_DEPTH: usize = 256;
 
-/// Opens the module and asks it for these file offsets and positions. Reads only the sections it
+/// Opens the module and looks up these file offsets and positions. Reads only the sections it
 /// needs.
 ///
 /// # Errors
-/// A sentence that says what is wrong with the file; what could be answered without it is not lost,
-/// as modules are asked one by one.
+/// A sentence that says what is wrong with the file. Results from other modules are not affected,
+/// as modules are processed one by one.
 pub(crate) fn ask(
     path: &Path,
     build_id: &[u8],
@@ -74,7 +74,8 @@ pub(crate) fn ask(
     jumps: &[Jump],
     wanted: &[Wanted],
 ) -> Result<ModuleFrames, String> {
-    // The parsers are not ours, and a damaged file can take them where their arithmetic is checked.
+    // The parsers are foreign libraries, and a damaged file can make them panic where arithmetic is
+    // checked.
     std::panic::catch_unwind(|| read(path, build_id, offsets, jumps, wanted)).unwrap_or_else(|_| {
         Err(format!(
             "{}: its debug information is damaged",
@@ -183,7 +184,7 @@ fn missing(module: &Path, split: &Split<'_>) -> Option<String> {
     ))
 }
 
-/// Offset in the file → address as linked.
+/// Converts an offset in the file to an address as linked.
 fn virtual_address(object: &Object<'_>, offset: u64) -> Option<u64> {
     object.segments().find_map(|segment| {
         let (start, size) = segment.file_range();
@@ -192,9 +193,9 @@ fn virtual_address(object: &Object<'_>, offset: u64) -> Option<u64> {
     })
 }
 
-/// What answers for a module.
+/// The lookup tables of a module.
 struct Module<'a> {
-    /// It may be built from the user's sources.
+    /// Whether it may be built from the user's sources.
     users: bool,
     lines: Context<Slice<'a>>,
     symbols: Symbols<'a>,
@@ -240,12 +241,12 @@ impl Module<'_> {
                         .filter(|&line| line > 0),
                     file,
                 });
-                if frames.len() >= DEEPEST_INLINING {
+                if frames.len() >= MAX_INLINE_DEPTH {
                     break;
                 }
             }
         }
-        // Line tables alone name no function that nothing is inlined into; its symbol does.
+        // If nothing is inlined into a function, line tables alone do not name it; its symbol does.
         let symbol = self.symbols.readable(address);
         match frames.last_mut() {
             Some(outermost) => {
@@ -260,7 +261,7 @@ impl Module<'_> {
                 ..Frame::default()
             })),
         }
-        // What may be inlined at the first instruction is not the site; the pragma is.
+        // The site is the pragma, not a function that may be inlined at the first instruction.
         if let Some(unit) = unit.filter(|_| self.symbols.begins_outlined(address))
             && let Some(line) = self.entry_lines.line(unit, address)
             && let Some(mut outlined) = frames.pop()
@@ -278,7 +279,7 @@ impl Module<'_> {
         frames
     }
 
-    /// One pass over the line tables for all wanted positions.
+    /// One pass over the line tables for all requested positions.
     fn positions(&self, wanted: &[Wanted]) -> Vec<Option<Frame>> {
         let mut found: Vec<Option<Frame>> = vec![None; wanted.len()];
         let mut by_line: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
@@ -296,8 +297,8 @@ impl Module<'_> {
                 continue;
             };
             for &index in by_line.get(&line).map_or(&[][..], |v| v) {
-                // The first code of a line may be a copy inlined elsewhere with no name; look on
-                // until there is one.
+                // The first code of a line may be an unnamed copy inlined elsewhere, so the search
+                // goes on until there is a name.
                 if found[index].as_ref().is_some_and(|f| f.function.is_some())
                     || !same_file(file, &wanted[index].file)
                 {

@@ -1,4 +1,4 @@
-//! Opening object files, none of which is trusted, and reading sections of them.
+//! Opens object files, none of which is trusted, and reads their sections.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -9,16 +9,16 @@ use object::read::ReadCache;
 use object::{Object as _, ObjectSection};
 use typed_arena::Arena;
 
-/// An open object file; what is read of it lives in a [`Store`].
+/// An open object file; the data read from it lives in a [`Store`].
 pub(crate) type Object<'a> = object::File<'a, &'a ReadCache<File>>;
 /// Part of a section.
 pub(crate) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
-/// Sections above this are refused: no program has debug information of that size, but a broken
+/// Maximum size of a section in bytes: no program has debug information of that size, but a damaged
 /// header may say so.
-const LARGEST_SECTION: u64 = 4 << 30;
+const MAX_SECTION_BYTES: u64 = 4 << 30;
 
-/// What is read of a module and of the files that hold its debug information.
+/// The data read from a module and from the files that contain its debug information.
 #[derive(Default)]
 pub(crate) struct Store {
     files: Arena<ReadCache<File>>,
@@ -26,14 +26,14 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens an object file. Nothing but its headers is read.
+    /// Opens an object file. Reads only its headers.
     ///
     /// # Errors
     /// A sentence that says what is wrong with the file.
     pub(crate) fn open(&self, path: &Path) -> Result<Object<'_>, String> {
         let found = path_on_disk(path);
         let path = found.as_path();
-        // Asked first: opening a pipe would wait.
+        // This comes first, because opening a pipe would wait.
         match std::fs::metadata(path) {
             Ok(facts) if !facts.is_file() => {
                 return Err(format!("{}: is no file any more", path.display()));
@@ -57,10 +57,10 @@ impl Store {
         })
     }
 
-    /// A section's content, decompressed; empty when the file has none of that name.
+    /// A section's content, decompressed; empty if the file has no section of that name.
     ///
     /// # Errors
-    /// It is damaged.
+    /// The section is damaged.
     pub(crate) fn section<'a>(
         &'a self,
         object: &Object<'a>,
@@ -75,17 +75,18 @@ impl Store {
             return Ok(EndianSlice::new(&[], endian));
         };
         let name = name.unwrap_or_default();
-        // A separate debug file keeps the headers of sections whose content stayed in the module.
+        // A separate debug file has the headers of sections whose content stayed in the module.
         if section.file_range().is_none() {
             return Ok(EndianSlice::new(&[], endian));
         }
         let data = section
             .compressed_data()
             .map_err(|e| format!("section {name}: {e}"))?;
-        // A compressed section states its size: believed as far as the best compression goes.
+        // A compressed section states its size, which is trusted as far as the best compression
+        // allows.
         let packed = data.data.len() as u64;
         let compressed = data.format != object::CompressionFormat::None;
-        if data.uncompressed_size > LARGEST_SECTION
+        if data.uncompressed_size > MAX_SECTION_BYTES
             || compressed && data.uncompressed_size > packed.saturating_mul(1100).max(1 << 16)
         {
             return Err(format!(
@@ -104,7 +105,7 @@ impl Store {
     }
 }
 
-/// Whether the file has line tables or the skeletons that lead to them.
+/// Whether the file has line tables, or the skeletons that lead to them.
 pub(crate) fn has_lines(object: &Object<'_>) -> bool {
     [".debug_line", ".zdebug_line"].iter().any(|name| {
         object
@@ -119,8 +120,8 @@ pub(crate) fn build_id<'a>(object: &Object<'a>) -> Option<&'a [u8]> {
 }
 
 /// The file that a trace's `path` names. A trace's text is UTF-8: each byte of a name that is not
-/// valid became U+FFFD. Such
-/// a part of the path is looked for in its folder, and found if exactly one file there reads so.
+/// valid became U+FFFD. Such a part of the path is searched for in its folder, and found if exactly
+/// one file there has that form.
 fn path_on_disk(path: &Path) -> PathBuf {
     let replaced = |name: &std::ffi::OsStr| name.to_string_lossy().contains('\u{FFFD}');
     if !path.iter().any(replaced) || path.exists() {

@@ -1,4 +1,4 @@
-//! From raw sites to positions.
+//! Turns raw sites into positions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,72 +10,73 @@ use crate::module::{self, Frame, Jump, ModuleFrames, Wanted};
 use crate::source::Sources;
 use crate::workspace::{self, Ownership, Workspace};
 
-/// What was recorded of a site.
+/// A site as recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Site {
-    /// A position the compiler put into the program (`#[track_caller]`).
+    /// A position that the compiler put into the program (`#[track_caller]`).
     Location {
-        /// As the compiler was given it: relative to where it ran (for cargo the workspace root),
-        /// or absolute.
+        /// The path as the compiler was given it: relative to its working directory (for cargo the
+        /// workspace root), or absolute.
         file: String,
         /// 1-based.
         line: u32,
     },
-    /// A call stack inside a library whose caller is wanted.
+    /// A call stack inside a library, whose caller is the site.
     Stack {
         /// Return addresses, innermost first.
         addresses: Vec<u64>,
-        /// Index of the site of the task that made the call: stands in when no frame is the user's.
+        /// Index of the site of the task that made the call; it is used if no frame is the user's.
         inherited: Option<usize>,
-        /// The library's own position, for when nothing else is known.
+        /// The library's own position, if nothing else is known.
         library: Option<(String, u32)>,
     },
     /// A code address.
     Address {
-        /// In the process.
+        /// The address in the process.
         address: u64,
-        /// It is where a call returns to: the call stands before it.
+        /// Whether it is a return address: the call is before it.
         returns: bool,
     },
     /// A text given by the program.
     Label(String),
-    /// A call, by itself and its callers.
+    /// A call with its callers.
     Calls {
         /// Return addresses, innermost first; there may be none.
         addresses: Vec<u64>,
-        /// A mangled C++ symbol or a text for when no line is known of any; empty for none.
+        /// A mangled C++ symbol, or a text, that is used if no line is known for any of them; may
+        /// be empty.
         name: String,
     },
 }
 
-/// What people read of a site.
+/// The readable form of a site.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Position {
-    /// Text of the program, else `file:line`, else function, else `module+0xoffset`, else `?`. Of a
-    /// chain of method calls over several lines `file:first-line`.
+    /// The program's text, else `file:line`, else the function, else `module+0xoffset`, else `?`.
+    /// For a chain of method calls over several lines `file:first-line`.
     pub label: String,
-    /// Relative to the workspace where it lies inside.
+    /// Relative to the workspace if it lies inside.
     pub file: Option<String>,
-    /// 1-based: the call's own, which is the last of a chain.
+    /// 1-based line of the call itself, which is the last one of a chain.
     pub line: Option<u32>,
-    /// Demangled, without path and generic arguments; a closure is named as the function it stands
-    /// in.
+    /// Demangled, without path and generic arguments; a closure has the name of the function that
+    /// contains it.
     pub function: Option<String>,
-    /// The line's text, trimmed; of a chain the first's and the last's.
+    /// The line's text, trimmed; for a chain, that of its first and last lines.
     pub source: Option<String>,
 }
 
-/// What [`resolve`] found.
+/// The result of [`resolve`].
 #[derive(Debug, Clone, Default)]
 pub struct Resolution {
-    /// One for each site.
+    /// One position for each site.
     pub positions: Vec<Position>,
-    /// Modules that could not be read; full sentences.
+    /// Modules that could not be read, as full sentences.
     pub warnings: Vec<String>,
 }
 
 /// Resolves sites of one recorded process. Time is linear in the addresses and in the size of the
-/// debug information of the modules they lie in.
+/// debug information of the modules that contain them.
 pub fn resolve(sites: &[Site], mappings: &[Mapping], workspace: &Workspace) -> Resolution {
     let modules = Modules::ask(sites, mappings);
     let mut resolver = Resolver {
@@ -99,14 +100,14 @@ pub fn resolve(sites: &[Site], mappings: &[Mapping], workspace: &Workspace) -> R
     }
 }
 
-/// Tasks created by stolen tasks that were created by stolen tasks, and so on: beyond this the
-/// site's own position stands.
-const LONGEST_INHERITANCE: usize = 1000;
+/// Maximum length of a chain of tasks created by stolen tasks; beyond it the site's own position is
+/// used.
+const MAX_INHERITED_SITES: usize = 1000;
 
-/// The position of a site, or of the one it inherits from.
+/// The position of a site, or of the site that it inherits from.
 fn followed(own: &[(Position, Option<usize>)], index: usize) -> &Position {
     let mut at = index;
-    for _ in 0..LONGEST_INHERITANCE {
+    for _ in 0..MAX_INHERITED_SITES {
         match own.get(at) {
             Some((position, None)) => return position,
             Some((_, Some(next))) => at = *next,
@@ -125,12 +126,12 @@ fn call(address: u64, returns: bool) -> u64 {
     }
 }
 
-/// Everything the modules told about all sites.
+/// The results from all modules for all sites.
 struct Modules {
     told: BTreeMap<PathBuf, ModuleFrames>,
-    /// For a location site, the frame there.
+    /// For each location site, the frame there.
     located: BTreeMap<usize, Frame>,
-    /// Folders that compilers ran in, by what is known of such files.
+    /// Folders in which compilers ran, according to other files.
     folders: BTreeSet<PathBuf>,
     warnings: Vec<String>,
 }
@@ -215,7 +216,7 @@ impl Modules {
                         }
                     }
                     modules.warnings.extend(told.warning.clone());
-                    // The first module is the program itself; a library counts when sites lie in
+                    // The first module is the program itself; a library only counts if sites lie in
                     // it.
                     if !told.lines
                         && !offsets.is_empty()
@@ -239,8 +240,8 @@ impl Modules {
     }
 }
 
-/// Two return addresses, of a frame and its caller's, as what a module is asked: when both lie in
-/// one.
+/// The lookup in a module for two return addresses, a frame's and its caller's, if both lie in one
+/// module.
 fn jump(mappings: &[Mapping], inner: u64, outer: u64) -> Option<(usize, Jump)> {
     let (index, inside) = mapping::find(mappings, call(inner, true))?;
     let (other, before) = mapping::find(mappings, call(outer, true))?;
@@ -248,8 +249,8 @@ fn jump(mappings: &[Mapping], inner: u64, outer: u64) -> Option<(usize, Jump)> {
 }
 
 impl Modules {
-    /// Where a file lies that the compiler was given by a relative path: in the folder that it was
-    /// given another one from.
+    /// The absolute path of a file that the compiler was given by a relative path: in the folder of
+    /// another such file.
     fn absolute(&self, file: &str) -> Option<String> {
         if file.starts_with('/') {
             return Some(file.to_owned());
@@ -276,7 +277,7 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// The site's own position, and the site to use instead where there is one.
+    /// The site's own position, and the site to use instead if there is one.
     fn position(&mut self, index: usize, site: &Site) -> (Position, Option<usize>) {
         let position = match site {
             Site::Location { file, line } => {
@@ -289,7 +290,7 @@ impl Resolver<'_> {
                         root.join(file).to_string_lossy().into_owned()
                     }),
                 };
-                // As the debug information's frames are shown: one name a file, wherever the
+                // The form of the debug information's frames: one name per file, wherever the
                 // compiler ran.
                 let shown = if path.starts_with('/') {
                     workspace::shown(&path, self.root)
@@ -327,7 +328,7 @@ impl Resolver<'_> {
             .flat_map(|depth| self.frames_at(addresses, depth))
             .collect();
         let at = self.callers(&frames).map(|at| &frames[at]);
-        // The outermost frame is what started the thread: no place of the program's.
+        // The outermost frame is the C library's start of the thread, not a place in the program.
         let at = at.filter(|frame| !is_runtime(frame));
         let mut outside = addresses.iter().filter(|&&a| !self.is_in_runtime(a));
         let innermost = outside.next().or(addresses.first());
@@ -349,14 +350,14 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether an address lies in a library that no user calls anything in.
+    /// Whether an address lies in a runtime's or a language's library.
     fn is_in_runtime(&self, address: u64) -> bool {
         let mapping = mapping::find(self.mappings, address);
         mapping.is_some_and(|(index, _)| workspace::is_runtime_library(&self.mappings[index].path))
     }
 
-    /// Frames at an address of a stack, innermost first, after those that it called and that ended
-    /// in jumps.
+    /// Frames at an address of a stack, innermost first, after frames of callees that ended in
+    /// jumps.
     fn frames_at(&self, addresses: &[u64], depth: usize) -> Vec<Frame> {
         let address = addresses[depth];
         let inner = depth.checked_sub(1).map(|inner| addresses[inner]);
@@ -384,7 +385,7 @@ impl Resolver<'_> {
             .unwrap_or_default()
     }
 
-    /// Whether it is the user's own.
+    /// Whether the frame is in the user's own code.
     fn is_users(&mut self, frame: &Frame) -> bool {
         let function = frame.function.as_deref();
         frame.line.is_some()
@@ -394,9 +395,9 @@ impl Resolver<'_> {
             })
     }
 
-    /// Of the frames at one address, innermost first, the one that people wrote: the runtime's
-    /// headers and the standard library's are walked outwards, as they are inlined into what uses
-    /// them.
+    /// The frame that people wrote among those at one address, innermost first. Headers of the
+    /// runtime and of the standard library are skipped outwards, as they are inlined into their
+    /// callers.
     fn callers(&mut self, frames: &[Frame]) -> Option<usize> {
         let is_users = frames.iter().position(|f| self.is_users(f));
         let has_line = |f: &Frame| f.file.is_some() && f.line.is_some();
@@ -409,9 +410,9 @@ impl Resolver<'_> {
             .or_else(|| frames.len().checked_sub(1))
     }
 
-    /// The innermost frame in the user's workspace and `true`; else the innermost outside of the
-    /// runtime, or the library's own call, and whether that is good enough not to look at the
-    /// calling task's site.
+    /// The innermost frame in the user's workspace and `true`. Otherwise the innermost frame
+    /// outside of the runtime, or the library's own call, and whether that is good enough not to
+    /// use the calling task's site.
     fn stack(&mut self, addresses: &[u64], library: Option<&(String, u32)>) -> (Position, bool) {
         let mut other = None;
         for (depth, &address) in addresses.iter().enumerate() {
@@ -428,8 +429,7 @@ impl Resolver<'_> {
             }
         }
         match (other, library) {
-            // Without line tables nobody can tell whose function it is, so it may well be the
-            // user's.
+            // Without line tables the owner of a function is not known, so it may be the user's.
             (Some((frame, address)), _) => {
                 (self.frame(Some(&frame), address), frame.line.is_none())
             }
@@ -482,8 +482,7 @@ impl Resolver<'_> {
     fn at(&mut self, path: &str, shown: String, line: u32, function: Option<String>) -> Position {
         let path = Path::new(path);
         let text = self.sources.line(path, line);
-        // The last call of a chain is where the compiler says that it stands; people look for where
-        // it begins.
+        // The compiler's position of a chain is its last call; people look for its beginning.
         let first = self.sources.chain(path, line);
         let (lines, source) = match first {
             Some(first) => {

@@ -1,14 +1,14 @@
-//! The text of source lines.
+//! Reads the text of source lines.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Larger files are generated; nobody reads a line of them.
-const LARGEST: u64 = 16 << 20;
-/// A line is cut there, at a character's boundary.
-const LONGEST: usize = 200;
-/// Lines that one statement takes.
-const LONGEST_CHAIN: u32 = 200;
+/// Maximum size of a source file in bytes: larger ones are generated.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+/// Maximum length of a line in bytes; longer ones are cut at a character's boundary.
+const MAX_LINE_BYTES: usize = 200;
+/// Maximum number of lines of one statement.
+const MAX_CHAIN_LINES: u32 = 200;
 
 /// Reads lines of source files, each file once.
 #[derive(Default)]
@@ -17,8 +17,8 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// The function a line stands in, as the text shows it: the nearest `fn` above (or at) it that
-    /// is less indented. For closures, whose debug information does not name the function around
+    /// The function that contains a line, by the text: the nearest `fn` above it, or on it, with
+    /// less indentation. For closures, whose debug information does not name the function around
     /// them.
     pub(crate) fn function(&mut self, path: &Path, line: u32) -> Option<String> {
         if path.extension().is_none_or(|extension| extension != "rs") {
@@ -45,9 +45,9 @@ impl Sources {
             })
     }
 
-    /// Where the chain of method calls that a line of Rust goes on with begins: the line that makes
-    /// it parallel (`par_iter` and the like), else the statement's first. `None` when the line
-    /// begins with no method call.
+    /// The line at which the chain of method calls in a line of Rust begins: the line that makes it
+    /// parallel (`par_iter` and similar), else the statement's first line. `None` if the line does
+    /// not begin with a method call.
     pub(crate) fn chain(&mut self, path: &Path, line: u32) -> Option<u32> {
         if path.extension().is_none_or(|extension| extension != "rs") {
             return None;
@@ -77,22 +77,22 @@ impl Sources {
             if !is_method(l) {
                 break;
             }
-            if line - at > LONGEST_CHAIN {
+            if line - at > MAX_CHAIN_LINES {
                 return None;
             }
         }
         parallel.or(start).filter(|&start| start < line)
     }
 
-    /// The trimmed text of a 1-based line; `None` when there is no such file or line, or nothing in
-    /// it.
+    /// The trimmed text of a 1-based line; `None` if the file or line does not exist, or if the
+    /// line is empty.
     pub(crate) fn line(&mut self, path: &Path, line: u32) -> Option<String> {
         let line = self
             .text(path)?
             .lines()
             .nth(line.checked_sub(1)? as usize)?
             .trim();
-        let end = (0..=line.len().min(LONGEST))
+        let end = (0..=line.len().min(MAX_LINE_BYTES))
             .rev()
             .find(|&at| line.is_char_boundary(at))?;
         (end > 0).then(|| line[..end].to_owned())
@@ -119,7 +119,7 @@ fn is_parallel(line: &str) -> bool {
         .any(|call| line.contains(call))
 }
 
-/// The name of the function a line of Rust declares.
+/// The name of the function that a line of Rust declares.
 fn declared(line: &str) -> Option<String> {
     let line = line.trim_start();
     let line = line
@@ -146,7 +146,7 @@ fn declared(line: &str) -> Option<String> {
 
 fn read(path: &Path) -> Option<String> {
     let facts = std::fs::metadata(path).ok()?;
-    if !facts.is_file() || facts.len() > LARGEST {
+    if !facts.is_file() || facts.len() > MAX_FILE_BYTES {
         return None;
     }
     Some(String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned())

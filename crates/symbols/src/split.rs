@@ -1,5 +1,5 @@
-//! Split DWARF: a program with skeletons of its debug information, the rest in `.dwo` files or one
-//! `.dwp` package.
+//! Split DWARF: the program has skeletons of its debug information, and the rest is in `.dwo` files
+//! or one `.dwp` package.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -17,14 +17,14 @@ use crate::object_file::{Slice, Store};
 pub(crate) struct Split<'a> {
     store: &'a Store,
     package: Option<DwarfPackage<Slice<'a>>>,
-    /// The module's.
+    /// The folder of the module.
     folder: PathBuf,
     missing: RefCell<BTreeSet<PathBuf>>,
 }
 
 impl<'a> Split<'a> {
-    /// Of the module at `module`, whose debug information is in the file at `debug` (the same, or a
-    /// separate one). The package is `<file>.dwp` beside either.
+    /// Prepares for the module at `module`, whose debug information is in the file at `debug` (the
+    /// same file, or a separate one). The package is `<file>.dwp` next to either.
     pub(crate) fn of(store: &'a Store, module: &Path, debug: &Path) -> Self {
         let package = [debug, module].iter().find_map(|file| {
             let mut path = file.as_os_str().to_owned();
@@ -45,7 +45,7 @@ impl<'a> Split<'a> {
         }
     }
 
-    /// What a lookup comes to, with everything it asks for loaded.
+    /// The result of a lookup, with everything that it requests loaded.
     pub(crate) fn complete<L>(&self, mut lookup: LookupResult<L>) -> L::Output
     where
         L: LookupContinuation<Buf = Slice<'a>>,
@@ -60,7 +60,7 @@ impl<'a> Split<'a> {
         }
     }
 
-    /// Files that were looked for and are not there (any more).
+    /// Files that were searched for and do not exist (any more).
     pub(crate) fn missing(&self) -> Vec<PathBuf> {
         self.missing.borrow().iter().cloned().collect()
     }
@@ -78,7 +78,7 @@ impl<'a> Split<'a> {
             Path::new(OsStr::from_bytes(folder.slice()))
         });
         let named = folder.join(name);
-        // Where the compiler wrote it, then where the module is now.
+        // First the path that the compiler wrote, then the module's current folder.
         let beside = self.folder.join(name.file_name()?);
         let found = [&named, &beside]
             .into_iter()

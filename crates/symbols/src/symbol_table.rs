@@ -5,7 +5,7 @@ use object::{Object as _, ObjectSymbol};
 use crate::function::{self, Language};
 use crate::object_file::Object;
 
-/// Of a module and its separate debug file.
+/// The symbols of a module and its separate debug file.
 #[derive(Default)]
 pub(crate) struct Symbols<'a> {
     sorted: Vec<(u64, u64, &'a str)>,
@@ -18,7 +18,7 @@ impl<'a> Symbols<'a> {
         for object in objects {
             for symbol in object.symbols().chain(object.dynamic_symbols()) {
                 let Ok(name) = symbol.name() else { continue };
-                // The one sign of Fortran without debug information: names of C may end in an
+                // The only sign of Fortran without debug information, as C names may end in an
                 // underscore too.
                 if name.starts_with("_gfortran_set_args") || name == "MAIN__" {
                     symbols.language = Some(Language::Fortran);
@@ -40,7 +40,7 @@ impl<'a> Symbols<'a> {
         (size == 0 || address - start < size).then_some(name)
     }
 
-    /// Beginning and size of the function that covers an address as linked; none where its size is
+    /// Beginning and size of the function that covers an address as linked; `None` if its size is
     /// not known.
     pub(crate) fn range(&self, address: u64) -> Option<(u64, u64)> {
         let after = self.sorted.partition_point(|&(start, ..)| start <= address);
@@ -48,14 +48,14 @@ impl<'a> Symbols<'a> {
         (address - start < size).then_some((start, size))
     }
 
-    /// Whether a function begins there that is not the rarely run part of another.
+    /// Whether a function begins there, other than the rarely run part of another function.
     pub(crate) fn begins(&self, address: u64) -> bool {
         let from = self.sorted.partition_point(|&(start, ..)| start < address);
         let mut here = self.sorted[from..].iter().take_while(|s| s.0 == address);
         here.any(|(.., name)| !name.contains(".cold"))
     }
 
-    /// Whether the address is the first of a function that an OpenMP compiler made of a part of
+    /// Whether the address is the first of a function that an OpenMP compiler made from a part of
     /// another.
     pub(crate) fn begins_outlined(&self, address: u64) -> bool {
         let from = self.sorted.partition_point(|&(start, ..)| start < address);
@@ -64,7 +64,7 @@ impl<'a> Symbols<'a> {
             .any(|(.., name)| function::is_outlined(name))
     }
 
-    /// The same as people read it.
+    /// The readable name of that function.
     pub(crate) fn readable(&self, address: u64) -> Option<String> {
         let name = function::readable(self.name(address)?, self.language);
         (!name.is_empty()).then_some(name)

@@ -1,11 +1,11 @@
-//! Functions that ended in a jump to another one and so left no frame: what a call calls, and which
-//! jumps lead from there to the function that the next frame is in.
+//! Finds functions that ended in a jump to another one and so left no frame: the target of a call,
+//! and the jumps that lead from there to the function of the next frame.
 //!
 //! A compiler turns a function's last call into a jump (`x.into_par_iter().for_each(f)` as the
-//! whole of a function does that), and the call stack then goes from the function's caller to what
-//! it jumped to. The caller's machine code still names the function. The jump itself is found by
-//! its target, which is known: five bytes that are right by chance are one in four billion. (A
-//! short jump is two bytes, but reaches functions in the neighbourhood alone; and were one found by
+//! whole of a function does that), and the call stack then goes from the function's caller to the
+//! jump's target. The caller's machine code still names the function. The jump itself is found by
+//! its target, which is known: the probability that five bytes match by chance is one in four
+//! billion. (A short jump has two bytes, but only reaches nearby functions. If one were found by
 //! chance, only the line within the right function would be wrong.)
 
 use std::collections::BTreeSet;
@@ -15,12 +15,12 @@ use object::{Object as _, ObjectSection};
 use crate::object_file::Object;
 use crate::symbol_table::Symbols;
 
-/// Functions on a way of jumps.
-const MOST_JUMPS: usize = 4;
-/// Functions that are looked through for one way.
-const MOST_FUNCTIONS: usize = 64;
-/// Larger functions are not looked through.
-const LARGEST: u64 = 1 << 20;
+/// Maximum number of jumps between two frames.
+const MAX_JUMPS: usize = 4;
+/// Maximum number of functions that are searched for one chain of jumps.
+const MAX_FUNCTIONS: usize = 64;
+/// Maximum size in bytes of a function that is searched.
+const MAX_FUNCTION_BYTES: u64 = 1 << 20;
 
 /// A module's machine code.
 pub(crate) struct Code<'a> {
@@ -40,9 +40,9 @@ impl<'a> Code<'a> {
         }
     }
 
-    /// The jumps by which the function that the call before `returns` calls came to the one with
-    /// `inside` in it, innermost first; none where that function was called itself, or the way is
-    /// not known. All addresses are as linked.
+    /// The jumps from the function called before `returns` to the one that contains `inside`,
+    /// innermost first. Empty if that function was called itself, or if no chain of jumps is known.
+    /// All addresses are as linked.
     pub(crate) fn jumps(&self, symbols: &Symbols<'_>, returns: u64, inside: u64) -> Vec<u64> {
         self.way(symbols, returns, inside).unwrap_or_default()
     }
@@ -54,7 +54,7 @@ impl<'a> Code<'a> {
             return None;
         }
         let mut seen = BTreeSet::from([called]);
-        // Functions still to be looked through, each with the jumps that led there.
+        // Functions still to be searched, each with the jumps that led there.
         let mut open = vec![(called, Vec::new())];
         let mut next = 0;
         while let Some((function, jumps)) = open.get(next).cloned() {
@@ -67,7 +67,7 @@ impl<'a> Code<'a> {
                 return Some(way);
             }
             for (at, target) in found {
-                let go = jumps.len() + 1 < MOST_JUMPS && open.len() < MOST_FUNCTIONS;
+                let go = jumps.len() + 1 < MAX_JUMPS && open.len() < MAX_FUNCTIONS;
                 if go && seen.insert(target) {
                     let mut jumps = jumps.clone();
                     jumps.push(at);
@@ -78,18 +78,18 @@ impl<'a> Code<'a> {
         None
     }
 
-    /// What the call instruction before an address calls, when it names it.
+    /// The target of the call instruction before an address, if it is a constant.
     fn called(&self, returns: u64) -> Option<u64> {
         let (opcode, at) = (self.bytes(returns.checked_sub(5)?, 1)?, returns - 4);
         (opcode == [0xe8]).then(|| self.target(at))?
     }
 
-    /// Jumps out of a function to the beginnings of others: where each stands, and its target.
+    /// Jumps from a function to the beginnings of others: the address and the target of each.
     fn jumps_in(&self, symbols: &Symbols<'_>, function: u64) -> Vec<(u64, u64)> {
         let Some((start, size)) = symbols.range(function) else {
             return Vec::new();
         };
-        let size = size.min(LARGEST);
+        let size = size.min(MAX_FUNCTION_BYTES);
         let Some(code) = self.bytes(start, size as usize) else {
             return Vec::new();
         };
@@ -108,7 +108,7 @@ impl<'a> Code<'a> {
             .collect()
     }
 
-    /// Where a displacement at the end of an instruction leads.
+    /// The target of a displacement at the end of an instruction.
     fn target(&self, at: u64) -> Option<u64> {
         let bytes: [u8; 4] = self.bytes(at, 4)?.try_into().ok()?;
         let distance = i64::from(i32::from_le_bytes(bytes));

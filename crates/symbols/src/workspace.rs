@@ -1,21 +1,20 @@
-//! Which source files are the user's own.
+//! Decides which source files are the user's own.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::code::is_recorder;
 
-/// The user's workspace, as `cargo metadata` tells it; empty when the program was not run through
-/// cargo.
+/// The user's workspace, from `cargo metadata`; empty if the program was not run through cargo.
 #[derive(Debug, Clone, Default)]
 pub struct Workspace {
-    /// Its root: files are shown relative to it.
+    /// Its root; files are shown relative to it.
     pub root: Option<PathBuf>,
     /// Directories of its members' manifests.
     pub members: Vec<PathBuf>,
 }
 
-/// Answers for files, remembered by directory.
+/// Answers by file, cached by directory.
 pub(crate) struct Ownership<'a> {
     workspace: &'a Workspace,
     manifests: BTreeMap<PathBuf, Option<PathBuf>>,
@@ -29,10 +28,10 @@ impl<'a> Ownership<'a> {
         }
     }
 
-    /// Whether `file` is the user's: with a known workspace, the nearest `Cargo.toml` above it is a
-    /// member's, so that sources vendored inside the workspace are not. Without, whether the
-    /// compiler was given the file by a relative path (`relative`), as cargo does for workspace
-    /// members, and it is no package that cargo unpacked.
+    /// Whether `file` is the user's. With a known workspace, the nearest `Cargo.toml` above it must
+    /// be a member's, so that sources vendored inside the workspace do not count. Without one, the
+    /// compiler must have been given the file by a relative path (`relative`), as cargo does for
+    /// workspace members, and it must not be in a package that cargo unpacked.
     pub(crate) fn owns(&mut self, file: &str, relative: bool) -> bool {
         let path = Path::new(file);
         let manifest = path.parent().and_then(|directory| self.manifest(directory));
@@ -44,7 +43,7 @@ impl<'a> Ownership<'a> {
         }
         match manifest {
             Some(directory) => self.workspace.members.contains(&directory),
-            // The sources are gone, or somewhere else by now.
+            // The sources are gone, or have been moved.
             None => !is_foreign(file) && self.workspace.members.iter().any(|m| path.starts_with(m)),
         }
     }
@@ -63,8 +62,8 @@ impl<'a> Ownership<'a> {
     }
 }
 
-/// Whether a path is one of a standard library's, of a package that cargo downloaded, or of a
-/// header that is installed.
+/// Whether a path belongs to a standard library, to a package that cargo downloaded, or to an
+/// installed header.
 pub(crate) fn is_foreign(file: &str) -> bool {
     file.starts_with("/rustc/")
         || ["/usr/include/", "/usr/local/include/", "/usr/lib/", "/opt/"]
@@ -76,11 +75,10 @@ pub(crate) fn is_foreign(file: &str) -> bool {
         || is_scheduling(file)
 }
 
-/// Whether a path is one of a library's header that does nothing but hand the user's functions on
-/// to a task runtime: the user calls it, and what it calls in turn is compiled into the user's
-/// code.
+/// Whether a path belongs to a library's header that only passes the user's functions on to a task
+/// runtime: the user calls it, and its callees are compiled into the user's code.
 fn is_scheduling(file: &str) -> bool {
-    // The header itself may be what was compiled: then it is shown, for lack of others.
+    // The header itself may be the compiled file; then it is shown, because there are no others.
     [
         "/parlay/internal/",
         "/parlay/parallel.h",
@@ -97,7 +95,7 @@ pub(crate) fn is_system_library(path: &Path) -> bool {
         .any(|folder| path.starts_with(folder))
 }
 
-/// Whether a module is a task runtime or a language's library, of which nobody wants lines.
+/// Whether a module is a task runtime or a language's library, whose lines are of no interest.
 pub(crate) fn is_runtime_library(path: &Path) -> bool {
     const LANGUAGES: [&str; 7] = [
         "ld-linux",
@@ -114,7 +112,7 @@ pub(crate) fn is_runtime_library(path: &Path) -> bool {
         || is_recorder(path)
 }
 
-/// Whether a path is one of a task runtime's or a standard library's: no user calls anything there.
+/// Whether a path belongs to a task runtime or to a standard library, where no user's call is.
 pub(crate) fn is_runtime(file: &str) -> bool {
     file.starts_with("/rustc/")
         || [
@@ -129,8 +127,8 @@ pub(crate) fn is_runtime(file: &str) -> bool {
         || workspan_runtimes::is_source(file)
 }
 
-/// A path as it is shown: relative to the workspace, packages from cargo's folders by name and
-/// version alone.
+/// The form of a path that is shown: relative to the workspace; for packages in cargo's folders,
+/// only name and version.
 pub(crate) fn shown(file: &str, root: Option<&Path>) -> String {
     if let Some(inside) = root.and_then(|root| Path::new(file).strip_prefix(root).ok()) {
         return inside.to_string_lossy().into_owned();

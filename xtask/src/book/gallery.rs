@@ -1,5 +1,5 @@
-//! The gallery: programs recorded with the tool, each as the single-file report and as the first
-//! lines of its text.
+//! The gallery: programs recorded with the tool, each with its single-file report and the first
+//! lines of its text report.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -16,13 +16,13 @@ pub const FOLDER: &str = "gallery";
 /// Its page.
 pub const PAGE: &str = "gallery/index.md";
 
-/// The largest report on the site, so that the site stays small.
+/// Maximum size of a report on the site, so that the site stays small.
 const BUDGET: &str = "500KB";
 
-/// Lines of a report that the page shows.
+/// Number of lines of a report that the page shows.
 const LINES: usize = 14;
 
-/// A program of the suite, by its name there, and what is to be seen in it.
+/// Programs of the suite by name, with what each shows.
 const SUITE: [(&str, &str); 4] = [
     ("sort", "Merge sort of BOTS, on GNU OpenMP"),
     (
@@ -33,7 +33,7 @@ const SUITE: [(&str, &str); 4] = [
     ("dedup", "A compressor's pipeline, on GNU OpenMP"),
 ];
 
-/// The merges of the tutorial's sort.
+/// The two kinds of merges of the tutorial's sort.
 const MERGES: [(&str, &str); 2] = [
     (
         "serial",
@@ -84,7 +84,7 @@ pub fn make(profile: &str, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A report's file and its place on the page.
+/// Writes a report's file, and adds it to the page.
 fn add(page: &mut String, profile: &str, trace: &Path, title: &str, folder: &Path) -> Result<()> {
     let name = trace.file_stem().context("a trace without a name")?;
     let name = name.to_string_lossy();
@@ -92,7 +92,7 @@ fn add(page: &mut String, profile: &str, trace: &Path, title: &str, folder: &Pat
     let mut make = workspan(profile);
     make.arg("html").arg(trace).arg("-o").arg(&html);
     output(make.args(["--budget", BUDGET]))?;
-    // A server gives it to everybody.
+    // Readable by everyone, because a server serves it.
     fs::set_permissions(&html, fs::Permissions::from_mode(0o644))?;
     let file = trace.file_name().context("a trace without a name")?;
     let mut report = workspan(profile);

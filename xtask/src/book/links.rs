@@ -1,4 +1,4 @@
-//! Links of Markdown pages: found, rewritten for the site, and checked.
+//! Finds links of Markdown pages, rewrites them for the site, and checks them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 pub struct Link<'a> {
     pub text: &'a str,
     pub target: &'a str,
-    /// Where all of it is in the page.
+    /// The range of the whole link in the page.
     range: Range<usize>,
 }
 
@@ -69,7 +69,7 @@ fn line_links<'a>(line: &'a str, start: usize, found: &mut Vec<Link<'a>>) {
 }
 
 /// The page for the site: a folder's README is its index there, and a link to a folder without one
-/// is its text alone.
+/// becomes plain text.
 pub fn relinked(page: &str, is_bare_folder: impl Fn(&str) -> bool) -> String {
     let mut text = String::with_capacity(page.len());
     let mut from = 0;
@@ -93,7 +93,7 @@ pub fn relinked(page: &str, is_bare_folder: impl Fn(&str) -> bool) -> String {
     text
 }
 
-/// Links of the staged pages whose file or heading is not there, each with its page.
+/// Links of the staged pages whose file or heading does not exist, each with its page.
 pub fn dead(folder: &Path, pages: &[PathBuf]) -> Result<Vec<String>> {
     let mut dead = Vec::new();
     for page in pages {
@@ -131,7 +131,7 @@ fn read(page: &Path) -> Result<String> {
     fs::read_to_string(page).with_context(|| page.display().to_string())
 }
 
-/// The names that headings have in links.
+/// The anchors of headings.
 fn anchors(page: &str) -> BTreeSet<String> {
     let mut fenced = false;
     let mut found = BTreeSet::new();

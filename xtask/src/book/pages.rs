@@ -1,4 +1,5 @@
-//! The pages of the site: the repository's Markdown, at its own paths, and the files it links to.
+//! The pages of the site: the repository's Markdown at its own paths, and the files that it links
+//! to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,8 +10,8 @@ use anyhow::{Context, Result};
 use super::gallery;
 use super::links::{links, relinked};
 
-/// Where the pages are found from, with all of docs/: each page that one of them links to is a page
-/// too.
+/// The pages from which others are found, together with all of docs/: every page that one of them
+/// links to is a page too.
 const FIRST: [&str; 5] = [
     "README.md",
     "docs/README.md",
@@ -88,7 +89,7 @@ fn as_page(path: &Path) -> PathBuf {
     }
 }
 
-/// A link's path in the repository, from the page that has it; `None` where it leads out of it.
+/// A link's path in the repository, from the page that contains it; `None` if it leads out of it.
 fn within(page: &Path, link: &str) -> Option<PathBuf> {
     if link.is_empty() || link.contains("://") || link.starts_with("mailto:") {
         return None;
@@ -104,8 +105,8 @@ fn within(page: &Path, link: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// mdBook's list of chapters: the sections of docs/README.md in their order, then what it does not
-/// name. A page is listed once.
+/// mdBook's list of chapters: the sections of docs/README.md in their order, then the pages that it
+/// does not name. Each page is listed once.
 fn summary(pages: &BTreeMap<PathBuf, String>) -> String {
     let mut listed: BTreeSet<PathBuf> = BTreeSet::from(["README.md".into()]);
     let mut text = String::from("# Summary\n\n[workspan](index.md)\n");
@@ -122,7 +123,7 @@ fn summary(pages: &BTreeMap<PathBuf, String>) -> String {
                 chapter(&mut text, &mut listed, &linked, link.text);
                 continue;
             }
-            // A folder stands for its pages.
+            // A folder represents its pages.
             for (path, page) in pages
                 .iter()
                 .filter(|(path, _)| path.parent() == Some(&linked))

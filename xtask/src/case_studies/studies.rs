@@ -1,4 +1,4 @@
-//! What is run and drawn for each page of docs/case-studies.
+//! The runs and pictures of each page of docs/case-studies.
 
 use super::{Built, Picture, Run, Study};
 
@@ -6,7 +6,7 @@ const fn run(name: &'static str, built: Built, words: &'static str) -> Run {
     Run { name, built, words }
 }
 
-/// The part of a timeline, in percent of the measured part.
+/// The whole timeline, in percent of the measured part.
 const ALL: [f64; 2] = [0.0, 100.0];
 
 const fn simulated(

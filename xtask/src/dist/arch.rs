@@ -11,10 +11,11 @@ use crate::workspace::{output, succeed};
 
 use super::{SUMMARY, archive_name, works};
 
-/// The account that packages are made by where we are root, which makepkg refuses to be.
+/// The account for making packages if we are root, because makepkg refuses to run as root.
 const NOBODY: &str = "65534";
 
-/// Writes the `PKGBUILD`, and makes the package where makepkg is. Returns what is to be released.
+/// Writes the `PKGBUILD`, and makes the package if makepkg is installed. Returns the files to
+/// release.
 ///
 /// # Errors
 /// makepkg refuses the `PKGBUILD`.
@@ -45,7 +46,7 @@ pub fn package(dist: &Path, version: &str, glibc: (u32, u32)) -> Result<Vec<Path
         }
         false => Command::new("makepkg"),
     };
-    // Debian's libraries are no packages of Arch.
+    // Debian's libraries are not Arch packages.
     make.args(["--nodeps", "--force", "--nocolor"])
         .current_dir(&folder)
         .env("PKGEXT", ".pkg.tar.zst");

@@ -10,7 +10,7 @@ use crate::workspace::{output, succeed};
 
 use super::{DESCRIPTION, Release, SUMMARY, works};
 
-/// A `.deb`, where dpkg is.
+/// Makes a `.deb`, if dpkg is installed.
 pub fn package(release: &Release) -> Result<Option<PathBuf>> {
     if !works("dpkg-deb") {
         println!("   no .deb: dpkg-deb is missing");
@@ -40,7 +40,7 @@ pub fn package(release: &Release) -> Result<Option<PathBuf>> {
     Ok(Some(file))
 }
 
-/// The name that Debian has for this machine.
+/// Debian's name for this architecture.
 pub fn debian_architecture() -> &'static str {
     match std::env::consts::ARCH {
         "x86_64" => "amd64",

@@ -10,7 +10,7 @@ use crate::workspace::succeed;
 
 use super::{DESCRIPTION, Release, SUMMARY, works};
 
-/// An `.rpm`, where rpmbuild is.
+/// Makes an `.rpm`, if rpmbuild is installed.
 pub fn package(release: &Release) -> Result<Option<PathBuf>> {
     if !works("rpmbuild") {
         println!("   no .rpm: rpmbuild is missing (apt-get install rpm)");

@@ -1,5 +1,5 @@
 //! Tries a release in fresh roots of distributions: installs each package, records a program with
-//! it, makes the report and the page, and takes it away again.
+//! it, makes the report and the page, and removes the package.
 
 use std::path::Path;
 
@@ -12,15 +12,16 @@ use crate::workspace::{output, root};
 use super::deb::debian_architecture;
 use super::{arch, archive_name};
 
-/// Why the trial did not come to an end.
+/// The reason why the trial was not completed.
 pub enum Unfinished {
-    /// There is no root to try it in.
+    /// There is no root to use.
     Skipped(String),
-    /// A package does not do what it should.
+    /// A package does not work.
     Failed(anyhow::Error),
 }
 
-/// Distributions, oldest first, with what a user's program is compiled with and what unpacks.
+/// Distributions, oldest first, with the packages to compile a user's program and to unpack
+/// archives.
 const ROOTS: [(&str, &[&str]); 2] = [
     ("bullseye", &["gcc", "libc6-dev"]),
     (
@@ -29,8 +30,8 @@ const ROOTS: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// What an installed tool has to do, in a folder of its own, with `treesum.c` in `$EXAMPLES`. Ends
-/// with the tool's version.
+/// The steps with an installed tool, in a folder of their own, with `treesum.c` in `$EXAMPLES`.
+/// They end with the tool's version.
 const USE: &str = r#"
 mkdir -p /tmp/trial && cd /tmp/trial && rm -f *
 gcc -g -O2 -fopenmp "$EXAMPLES/treesum.c" -o treesum
@@ -45,7 +46,7 @@ cd / && rm -r /tmp/trial
 workspan --version
 "#;
 
-/// Files that a package brings beside the binaries.
+/// Files that a package has besides the binaries.
 const FILES: &str = r#"
 gzip -dc /usr/share/man/man1/workspan.1.gz | grep -q workspan
 bash -n /usr/share/bash-completion/completions/workspan
@@ -77,7 +78,7 @@ pub fn run(dist: &Path, version: &str) -> Result<(), Unfinished> {
     Ok(())
 }
 
-/// Each package that is there: its kind, and shell lines that install it and take it away.
+/// The steps for each existing package: its kind, and shell lines that install and remove it.
 fn steps(dist: &Path, version: &str, release: &str) -> Vec<(&'static str, String, String)> {
     let architecture = std::env::consts::ARCH;
     let archive = archive_name(version);
@@ -101,7 +102,7 @@ fn steps(dist: &Path, version: &str, release: &str) -> Vec<(&'static str, String
     if rpm.is_file() && release == "bookworm" {
         steps.push((
             ".rpm",
-            // Debian's libraries are no RPMs, and its rpm would rather be called alien.
+            // Debian's libraries are not RPMs, and its rpm suggests alien instead.
             format!("rpm --force-debian -i --nodeps {}", rpm.display()),
             "rpm --force-debian -e --nodeps workspan".into(),
         ));
@@ -110,7 +111,8 @@ fn steps(dist: &Path, version: &str, release: &str) -> Vec<(&'static str, String
     if package.is_file() && release == "bookworm" {
         steps.push((
             "package for Arch",
-            // Nor packages of Arch. Space is not checked, as `/` is no mount point in a chroot.
+            // They are not Arch packages either. Space is not checked, as `/` is not a mount point
+            // in a chroot.
             format!(
                 "grep -v '^ *CheckSpace' /etc/pacman.conf >/tmp/pacman.conf\n\
                  pacman --config /tmp/pacman.conf -U -dd --noconfirm --noprogressbar {} >/dev/null\n\
@@ -123,7 +125,7 @@ fn steps(dist: &Path, version: &str, release: &str) -> Vec<(&'static str, String
     steps
 }
 
-/// Installs, uses, removes; what the tool said last.
+/// Installs, uses and removes a package. Returns the tool's last output.
 fn try_one(
     fresh: &DebianRoot,
     dist: &Path,

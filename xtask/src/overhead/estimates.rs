@@ -1,6 +1,6 @@
-//! Work, span and tasks of budgeted runs as they are reported, beside what is known: the tasks of a
-//! Fibonacci number exactly, the work from the bare program's runs in between, the span, where a
-//! run is small enough, from one recorded in full.
+//! Work, span and tasks of budgeted runs as reported, compared with known values. The number of
+//! tasks of a Fibonacci number is known exactly. The work comes from runs of the bare program in
+//! between. The span comes from a run recorded in full, if the run is small enough for that.
 
 use std::path::Path;
 
@@ -12,22 +12,22 @@ use crate::workspace::{output, workspan};
 
 /// A Fibonacci number whose run can be recorded in full, and a large one.
 const SIZES: [u64; 2] = [31, 38];
-/// Budgeted runs of each.
+/// Number of budgeted runs of each.
 const RUNS: usize = 5;
 
-/// The places of `super::VARIANTS` that are used.
+/// Indices of the variants of `super::VARIANTS` that are used.
 const BARE: usize = 0;
 const FULL: usize = 1;
 const BUDGETED: usize = 3;
 
-/// What a report says, in ms, µs and tasks, each with its interval.
+/// Values of a report in ms, µs and tasks, each with its interval.
 struct Reported {
     work: f64,
     span: [f64; 3],
     tasks: [f64; 3],
 }
 
-/// Prints them for one and two workers.
+/// Prints the estimates for one and two workers.
 pub(super) fn print(program: &Program, trace: &Path) -> Result<()> {
     println!(
         "\nuncut fib over {}, what budgeted runs are estimated to hold, and in brackets the interval\n\
@@ -50,7 +50,7 @@ pub(super) fn print(program: &Program, trace: &Path) -> Result<()> {
 fn of(program: &Program, n: u64, workers: &'static str, trace: &Path) -> Result<()> {
     let mut cell = program.cell(0, 0.0, workers);
     cell.n = n;
-    // Those of the joins; the program around them has a few more.
+    // Number of tasks of the joins; the program around them has a few more.
     let exact = 2.0 * creates(n);
     let share: f64 = workers.parse()?;
     let full = (n == SIZES[0]).then_some(FULL);
@@ -60,7 +60,7 @@ fn of(program: &Program, n: u64, workers: &'static str, trace: &Path) -> Result<
         program.measure(&cell, variant, trace)?;
         found.push((variant, reported(trace)?));
     }
-    // Single runs differ by more than what is asked about.
+    // The median, because single runs differ by more than the estimates.
     let bare = sorted(&bare);
     let middle = bare[bare.len() / 2];
     let runs = format!("{middle:.1} ({:.1}-{:.1})", bare[0], bare[bare.len() - 1]);
@@ -89,7 +89,7 @@ fn reported(trace: &Path) -> Result<Reported> {
     let number = |value: &Value| value.as_f64();
     let second = number(&report["ticks_per_second"]).context("a report without a clock")?;
     let estimated = &report["estimated"];
-    // Where nothing was estimated the interval is the value.
+    // If nothing was estimated, the interval is the value.
     let of = |value: &str, low: &str, high: &str| {
         let value = number(&report[value]).unwrap_or(f64::NAN);
         let end = |end: &str| number(&estimated[end]).unwrap_or(value);

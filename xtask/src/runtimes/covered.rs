@@ -1,4 +1,4 @@
-//! What the tests came to with each toolchain, by name: the tally has the tests alone.
+//! The outcomes of the tests with each toolchain, by name: the tally only has the tests.
 
 use std::process::Command;
 
@@ -6,17 +6,17 @@ use anyhow::Result;
 
 use crate::test::Tally;
 
-/// A line for each toolchain.
+/// One line for each toolchain.
 #[derive(Default)]
 pub struct Covered {
     lines: Vec<String>,
 }
 
 impl Covered {
-    /// Runs tests, counts them, prints what they came to and keeps it under this name.
+    /// Runs tests, counts them, prints their outcomes and keeps them under this name.
     ///
     /// # Errors
-    /// They could not be started.
+    /// The tests could not be started.
     pub fn count(&mut self, tally: &mut Tally, name: String, tests: &mut Command) -> Result<()> {
         let before = (tally.passed, tally.all_failed(), tally.skipped.len());
         tally.count(&name, tests, false)?;
@@ -31,7 +31,7 @@ impl Covered {
         Ok(())
     }
 
-    /// Prints them all: whoever sees the end of a log sees what was covered.
+    /// Prints all lines, so that the end of a log shows what was covered.
     pub fn print(&self) {
         println!("== covered");
         for line in &self.lines {

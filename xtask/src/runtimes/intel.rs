@@ -1,5 +1,5 @@
-//! Intel's OpenMP runtime, the newest of the Python package `intel-openmp`: LLVM's, some versions
-//! ahead of what distributions have.
+//! Intel's OpenMP runtime, the newest in the Python package `intel-openmp`. It is LLVM's, some
+//! versions ahead of those in distributions.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -13,8 +13,8 @@ use crate::workspace::{output, target};
 
 const PACKAGE: &str = "intel-openmp";
 
-/// Unpacks it where that has not been done, and returns a folder of wrappers for the machine's
-/// Clang that link its programs with it, and its version.
+/// Unpacks it if that has not been done. Returns a folder of wrappers for the machine's Clang that
+/// link programs with it, and its version.
 ///
 /// # Errors
 /// There is no Clang, or pip has no such package.
@@ -26,7 +26,7 @@ pub fn prepare() -> Result<(PathBuf, String)> {
         fs::create_dir_all(&wrappers)?;
         let version = unpack(&folder)?;
         let library = find(&folder, "libiomp5.so")?.context("no libiomp5.so in the package")?;
-        // The name by which Clang links its own.
+        // The name under which Clang links its own runtime.
         symlink(&library, folder.join("libomp.so"))?;
         let libraries = library.parent().unwrap_or(&folder);
         for (name, language) in [("clang", Language::C), ("clang++", Language::Cxx)] {
@@ -46,7 +46,7 @@ pub fn prepare() -> Result<(PathBuf, String)> {
     Ok((wrappers, fs::read_to_string(complete)?))
 }
 
-/// Fetches the package and unpacks it; its version.
+/// Downloads and unpacks the package. Returns its version.
 fn unpack(folder: &Path) -> Result<String> {
     let mut fetch = Command::new("python3");
     fetch.args(["-m", "pip", "download", "--no-deps", "--quiet", "--dest"]);
@@ -62,7 +62,7 @@ fn unpack(folder: &Path) -> Result<String> {
     Ok(name.split('-').nth(1).unwrap_or_default().to_owned())
 }
 
-/// The first file of this name below the folder.
+/// The first file with this name below the folder.
 fn find(folder: &Path, name: &str) -> Result<Option<PathBuf>> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

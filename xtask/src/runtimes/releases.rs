@@ -1,5 +1,5 @@
-//! The recorder's tests in roots of whole Debian releases: what their users have, as it is packaged
-//! for them. Compilers and runtimes of a newer release need a newer C library than an older machine
+//! Runs the recorder's tests in roots of whole Debian releases, with the packages that their users
+//! have. Compilers and runtimes of a newer release need a newer C library than an older machine
 //! has, so they are installed in a root of their own, in which the tests that were built here are
 //! run.
 
@@ -29,11 +29,11 @@ const PACKAGES: [&str; 8] = [
 
 const PACKAGE: &str = "workspan-preload";
 
-/// The versions of what is installed, one after the other.
+/// Prints the versions of the installed packages, one after the other.
 const VERSIONS: &str = r#"dpkg-query -W -f '${db:Status-Status} ${source:Package} ${source:Upstream-Version}\n' \
     'gcc-[0-9]*[0-9]' 'libomp5-[0-9]*' libtbb12 | sed -n 's/^installed //p' | sort -u | paste -s -d , -"#;
 
-/// Runs the recorder's tests of these names in each of them.
+/// Runs the recorder's tests with these names in each release.
 ///
 /// # Errors
 /// The tests do not build, or could not be started.
@@ -58,7 +58,7 @@ fn in_root(
     let test = executable()?;
     let (workspace, target) = (root(), target());
     let shared: [&Path; 2] = [&workspace, &target];
-    // Tests of a newer machine do not start where the C library is older.
+    // Tests of a newer machine do not start with an older C library.
     let starts = output(&mut fresh.shell(&format!("{} --list", test.display()), &shared));
     if starts.is_err() {
         let why = "the tests that were built here do not start there";
@@ -67,7 +67,8 @@ fn in_root(
     }
     let versions = output(&mut fresh.shell(VERSIONS, &[]))?;
     let name = format!("{name}: {}", versions.trim().replace(',', ", "));
-    // What tests compile there is for its libraries: not beside what they compile here.
+    // Files that tests compile there belong to its libraries, so they are kept apart from those
+    // compiled here.
     let line = format!(
         "mount -t tmpfs tmpfs {tmp} && cd {package} && {test} {names}",
         tmp = target.join("tmp").display(),
@@ -77,7 +78,7 @@ fn in_root(
     );
     covered.count(tally, name, &mut fresh.shell(&line, &shared))
 }
-/// The recorder's test program, built.
+/// Builds the recorder's test program.
 fn executable() -> Result<PathBuf> {
     let mut build = cargo();
     build.args(["test", "--package", PACKAGE, "--test", "it", "--no-run"]);

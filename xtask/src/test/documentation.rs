@@ -1,4 +1,4 @@
-//! The documentation's checks: examples, rustdoc, links, and the site as a whole.
+//! Checks the documentation: examples, rustdoc, links, and the site as a whole.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use super::tally::Tally;
 
 /// Runs the examples of the crates' documentation.
 ///
-/// rustdoc reads a crate for seconds to find that it has none, so crates without examples say
-/// `doctest = false`. An example in one of them would never be run, which is a failure here.
+/// rustdoc takes seconds per crate even without examples, so crates without examples set `doctest =
+/// false`. An example in one of them would never run, which is a failure here.
 pub fn examples(tally: &mut Tally) -> Result<()> {
     let mut doctests = cargo();
-    // All packages, as features of dependencies are those of all of them: with a choice of
-    // packages cargo would compile some dependencies once more, with fewer features.
-    // But for one without dependencies, whose source is another one's: asked for examples, cargo
-    // runs them whatever the package says.
+    // All packages, because features of dependencies are those of all of them: with a selection of
+    // packages, cargo would compile some dependencies once more with fewer features. One package
+    // without dependencies is excluded, because its source is another one's: cargo runs its
+    // examples whatever the package says.
     doctests.args(["test", "--workspace", "--doc", "--no-fail-fast"]);
     doctests.args(["--exclude", "workspan-api-off-test"]);
     tally.count("examples of the documentation", &mut doctests, false)?;
@@ -47,7 +47,7 @@ fn examples_without_tests() -> Result<Vec<String>> {
                 let kinds = target["kind"].as_array();
                 kinds.is_some_and(|kinds| kinds.iter().any(|k| k == kind))
             });
-            // A crate that is another one's source under other features has that one's examples.
+            // A crate that is another one's source with other features has that one's examples.
             if !is_library || target["doctest"] == true || target["doc"] == false {
                 continue;
             }
@@ -61,7 +61,7 @@ fn examples_without_tests() -> Result<Vec<String>> {
         .collect())
 }
 
-/// Files below the folder in which a documentation comment begins a block of code.
+/// Files below the folder in which a doc comment begins a code block.
 fn find_examples(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
@@ -78,21 +78,21 @@ fn find_examples(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// What rustdoc says of every library and of this program.
+/// Runs rustdoc on every library and on this program.
 pub fn rustdoc(tally: &mut Tally) -> Result<()> {
     let mut docs = cargo();
     docs.args(["doc", "--quiet", "--workspace", "--no-deps"]);
-    // Examples have the features of tests: what the lints checked serves again.
+    // Examples have the features of tests, so the results of the lints are reused.
     docs.args(["--lib", "--examples", "--bin", "xtask"]);
     tally.check("docs", docs.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// Whether every link of the documentation leads somewhere.
+/// Whether every link of the documentation has a target.
 pub fn links() -> Outcome {
     outcome(book::check())
 }
 
-/// The documentation's site with its gallery.
+/// Builds the documentation's site with its gallery.
 pub fn site() -> Outcome {
     let _running = Check::begin("the documentation's site");
     outcome(book::run())

@@ -1,7 +1,7 @@
-//! The workspace's test programs, in a queue that two threads empty.
+//! The workspace's test programs, in a queue that two threads process.
 //!
-//! `cargo test` runs one program after the other. Two at a time, beside what else is checked, use
-//! the time that tests wait.
+//! `cargo test` runs one program after the other. Running two at a time, alongside other checks,
+//! uses the time in which tests wait.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -19,11 +19,11 @@ use crate::workspace::{cargo, output};
 #[derive(Debug, PartialEq, Eq)]
 struct Program {
     executable: PathBuf,
-    /// Where cargo would run it.
+    /// The folder in which cargo would run it.
     package: PathBuf,
 }
 
-/// Programs that nobody has begun to run.
+/// The programs that have not begun to run.
 pub struct Programs {
     waiting: Mutex<VecDeque<Program>>,
 }
@@ -32,12 +32,12 @@ impl Programs {
     /// Builds all tests, and the programs that tests start.
     ///
     /// # Errors
-    /// They do not build.
+    /// The tests do not build.
     pub fn build() -> Result<Programs> {
         let _running = Check::begin("tests are built");
         let mut build = cargo();
-        // Without `--tests`, as tests run examples as programs: asked for with `--examples`, they
-        // would be built as tests.
+        // Without `--tests`, because tests start examples as programs, and `--examples` would build
+        // them as tests.
         build.args(["test", "--workspace", "--no-run"]);
         build.arg("--message-format=json-render-diagnostics");
         let all = programs(&output(&mut build)?)?;
@@ -49,7 +49,7 @@ impl Programs {
     /// Runs programs until none is left.
     ///
     /// # Errors
-    /// One could not be started.
+    /// A program could not be started.
     pub fn run(&self, tally: &mut Tally) -> Result<()> {
         while let Some(program) = self.next() {
             let name = program.executable.file_name().unwrap_or_default();
@@ -87,13 +87,13 @@ fn programs(messages: &str) -> Result<Vec<Program>> {
     if all.is_empty() {
         bail!("cargo built no tests");
     }
-    // cargo tells of them as they are ready: the same order every time, the command's first, which
-    // take longest.
+    // cargo reports them in the order in which they are ready. Sorting makes the order the same
+    // every time; the command's programs, which take longest, come first.
     all.sort_by(|a, b| order(a).cmp(&order(b)));
     Ok(all)
 }
 
-/// Small for what is to begin early.
+/// A sort key that is small for programs that should begin early.
 fn order(program: &Program) -> (bool, &PathBuf, &PathBuf) {
     let slow = program.package.ends_with("crates/cli");
     (!slow, &program.package, &program.executable)

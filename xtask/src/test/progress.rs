@@ -1,4 +1,4 @@
-//! Says every minute what the checks are doing, as a passing test prints nothing.
+//! Prints the current checks every minute, as a passing test prints nothing.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,20 +7,20 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How often.
+/// Interval between two lines.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// Checks that run now: two at most, one beside the other.
+/// Checks that currently run: at most two, in parallel.
 static RUNNING: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// Tests that have passed so far.
+/// Number of tests that have passed.
 static PASSED: AtomicUsize = AtomicUsize::new(0);
 
-/// While it lives, the check of this name runs.
+/// A running check; it ends when this is dropped.
 pub struct Check(String);
 
 impl Check {
-    /// The check begins.
+    /// Begins the check.
     pub fn begin(name: &str) -> Check {
         println!("== {name}");
         running(|names| names.insert(name.to_owned()));
@@ -38,19 +38,19 @@ fn running<R>(change: impl FnOnce(&mut BTreeSet<String>) -> R) -> R {
     change(&mut RUNNING.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// A test has passed.
+/// Counts a test that has passed.
 pub fn passed() {
     PASSED.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Prints a line a minute while it lives.
+/// Prints a line per minute until it is dropped.
 pub struct EachMinute {
     done: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl EachMinute {
-    /// The first line comes in a minute.
+    /// The first line comes after a minute.
     pub fn begin(started: Instant) -> EachMinute {
         let (done, wait) = channel();
         let thread = thread::spawn(move || {
@@ -73,7 +73,7 @@ impl Drop for EachMinute {
     fn drop(&mut self) {
         drop(self.done.take());
         if let Some(thread) = self.thread.take() {
-            // It can't panic, and there would be nothing to do about it.
+            // The thread can't panic, and there would be no way to handle it.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! What the checks came to, one by one, and how long they took.
+//! The outcomes of the checks, and how long they took.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -10,28 +10,28 @@ use super::progress::{self, Check};
 use crate::dependencies::Outcome;
 use crate::workspace::cargo;
 
-/// The number of failed tests up to which each is run once more.
+/// Maximum number of failed tests that are run once more.
 const MAX_RERUN_TESTS: usize = 6;
 
-/// Of one stage after the other.
+/// The outcomes of the stages, one after the other.
 pub struct Tally {
     pub passed: usize,
     pub failed: Vec<String>,
     pub skipped: Vec<String>,
-    /// Tests that failed beside others and passed alone afterwards.
+    /// Tests that failed while others ran, but passed alone afterwards.
     pub flaky: Vec<String>,
     /// Failed tests of cargo's harness, which can be run again by name.
     failed_tests: Vec<String>,
-    /// What each stage took.
+    /// The time of each stage.
     took: Vec<(&'static str, Duration)>,
-    /// The same, of what ran at the same time as some of them.
+    /// The time of each stage that ran at the same time as others.
     took_beside: Vec<(&'static str, Duration)>,
-    /// When the stage began that is not over.
+    /// When the current stage began.
     began: Instant,
 }
 
 impl Tally {
-    /// Nothing yet; the first stage begins now.
+    /// An empty tally; the first stage begins now.
     pub fn new() -> Tally {
         Tally {
             passed: 0,
@@ -45,13 +45,13 @@ impl Tally {
         }
     }
 
-    /// A stage is over; the next one begins now.
+    /// Ends the current stage; the next one begins now.
     pub fn stage(&mut self, name: &'static str) {
         self.took.push((name, self.began.elapsed()));
         self.began = Instant::now();
     }
 
-    /// What ran at the same time came to this.
+    /// Adds the outcomes of checks that ran at the same time.
     pub fn beside(&mut self, other: Tally) {
         self.passed += other.passed;
         self.failed.extend(other.failed);
@@ -61,12 +61,12 @@ impl Tally {
         self.took_beside.extend(other.took);
     }
 
-    /// How many checks and tests have failed so far.
+    /// Number of checks and tests that have failed.
     pub fn all_failed(&self) -> usize {
         self.failed.len() + self.failed_tests.len()
     }
 
-    /// A check with a name of its own.
+    /// Adds the outcome of a single named check.
     pub fn outcome(&mut self, name: &str, came_out: Outcome) {
         match came_out {
             Outcome::Fine => self.passed += 1,
@@ -78,7 +78,7 @@ impl Tally {
     /// A check that passes or fails as a whole.
     ///
     /// # Errors
-    /// It could not be started.
+    /// The check could not be started.
     pub fn check(&mut self, name: &str, command: &mut Command) -> Result<()> {
         let _running = Check::begin(name);
         let status = command.status().with_context(|| format!("{command:?}"))?;
@@ -90,11 +90,11 @@ impl Tally {
         Ok(())
     }
 
-    /// A run of cargo's test harness, whose tests are counted one by one. Those that it leaves out
-    /// are skipped, unless they are run `later`.
+    /// Runs cargo's test harness, and counts its tests individually. Ignored tests count as
+    /// skipped, unless they run `later`.
     ///
     /// # Errors
-    /// It could not be started, or printed what is no text.
+    /// The tests could not be started, or their output is not UTF-8.
     pub fn count(&mut self, name: &str, command: &mut Command, later: bool) -> Result<()> {
         let _running = Check::begin(name);
         let mut child = command
@@ -114,9 +114,9 @@ impl Tally {
         Ok(())
     }
 
-    /// Runs the failed tests of cargo's harness once more, each by itself on a machine that does
-    /// nothing else. A test that passes now is named as flaky instead of failed. More than
-    /// [`MAX_RERUN_TESTS`] failures are no accident and stay as they are.
+    /// Runs the failed tests of cargo's harness once more, each by itself on an otherwise idle
+    /// machine. A test that passes now is listed as flaky instead of failed. More than
+    /// [`MAX_RERUN_TESTS`] failures are not accidental and stay as they are.
     ///
     /// # Errors
     /// A test could not be started.
@@ -135,7 +135,7 @@ impl Tally {
             again.args(["--exact", "--include-ignored", &test]);
             let again = again.output().with_context(|| format!("{again:?}"))?;
             let printed = String::from_utf8_lossy(&again.stdout);
-            // A name that no binary has, as that of a doctest, runs nothing and succeeds.
+            // A name that no binary contains, such as a doctest's, runs nothing and succeeds.
             if again.status.success() && tests_passed(&printed) > 0 {
                 self.passed += 1;
                 self.flaky.push(test);
@@ -147,7 +147,7 @@ impl Tally {
         Ok(())
     }
 
-    /// A line of the test harness.
+    /// Reads a line of the test harness.
     fn line(&mut self, line: &str, later: bool) {
         let outcome = line
             .strip_prefix("test ")
@@ -174,7 +174,7 @@ impl Tally {
         }
     }
 
-    /// Prints all of it, last of all in one line.
+    /// Prints all outcomes, ending with a one-line summary.
     ///
     /// # Errors
     /// Something failed.
@@ -191,7 +191,7 @@ impl Tally {
                 println!("{words}{}", stages.join(", "));
             }
         }
-        // After the long list of skipped tests, so that whoever sees the end of a log sees these.
+        // After the long list of skipped tests, so that the end of a log shows them.
         for name in &self.flaky {
             println!("flaky: {name} failed beside other tests and passed alone");
         }

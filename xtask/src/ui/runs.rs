@@ -1,4 +1,4 @@
-//! The runs that the page is tested on and photographed with.
+//! Records the runs for the page's tests and pictures.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,9 +8,9 @@ use anyhow::Result;
 
 use crate::workspace::{cargo_workspan, output, root, target, workspan};
 
-/// Records the runs that the tests look at, and says in which folder they are: the merge sort with
-/// its serial and its parallel merge, on one worker, cut short, recursions with very short tasks,
-/// and programs in C and C++ where there is a compiler for them.
+/// Records the runs for the tests, and returns their folder: the merge sort with its serial and its
+/// parallel merge, on one worker, cut short, recursions with very short tasks, and programs in C
+/// and C++ if there is a compiler for them.
 pub fn record(profile: &str) -> Result<PathBuf> {
     let folder = target().join("workspan/page-runs");
     fs::create_dir_all(&folder)?;
@@ -21,7 +21,7 @@ pub fn record(profile: &str) -> Result<PathBuf> {
     ];
     for (name, merge, workers) in rayon {
         let trace = folder.join(format!("{name}.wspan"));
-        // `-o` never overwrites; these runs are made anew.
+        // `-o` never overwrites a file, so these runs are removed first.
         let _ = fs::remove_file(&trace);
         let mut record = cargo_workspan(profile)?;
         record.arg("--no-report").arg("-o").arg(&trace).args([
@@ -45,7 +45,7 @@ pub fn record(profile: &str) -> Result<PathBuf> {
         folder.join("truncated.wspan"),
         &whole[..whole.len() * 6 / 10],
     )?;
-    // Eight workers on any machine, none of them ever preempted.
+    // Eight workers on any machine, never preempted.
     let simulated = folder.join("simulated.jsonl");
     let _ = fs::remove_file(&simulated);
     let mut simulate = workspan(profile);
@@ -60,9 +60,9 @@ pub fn record(profile: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Runs of a recursion with very short tasks: trace, how it is recorded, arguments. Some megabytes,
-/// which are shown before they are read; one within an overhead budget; one that was folded while
-/// it was recorded, and is folded on when it is read.
+/// Runs of a recursion with very short tasks: the trace, the options of the recording, and
+/// arguments. One has some megabytes, which are shown before they are read; one is within an
+/// overhead budget; one was folded while it was recorded, and is folded further when it is read.
 const SHORT_TASKS: [(&str, &[&str], [&str; 2]); 3] = [
     ("large", &["--max-overhead", "off"], ["28", "2"]),
     ("budget", &["--max-overhead", "5%"], ["32", "0"]),
@@ -85,7 +85,7 @@ fn short_tasks(profile: &str, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// How a run of a C or C++ program is made.
+/// A run of a C or C++ program.
 struct Native {
     name: &'static str,
     compiler: &'static str,
@@ -95,8 +95,8 @@ struct Native {
     arguments: &'static [&'static str],
 }
 
-/// A tree of OpenMP tasks; 20,000 of them side by side, most of them stolen; a pool that names its
-/// regions; tasks that wait for what another thread signals.
+/// A tree of OpenMP tasks; 20,000 sibling tasks, most of them stolen; a pool that names its
+/// regions; tasks that wait for another thread's signal.
 const NATIVE: [Native; 4] = [
     Native {
         name: "openmp",
@@ -132,7 +132,7 @@ const NATIVE: [Native; 4] = [
     },
 ];
 
-/// Records them; none without a compiler.
+/// Records these runs; none without a compiler.
 fn native(profile: &str, folder: &Path) -> Result<()> {
     for native in NATIVE {
         let Native { name, compiler, .. } = native;

@@ -20,7 +20,7 @@ fn generated_scores() -> Scores {
     std::array::from_fn(|i| std::array::from_fn(|j| score(i, j)))
 }
 
-/// Few are long.
+/// Only a few are long.
 fn protein(number: u64, length: usize) -> Vec<u8> {
     let seed = number << 32;
     let share = unit(seed) * unit(seed + 1);

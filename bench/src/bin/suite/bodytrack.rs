@@ -15,7 +15,7 @@ struct Point {
     y: f64,
 }
 
-/// Where the spot is.
+/// The place of the spot.
 fn truth(frame: usize) -> Point {
     let t = 0.1 * frame as f64;
     Point {
@@ -43,7 +43,7 @@ fn read(frame: usize, side: usize, image: &mut Image) {
     }));
 }
 
-/// Draws the pose into the image; its sum stands for the file.
+/// Draws the pose into the image; the sum of the image represents the file.
 fn written(image: &mut [f64], pose: Point, side: usize) -> f64 {
     let mut sum = 0.0;
     for (i, pixel) in image.iter_mut().enumerate() {
@@ -146,7 +146,7 @@ impl Tracker {
         }
     }
 
-    /// How much of the spot lies around a point.
+    /// The part of the spot that lies around a point.
     fn weight(&self, p: Point) -> f64 {
         let (side, radius) = (self.side as i64, self.side as i64 / 12);
         let around = |place: f64| {

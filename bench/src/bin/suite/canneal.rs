@@ -15,7 +15,7 @@ const WIRES: usize = 4;
 
 struct Netlist {
     side: usize,
-    /// Of each element, on the grid.
+    /// By element: its place on the grid.
     places: Vec<AtomicUsize>,
     wires: Vec<[usize; WIRES]>,
 }
@@ -40,7 +40,7 @@ impl Netlist {
         (a % self.side).abs_diff(b % self.side) + (a / self.side).abs_diff(b / self.side)
     }
 
-    /// Of an element's wires, if it were at a place.
+    /// The length of an element's wires if it were at a place.
     fn length(&self, element: usize, place: usize) -> usize {
         let wires = self.wires[element].iter();
         wires
@@ -76,7 +76,7 @@ impl Netlist {
             .sum()
     }
 
-    /// Tries swaps that depend on step and task alone; how many were made.
+    /// Tries swaps that depend only on step and task. Returns the number made.
     fn anneal(&self, seed: u64, swaps: usize, temperature: f64) -> usize {
         let (n, mut made) = (self.places.len() as u64, 0);
         for i in 0..swaps as u64 {

@@ -1,4 +1,4 @@
-//! `dedup KILOBYTES GROUP --output FILE`: compresses a stream by leaving out what it has seen. The
+//! `dedup KILOBYTES GROUP --output FILE`: compresses a stream by leaving out what was seen. The
 //! root cuts chunks serially and creates a task for each that refines, deduplicates and compresses
 //! it; after every GROUP chunks it waits, then creates one task that writes those in order beside
 //! the next GROUP. Writes to memory, or to a file that is closed and synced in the end.
@@ -21,7 +21,7 @@ const MIN_COPY: usize = 5;
 
 struct Piece {
     digest: u64,
-    /// Empty: seen before.
+    /// Empty if seen before.
     compressed: Vec<u8>,
 }
 
@@ -43,7 +43,7 @@ fn digest_of(bytes: &[u8]) -> u64 {
     mixed(bytes.iter().fold(bytes.len() as u64, add))
 }
 
-/// Where the content says that a fine chunk ends: at about every 1024th byte.
+/// The end of a fine chunk by its content: at about every 1024th byte.
 fn fine_end(bytes: &[u8]) -> usize {
     let mut rolling = 0u64;
     for (i, &byte) in bytes.iter().enumerate() {
@@ -126,7 +126,7 @@ fn refined(seen: &Seen, mut bytes: &[u8]) -> Vec<Piece> {
     pieces
 }
 
-/// Of each piece its digest, and its bytes where it is new.
+/// The digest of each piece, and its bytes if it is new.
 struct Archive {
     file: Option<File>,
     pieces: Vec<Piece>,
@@ -162,7 +162,7 @@ impl Archive {
     }
 }
 
-/// The serial stage: how long the next coarse chunk is.
+/// The serial stage: the length of the next coarse chunk.
 fn coarse_end(bytes: &[u8]) -> usize {
     let mut to = bytes.len().min(COARSE_BYTES);
     while to < bytes.len() && !digest_of(&bytes[to - 8..to]).is_multiple_of(256) {

@@ -5,7 +5,7 @@
 
 use crate::program::{Arguments, Outcome, Program, outcome, unit};
 
-/// Left of the squared residual, at which a step is over.
+/// Share of the squared residual at which a step ends.
 const SMALL: f64 = 1e-20;
 
 struct Mesh {

@@ -7,7 +7,7 @@ use crate::program::{Arguments, Outcome, Program, outcome, pfor_mut, unit};
 
 const PIXELS: u64 = 32 * 32;
 const SEGMENTS: usize = 4;
-/// Answers to a query.
+/// Number of answers to a query.
 const TOP: usize = 5;
 const BUCKETS: usize = 64;
 

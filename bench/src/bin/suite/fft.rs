@@ -8,7 +8,7 @@ use workspan_bench::numbers::{Complex, mixed_float};
 
 use crate::program::{Arguments, Outcome, Program, outcome, pfor_mut, pfor_slices};
 
-/// Numbers that are transformed serially.
+/// Maximum number of numbers that are transformed serially.
 const BASE: usize = 32;
 const RADIX: usize = 16;
 

@@ -20,7 +20,7 @@ struct Shape {
 }
 
 struct Cell {
-    /// Cells it lies beside, or nothing where it is free.
+    /// The cells that it is next to; `None` if it is free.
     left: Option<usize>,
     above: Option<usize>,
     shapes: Vec<Shape>,
@@ -72,7 +72,7 @@ impl Board {
         self.bottom * self.right
     }
 
-    /// Top left corners where a shape lies beside the cell's neighbours.
+    /// Top left corners at which a shape is next to the cell's neighbours.
     fn corners(&self, cell: &Cell, shape: Shape) -> Vec<(usize, usize)> {
         let place = |cell: usize| &self.places[cell];
         match (cell.left, cell.above) {

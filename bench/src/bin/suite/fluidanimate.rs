@@ -22,7 +22,7 @@ struct Block {
     forces: Vec<Vector>,
 }
 
-/// Places lie apart from the rest, as neighbours read them while the rest is written.
+/// Places are separate from the rest, as neighbours read them while the rest is written.
 type Places = Vec<Vector>;
 
 struct Fluid {
@@ -55,7 +55,7 @@ impl Fluid {
             before: vec![(Places::new(), Vec::new()); blocks * blocks],
         };
         for i in 0..count as u64 {
-            // The lower left quarter is full: a dam that breaks.
+            // The lower left quarter is full: a breaking dam.
             let place = Vector {
                 x: 0.5 * unit(2 * i),
                 y: 0.5 * unit(2 * i + 1),
@@ -171,7 +171,7 @@ impl Fluid {
     }
 
     fn advance(&mut self) {
-        // No further than half a block, so that gathering from neighbours finds everybody.
+        // At most half a block, so that gathering from neighbours finds every particle.
         let most = 0.5 / self.blocks as f64 / STEP;
         let mut all: Vec<_> = self.places.iter_mut().zip(&mut self.now).collect();
         pfor_mut(&mut all, 1, 0, self.grain, &|_, all| {

@@ -10,10 +10,10 @@ use crate::program::{Arguments, Outcome, Program, outcome, pfor_mut, pfor_reduce
 /// Items, sorted.
 type Transaction = Vec<usize>;
 
-/// Transactions a task counts or ranks.
+/// Number of transactions that a task counts or ranks.
 const PIECE: usize = 256;
 
-/// Few items are in many transactions.
+/// Only a few items are in many transactions.
 fn generated(transaction: u64, items: usize) -> Transaction {
     let item = |k: u64| {
         let draw = unit(transaction * 32 + k);
@@ -25,7 +25,7 @@ fn generated(transaction: u64, items: usize) -> Transaction {
     all
 }
 
-/// What lies before an item in the transactions that have it.
+/// The items before an item in the transactions that contain it.
 fn before<'a>(base: &[&'a [usize]], item: usize) -> Vec<&'a [usize]> {
     let cut = |t: &&'a [usize]| {
         let at = t.partition_point(|&other| other < item);
@@ -46,7 +46,7 @@ fn mined(base: &[&[usize]], ranks: usize, support: usize) -> usize {
         .sum()
 }
 
-/// The transactions with their items' ranks, and how many ranks there are.
+/// The transactions with their items' ranks, and the number of ranks.
 fn ranked(given: &[Transaction], items: usize, support: usize) -> (Vec<Transaction>, usize) {
     let count = |a: usize, b: usize| {
         let mut found = vec![0usize; items];

@@ -34,7 +34,7 @@ impl Patient {
 
 type Patients = Vec<Patient>;
 
-/// What a village alone changes.
+/// The data that only the village itself changes.
 #[derive(Default)]
 struct Lists {
     free_staff: usize,
@@ -44,7 +44,7 @@ struct Lists {
     inside: Patients,
 }
 
-/// Patients that children hand over.
+/// Patients that children pass on.
 type Arriving = Mutex<Patients>;
 
 struct Village {
@@ -101,7 +101,7 @@ impl Lists {
         }
     }
 
-    /// In an order that no schedule changes.
+    /// In an order that does not depend on the schedule.
     fn receive(&mut self, arriving: &mut Arriving) {
         let arriving = arriving.get_mut().unwrap_or_else(PoisonError::into_inner);
         arriving.sort_unstable_by_key(|patient| patient.id);
@@ -185,7 +185,7 @@ impl Village {
     }
 }
 
-/// The sums; `None` where somebody is lost.
+/// The sums; `None` if a person is lost.
 fn sums(root: &Village, people: u64) -> Option<[u64; 5]> {
     let mut sums = [0; 5];
     root.count(&mut sums);

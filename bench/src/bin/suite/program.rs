@@ -1,4 +1,4 @@
-//! What the programs have in common: a program's description, its arguments by size, its outcome.
+//! Shared by the programs: a program's description, its arguments by size, its outcome.
 
 use workspan_bench::command;
 pub use workspan_bench::loops::{pfor_mut, pfor_reduce, pfor_slices};
@@ -28,7 +28,7 @@ impl Program {
     }
 }
 
-/// The result as a line that every runtime prints alike, and whether it is right.
+/// The result as a line that is the same on every runtime, and whether it is right.
 pub struct Outcome {
     pub line: String,
     pub correct: bool,
@@ -38,7 +38,7 @@ pub fn outcome(correct: bool, line: String) -> Outcome {
     Outcome { line, correct }
 }
 
-/// What a program was asked to do.
+/// The arguments of a program.
 pub struct Arguments<'a> {
     words: &'a command::Arguments,
     defaults: Numbers,
@@ -58,14 +58,14 @@ impl<'a> Arguments<'a> {
         self.words.option(name, default)
     }
 
-    /// The serial version is run, too, and its result compared.
+    /// Whether the serial version is run too, and its result compared.
     pub fn check(&self) -> bool {
         let test = self.option("size", "small") == "test";
         self.option("check", if test { "yes" } else { "no" }) == "yes"
     }
 
-    /// Runs the part that is measured, on a worker. Reports show it alone with `--only
-    /// part:measured`.
+    /// Runs the part that is measured, on a worker of the pool. Reports show only this part with
+    /// `--only part:measured`.
     pub fn timed<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         static MEASURED: workspan_api::Label = workspan_api::Label::new("measured");
         let marked = || {

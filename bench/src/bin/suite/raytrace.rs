@@ -70,7 +70,7 @@ struct Tile<'a> {
 }
 
 impl<'a> Tile<'a> {
-    /// Along the longer side.
+    /// Splits along the longer side.
     fn halves(mut self) -> (Self, Self) {
         if self.width >= self.rows.len() {
             let middle = self.width / 2;

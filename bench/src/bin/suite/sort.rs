@@ -7,7 +7,7 @@ use workspan_bench::numbers::mixed;
 
 use crate::program::{Arguments, Outcome, Program, outcome, pfor_mut};
 
-/// Elements a task copies.
+/// Number of elements that a task copies.
 const COPY_GRAIN: usize = 16_384;
 
 struct Sort {

@@ -7,7 +7,7 @@ use workspan_bench::numbers::mixed_float;
 
 use crate::program::{Arguments, Outcome, Program, outcome, pfor_mut};
 
-/// Empty where the matrix has no block.
+/// Empty if the matrix has no such block.
 type Block = Vec<f64>;
 
 #[derive(Clone)]

@@ -32,7 +32,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Rows a task adds with `--additions parallel`.
+/// Number of rows that a task adds with `--additions parallel`.
 const ADDITION_GRAIN: usize = 16;
 
 struct Product {

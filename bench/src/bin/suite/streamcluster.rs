@@ -10,7 +10,7 @@ use crate::program::{Arguments, Outcome, Program, outcome, pfor_mut, pfor_reduce
 const DIMENSIONS: usize = 16;
 type Point = [f64; DIMENSIONS];
 
-/// Around one of eight places.
+/// Points around one of eight places.
 fn generated(i: u64) -> Point {
     let place = mixed(i) % 8;
     std::array::from_fn(|k| {
@@ -32,7 +32,7 @@ struct Clustering {
     grain: usize,
     parts: usize,
     points: Vec<Point>,
-    /// To each point's center.
+    /// Distance to each point's center.
     costs: Vec<f64>,
     opened: usize,
 }
@@ -56,7 +56,7 @@ impl Clustering {
         });
     }
 
-    /// By how much a candidate would lower the sum of the costs.
+    /// The amount by which a candidate would lower the sum of the costs.
     fn gain(&self, candidate: usize) -> f64 {
         let (n, parts) = (self.points.len(), self.parts);
         let mut gains = vec![0.0; parts];

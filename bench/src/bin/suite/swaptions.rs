@@ -5,10 +5,10 @@
 use crate::program::{Arguments, Outcome, Program, outcome, pfor_mut, unit};
 
 const RATES: usize = 10;
-/// Between two rates, in years.
+/// Time between two rates, in years.
 const YEARS: f64 = 0.5;
 
-/// A number of about a normal distribution: the sum of twelve even ones.
+/// A number with about a normal distribution: the sum of twelve uniform ones.
 fn gaussian(seed: u64) -> f64 {
     (0..12).fold(-6.0, |sum, i| sum + unit(seed * 12 + i))
 }

@@ -1,4 +1,4 @@
-//! What kind of change some code needs: what the causes say of it.
+//! The kind of change that some code needs, according to the causes.
 
 use workspan_dag::{Dag, EndKind, ROOT_PLACE, StartKind};
 
@@ -8,18 +8,18 @@ use crate::causes::{Cause, Causes, Finding};
 /// A kind of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// A serial stretch: make it parallel, or let it run beside something else.
+    /// A serial stretch: make it parallel, or overlap it with something else.
     Parallelise,
     /// A long task: split it.
     Split,
-    /// A share of a parallel region that was divided by the number of threads: more threads divide
-    /// it further.
+    /// A share of a parallel region that was divided by the number of threads: more threads make
+    /// the shares smaller.
     MoreThreads,
     /// A loop that creates tasks one after the other: let tasks create tasks.
     SpreadSpawns,
 }
 
-/// Whether a cause is none that more parallelism cures.
+/// Whether a cause is one that more parallelism does not cure.
 pub(super) fn is_elsewhere(cause: Cause) -> bool {
     match cause {
         Cause::SerialStrand | Cause::SpawnLoop | Cause::GrainCoarse | Cause::GrainFine => false,
@@ -44,7 +44,8 @@ pub(super) fn is_elsewhere(cause: Cause) -> bool {
     }
 }
 
-/// The change `block` needs: that of the cause found at it, else by what it is.
+/// The change that `block` needs: the one for the cause found at it, else the one for its kind of
+/// code.
 pub(super) fn change(dag: &Dag, causes: &Causes, block: &CodeBlock) -> Change {
     let said = |finding: &Finding| {
         let at = &finding.block;
@@ -71,7 +72,7 @@ fn is_turn(block: &CodeBlock) -> bool {
     (block.from_kind, block.to_kind) == (StartKind::AfterCreate, EndKind::Create)
 }
 
-/// Whether a strand of the block creates tasks of `site`: it ends where they are created.
+/// Whether a strand of the block creates tasks of `site`, that is, ends where they are created.
 fn creates(dag: &Dag, block: &CodeBlock, site: u32) -> bool {
     let label = |p: u32| dag.places.get(p as usize).map(|p| &p.label);
     block.to == site || (block.to != workspan_dag::NONE && label(block.to) == label(site))

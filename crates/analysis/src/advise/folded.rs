@@ -1,5 +1,4 @@
-//! What folded records on the critical path are made of: their code is not told strand by strand,
-//! but site by site.
+//! The content of folded records on the critical path: their code is known by site, not by strand.
 
 use std::collections::BTreeMap;
 
@@ -8,37 +7,37 @@ use workspan_dag::{Dag, NONE, PlaceId};
 use crate::report::Report;
 use crate::weight::Weights;
 
-/// Folded work on the path below this share of it is not worth recording again.
-const LEAST_SHARE: f64 = 0.1;
+/// Minimum share of the critical path in folded records that makes another recording worthwhile.
+const MIN_FOLDED_SHARE: f64 = 0.1;
 
-/// A spawn site inside of folded records.
+/// A spawn site inside folded records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FoldedSite {
     /// The site.
     pub site: PlaceId,
-    /// Its tasks inside of all folded records.
+    /// Number of its tasks inside all folded records.
     pub tasks: u64,
-    /// Work of the outermost of them with their descendants, in ticks.
+    /// Work of its outermost tasks with their descendants, in ticks.
     pub work: u128,
-    /// Their own work on the critical path: on the own heaviest paths of the records that lie
-    /// there.
+    /// Own work of its tasks on the critical path, that is, on the heaviest paths of the records on
+    /// it, in ticks.
     pub critical: u128,
 }
 
 /// Folded records on the critical path.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FoldedAdvice {
-    /// What of the critical path lies in them, in ticks.
+    /// The part of the critical path that lies in folded records, in ticks.
     pub critical: u128,
-    /// The sites inside, that which weighs most on the path first: recorded again with these kept,
-    /// their code can be told.
+    /// The sites inside, in descending order of their weight on the path. A recording that keeps
+    /// these sites unfolded shows their code.
     pub sites: Vec<FoldedSite>,
-    /// The code block that most of the work inside of them is in, as where it starts and ends, and
-    /// that work; a place may be unknown ([`NONE`]).
+    /// The code block with most of the work inside, as its start, its end and that work; a place
+    /// may be unknown ([`NONE`]).
     pub block: Option<(PlaceId, PlaceId, u128)>,
 }
 
-/// `None` where less than a tenth of the path lies in folded records.
+/// `None` if less than a tenth of the path lies in folded records.
 pub(super) fn folded(dag: &Dag, weights: &Weights, report: &Report) -> Option<FoldedAdvice> {
     if dag.folded.is_empty() {
         return None;
@@ -72,7 +71,7 @@ pub(super) fn folded(dag: &Dag, weights: &Weights, report: &Report) -> Option<Fo
             blocks.push(((from, to), weights.inside(s, &fold, ticks)));
         }
     }
-    if (critical as f64) < LEAST_SHARE * report.work_span.span.max(1) as f64 {
+    if (critical as f64) < MIN_FOLDED_SHARE * report.work_span.span.max(1) as f64 {
         return None;
     }
     let mut sums: Vec<FoldedSite> = sums.into_values().filter(|s| s.critical > 0).collect();

@@ -1,4 +1,4 @@
-//! How large a site's tasks should be.
+//! The right size for a site's tasks.
 
 use workspan_dag::{Dag, PlaceId, ROOT_PLACE, TaskKind};
 
@@ -11,26 +11,27 @@ use crate::report::Report;
 use crate::statistics::{Distribution, statistics};
 use crate::weight::Weights;
 
-/// Tasks of less than so many steals are not worth one: the causes' measure.
-const STEALS_A_TASK: u64 = 2;
-/// Creating a task may take this part of it.
-const SPAWNS_A_TASK: u64 = 20;
-/// Creating and stealing takes this part of the work of tasks that are too fine, in percent.
-const TOO_FINE: f64 = 10.0;
-/// No more of a task than this is taken for what creating it cost: the calibrated cost is that of
+/// Minimum length of a task worth stealing, in steals; the causes use the same measure.
+const MIN_STEALS_PER_TASK: u64 = 2;
+/// Minimum length of a task as a multiple of the cost of creating it.
+const MIN_SPAWNS_PER_TASK: u64 = 20;
+/// Share of the work that creating and stealing takes when tasks are too fine, in percent.
+const MAX_LOST_PERCENT: f64 = 10.0;
+/// Maximum share of a task that counts as the cost of creating it: the calibrated cost is that of
 /// the cheapest tasks.
-const MOST_INSIDE: f64 = 0.95;
-/// Tasks a worker needs for an even end.
-const TASKS_A_WORKER: u64 = 8;
+const MAX_INSIDE_SHARE: f64 = 0.95;
+/// Number of tasks per worker needed for an even end.
+const TASKS_PER_WORKER: u64 = 8;
 
 /// What to do about a site's grain.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum GrainChange {
-    /// Larger tasks: this many of today's in one (a cutoff, `with_min_len`, a grain size).
+    /// Larger tasks: the number of today's tasks to put into one (a cutoff, `with_min_len`, a grain
+    /// size).
     Coarsen(f64),
-    /// Smaller ones: this many out of one of today's.
+    /// Smaller tasks: the number of parts to make of each task.
     Split(f64),
-    /// Neither.
+    /// No change.
     Keep,
 }
 
@@ -39,26 +40,27 @@ pub enum GrainChange {
 pub struct Grain {
     /// Number of tasks.
     pub tasks: f64,
-    /// Mean work of one, its own strands alone, without what [`Grain::spawning`] is of it.
+    /// Mean work of one task's own strands, without the part counted in [`Grain::spawning`].
     pub work: f64,
-    /// Spent on creating them.
+    /// Work spent on creating the tasks.
     pub spawning: f64,
-    /// Spent on stealing them.
+    /// Work spent on stealing the tasks.
     pub stealing: f64,
-    /// Time on the goal's workers, at least: (T1 + spawning + stealing) / P, or the span.
+    /// Lower bound of the time on the goal's workers: (T1 + spawning + stealing) / P, or the span.
     pub least_time: f64,
 }
 
 impl GrainAdvice {
-    /// Whether creating and stealing tasks takes so much beside their work that larger ones are the
-    /// first thing to try.
+    /// Whether creating and stealing tasks takes so large a share of their work that larger tasks
+    /// are the first thing to try.
     pub fn is_too_fine(&self) -> bool {
-        matches!(self.change, GrainChange::Coarsen(_)) && self.now.lost_percent() >= TOO_FINE
+        matches!(self.change, GrainChange::Coarsen(_))
+            && self.now.lost_percent() >= MAX_LOST_PERCENT
     }
 }
 
 impl Grain {
-    /// Share of the site's own work that goes to spawning and stealing besides, in percent.
+    /// Share of the site's own work that is spent on spawning and stealing in addition, in percent.
     pub fn lost_percent(&self) -> f64 {
         let work = self.tasks * self.work;
         if work <= 0.0 {
@@ -75,20 +77,20 @@ pub struct GrainAdvice {
     pub site: PlaceId,
     /// Lengths of its tasks' strands.
     pub strands: Distribution,
-    /// As it is.
+    /// The current grain.
     pub now: Grain,
-    /// What creating tasks costs is known from below only: what the runtime does for them on their
-    /// own thread is part of their work, and how much of it is not known.
+    /// The cost of creating tasks is only a lower bound: the runtime's part of it on the tasks' own
+    /// thread is part of their work, and its size is not known.
     pub cost_is_least: bool,
-    /// What creating tasks costs is part of their strands, and was taken out of their work.
+    /// The cost of creating tasks is part of their strands, and was taken out of their work.
     pub cost_is_inside: bool,
     /// What to do.
     pub change: GrainChange,
-    /// After it; as it is where nothing is to be done.
+    /// The grain after the change; the current one if there is no change.
     pub then: Grain,
 }
 
-/// For every site of deferred tasks, most work first.
+/// Advice for every site of deferred tasks, most work first.
 pub(super) fn grain(
     dag: &Dag,
     options: &Options,
@@ -120,10 +122,10 @@ pub(super) fn grain(
         let cost_is_inside = matches!(spawn_cost, SpawnCost::Inside(_));
         let mut cost_is_least = matches!(spawn_cost, SpawnCost::AtLeast(_));
         if cost_is_inside {
-            // Of tasks that are not long against it, recording and the runtime make more than what
-            // is calibrated.
-            cost_is_least = sum < spawning * SPAWNS_A_TASK as f64;
-            spawning = spawning.min(MOST_INSIDE * sum);
+            // If tasks are not long in comparison, recording and the runtime cost more than what
+            // was calibrated.
+            cost_is_least = sum < spawning * MIN_SPAWNS_PER_TASK as f64;
+            spawning = spawning.min(MAX_INSIDE_SHARE * sum);
         }
         let inside = if cost_is_inside { spawning } else { 0.0 };
         let now = Grain {
@@ -155,7 +157,7 @@ pub(super) fn grain(
             stealing: now.stealing.min(now.stealing / size.max(1.0)),
             least_time: 0.0,
         };
-        // A chain of the path that ended in one task ends in one of the new size.
+        // A chain of the path that ends in one task will end in one of the new size.
         let longer = (fewer.work - now.work).max(0.0);
         let span = ws.span as f64;
         rows.push(GrainAdvice {
@@ -181,8 +183,9 @@ pub(super) fn grain(
     Ok(rows)
 }
 
-/// Deferred creates by site, those inside of folded records too: of these the number of a site's
-/// tasks is known, and the number of all spawns, which is divided among the sites by their tasks.
+/// Deferred creates by site, including those inside folded records. A folded record has the number
+/// of tasks of each site and the number of all spawns, which is divided among the sites by their
+/// tasks.
 fn spawns(dag: &Dag) -> Vec<u64> {
     let mut spawns = vec![0u64; dag.places.len()];
     for (&site, &kind) in dag.tasks.site.iter().zip(&dag.tasks.kind) {
@@ -203,14 +206,14 @@ fn spawns(dag: &Dag) -> Vec<u64> {
     spawns
 }
 
-/// What creating a task and waiting for it costs its thread, in ticks.
+/// The cost on its own thread of creating a task and waiting for it, in ticks.
 #[derive(Debug, Clone, Copy)]
 enum SpawnCost {
-    /// Beside the tasks' strands.
+    /// The cost lies between the tasks' strands.
     Between(u64),
-    /// Inside of them.
+    /// The cost lies inside the tasks' strands.
     Inside(u64),
-    /// At least that, beside them; what lies inside of them is not known.
+    /// A lower bound of the cost between strands; the part inside them is not known.
     AtLeast(u64),
 }
 
@@ -223,10 +226,10 @@ impl SpawnCost {
         }
     }
 
-    /// As far as the run tells: the time in which workers were on their way from a strand to the
-    /// next, for each spawn. Where a runtime's own time lies inside strands, as Rayon's does, that
-    /// is nothing, and a join costs what was calibrated; without that, at least a probe, which is
-    /// of the size of a join that nobody steals.
+    /// The cost per spawn as far as the run shows it: the time that workers took from a strand to
+    /// the next. If the runtime's own time lies inside strands, as Rayon's does, that time is zero,
+    /// and the calibrated cost of a join is used. Without calibration it is at least a probe, which
+    /// is about the size of a join that is not stolen.
     fn of_run(dag: &Dag) -> SpawnCost {
         let between = u64::try_from(between(dag)).unwrap_or(u64::MAX);
         if between > dag.meta.probe_cost {
@@ -239,8 +242,7 @@ impl SpawnCost {
     }
 }
 
-/// The time between the strands of a worker, preempted time left out, for each task that could be
-/// stolen.
+/// The time between the strands of workers, without preempted time, per task that could be stolen.
 fn between(dag: &Dag) -> u128 {
     let (mut ticks, mut spawns) = (0u128, 0u128);
     for (_, fold) in dag.folded.iter().filter(|(_, fold)| fold.between > 0) {
@@ -263,8 +265,9 @@ fn between(dag: &Dag) -> u128 {
 /// The smallest grain that is worth a steal and twenty times its creation, as long as every worker
 /// has eight tasks.
 fn change(now: &Grain, burden: u64, spawn_cost: u64, cores: u32, said_fine: bool) -> GrainChange {
-    let least = (STEALS_A_TASK * burden).max(SPAWNS_A_TASK.saturating_mul(spawn_cost)) as f64;
-    let enough = (TASKS_A_WORKER * u64::from(cores.max(1))) as f64;
+    let least =
+        (MIN_STEALS_PER_TASK * burden).max(MIN_SPAWNS_PER_TASK.saturating_mul(spawn_cost)) as f64;
+    let enough = (TASKS_PER_WORKER * u64::from(cores.max(1))) as f64;
     if (now.work < least || said_fine) && now.work > 0.0 {
         let wanted = (least / now.work).max(2.0).ceil();
         let most = (now.tasks / enough).floor();

@@ -1,13 +1,12 @@
-//! What to change, and in which order, to reach a wanted parallelism.
+//! Advises which code to change, and in which order, to reach a target parallelism.
 //!
-//! The search starts as TaskProf2's does: the code block that weighs most on the critical path is
-//! spread over workers, all its strands together, and the path is found again, until the target is
-//! reached or what is left is too fine to spread. Then blocks that turned out not to be needed are
-//! dropped, and smaller sets tried, so that the set is small. A block is spread no finer than a
-//! thief gains by: into parts of two steals.
+//! The search starts like TaskProf2's. The code block that weighs most on the critical path is
+//! spread over workers, all its strands together, and the path is found again. This repeats until
+//! the target is reached or the rest is too fine to spread. Then blocks that turned out not to be
+//! needed are dropped, and smaller sets are tried, so that the set is small. Parts of a block are
+//! never smaller than two steals, below which a thief gains nothing.
 //!
-//! What kind of change a block needs is what the report's causes say of it, so the two never
-//! disagree.
+//! The kind of change that a block needs comes from the report's causes, so the two never disagree.
 
 mod change_kind;
 mod folded;
@@ -29,15 +28,15 @@ use crate::right_size::{RightSize, right_size};
 use crate::weight::Weights;
 use crate::what_if::Outcome;
 
-/// What is wanted.
+/// The target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goal {
     /// Parallelism to reach.
     pub parallelism: f64,
-    /// Workers it is to run on; no block is spread into more than 16 parts for each.
+    /// Number of workers; a block is spread into at most 16 parts per worker.
     pub cores: u32,
-    /// What creating a task costs on its creator's thread, in units of the metric; `None` = the
-    /// trace's cost of a probe, which is of that size.
+    /// Cost of creating a task on its creator's thread, in units of the metric; `None` = the
+    /// trace's cost of a probe, which has about that size.
     pub spawn_cost: Option<u64>,
 }
 
@@ -48,16 +47,16 @@ pub struct Step {
     pub block: CodeBlock,
     /// What kind of change.
     pub change: Change,
-    /// Strands of the block in the whole run.
+    /// Number of strands of the block in the whole run.
     pub strands: u64,
     /// Their weight.
     pub work: u128,
     /// Their weight on the critical path before any change.
     pub critical: u128,
-    /// How many parts it is taken to become, as if all ran at once: what `outcome` comes from, and
-    /// no gain that any number of workers gives.
+    /// The number of parts that the block is divided into, as if all ran at once. `outcome` comes
+    /// from it; it is not the gain on a particular number of workers.
     pub factor: f64,
-    /// The run after this change and those before it.
+    /// The run after this change and the earlier ones.
     pub outcome: Outcome,
 }
 
@@ -68,45 +67,45 @@ pub enum Stop {
     Already,
     /// The changes reach it.
     Reached,
-    /// What is left on the critical path is too fine to be spread: tasks would cost more than they
+    /// The rest of the critical path is too fine to be spread: tasks would cost more than they
     /// give.
     Overhead,
-    /// What is left on the critical path is folded: which code it is can't be told.
+    /// The rest of the critical path is folded: its code is not known.
     Folded,
-    /// What is left on the critical path are shares of parallel regions, one a thread, and the
-    /// wanted cores are no more.
+    /// The rest of the critical path consists of shares of parallel regions, one per thread, and
+    /// the target has no more cores.
     Divided,
-    /// Nothing is left that a change would gain much by.
+    /// No further change would gain much.
     Nothing,
 }
 
-/// What to change.
+/// Which code to change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
-    /// What was wanted.
+    /// The target.
     pub goal: Goal,
-    /// The run as it is.
+    /// The run without changes.
     pub now: Outcome,
-    /// What its parallelism says nothing about.
+    /// Limits of the run that its parallelism does not show.
     pub limits: Limits,
-    /// The changes, that which gains most first.
+    /// The changes, in descending order of their gain.
     pub steps: Vec<Step>,
-    /// Why there are no more.
+    /// Why there are no more changes.
     pub stop: Stop,
-    /// Tasks by spawn site: too fine, too coarse, or well.
+    /// Advice on the grain of tasks by spawn site: too fine, too coarse, or right.
     pub grain: Vec<GrainAdvice>,
-    /// What the run lost that more parallelism would not bring back (memory, scheduler, the
-    /// system), as the report says it.
+    /// Losses of the run that more parallelism would not bring back (memory, scheduler, the
+    /// system), as the report names them.
     pub elsewhere: Vec<Finding>,
-    /// How many workers are enough, by simulation; `None` for a metric that is no time, and where
+    /// Number of workers that is enough, by simulation; `None` for a metric other than time, and if
     /// no task could be taken by another worker.
     pub right_size: Option<RightSize>,
-    /// What folded records hide of the critical path, where that is a tenth of it or more.
+    /// The folded part of the critical path, if it is a tenth or more.
     pub folded: Option<FoldedAdvice>,
 }
 
-/// Finds what to change in `dag`, of which `report` is the report with the same options. O(n) for
-/// each block looked at.
+/// Finds the changes for `dag`; `report` is its report with the same options. O(n) for each block
+/// tried.
 ///
 /// # Errors
 /// See [`Error`].

@@ -10,19 +10,20 @@ use crate::report::Report;
 use crate::weight::Weights;
 use crate::what_if::{FasterPaths, Outcome, TargetWeights};
 
-/// Most changes named.
-const MOST_STEPS: usize = 12;
-/// A thief gains nothing by less than so many steals: the causes' own measure of a task too small.
-const STEALS_A_PART: u64 = 2;
-/// A block must become at least so many times as fast to be worth changing.
-const LEAST_FACTOR: f64 = 1.5;
-/// A change that shortens the path by less than this share is not worth naming.
-const LEAST_GAIN: f64 = 0.01;
-/// No block is spread into more than this many parts for each of the workers.
-const PARTS_A_CORE: f64 = 16.0;
-/// Blocks that smaller sets are made of.
-const CANDIDATES: usize = 8;
-/// Strands that trying smaller sets may visit.
+/// Maximum number of changes named.
+const MAX_STEPS: usize = 12;
+/// Minimum length of a part, in steals: a thief gains nothing from less. The causes use the same
+/// measure for tasks that are too small.
+const MIN_STEALS_PER_PART: u64 = 2;
+/// Minimum speedup of a block that makes a change worthwhile.
+const MIN_FACTOR: f64 = 1.5;
+/// Minimum share of the path by which a change worth naming shortens it.
+const MIN_GAIN: f64 = 0.01;
+/// Maximum number of parts of a block per worker.
+const MAX_PARTS_PER_CORE: f64 = 16.0;
+/// Number of blocks that smaller sets are made of.
+const MAX_CANDIDATES: usize = 8;
+/// Maximum number of strands visited while trying smaller sets.
 const SMALLER_SETS_BUDGET: u64 = 300_000_000;
 
 pub(super) struct SearchResult {
@@ -31,26 +32,26 @@ pub(super) struct SearchResult {
     pub stop: Stop,
 }
 
-/// A code block and what is known of it.
+/// A code block with its sums.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     strands: u64,
     work: u128,
     critical: u128,
-    /// How many times as fast it can become.
+    /// The speedup that it can reach.
     factor: f64,
-    /// Number of threads that the region was divided among; 0 where its strands are not shares of a
+    /// Number of threads that the region was divided among; 0 if its strands are not shares of a
     /// region.
     threads: u32,
 }
 
-/// What weighs on a path and can't be spread.
+/// The weight on a path that can't be spread.
 #[derive(Debug, Clone, Copy, Default)]
 struct Unspread {
-    /// Too fine.
+    /// Weight of strands that are too fine.
     fine: f64,
     folded: f64,
-    /// Shares of as many threads as there are cores.
+    /// Weight of shares of a region that has as many threads as there are cores.
     divided: f64,
 }
 
@@ -125,7 +126,7 @@ impl<'a> Search<'a> {
             block.push(number as u32);
         }
         let mut sums = table.values;
-        // How long a block's strands are where they matter: on the path, else the longest.
+        // The length of a block's strands where they matter: on the path, else the longest.
         let mut on_path = vec![(0u64, 0u128); sums.len()];
         for &s in &report.work_span.critical_path {
             let weight = weights.path(s, 0);
@@ -134,17 +135,17 @@ impl<'a> Search<'a> {
             on_path[number].0 += u64::from(weight > 0);
             on_path[number].1 += weight;
         }
-        let part = (weights.burden.saturating_mul(STEALS_A_PART)).max(1) as f64;
+        let part = (weights.burden.saturating_mul(MIN_STEALS_PER_PART)).max(1) as f64;
         let cores = f64::from(goal.cores).max(goal.parallelism);
         for (number, sum) in sums.iter_mut().enumerate() {
             let length = match on_path[number] {
                 (0, _) => longest[number] as f64,
                 (count, weight) => weight as f64 / count as f64,
             };
-            // Shares become as many as there are threads; how even they are is not known of any
-            // number.
+            // A region has as many shares as threads; how even they would be with another number is
+            // not known.
             let most = match sum.threads {
-                0 => PARTS_A_CORE * cores,
+                0 => MAX_PARTS_PER_CORE * cores,
                 threads => f64::from(goal.cores) / f64::from(threads),
             };
             sum.factor = (length / part).min(most).max(1.0);
@@ -160,7 +161,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What is taken out of each strand when the blocks of `set` are as fast as they can become.
+    /// The weight removed from each strand when the blocks of `set` are as fast as they can become.
     fn cover(&self, set: &[u32]) -> TargetWeights {
         let mut cover = TargetWeights::none(self.dag);
         for (s, &block) in (0u32..).zip(&self.block) {
@@ -192,7 +193,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// All that `cover` holds is gone.
+    /// The paths after the weights of `cover` are removed.
     fn faster(&self, cover: &TargetWeights, burden: &Burden) -> FasterPaths {
         FasterPaths::new(self.dag, self.weights, cover, f64::INFINITY, burden)
     }
@@ -202,11 +203,11 @@ impl<'a> Search<'a> {
         self.faster(&cover, &Burden::none()).span(self.dag)
     }
 
-    /// The block that weighs most on the critical path, again and again.
+    /// Repeatedly picks the block that weighs most on the critical path.
     fn greedy(&self, now: &Outcome, reached: &dyn Fn(&Outcome) -> bool) -> (Vec<u32>, Stop) {
         let (mut set, mut span) = (Vec::new(), now.span);
         loop {
-            if set.len() == MOST_STEPS {
+            if set.len() == MAX_STEPS {
                 return (set, Stop::Nothing);
             }
             let (next, left) = self.heaviest(&set);
@@ -219,7 +220,7 @@ impl<'a> Search<'a> {
                 };
                 return (set, stop);
             };
-            if weight < LEAST_GAIN * span {
+            if weight < MIN_GAIN * span {
                 let stop = match left {
                     left if left.divided > weight.max(left.fine) => Stop::Divided,
                     left if left.fine > weight => Stop::Overhead,
@@ -236,8 +237,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The block not in `set` that weighs most on the path then, of those that can be spread; and
-    /// what weighs there that can't.
+    /// The block outside `set` that weighs most on the new path and can be spread, and the weight
+    /// there that can't.
     fn heaviest(&self, set: &[u32]) -> (Option<(u32, f64)>, Unspread) {
         let cover = self.cover(set);
         let path = self.faster(&cover, &Burden::none()).critical_path(self.dag);
@@ -248,9 +249,9 @@ impl<'a> Search<'a> {
             let weight = self.weights.path(s, 0) as f64 - cover.inside[s as usize];
             if self.dag.folded.has(s) {
                 left.folded += weight;
-            } else if self.is_divided(block) && self.sums[block as usize].factor < LEAST_FACTOR {
+            } else if self.is_divided(block) && self.sums[block as usize].factor < MIN_FACTOR {
                 left.divided += weight;
-            } else if set.contains(&block) || self.sums[block as usize].factor < LEAST_FACTOR {
+            } else if set.contains(&block) || self.sums[block as usize].factor < MIN_FACTOR {
                 left.fine += weight;
             } else {
                 by_block[block as usize] += weight;
@@ -270,7 +271,7 @@ impl<'a> Search<'a> {
         self.sums[block as usize].threads > 0
     }
 
-    /// Drops what is not needed, that which gained least first.
+    /// Drops blocks that are not needed, the one that gained least first.
     fn prune(&self, set: &mut Vec<u32>, reached: &dyn Fn(&Outcome) -> bool) {
         for at in (0..set.len()).rev() {
             let mut without = set.clone();
@@ -281,15 +282,15 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The best smaller set of the blocks that weigh most, if one does and there is the time to
-    /// look.
+    /// The best smaller set of the heaviest blocks, if one reaches the target within the search
+    /// budget.
     fn smaller(&self, set: &[u32], reached: &dyn Fn(&Outcome) -> bool) -> Option<Vec<u32>> {
         let mut able: Vec<u32> = set.to_vec();
         let mut others: Vec<u32> = (0..self.sums.len() as u32).collect();
-        others.retain(|b| self.sums[*b as usize].factor >= LEAST_FACTOR && !set.contains(b));
+        others.retain(|b| self.sums[*b as usize].factor >= MIN_FACTOR && !set.contains(b));
         others.sort_by_key(|&b| std::cmp::Reverse((self.sums[b as usize].critical, u32::MAX - b)));
         able.extend(others);
-        able.truncate(CANDIDATES);
+        able.truncate(MAX_CANDIDATES);
         let mut left = SMALLER_SETS_BUDGET;
         for size in 1..set.len() {
             let mut best: Option<(f64, Vec<u32>)> = None;
@@ -313,7 +314,7 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// Of those left always the one that shortens the path most.
+    /// Orders the blocks so that each next one shortens the path most.
     fn in_order(&self, mut left: Vec<u32>) -> Vec<(u32, Outcome)> {
         let (mut done, mut order) = (Vec::new(), Vec::new());
         while !left.is_empty() {

@@ -5,7 +5,7 @@ use workspan_dag::{Dag, NONE, StrandId};
 use super::{Cause, Evidence, Finding};
 use crate::blocks::{BlockTable, CodeBlock};
 
-/// Places kept of a run.
+/// Maximum number of places reported for a run.
 pub(super) const MAX_PLACES: usize = 20;
 
 /// A cause and its place.
@@ -27,7 +27,7 @@ impl Entry {
     }
 }
 
-/// What one cause lost at one place.
+/// The loss of one cause at one place.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Group {
     pub(super) lost: u128,
@@ -37,7 +37,7 @@ pub(crate) struct Group {
     pub(super) alone: u64,
     pub(super) tasks: Option<u64>,
     pub(super) probes: u128,
-    /// The strand `longest` is of.
+    /// The strand that `longest` belongs to.
     pub(super) strand: StrandId,
 }
 
@@ -80,7 +80,8 @@ impl Book {
         self.causes.iter_mut().flat_map(|table| &mut table.values)
     }
 
-    /// Adds `lost` worker-ticks on top of the strand's own off-CPU time, which counts the strand.
+    /// Adds `lost` worker-ticks in addition to the strand's own off-CPU time, which already counts
+    /// the strand.
     pub(super) fn add_without_strand(
         &mut self,
         cause: Cause,
@@ -95,7 +96,7 @@ impl Book {
         }
     }
 
-    /// Adds `lost` worker-ticks that `strand` caused, in `ticks`.
+    /// Adds `lost` worker-ticks that `strand` caused during `ticks`.
     pub(super) fn add(
         &mut self,
         cause: Cause,
@@ -118,8 +119,8 @@ impl Book {
         self.groups().map(|g| g.lost).sum()
     }
 
-    /// Scales all groups down so that their sum is `target`. The rest that rounding leaves goes to
-    /// the largest.
+    /// Scales all groups down so that their sum is `target`. The remainder of rounding goes to the
+    /// largest.
     pub(super) fn shrink(&mut self, target: u128) {
         let sum = self.sum();
         if sum == target {
@@ -174,7 +175,8 @@ impl Book {
         Cause::ALL.map(sum)
     }
 
-    /// Most lost first, at most [`MAX_PLACES`]; `evidence` completes what a group shows.
+    /// The places in descending order of loss, at most [`MAX_PLACES`]. `evidence` completes the
+    /// numbers of a group.
     pub(super) fn places(
         &self,
         dag: &Dag,

@@ -1,4 +1,4 @@
-//! The closed list.
+//! The closed list of causes.
 
 /// Why a worker-tick was lost. docs/causes.md defines each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -6,11 +6,11 @@
 pub enum Cause {
     /// A serial part of the program: everything waited for this strand.
     SerialStrand,
-    /// One task creates the tasks one after the other, slower than the workers run them.
+    /// One task creates the tasks one after the other, more slowly than the workers run them.
     SpawnLoop,
-    /// The tasks are so small that taking or recording one costs about what it does.
+    /// The tasks are so small that taking or recording one costs about as much as running it.
     GrainFine,
-    /// Too few or too long tasks: at the end of a phase workers have none while the last ones run.
+    /// Too few or too long tasks: at the end of a phase, workers are idle while the last tasks run.
     GrainCoarse,
     /// A strand was ready and a worker free for longer than a few steals take.
     SlowThief,
@@ -18,8 +18,8 @@ pub enum Cause {
     BuriedWait,
     /// The runtime ran a new task on its creator's thread at once, so the creator stopped creating.
     BoundedQueue,
-    /// The workers that were free waited in other tasks, where their runtime runs only what
-    /// descends from these.
+    /// The free workers waited inside other tasks, where their runtime lets them run only
+    /// descendants of those.
     RestrainedStealing,
     /// The same work took longer than in a serial run.
     Stretch,
@@ -27,7 +27,7 @@ pub enum Cause {
     Descheduled,
     /// A strand could have run, but more threads of the program wanted to run than there are CPUs.
     Oversubscribed,
-    /// A strand waited for a lock that another one held.
+    /// A strand waited for a lock that another thread held.
     Lock,
     /// A strand waited for a lock whose holder waited in a join meanwhile.
     LockAcrossJoin,
@@ -39,15 +39,15 @@ pub enum Cause {
     Sleep,
     /// A strand waited for another rank, in a call of MPI.
     LateRank,
-    /// A strand gave up the CPU for something else, or for what is not known.
+    /// A strand gave up the CPU for another or an unknown reason.
     Blocked,
     /// A thread waited for threads that the trace has no records of.
     OtherThreads,
-    /// The workers that were free were those of another pool.
+    /// The free workers belonged to another pool.
     OtherPool,
     /// A thread that the program started had not begun to run.
     ThreadStart,
-    /// None of these.
+    /// Another cause, or an unknown one.
     None,
 }
 
@@ -78,12 +78,13 @@ impl Cause {
         Cause::None,
     ];
 
-    /// True for what the machine's load cost: who had the CPUs, not what the program did with them.
+    /// True for losses through the load of the machine: they depend on what else used the CPUs, not
+    /// on what the program did.
     pub fn is_load(self) -> bool {
         matches!(self, Cause::Descheduled | Cause::Oversubscribed)
     }
 
-    /// True where a strand had given up the CPU, whatever for.
+    /// True if a strand had given up the CPU, for whatever reason.
     pub fn is_blocked(self) -> bool {
         matches!(
             self,
@@ -97,7 +98,7 @@ impl Cause {
         )
     }
 
-    /// The name that JSON and `workspan help` know it by.
+    /// The name in JSON and in `workspan help`.
     pub fn id(self) -> &'static str {
         match self {
             Cause::SerialStrand => "serial-strand",

@@ -1,4 +1,4 @@
-//! How large tasks are: the running time and the number of tasks in each task with all its
+//! The size of tasks: the running time and the number of tasks in each task with all its
 //! descendants.
 
 use workspan_dag::cancel::checked;
@@ -8,19 +8,20 @@ use super::Costs;
 use crate::off_cpu::{OffCpu, OffCursor};
 use crate::weight::{on_cpu, probe_ticks};
 
-/// A task that takes less than this many steals, with all its descendants, is not worth being
-/// stolen: a thief would spend a third of its time or more on getting it.
-const STEALS_A_TASK: u128 = 2;
-/// Where an average task takes less than this part of a steal, what a runtime does for it even on
-/// its own thread (memory for it, a queue's push and pop, a latch) is a sizeable part of it.
-const TASKS_A_STEAL: u128 = 4;
+/// A task that takes less than this many steals, with all its descendants, is not worth stealing: a
+/// thief would spend a third of its time or more on getting it.
+const MIN_STEALS_PER_TASK: u128 = 2;
+/// Average tasks of less than one steal divided by this number are dust: what a runtime does for
+/// such a task even on its own thread (memory, push and pop on a queue, a latch) is a sizeable part
+/// of it.
+const DUST_TASKS_PER_STEAL: u128 = 4;
 
 pub(crate) struct Grain {
-    /// Time in strands of the task and its descendants, blocked time included, preempted time and
-    /// probes left out: what a thief would gain, however busy the machine is and however the trace
-    /// is read.
+    /// Time in strands of the task and its descendants, in ticks. Blocked time is included,
+    /// preempted time and probes are left out: this is what a thief would gain, however busy the
+    /// machine is and however the trace is read.
     work: Vec<u64>,
-    /// Number of these tasks.
+    /// Number of tasks: the task and its descendants.
     tasks: Vec<u32>,
     steal: u128,
 }
@@ -43,7 +44,8 @@ impl Grain {
             *sum = sum.saturating_add(own);
         }
         let mut folds = dag.folded.sums().rev().peekable();
-        // Backwards, all strands of a task's descendants come before its first.
+        // In descending order, all strands of a task's descendants come before the task's first
+        // strand.
         for s in checked((0..strands.len()).rev()) {
             let task = strands.task[s] as usize;
             if let Some((_, fold)) = folds.next_if(|f| f.0 as usize == s) {
@@ -59,7 +61,7 @@ impl Grain {
         grain
     }
 
-    /// True for a task that created none.
+    /// True for a task that created no task.
     pub(crate) fn is_leaf(&self, task: TaskId) -> bool {
         self.tasks[task as usize] == 1
     }
@@ -72,24 +74,25 @@ impl Grain {
         u64::from(self.tasks[task as usize])
     }
 
-    /// A thief gains nothing by taking `task`.
+    /// True if a thief gains nothing by taking `task`.
     pub(crate) fn is_not_worth_a_steal(&self, task: TaskId) -> bool {
         Self::too_small(u128::from(self.work(task)), 1, self.steal)
     }
 
-    /// `count` tasks that take `work` in all are on average not worth a steal each.
+    /// True if `count` tasks that take `work` in all are on average not worth a steal each.
     pub(crate) fn too_small(work: u128, count: u128, steal: u128) -> bool {
-        work < STEALS_A_TASK * steal * count
+        work < MIN_STEALS_PER_TASK * steal * count
     }
 
-    /// An average task of `task` and its descendants is small against what a runtime does for each.
+    /// True if an average task of `task` and its descendants is small compared with the time that a
+    /// runtime needs for it.
     pub(crate) fn is_dust(&self, task: TaskId) -> bool {
         let (work, tasks) = (u128::from(self.work(task)), u128::from(self.tasks(task)));
-        work * TASKS_A_STEAL < self.steal * tasks
+        work * DUST_TASKS_PER_STEAL < self.steal * tasks
     }
 }
 
-/// Ticks of strand `s` that are its task's own: not preempted, and without probes at `probe` each.
+/// Ticks of strand `s` in its task's own code: not preempted, and without probes at `probe` each.
 /// `off` is its time off the CPU, and `fold` its record if it is a folded one.
 pub(super) fn own_time(dag: &Dag, s: usize, off: OffCpu, fold: Option<&Folded>, probe: u64) -> u64 {
     let blocked = off.blocked;
@@ -98,7 +101,7 @@ pub(super) fn own_time(dag: &Dag, s: usize, off: OffCpu, fold: Option<&Folded>, 
             let probes = probe_ticks(dag, s, None, probe);
             on_cpu(dag, s, off).saturating_sub(probes) + blocked
         }
-        // Its record's work is without probes already, unless a recorder made it.
+        // The work in the record is without probes already, unless a recorder made the record.
         Some(fold) if fold.probes > 0 => fold.work,
         Some(fold) => fold
             .work

@@ -1,25 +1,25 @@
-//! What a report says first.
+//! The first statement of a report.
 
 use crate::report::Report;
 
-/// What kind of run it was.
+/// The kind of run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Headline {
     /// No time passed between the first start and the last end.
     NoTime,
     /// The program created no task.
     OneTask,
-    /// The workers were busy; the largest power of two of workers, at most 128, that the lower
-    /// bound of MODEL.md §2 still keeps three quarters busy.
+    /// The workers were busy.
     Nothing {
-        /// See the variant.
+        /// The largest power of two of workers, at most 128, that the lower bound of MODEL.md §2
+        /// still keeps three quarters busy.
         enough_for: u32,
     },
     /// Worker time was lost: [`super::Causes::findings`] says why.
     Lost,
 }
 
-/// The kind of run `report` is of.
+/// The kind of run that `report` describes.
 pub fn headline(report: &Report) -> Headline {
     if report.breakdown.elapsed() == 0 {
         Headline::NoTime

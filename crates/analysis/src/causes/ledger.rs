@@ -23,7 +23,7 @@ use crate::ready_path::ReadyPath;
 use crate::runtime_gaps::RuntimeGap;
 use crate::sweep::{Moment, Observer, Served};
 
-/// No work while a strand of the ready path ran, not yet in the book.
+/// Time without work while a strand of the ready path ran, not yet in the book.
 #[derive(Debug, Clone, Copy)]
 struct OpenStretch {
     entry: Entry,
@@ -43,12 +43,12 @@ pub(crate) struct Ledger<'a> {
     ready: ReadyStrands<'a>,
     on_path: PathStrands<'a>,
     path: &'a [(StrandId, Option<workspan_dag::EdgeKind>)],
-    /// The first strand of the path that has not yet started.
+    /// Index of the first strand of the path that has not started yet.
     next: usize,
-    /// The strand of the path last asked about, and its cause.
+    /// The last queried strand of the path, and its cause.
     asked: Option<(usize, Entry)>,
     open: Option<OpenStretch>,
-    /// No work in the present gap of the path.
+    /// Time without work in the current gap of the path, in worker-ticks.
     in_gap: u128,
     off: OffCpu<'a>,
     others: OtherThreads<'a>,
@@ -92,7 +92,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// The causes of all that `breakdown`, of the same sweep, calls lost.
+    /// The causes of all losses in `breakdown`, which comes from the same sweep.
     pub(crate) fn finish(mut self, breakdown: &Breakdown, between: &[RuntimeGap]) -> Causes {
         self.close();
         let nobody = std::mem::take(&mut self.in_gap);
@@ -168,8 +168,8 @@ impl<'a> Ledger<'a> {
             };
             return (Entry::new(cause, CodeBlock::from_strand(dag, s)), s);
         }
-        // It waits for threads without an edge to tell for which: for the one strand that runs,
-        // where it is one.
+        // It waits for threads, and no edge shows for which. If only one strand runs, it is taken
+        // to be that one's thread.
         let own = if is_worker { thread } else { 0 };
         let other = moment.only_thread ^ own;
         let strand = match others {
@@ -194,7 +194,8 @@ impl<'a> Ledger<'a> {
         self.dag.strands.task[strand as usize] as usize
     }
 
-    /// `strand` was ready, and the worker that was free for it preempted, for `lost` worker-ticks.
+    /// Adds `lost` worker-ticks in which `strand` was ready and the worker that was free for it was
+    /// preempted.
     fn preempted_while_ready(&mut self, lost: u128, strand: StrandId) {
         let machine = CodeBlock::whole_site(NONE);
         self.book
@@ -284,7 +285,7 @@ impl Observer for Ledger<'_> {
             let start = self.dag.strands.start[s as usize];
             let off = off_between(self.dag, s, waiting.approached, start).descheduled;
             let (off, own) = (off.min(approaching), approaching.saturating_sub(off));
-            // What nobody else had to do meanwhile goes with the larger part.
+            // The no-work time of this gap goes with the larger part.
             let mut with = |is_larger| match is_larger {
                 true => std::mem::take(&mut gap),
                 false => 0,
@@ -391,7 +392,7 @@ impl Observer for Ledger<'_> {
     }
 }
 
-/// Where the numbers of a finding's evidence come from that the book doesn't keep.
+/// The source of the evidence that the book does not keep.
 struct EvidenceSource<'a> {
     dag: &'a Dag,
     sizes: &'a [TaskSize],
@@ -431,7 +432,7 @@ impl EvidenceSource<'_> {
         out
     }
 
-    /// What the thread of `strand` ran last before it.
+    /// The strand that the thread of `strand` ran last before it.
     fn above(&self, strand: StrandId) -> Option<StrandId> {
         let strands = &self.dag.strands;
         let thread = *strands.thread.get(strand as usize)?;
@@ -441,7 +442,7 @@ impl EvidenceSource<'_> {
     }
 }
 
-/// Gives what was lost to preemption to other programs and to the program's own threads.
+/// Divides the loss through preemption between other programs and the program's own threads.
 fn divide_preempted(book: &mut Book, preempted: &Preemption, dag: &Dag, breakdown: &Breakdown) {
     let key = CodeBlock::whole_site(NONE);
     let all = *book.group(Cause::Descheduled, key);

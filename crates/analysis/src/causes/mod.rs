@@ -1,18 +1,18 @@
 //! Why worker time was lost: every lost worker-tick of MODEL.md §5 goes to exactly one cause of a
 //! closed list.
 //!
-//! docs/causes.md defines each cause: its trigger, its place, its ticks, what to do. In short:
+//! docs/causes.md defines each cause: its trigger, its place, its ticks, its remedy. In short:
 //!
-//! * A tick of *delay* belongs to the ready strand that got the free worker's slot; what kind of
-//!   strand that is, and how long a worker was free for it, decides the cause (`ready_strand`).
-//! * A tick of *no work* belongs to the strand of the ready path at that moment, since that is what
-//!   the end of the run waited for: to what that strand is (`path_strand`), or, in a gap of the
-//!   path, to the cause of the delay of the strand that ends the gap.
+//! * A tick of *delay* belongs to the ready strand that the free worker is counted for. Its cause
+//!   depends on the kind of strand, and on how long a worker was free for it (`ready_strand`).
+//! * A tick of *no work* belongs to the strand of the ready path at that moment, since the end of
+//!   the run waited for it. Its cause depends on the kind of strand (`path_strand`). In a gap of
+//!   the path, it is the cause of the delay of the strand that ends the gap.
 //! * Ticks *descheduled*, *blocked* and *recording* belong to the strand they were lost in. Who had
 //!   the CPUs of preempted strands is decided at the end, for all of them (`preempted`).
 //!
-//! It is one more observer of the sweep, with one decision a strand that stood ready and one a
-//! strand of the ready path: O(n log n) in all, nothing per tick.
+//! The analysis is one more observer of the sweep. It makes one decision for each strand that was
+//! ready and one for each strand of the ready path: O(n log n) in all, nothing per tick.
 
 mod book;
 mod cause;
@@ -44,12 +44,12 @@ use workspan_dag::StrandId;
 
 use crate::blocks::CodeBlock;
 
-/// What the analysis needs to know of costs, in ticks.
+/// The costs that the analysis needs, in ticks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Costs {
-    /// A steal.
+    /// Cost of a steal.
     pub steal: u64,
-    /// A probe; 0 when probes are left in the weights.
+    /// Cost of a probe; 0 if probes are left in the weights.
     pub probe: u64,
 }
 
@@ -58,86 +58,88 @@ pub(crate) struct Costs {
 pub struct Causes {
     /// W · elapsed, in worker-ticks.
     pub total: u128,
-    /// All that was lost: W · elapsed − work, and what [`Cause::Stretch`] adds to it. The sum of
-    /// `by_cause`.
+    /// Everything that was lost: W · elapsed − work, plus the part that [`Cause::Stretch`] adds.
+    /// The sum of `by_cause`.
     pub lost: u128,
     /// Lost worker-ticks by `Cause as usize`.
     pub by_cause: [u128; Cause::ALL.len()],
-    /// Causes at their places, most lost first, at most 20; [`Cause::None`] has none.
+    /// Causes at their places, in descending order of loss, at most 20; [`Cause::None`] has no
+    /// place.
     pub places: Vec<Finding>,
 }
 
 /// A cause at a place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// What happened.
+    /// The cause.
     pub cause: Cause,
-    /// Where: which fields tell apart the places of one cause depends on the cause
-    /// (docs/causes.md). Its site is that of the strands, or of the tasks that cause the loss;
-    /// `NONE` if it is no site's.
+    /// The place. Which fields distinguish the places of one cause depends on the cause
+    /// (docs/causes.md). The site is that of the strands or tasks that cause the loss; `NONE` if
+    /// the loss belongs to no site.
     pub block: CodeBlock,
-    /// The strand that shows it best: the one behind most of the loss.
+    /// The strand that shows it best: the one that accounts for most of the loss.
     pub strand: StrandId,
     /// Worker-ticks lost to it.
     pub lost: u128,
-    /// What shows it.
+    /// The numbers that show it.
     pub evidence: Evidence,
 }
 
 /// The numbers that show a cause. Times in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Evidence {
-    /// Strands behind it.
+    /// Number of strands that contribute.
     pub strands: u64,
-    /// How long they were: ready with a free worker, or running while others had nothing to do, or
+    /// Their total time: ready with a free worker, or running while others had nothing to do, or
     /// off the CPU.
     pub ticks: u64,
     /// The longest of these times.
     pub longest: u64,
     /// Part of `ticks` in which nothing else ran (strands of the ready path).
     pub alone: Option<u64>,
-    /// Tasks the loop created (spawn-loop), tasks of the phase (grain-coarse), tasks of the site
-    /// (grain-fine).
+    /// Number of tasks that the loop created (spawn-loop), of the phase (grain-coarse), or of the
+    /// site (grain-fine).
     pub tasks: Option<u64>,
-    /// Mean running time of one of these tasks: of its own strands; spawn-loop and grain-fine
-    /// spawned in a loop: with all its descendants.
+    /// Mean running time of one of these tasks' own strands. For spawn-loop, and for grain-fine in
+    /// a loop, with all descendants.
     pub task_ticks: Option<u64>,
-    /// What that may be off by because the work of folded records is divided among the sites
-    /// inside; [`Report::task_ticks_error`](crate::Report::task_ticks_error) has all of it.
+    /// The possible error of `task_ticks` because the work of folded records is divided among the
+    /// sites inside. [`Report::task_ticks_error`](crate::Report::task_ticks_error) is the total
+    /// error.
     pub division_error: Option<u64>,
-    /// What a steal costs here.
+    /// Cost of a steal in this run.
     pub steal_ticks: Option<u64>,
-    /// Part of what was lost that the recorder's own probes took (grain-fine).
+    /// The part of the loss that the recorder's own probes took (grain-fine).
     pub probe_ticks: Option<u64>,
-    /// What ran on the waiting thread meanwhile (buried-wait, bounded-queue).
+    /// The strand that ran on the waiting thread meanwhile (buried-wait, bounded-queue).
     pub above: Option<StrandId>,
 }
 
-/// Below this share of W · elapsed, in percent, what was lost is not worth a finding.
+/// Minimum loss that is worth a finding, in percent of W · elapsed.
 pub const WORTH_NAMING: f64 = 5.0;
-/// Below this share of what was lost, in percent, a cause at its place leads no report. What other
-/// programs and too many threads took of the CPUs ([`Cause::Descheduled`],
-/// [`Cause::Oversubscribed`]) is left out of that for every other cause: a busy machine hides
-/// nothing of the program.
+/// Minimum share of the total loss, in percent, at which a cause at its place leads a report. For
+/// other causes, the loss to other programs and to too many threads ([`Cause::Descheduled`],
+/// [`Cause::Oversubscribed`]) is left out of the total: a busy machine hides nothing about the
+/// program.
 pub const WORTH_A_FINDING: f64 = 10.0;
-/// Findings that lead a report.
-const FINDINGS: usize = 3;
+/// Maximum number of findings that lead a report.
+const MAX_FINDINGS: usize = 3;
 
 impl Causes {
-    /// `lost` in percent of all that was lost.
+    /// `lost` in percent of the total loss.
     pub fn percent(&self, lost: u128) -> f64 {
         crate::warnings::percent(lost, self.lost)
     }
 
-    /// Less than [`WORTH_NAMING`] of the worker time was lost.
+    /// True if less than [`WORTH_NAMING`] of the worker time was lost.
     pub fn is_little(&self) -> bool {
         crate::warnings::percent(self.lost, self.total) < WORTH_NAMING
     }
 
-    /// What is worth saying first, most lost first, at most three: nothing when less than
-    /// [`WORTH_NAMING`] of the worker time was lost; else the causes that took [`WORTH_A_FINDING`]
-    /// of it or more, and [`WORTH_NAMING`] of the worker time where that is of what was not lost to
-    /// other programs alone; the largest in any case.
+    /// The findings that lead a report, in descending order of loss, at most three. There are none
+    /// if less than [`WORTH_NAMING`] of the worker time was lost. The largest one is always
+    /// included. Others need [`WORTH_A_FINDING`] of the total loss; or [`WORTH_A_FINDING`] of the
+    /// loss that the load did not cause, and [`WORTH_NAMING`] of the worker time.
     pub fn findings(&self) -> Vec<&Finding> {
         if self.is_little() {
             return Vec::new();
@@ -147,7 +149,10 @@ impl Causes {
             .iter()
             .enumerate()
             .filter(|&(i, finding)| i == 0 || self.is_worth(finding));
-        worth.map(|(_, finding)| finding).take(FINDINGS).collect()
+        worth
+            .map(|(_, finding)| finding)
+            .take(MAX_FINDINGS)
+            .collect()
     }
 
     fn is_worth(&self, finding: &Finding) -> bool {

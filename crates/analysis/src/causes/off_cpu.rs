@@ -1,9 +1,9 @@
 //! Descheduled and blocked time by strand, as the sweep goes.
 //!
 //! Where more strands run than there are workers, the breakdown leaves part of this time out
-//! (MODEL.md §5 clamps at every moment); the places then share the rest in proportion. Sleep
-//! of threads that the program started itself comes last: a thread that only wakes now and then to
-//! look for something to do is no worker that the program lacks.
+//! (MODEL.md §5 clamps at every moment). The places then share the rest in proportion. Sleep of
+//! threads that the program started itself comes last: a thread that only wakes now and then to
+//! look for something to do is not a worker that the program lacks.
 
 use workspan_dag::{NONE, OffWhy, StrandId};
 
@@ -13,16 +13,16 @@ use super::wait_causes::WaitCauses;
 use crate::blocks::CodeBlock;
 use workspan_dag::Dag;
 
-/// What a thread does.
+/// The current state of a thread.
 #[derive(Debug, Clone, Copy)]
 struct Now {
     strand: StrandId,
     off: Option<OffWhy>,
-    /// Since when both hold.
+    /// The time since which both fields hold.
     since: u64,
 }
 
-/// Follows all threads.
+/// Follows the state of all threads.
 pub(super) struct OffCpu<'a> {
     dag: &'a Dag,
     now: Vec<Now>,
@@ -56,12 +56,12 @@ impl<'a> OffCpu<'a> {
         self.now[thread].off
     }
 
-    /// The cause of what `thread`, which has given up the CPU, does from `time` on.
+    /// The cause of the time that `thread`, which has given up the CPU, spends from `time` on.
     pub(super) fn blocked_on(&self, thread: usize, time: u64) -> Cause {
         self.waits.during(thread as u32, time, time + 1)
     }
 
-    /// The strand that `thread` runs; [`NONE`] for none.
+    /// The strand that `thread` runs; [`NONE`] if it runs none.
     pub(super) fn strand(&self, thread: usize) -> StrandId {
         self.now.get(thread).map_or(NONE, |now| now.strand)
     }
@@ -96,7 +96,7 @@ impl<'a> OffCpu<'a> {
                 Cause::Descheduled,
                 CodeBlock::whole_site(NONE),
             ),
-            // Outside the pool that is no worker's time.
+            // Outside the pool this is not worker time.
             Some(OffWhy::Blocked) if !self.dag.is_worker(thread as u32) => return,
             Some(OffWhy::Blocked) => {
                 let key = CodeBlock::from_strand(self.dag, now.strand);

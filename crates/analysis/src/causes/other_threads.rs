@@ -1,4 +1,5 @@
-//! Whether a thread that waits without an edge waits for threads that the trace has no records of.
+//! Decides whether a thread that waits without an edge waits for threads that the trace has no
+//! records of.
 
 use workspan_dag::Dag;
 
@@ -7,19 +8,20 @@ pub(super) struct OtherThreads<'a> {
     dag: &'a Dag,
     /// Ticks between two samples of a thread on a CPU; 0 without samples.
     period: u64,
-    /// Ticks that a sample of theirs stands for: a thread that is preempted often has fewer samples
-    /// than time.
+    /// Ticks that one of their samples stands for: a thread that is preempted often has fewer
+    /// samples than time.
     each: u128,
-    /// Without samples: they used the CPUs for a good part of the run.
+    /// For runs without samples: they used the CPUs for a good part of the run.
     always: bool,
-    /// The interval asked about last, by thread and start, and its answer.
+    /// The last queried interval, by thread and start, and its answer.
     asked: Option<((u32, u64), bool)>,
 }
 
-/// An interval is looked at with as many sampling periods around it as make it this many.
-const PERIODS: u64 = 16;
-/// A part of the time in which they ran, from which on they are what is waited for: one in so many.
-const ONE_IN: u128 = 8;
+/// Minimum length of an interval in which samples are counted, in sampling periods; shorter
+/// intervals are widened to it.
+const MIN_PERIODS: u64 = 16;
+/// They count as waited for if they ran for at least one part in this many of the time.
+const RAN_SHARE_DIVISOR: u128 = 8;
 
 impl<'a> OtherThreads<'a> {
     pub(super) fn new(dag: &'a Dag) -> OtherThreads<'a> {
@@ -35,12 +37,14 @@ impl<'a> OtherThreads<'a> {
             each: u128::from(used)
                 .checked_div(dag.samples.others.len() as u128)
                 .map_or(0, |each| each.max(u128::from(period))),
-            always: period == 0 && used > 0 && u128::from(used) * ONE_IN >= u128::from(end - begin),
+            always: period == 0
+                && used > 0
+                && u128::from(used) * RAN_SHARE_DIVISOR >= u128::from(end - begin),
             asked: None,
         }
     }
 
-    /// Whether they ran while `thread` was off the CPU around `time`.
+    /// Whether threads without records ran while `thread` was off the CPU around `time`.
     pub(super) fn ran(&mut self, thread: u32, time: u64) -> bool {
         if self.period == 0 || self.dag.samples.others.is_empty() {
             return self.always;
@@ -57,7 +61,7 @@ impl<'a> OtherThreads<'a> {
         {
             return answer;
         }
-        let missing = (PERIODS * self.period).saturating_sub(to - from);
+        let missing = (MIN_PERIODS * self.period).saturating_sub(to - from);
         let (first, last) = (
             from.saturating_sub(missing / 2),
             to.saturating_add(missing / 2),
@@ -65,7 +69,7 @@ impl<'a> OtherThreads<'a> {
         let others = &self.dag.samples.others;
         let count = |until: u64| others.partition_point(|&(t, _)| t < until) as u128;
         let ran = (count(last) - count(first)) * self.each;
-        let answer = ran * ONE_IN >= u128::from(last - first);
+        let answer = ran * RAN_SHARE_DIVISOR >= u128::from(last - first);
         self.asked = Some(((thread, from), answer));
         answer
     }

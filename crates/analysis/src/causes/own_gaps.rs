@@ -1,9 +1,9 @@
-//! Delay between two strands of one worker that made the second ready itself: the runtime's own
-//! time for the tasks that they create and wait for.
+//! Delay between two strands of one worker, if the worker itself made the second one ready. It is
+//! the runtime's own time for the tasks that the strands create and wait for.
 //!
-//! A reader that keeps every task sees this time between strands; a reader that folds has it inside
-//! folded strands. A finding must not depend on the reader, so both are judged by the sizes of the
-//! whole run: where tasks are too small, the time goes to their sites by number of tasks.
+//! A reader that keeps every task sees this time between strands; with a reader that folds it lies
+//! inside folded strands. A finding must not depend on the reader, so both are judged by the sizes
+//! of the whole run: where tasks are too small, the time goes to their sites by number of tasks.
 
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, Folded, NONE, PlaceId, StrandId};
@@ -15,11 +15,11 @@ use super::{Cause, Costs};
 use crate::blocks::CodeBlock;
 use crate::runtime_gaps::RuntimeGap;
 
-/// The gaps of a run, task by task.
+/// The gaps of a run, by task.
 pub(super) struct OwnGaps {
     /// Number of tasks by (site of the parent, site), ascending.
     children: Vec<((PlaceId, PlaceId), u64)>,
-    /// By site of the parent: its children are too small, and the gaps that came with them.
+    /// By site of the parent: whether its children are too small, and the gaps that came with them.
     parents: Vec<(bool, Group)>,
 }
 
@@ -51,7 +51,7 @@ impl OwnGaps {
         OwnGaps { children, parents }
     }
 
-    /// The gaps before `strand`, where they are the time of tasks that are too small.
+    /// The group for the gaps before `strand`, if they belong to tasks that are too small.
     pub(super) fn before(&mut self, dag: &Dag, strand: StrandId) -> Option<&mut Group> {
         let strands = &dag.strands;
         let task = strands.task[strand as usize] as usize;
@@ -76,7 +76,7 @@ impl OwnGaps {
     }
 }
 
-/// The same of gaps inside of folded strands.
+/// The gaps inside folded strands.
 pub(super) fn folded_gaps(
     dag: &Dag,
     between: &[RuntimeGap],

@@ -1,5 +1,5 @@
-//! The cause of no work while a strand of the ready path ran: what kind of strand it was that
-//! everything waited for.
+//! The cause of no work while a strand of the ready path ran: the kind of strand that everything
+//! waited for.
 
 use workspan_dag::{Dag, EdgeKind, NONE, StartKind, StrandId, TaskId};
 
@@ -10,11 +10,11 @@ use super::spawn_loop::SpawnLoops;
 use crate::blocks::CodeBlock;
 use crate::predecessors::joined_tasks;
 
-/// Decides on strands of the ready path in its order.
+/// Classifies strands of the ready path in the order of the path.
 pub(super) struct PathStrands<'a> {
     dag: &'a Dag,
     path: &'a [(StrandId, Option<EdgeKind>)],
-    /// The task asked for last, and the number of tasks of the phase it ended.
+    /// The last queried task, and the number of tasks of the phase that it ended.
     last: Option<(TaskId, Option<u64>)>,
 }
 
@@ -27,7 +27,7 @@ impl<'a> PathStrands<'a> {
         }
     }
 
-    /// What it is that nothing was ready while strand `at` of the path ran.
+    /// The cause of having nothing ready while strand `at` of the path ran.
     pub(super) fn cause(&mut self, at: usize, grain: &Grain, loops: &SpawnLoops) -> Entry {
         let s = self.path[at].0;
         let task = self.dag.strands.task[s as usize];
@@ -70,11 +70,12 @@ impl<'a> PathStrands<'a> {
         u128::from(half) * 2 >= u128::from(own)
     }
 
-    /// The tasks of a phase are those one wait joins, or those of one parent that nobody joins.
-    /// When `task`, of which the path's strand `at` is one, is on the path to its end, and no other
-    /// task of its phase was still to start then: how many there are, if more than one. Where a
-    /// task creates a single one and does a similar amount itself before it waits for it, as halved
-    /// loops and divide and conquer do, its own half is the second.
+    /// The number of tasks of the phase that `task` ended, if there is more than one; `at` is the
+    /// index of one of its strands on the path. A phase consists of the tasks that one wait joins,
+    /// or of the children of one parent that no task joins. `task` must be on the path up to its
+    /// end, and no other task of its phase may start later. A task may create a single child and do
+    /// a similar amount of work itself before it waits, as halved loops and divide and conquer do.
+    /// Then its own half counts as the second task.
     fn phase_ended_by(&self, at: usize, task: TaskId) -> Option<u64> {
         let (dag, strands) = (self.dag, &self.dag.strands);
         let of_task = |p: &&(StrandId, _)| strands.task[p.0 as usize] == task;

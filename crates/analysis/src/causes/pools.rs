@@ -1,4 +1,4 @@
-//! Whose worker was free: a worker takes the tasks of its own pool alone.
+//! Tracks which pool's workers are free: a worker takes only tasks of its own pool.
 
 use workspan_dag::{Dag, StrandId};
 
@@ -6,23 +6,24 @@ use workspan_dag::{Dag, StrandId};
 pub(crate) struct PoolUse<'a> {
     dag: &'a Dag,
     now: Vec<PoolNow>,
-    /// By thread: the pool of the strand that it runs.
+    /// By thread: the pool that the thread's current strand runs in.
     of_thread: Vec<Option<u32>>,
 }
 
-/// A pool as time goes.
+/// The current state of a pool.
 #[derive(Default)]
 struct PoolNow {
     running: u64,
-    /// Ticks in which a worker of it was free.
+    /// Ticks in which one of its workers was free.
     free: u64,
     is_free: bool,
-    /// When a worker became free, or the last one busy, with `free` then.
+    /// The times at which a worker became free or the last one became busy, with the value of
+    /// `free` then.
     changes: Vec<(u64, u64, bool)>,
 }
 
 impl<'a> PoolUse<'a> {
-    /// `None` where all workers are alike.
+    /// `None` if there is only one pool.
     pub(crate) fn new(dag: &'a Dag) -> Option<PoolUse<'a>> {
         let pools = &dag.pools;
         pools.are_several().then(|| PoolUse {
@@ -47,13 +48,13 @@ impl<'a> PoolUse<'a> {
         }
     }
 
-    /// The pool on whose worker `strand` ran.
+    /// The pool whose worker ran `strand`.
     fn pool_of(&self, strand: StrandId) -> Option<u32> {
         let (strands, s) = (&self.dag.strands, strand as usize);
         self.dag.pools.of(strands.thread[s], strands.start[s])
     }
 
-    /// Time passes.
+    /// Advances the time.
     pub(crate) fn moment(&mut self, begin: u64, ticks: u64) {
         for (pool, now) in self.dag.pools.list.iter().zip(&mut self.now) {
             let is_there = (pool.from..pool.to).contains(&begin);
@@ -68,8 +69,8 @@ impl<'a> PoolUse<'a> {
         }
     }
 
-    /// Ticks since `ready` in which a worker of the pool of `strand`, which starts now, was free;
-    /// `None` on a thread of no pool.
+    /// Ticks since `ready` in which a worker of the pool of `strand` was free; the strand starts
+    /// now. `None` on a thread outside of pools.
     pub(crate) fn free_since(&self, strand: StrandId, ready: u64) -> Option<u64> {
         let now = &self.now[self.pool_of(strand)? as usize];
         let after = now.changes.partition_point(|&(time, ..)| time <= ready);
@@ -81,8 +82,8 @@ impl<'a> PoolUse<'a> {
         Some(now.free.saturating_sub(before))
     }
 
-    /// Of `idle` workers those that are of the pool of `strand`, which runs; all of them where it
-    /// runs on a thread of no pool.
+    /// The number of `idle` workers in the pool of `strand`, which runs; all of them if it runs on
+    /// a thread outside of pools.
     pub(crate) fn idle_beside(&self, strand: StrandId, idle: u64) -> u64 {
         match self.pool_of(strand) {
             None => idle,

@@ -1,24 +1,24 @@
-//! Who had the CPUs while threads of the run were preempted: other programs, or more threads of its
-//! own than there are CPUs.
+//! Who used the CPUs while threads of the run were preempted: other programs, or more threads of
+//! the program than there are CPUs.
 
 use workspan_dag::Dag;
 
 use crate::breakdown::Breakdown;
 use crate::sweep::Moment;
 
-/// What other programs can have had, moment by moment.
+/// The preempted time for which other programs can be responsible.
 #[derive(Debug, Default)]
 pub(super) struct Preemption {
-    /// CPUs the process may use.
+    /// Number of CPUs that the process may use.
     cpus: Option<u64>,
     /// Ticks of preempted strands.
     all: u128,
-    /// Of those, as many as there were CPUs on which no strand ran.
+    /// The part of it for which there were CPUs on which no strand ran.
     others: u128,
 }
 
-/// Threads outside of the run are left out below this share of the CPU time, in percent.
-const NOTABLE: f64 = 3.0;
+/// Minimum share of the CPU time, in percent, at which threads outside of the run count.
+const MIN_OUTSIDE_PERCENT: f64 = 3.0;
 
 impl Preemption {
     pub(super) fn new(dag: &Dag) -> Preemption {
@@ -38,12 +38,12 @@ impl Preemption {
         self.others += u128::from(moment.descheduled.min(left)) * ticks;
     }
 
-    /// Of `lost`, what threads of the program itself caused.
+    /// The part of `lost` that threads of the program itself caused.
     pub(super) fn own(&self, dag: &Dag, breakdown: &Breakdown, lost: u128) -> u128 {
         let Some(cpus) = self.cpus else { return 0 };
         let used = cpu_ticks(dag, breakdown);
         let of_others = dag.meta.run.cpu_time_of_others.map_or(0, u128::from);
-        let notable = crate::warnings::percent(of_others, used) >= NOTABLE;
+        let notable = crate::warnings::percent(of_others, used) >= MIN_OUTSIDE_PERCENT;
         if u64::from(breakdown.workers) <= cpus && !notable {
             return 0;
         }
@@ -60,11 +60,10 @@ impl Preemption {
     }
 }
 
-/// CPU time of the process over the run, in ticks: as the kernel told, else what is known of it at
-/// least.
+/// CPU time of the process over the run, in ticks: as the kernel reports it, else a lower bound.
 pub(crate) fn cpu_ticks(dag: &Dag, breakdown: &Breakdown) -> u128 {
-    // The process's own clock knows it best: in a virtual machine switches have the host's time in
-    // them.
+    // The process's own clock is the best source: in a virtual machine, switches include the host's
+    // time.
     if let Some(ns) = dag.meta.cpu.as_ref().and_then(|cpu| cpu.process) {
         return u128::from(ns) * u128::from(dag.meta.ticks_per_second) / 1_000_000_000;
     }

@@ -1,4 +1,4 @@
-//! Recording: the probes' own time, by the site of the strands it was taken out of.
+//! Recording: the probes' own time, by the site of the strands that it was taken out of.
 
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, NONE, PlaceId, StrandId};
@@ -10,18 +10,17 @@ use crate::blocks::CodeBlock;
 use crate::off_cpu::OffCursor;
 use crate::weight::{on_cpu, probe_ticks};
 
-/// Tasks of a site of which more than one part in this many are probes are too small, and the
-/// recording shows it; elsewhere probes are the recorder's own affair, which a run without it
-/// doesn't have.
-const PARTS: u128 = 10;
+/// The tasks of a site are too small if more than one part in this many of their time is probes.
+/// Elsewhere probes are a cost of the recorder, which a run without it does not have.
+const PROBE_SHARE_DIVISOR: u128 = 10;
 
-/// Of the strands of a site's tasks, those inside of folded ones included, so that it is the same
-/// however the trace was read.
+/// Sums over the strands of a site's tasks. Strands inside folded ones count, so that the result
+/// does not depend on how the trace was read.
 #[derive(Debug, Clone, Copy)]
 struct OfSite {
     probes: u128,
     on_cpu: u128,
-    /// The most probe time of one strand, and that strand.
+    /// The largest probe time of one strand; `strand` is that strand.
     longest: u64,
     strand: StrandId,
 }
@@ -59,7 +58,7 @@ pub(super) fn probes(dag: &Dag, costs: Costs) -> Book {
             add(s as StrandId, own, probes, on_cpu);
             continue;
         };
-        // A task has as many probes as any other.
+        // All tasks are taken to have the same number of probes.
         let (mut tasks, mut before) = (0u128, 0);
         let all: u128 = fold.sites.iter().map(|s| u128::from(s.count)).sum();
         let in_tasks = on_cpu.saturating_sub(fold.between);
@@ -73,7 +72,7 @@ pub(super) fn probes(dag: &Dag, costs: Costs) -> Book {
     }
     let mut other = 0;
     for (sum, site) in sites.into_iter().zip(0..) {
-        if sum.probes * PARTS <= sum.on_cpu {
+        if sum.probes * PROBE_SHARE_DIVISOR <= sum.on_cpu {
             other += sum.probes;
         } else {
             let key = CodeBlock::whole_site(site);

@@ -11,18 +11,19 @@ use crate::blocks::CodeBlock;
 use crate::off_cpu::off_between;
 use crate::ready::ReadyInterval;
 
-/// A thief that is looking for work takes a task within one steal; up to this many are still the
-/// price of stealing.
-const STEALS_TO_GET_IT: u64 = 4;
+/// Maximum time in steals that still counts as the price of stealing. A thief that is looking for
+/// work takes a task within one steal.
+const MAX_STEALS_TO_START: u64 = 4;
 
-/// Decides on strands in start order.
+/// Classifies strands in the order of their starts.
 pub(super) struct ReadyStrands<'a> {
     dag: &'a Dag,
     costs: Costs,
-    /// Strands whose thread ran a child just created instead, with that child; in start order.
+    /// Strands whose thread ran a child just created instead, with that child; in the order of
+    /// their starts.
     paused: &'a [(u32, u32)],
     next_paused: usize,
-    /// `None` where a waiting thread may run any task.
+    /// `None` if a waiting thread may run any task.
     restrained: Option<RestrainedWaits<'a>>,
 }
 
@@ -60,7 +61,8 @@ impl<'a> ReadyStrands<'a> {
         if let Some(child) = self.below(waiting.strand) {
             let key = CodeBlock::whole_site(dag.tasks.site[child as usize]);
             match dag.tasks.kind[child as usize] {
-                // Nobody could take the child: as long as it runs, its creator as good as runs.
+                // No other thread could take the child, so its creator counts as running while the
+                // child runs.
                 TaskKind::Inline => return Entry::new(Cause::GrainCoarse, key),
                 _ if dag.meta.steals == Steals::Child => {
                     return Entry::new(Cause::BoundedQueue, key);
@@ -83,14 +85,14 @@ impl<'a> ReadyStrands<'a> {
             }
             return Entry::new(Cause::ThreadStart, CodeBlock::whole_site(site));
         }
-        // Nobody steals an inline task: where another thread is to run it (a region's), its size is
-        // no matter.
+        // Inline tasks are not stolen: if another thread is to run one (a region's), its size does
+        // not matter.
         let is_put = is_new && dag.tasks.kind[task as usize] == TaskKind::Inline;
         let is_small = (is_new && grain.is_not_worth_a_steal(task)) || grain.is_dust(task);
         if is_small && !is_put {
             return Entry::new(Cause::GrainFine, CodeBlock::whole_site(site));
         }
-        let few_steals = u128::from(self.costs.steal) * u128::from(STEALS_TO_GET_IT);
+        let few_steals = u128::from(self.costs.steal) * u128::from(MAX_STEALS_TO_START);
         if u128::from(served) <= few_steals || dag.meta.workers == 1 {
             let creator = dag.tasks.creator[task as usize];
             return match loops.of(dag, creator) {
@@ -109,21 +111,21 @@ impl<'a> ReadyStrands<'a> {
         Entry::new(cause, CodeBlock::whole_site(site))
     }
 
-    /// `strand` starts on `thread`.
+    /// Called when `strand` starts on `thread`.
     pub(super) fn start(&mut self, strand: StrandId, thread: usize) {
         if let Some(restrained) = &mut self.restrained {
             restrained.start(thread, self.dag.strands.start[strand as usize]);
         }
     }
 
-    /// `strand` ends on `thread`.
+    /// Called when `strand` ends on `thread`.
     pub(super) fn end(&mut self, strand: StrandId, thread: usize, time: u64) {
         if let Some(restrained) = &mut self.restrained {
             restrained.end(strand, thread, time);
         }
     }
 
-    /// `thread` goes off the CPU, or comes back.
+    /// Called when `thread` goes off the CPU, or comes back.
     pub(super) fn off(&mut self, thread: usize, time: u64, why: Option<OffWhy>) {
         if let Some(restrained) = &mut self.restrained {
             restrained.off(thread, time, why);

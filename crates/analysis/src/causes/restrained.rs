@@ -1,5 +1,5 @@
-//! Whether ready tasks stood before workers that their runtime did not let take them: threads that
-//! waited in another task, and may run only what descends from that one (OpenMP's task scheduling
+//! Decides whether ready tasks had to wait because the runtime did not let free workers take them:
+//! threads that wait in a task may run only descendants of that task (OpenMP's task scheduling
 //! constraint, [`TasksInWaits`]).
 
 use std::collections::VecDeque;
@@ -8,23 +8,23 @@ use workspan_dag::{Dag, EndKind, NONE, OffWhy, StrandId, TaskId, TasksInWaits};
 
 use crate::ready::ReadyInterval;
 
-/// How many of a thread's last stretches of free time are kept. A task that stood ready for longer
-/// is judged by these.
+/// Maximum number of a thread's last stretches of free time that are kept. A task that was ready
+/// for longer is judged by these.
 const MAX_STRETCHES: usize = 32;
-/// A task that descends through more tasks than these is taken for a descendant.
+/// Maximum number of generations that are searched. A more distant task counts as a descendant.
 const MAX_DESCENT: usize = 4096;
 
 /// A stretch in which a thread ran nothing and was not preempted.
 #[derive(Debug, Clone, Copy)]
 struct FreeTime {
     begin: u64,
-    /// `u64::MAX` while it lasts.
+    /// `u64::MAX` until the stretch ends.
     end: u64,
     /// The innermost task that waits on the thread; [`NONE`] if none does.
     waits: TaskId,
 }
 
-/// A task that waits on a thread, until a time.
+/// A task that waits on a thread, and the time until which it does.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     task: TaskId,
@@ -34,17 +34,17 @@ struct Waiting {
 /// The free time of all workers, as the sweep goes.
 pub(super) struct RestrainedWaits<'a> {
     dag: &'a Dag,
-    /// Strands that end in a wait, with the strand after it; ascending.
+    /// Strands that end in a wait, each with the strand after it; ascending.
     after: Vec<(StrandId, StrandId)>,
-    /// By thread, the last ones.
+    /// By thread: its last stretches of free time.
     free: Vec<VecDeque<FreeTime>>,
     waiting: Vec<Vec<Waiting>>,
-    /// Whether each thread runs a strand.
+    /// By thread: whether it runs a strand.
     running: Vec<bool>,
 }
 
 impl<'a> RestrainedWaits<'a> {
-    /// `None` where a waiting thread may run any task.
+    /// `None` if a waiting thread may run any task.
     pub(super) fn new(dag: &'a Dag) -> Option<RestrainedWaits<'a>> {
         if dag.meta.run.tasks_in_waits == TasksInWaits::Any {
             return None;
@@ -70,14 +70,14 @@ impl<'a> RestrainedWaits<'a> {
         })
     }
 
-    /// A strand starts on `thread`.
+    /// Called when a strand starts on `thread`.
     pub(super) fn start(&mut self, thread: usize, time: u64) {
         self.running[thread] = true;
         self.close(thread, time);
     }
 
-    /// `thread` is off the CPU from `time` on, or comes back. A preempted one could take nothing
-    /// whatever its runtime allows.
+    /// Called when `thread` goes off the CPU at `time`, or comes back. A preempted thread could
+    /// take nothing, whatever its runtime allows.
     pub(super) fn off(&mut self, thread: usize, time: u64, why: Option<OffWhy>) {
         if why == Some(OffWhy::Preempted) {
             return self.close(thread, time);
@@ -107,7 +107,7 @@ impl<'a> RestrainedWaits<'a> {
         });
     }
 
-    /// `strand` ends on `thread`.
+    /// Called when `strand` ends on `thread`.
     pub(super) fn end(&mut self, strand: StrandId, thread: usize, time: u64) {
         self.running[thread] = false;
         let strands = &self.dag.strands;
@@ -127,8 +127,8 @@ impl<'a> RestrainedWaits<'a> {
         self.open(thread, time, waits);
     }
 
-    /// Whether workers were free while the task of `ready`, a task's first strand, stood ready, and
-    /// for most of that time might not take it.
+    /// Whether workers were free while the task of `ready`, a task's first strand, was ready, and
+    /// could not take it for most of that time.
     pub(super) fn kept(&self, ready: &ReadyInterval) -> bool {
         let strands = &self.dag.strands;
         let start = strands.start[ready.strand as usize];
@@ -150,7 +150,7 @@ impl<'a> RestrainedWaits<'a> {
         kept > 0 && kept * 2 >= all
     }
 
-    /// Whether a thread on which `waits` waits may take `task`.
+    /// Whether a thread on which task `waits` waits may take `task`.
     fn may_run(&self, waits: TaskId, task: TaskId) -> bool {
         let parents = &self.dag.tasks.parent;
         if self.dag.meta.run.tasks_in_waits == TasksInWaits::OwnChildren {

@@ -1,9 +1,9 @@
 //! Loops of one task on the ready path that create tasks one after the other.
 //!
-//! A *run* is a stretch of the ready path inside one task that goes from create to create, waiting
-//! for nothing. A strand of it is a turn of a loop when strands from the same position to the same
-//! position, both creates, took time at least [`TURNS`] times in the run: what comes before the
-//! loop, between two loops or after them is serial code like any other.
+//! A *run* is a stretch of the ready path inside one task that goes from create to create without a
+//! wait. A strand of it is a turn of a loop if at least [`MIN_TURNS`] strands of the run go from
+//! the same create to the same create and take time. Code before a loop, between two loops or after
+//! them is ordinary serial code.
 
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, EdgeKind, EndKind, NONE, PlaceId, StartKind, StrandId, TaskId, TaskKind};
@@ -13,8 +13,9 @@ use super::book::Entry;
 use super::grain::Grain;
 use crate::blocks::CodeBlock;
 
-/// Fewer turns than this are no loop: a recursion that creates eight tasks at each node is none.
-const TURNS: usize = 16;
+/// Minimum number of turns of a loop: a recursion that creates eight tasks at each node is not a
+/// loop.
+const MIN_TURNS: usize = 16;
 
 /// The creates of a run.
 #[derive(Debug, Clone)]
@@ -22,10 +23,10 @@ pub(super) struct Run {
     task: TaskId,
     first: StrandId,
     last: StrandId,
-    /// Positions (from, to) of its turns, ascending.
+    /// The positions (from, to) of its turns, ascending.
     turns: Vec<(PlaceId, PlaceId)>,
-    /// Tasks another thread could take that it created, the time of them with their descendants,
-    /// and the site of the first.
+    /// Number of stealable tasks that it created. The next fields are their time with their
+    /// descendants, and the site of the first.
     pub tasks: u64,
     pub work: u128,
     site: PlaceId,
@@ -33,8 +34,8 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// What it costs that strands of this run were not faster: nothing would be won if the tasks
-    /// are too small anyway.
+    /// The entry for the loss that the strands of this run caused. Faster strands would not help if
+    /// the tasks are too small anyway, so then the cause is the grain.
     pub(super) fn entry(&self) -> Entry {
         let fine = Grain::too_small(self.work, u128::from(self.tasks), self.steal);
         let cause = if fine {
@@ -46,7 +47,7 @@ impl Run {
     }
 }
 
-/// All runs with loops, by their strands, ascending.
+/// All runs with loops, by strand, ascending.
 pub(super) struct SpawnLoops {
     runs: Vec<Run>,
 }
@@ -61,14 +62,14 @@ impl SpawnLoops {
         let mut loops = SpawnLoops { runs: Vec::new() };
         let continues = |s: StrandId| dag.strands.start_kind[s as usize] == StartKind::AfterCreate;
         for run in path.chunk_by(|_, b| continues(b.0)) {
-            if run.len() > TURNS {
+            if run.len() > MIN_TURNS {
                 loops.add(dag, run, steal);
             }
         }
         if !loops.runs.is_empty() {
             loops.count_tasks(dag, grain);
         }
-        loops.runs.retain(|r| r.tasks >= TURNS as u64);
+        loops.runs.retain(|r| r.tasks >= MIN_TURNS as u64);
         loops
     }
 
@@ -83,7 +84,7 @@ impl SpawnLoops {
         ends.sort_unstable();
         let turns: Vec<_> = ends
             .chunk_by(|a, b| a == b)
-            .filter(|same| same.len() >= TURNS)
+            .filter(|same| same.len() >= MIN_TURNS)
             .map(|same| same[0])
             .collect();
         if let (false, Some(first), Some(last)) = (turns.is_empty(), path.first(), path.last()) {
@@ -117,7 +118,7 @@ impl SpawnLoops {
         }
     }
 
-    /// The run strand `s` belongs to.
+    /// The run that strand `s` belongs to.
     fn find(&self, dag: &Dag, s: StrandId) -> Option<usize> {
         let at = self.runs.partition_point(|r| r.last < s);
         let run = self.runs.get(at)?;
@@ -125,7 +126,7 @@ impl SpawnLoops {
         inside.then_some(at)
     }
 
-    /// The run of which strand `s` is a turn.
+    /// The run in which strand `s` is a turn.
     pub(super) fn of(&self, dag: &Dag, s: StrandId) -> Option<&Run> {
         let run = &self.runs[self.find(dag, s)?];
         let i = s as usize;

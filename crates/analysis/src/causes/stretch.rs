@@ -1,5 +1,5 @@
-//! Stretch (MODEL.md §6): what the tasks of a site took longer than in a serial run of the same
-//! program.
+//! Stretch (MODEL.md §6): the additional time of a site's tasks compared with a serial run of the
+//! same program.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::blocks::CodeBlock;
 use crate::options::{Error, Options};
 use crate::weight::Weights;
 
-/// What a serial run of the program worked, by spawn site.
+/// The work of a serial run of the program, by spawn site.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Baseline {
     ticks_per_second: u64,
@@ -50,8 +50,8 @@ impl Baseline {
     }
 }
 
-/// Adds to `causes` what the run's sites worked more than they did in `baseline`. A site that isn't
-/// in it counts as new work, not as stretch.
+/// Adds to `causes` the additional work of the run's sites compared with `baseline`. A site that
+/// the baseline lacks counts as new work, not as stretch.
 pub(crate) fn stretch(causes: &mut Causes, dag: &Dag, weights: &Weights, baseline: &Baseline) {
     let mut book = Book::new();
     for (site, sum) in own_work(dag, weights).into_iter().enumerate() {

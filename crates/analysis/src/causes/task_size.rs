@@ -1,4 +1,4 @@
-//! How long a site's tasks run, those inside of folded records included: what a finding says must
+//! The running time of a site's tasks, including those inside folded records, so that findings do
 //! not depend on how the trace was read.
 
 use workspan_dag::cancel::checked;
@@ -12,15 +12,16 @@ use crate::weight::{on_cpu, probe_ticks};
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct TaskSize {
     pub tasks: u128,
-    /// On the CPU, in the tasks' own strands.
+    /// Time on the CPU in the tasks' own strands, in ticks.
     pub work: u128,
-    /// What that may be off by, either way, for being divided by lengths known to a factor of two.
+    /// The possible error of `work` in either direction. It arises because folded work is divided
+    /// by lengths that are known to a factor of two.
     pub error: u128,
 }
 
-/// By spawn site. A folded record tells its work and, of each site, how many tasks of what length
-/// there are: the work is divided by these lengths, so it is exact where all tasks inside are of
-/// one site. Probes at `probe` ticks each are left out, as the records leave them out.
+/// The sizes by spawn site. A folded record has its work and the number of tasks of each site by
+/// length. The work is divided in proportion to these lengths, so it is exact if all tasks inside
+/// belong to one site. Probes at `probe` ticks each are left out, as the records leave them out.
 pub(super) fn by_site(dag: &Dag, probe: u64) -> Vec<TaskSize> {
     let mut sizes = vec![TaskSize::default(); dag.places.len()];
     for &site in &dag.tasks.site {
@@ -51,16 +52,17 @@ pub(super) fn by_site(dag: &Dag, probe: u64) -> Vec<TaskSize> {
     sizes
 }
 
-/// What `part` of `all` ticks may be off by where each task's length may be up to twice as long as
-/// it was taken for: its share p is between p / (2 - p) and 2 p / (1 + p).
+/// The possible error of `part` of `all` ticks if each task may be up to twice as long as assumed:
+/// its share p is between p / (2 - p) and 2 p / (1 + p).
 fn division_error(part: u64, all: u64) -> u128 {
     let p = part as f64 / all.max(1) as f64;
     let least = (1.0 + p).min(2.0 - p);
     (part as f64 * (1.0 - p).max(0.0) / least).round() as u128
 }
 
-/// Divides `ticks` of a folded strand, whose own task is of site `own`, among the sites inside by
-/// the lengths of their tasks: site, tasks, ticks. The ticks add up exactly.
+/// Divides `ticks` of a folded strand, whose own task belongs to site `own`, among the sites inside
+/// in proportion to the lengths of their tasks. Yields (site, tasks, ticks). The ticks add up
+/// exactly.
 pub(super) fn by_lengths(
     fold: &Folded,
     own: PlaceId,

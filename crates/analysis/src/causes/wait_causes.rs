@@ -9,13 +9,13 @@ use crate::blocks::CodeBlock;
 use crate::off_cpu::OffCursor;
 use crate::wait_kind::StopCauses;
 
-/// The stacks of fewer stops than these say nothing of the other stops of their code block.
-const STACKS_THAT_TELL: u64 = 8;
+/// Minimum number of stacks in a code block from which its other stops are classified.
+const MIN_STACKS: u64 = 8;
 /// The percentage of a block's stacks that must be of one kind for its other stops to count as that
 /// kind.
-const NEARLY_ALL: u64 = 90;
+const MIN_USUAL_PERCENT: u64 = 90;
 
-/// What each thread waited for, and when, as far as it is known: start, end and cause, by start.
+/// By thread: what it waited for and when, as far as it is known (start, end and cause), by start.
 pub(super) struct WaitCauses(Vec<Vec<(u64, u64, Cause)>>);
 
 impl WaitCauses {
@@ -30,7 +30,7 @@ impl WaitCauses {
                 times.push((stop.t, stop.t.saturating_add(stop.ticks), cause));
             }
         }
-        // What a text trace says of the interval itself.
+        // In a text trace, the interval itself has the cause.
         for off in dag.offs.iter().filter(|off| off.why == OffWhy::Blocked) {
             let told = off.on.as_deref().and_then(by_word);
             if let (Some(cause), Some(times)) = (told, of_thread.get_mut(off.thread as usize)) {
@@ -49,8 +49,8 @@ impl WaitCauses {
         }
     }
 
-    /// Adds the stops of which nothing is known, as what their code block usually waits for: the
-    /// kernel takes the stacks of some thousand stops a second and leaves out the rest.
+    /// Adds the stops without a stack under the usual cause of their code block: the kernel takes
+    /// the stacks of some thousand stops a second and leaves out the rest.
     fn add_alike(&mut self, dag: &Dag, usual: &BTreeMap<CodeBlock, Cause>) {
         if usual.is_empty() {
             return;
@@ -76,7 +76,7 @@ impl WaitCauses {
         self.sort();
     }
 
-    /// The cause of blocked time of `thread` from one moment to another.
+    /// The cause of blocked time of `thread` between two moments.
     pub(super) fn during(&self, thread: ThreadId, from: u64, to: u64) -> Cause {
         self.known(thread, from, to).unwrap_or(Cause::Blocked)
     }
@@ -89,8 +89,9 @@ impl WaitCauses {
     }
 }
 
-/// What the code blocks usually wait for, by the stacks of their stops: blocks of which nearly all
-/// stacks are of one kind. Waits that the process logged don't count, as it logs every one.
+/// The usual cause of waits by code block, from the stacks of its stops: only blocks of which
+/// nearly all stacks are of one kind. Waits that the process logged don't count, as it logs every
+/// one.
 fn usual_causes(dag: &Dag, of_stops: &[Cause]) -> BTreeMap<CodeBlock, Cause> {
     let mut stacks: BTreeMap<CodeBlock, BTreeMap<Cause, u64>> = BTreeMap::new();
     for (stop, &cause) in dag.samples.stops.iter().zip(of_stops) {
@@ -103,13 +104,13 @@ fn usual_causes(dag: &Dag, of_stops: &[Cause]) -> BTreeMap<CodeBlock, Cause> {
     let usual = |(block, of_block): (CodeBlock, BTreeMap<Cause, u64>)| {
         let all: u64 = of_block.values().sum();
         let (cause, most) = of_block.into_iter().max_by_key(|&(_, count)| count)?;
-        let tells = all >= STACKS_THAT_TELL && most * 100 >= all * NEARLY_ALL;
+        let tells = all >= MIN_STACKS && most * 100 >= all * MIN_USUAL_PERCENT;
         (tells && cause != Cause::Blocked).then_some((block, cause))
     };
     stacks.into_iter().filter_map(usual).collect()
 }
 
-/// The words for it in a text trace.
+/// The cause for the word in a text trace.
 fn by_word(on: &str) -> Option<Cause> {
     Some(match on {
         "lock" | "mutex" | "rwlock" => Cause::Lock,

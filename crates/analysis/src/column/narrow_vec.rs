@@ -1,23 +1,23 @@
 //! A vector of mostly small numbers. Larger ones are stored separately, with their places.
 
-/// A kind of number that most fit in. Its largest stands for one that is kept apart.
+/// An integer type that most numbers fit in. Its largest value marks an outlier.
 pub(crate) trait NarrowInt: Copy + PartialEq + Into<u64> + TryFrom<u64> {
-    const LARGEST: Self;
+    const OUTLIER_MARK: Self;
 }
 
 impl NarrowInt for u8 {
-    const LARGEST: u8 = u8::MAX;
+    const OUTLIER_MARK: u8 = u8::MAX;
 }
 
 impl NarrowInt for u16 {
-    const LARGEST: u16 = u16::MAX;
+    const OUTLIER_MARK: u16 = u16::MAX;
 }
 
 impl NarrowInt for u32 {
-    const LARGEST: u32 = u32::MAX;
+    const OUTLIER_MARK: u32 = u32::MAX;
 }
 
-/// Numbers in so many bits each, but for the few that are too large.
+/// Numbers in the width of `T`, except for the few that are too large.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct NarrowVec<T> {
     small: Vec<T>,
@@ -25,7 +25,7 @@ pub(crate) struct NarrowVec<T> {
 }
 
 impl<T: NarrowInt> NarrowVec<T> {
-    /// Of none yet, with room for `count`, of which `apart` are too large.
+    /// An empty vector with room for `count` numbers, of which `apart` are too large.
     pub(crate) fn with_capacity(count: usize, apart: usize) -> NarrowVec<T> {
         NarrowVec {
             small: Vec::with_capacity(count),
@@ -35,10 +35,10 @@ impl<T: NarrowInt> NarrowVec<T> {
 
     pub(crate) fn push(&mut self, value: u64) {
         match T::try_from(value) {
-            Ok(small) if small != T::LARGEST => self.small.push(small),
+            Ok(small) if small != T::OUTLIER_MARK => self.small.push(small),
             _ => {
                 self.apart.push(self.small.len() as u32, value);
-                self.small.push(T::LARGEST);
+                self.small.push(T::OUTLIER_MARK);
             }
         }
     }
@@ -50,7 +50,7 @@ impl<T: NarrowInt> NarrowVec<T> {
     #[inline]
     pub(crate) fn get(&self, i: usize) -> u64 {
         let small = self.small[i];
-        if small == T::LARGEST {
+        if small == T::OUTLIER_MARK {
             self.too_large(i)
         } else {
             small.into()
@@ -63,13 +63,13 @@ impl<T: NarrowInt> NarrowVec<T> {
     }
 
     pub(crate) fn total(&self) -> u128 {
-        let small = self.small.iter().filter(|&&v| v != T::LARGEST);
+        let small = self.small.iter().filter(|&&v| v != T::OUTLIER_MARK);
         let apart: u128 = self.apart.values.iter().map(|&v| u128::from(v)).sum();
         // Below 2^64: fewer than 2^32 numbers of at most 32 bits each.
         apart + u128::from(small.map(|&v| v.into()).sum::<u64>())
     }
 
-    /// Bytes that are held.
+    /// Number of bytes held.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         size_of::<T>() * self.small.capacity() + self.apart.bytes()
@@ -79,7 +79,7 @@ impl<T: NarrowInt> NarrowVec<T> {
 /// Numbers that are too large, by their places.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Outliers {
-    /// Ascending.
+    /// The places, ascending.
     places: Vec<u32>,
     values: Vec<u64>,
 }
@@ -92,19 +92,19 @@ impl Outliers {
         }
     }
 
-    /// `place` is beyond all that are there.
+    /// Appends a number; `place` must be greater than all earlier places.
     pub(crate) fn push(&mut self, place: u32, value: u64) {
         self.places.push(place);
         self.values.push(value);
     }
 
-    /// The number at a place; 0 where none is kept. O(log n).
+    /// The number at a place; 0 if there is none. O(log n).
     pub(crate) fn get(&self, i: usize) -> u64 {
         let found = self.places.binary_search_by(|at| (*at as usize).cmp(&i));
         found.map_or(0, |at| self.values[at])
     }
 
-    /// Bytes that are held.
+    /// Number of bytes held.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         4 * self.places.capacity() + 8 * self.values.capacity()
@@ -116,7 +116,7 @@ mod tests {
     use super::{NarrowInt, NarrowVec};
 
     fn come_back<T: NarrowInt>() {
-        let edge: u64 = T::LARGEST.into();
+        let edge: u64 = T::OUTLIER_MARK.into();
         let all = [0, 7, edge / 2, edge - 1, edge, edge + 1, u64::MAX, 3];
         let mut numbers = NarrowVec::<T>::with_capacity(0, 0);
         all.iter().for_each(|&v| numbers.push(v));

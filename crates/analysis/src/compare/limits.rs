@@ -1,4 +1,5 @@
-//! Limits a run must keep, alone or against a baseline, and the place to look at when it doesn't.
+//! Limits that a run must keep, alone or against a baseline, and the place to look at when it does
+//! not.
 
 use workspan_dag::{NONE, Place, PlaceId};
 
@@ -11,47 +12,47 @@ use crate::work_span::speedup_bounds;
 pub enum Amount {
     /// A share of W · elapsed.
     Share(f64),
-    /// Worker-ns.
+    /// A time in worker-nanoseconds.
     Time(f64),
 }
 
-/// What must hold. Shares and growths are fractions: 0.05 is 5 %.
+/// A condition. Shares and growths are fractions: 0.05 is 5 %.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limit {
-    /// T1/T∞ at least.
+    /// Minimum of T1/T∞.
     MinParallelism(f64),
-    /// T1 / burdened span at least.
+    /// Minimum of T1 / burdened span.
     MinBurdenedParallelism(f64),
-    /// The lower bound of the speedup (MODEL.md §2) on so many workers (the run's own when `None`)
-    /// at least.
+    /// Minimum of the lower bound of the speedup (MODEL.md §2) on the given number of workers (the
+    /// run's own if `None`).
     MinSpeedupBound(Option<u32>, f64),
-    /// Wall-clock time, ns, at most.
+    /// Maximum elapsed time, in ns.
     MaxElapsed(f64),
-    /// Delay at most.
+    /// Maximum delay.
     MaxDelay(Amount),
-    /// No-work of both kinds at most.
+    /// Maximum of both kinds of no-work together.
     MaxNoWork(Amount),
-    /// The share of the elapsed time that was longer than the baseline's at most.
+    /// Maximum growth of the elapsed time over the baseline's, as a share.
     MaxRegression(f64),
-    /// Growth of the work over the baseline's at most.
+    /// Maximum growth of the work over the baseline's.
     MaxWorkGrowth(f64),
-    /// Growth of the span over the baseline's at most.
+    /// Maximum growth of the span over the baseline's.
     MaxSpanGrowth(f64),
 }
 
-/// Which limit, without its bound.
+/// What a limit bounds, without the bound itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitKind {
-    /// The quantity itself is bounded from below.
+    /// The quantity must not be below the bound.
     AtLeast,
-    /// It is bounded from above.
+    /// The quantity must not be above the bound.
     AtMost,
-    /// Its growth over the baseline is bounded from above.
+    /// The quantity's growth over the baseline must not be above the bound.
     Growth(Quantity),
 }
 
 impl Limit {
-    /// How it bounds.
+    /// What this limit bounds.
     pub fn kind(self) -> LimitKind {
         match self {
             Limit::MinParallelism(_)
@@ -95,14 +96,14 @@ impl Limit {
     }
 }
 
-/// Why a place is named.
+/// The reason why a place is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// Most of the critical path is there.
     Critical,
-    /// It ran alone longest.
+    /// It ran alone for the longest time.
     Alone,
-    /// Its tasks stood ready longest.
+    /// Its tasks were ready for the longest time.
     Ready,
     /// Its critical work grew most.
     CriticalGrowth,
@@ -117,34 +118,34 @@ pub struct Where {
     pub places: Vec<Place>,
     /// Spawn site of the tasks, an index into `places`.
     pub site: PlaceId,
-    /// The code block, where it is one; its places are indices into `places`.
+    /// The code block, if the place is one; its places are indices into `places`.
     pub block: Option<CodeBlock>,
     /// Why it is named.
     pub reason: Reason,
-    /// How much, ns.
+    /// The amount, in ns.
     pub amount: f64,
-    /// Of what, ns: the span, the elapsed time, the base's value; 0 when there is nothing to take a
-    /// share of.
+    /// The total that `amount` is a share of, in ns: the span, the elapsed time, or the base's
+    /// value; 0 if there is no such total.
     pub whole: f64,
 }
 
-/// A limit and what was found.
+/// A limit and its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
     /// The limit.
     pub limit: Limit,
-    /// What was measured, in the limit's unit; the mean over the runs.
+    /// The measured value, in the limit's unit; the mean over the runs.
     pub measured: f64,
-    /// True when it is beyond the bound; a growth that is noise breaks nothing.
+    /// True if the value is beyond the bound; a growth within the noise does not break a limit.
     pub broken: bool,
-    /// For a growth beyond the bound whether it may be noise.
+    /// For a growth beyond the bound: whether it may be noise.
     pub noise: Option<Noise>,
-    /// Where to look, when it is broken.
+    /// The place to look at, if the limit is broken.
     pub place: Option<Where>,
 }
 
-/// Checks the limits of `side`, those of growth against `base`. A limit that needs a baseline there
-/// is none of is left out.
+/// Checks the limits of `side`; limits on growth are checked against `base`, and left out without
+/// one.
 pub fn check(base: Option<&Side>, side: &Side, limits: &[Limit]) -> Vec<Checked> {
     let comparison = base.map(|base| super::compare(&[base.clone(), side.clone()]));
     let checked = |&limit: &Limit| match limit.kind() {
@@ -160,7 +161,7 @@ fn growth(comparison: &Comparison, limit: Limit, quantity: Quantity) -> Checked 
         .and_then(|row| row.differences.first().copied());
     let (measured, noise) = match difference {
         None => (0.0, Noise::Unknown),
-        // From nothing to something is beyond every bound.
+        // A growth from zero is beyond every bound.
         Some(d) if d.relative.is_none() && d.absolute > 0.0 => (f64::INFINITY, d.noise),
         Some(d) => (d.relative.unwrap_or(0.0), d.noise),
     };
@@ -180,7 +181,7 @@ fn growth(comparison: &Comparison, limit: Limit, quantity: Quantity) -> Checked 
 }
 
 /// The block whose weight grew most: on the critical path for elapsed and span, anywhere for work.
-/// Elapsed time that grew without a longer path is searched for in the work.
+/// If elapsed time grew but the path did not, the block is searched for in the work.
 fn grown(comparison: &Comparison, quantity: Quantity) -> Option<Where> {
     let most = |reason: Reason| {
         let change = |b: &super::RowDifference<CodeBlock>| -> (f64, f64) {
@@ -218,7 +219,7 @@ fn own(side: &Side, limit: Limit, kind: LimitKind) -> Checked {
         LimitKind::AtLeast => measured < limit.bound(),
         _ => measured > limit.bound(),
     };
-    // The run that is worst is the one to look into.
+    // The worst run is the one to look into.
     let worst = side.runs.iter().max_by(|a, b| {
         let badness = |r: &RunMeasures| match kind {
             LimitKind::AtLeast => -value(r, limit),
@@ -290,7 +291,7 @@ fn look(run: &RunMeasures, limit: Limit) -> Option<Where> {
     }
 }
 
-/// Takes the named positions out of the run's.
+/// Copies the named positions from those of the run.
 fn place(
     places: &[Place],
     site: PlaceId,
@@ -305,7 +306,7 @@ fn place(
         }
         None => NONE,
     };
-    // Position 0 is shown as the root, so it stays free for it.
+    // Position 0 is shown as the root, so it must be the root's.
     take(0);
     let mut at = |id: PlaceId| if id == 0 { 0 } else { take(id) };
     let site = at(site);

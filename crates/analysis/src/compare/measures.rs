@@ -1,4 +1,4 @@
-//! One run, reduced to what is compared.
+//! One run, reduced to the values that are compared.
 
 use std::collections::HashMap;
 
@@ -11,40 +11,40 @@ use crate::report::Report;
 /// A quantity of a run as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Quantity {
-    /// Wall-clock time, ns.
+    /// Elapsed time, in ns.
     Elapsed,
-    /// T1, ns.
+    /// T1, in ns.
     Work,
-    /// T∞, ns.
+    /// T∞, in ns.
     Span,
     /// T1/T∞.
     Parallelism,
     /// T1 / burdened span.
     BurdenedParallelism,
-    /// Mean number of workers at work.
+    /// Mean number of busy workers.
     MeanBusy,
-    /// Worker-ns, as are the following (MODEL.md §5).
+    /// Delay, in worker-ns, like the following ones (MODEL.md §5).
     Delay,
-    /// See there.
+    /// No work because of the scheduler.
     NoWorkScheduler,
-    /// See there.
+    /// No work because of the program.
     NoWorkProgram,
-    /// See there.
+    /// Time descheduled.
     Descheduled,
-    /// See there.
+    /// Time blocked.
     Blocked,
-    /// See there.
+    /// Time that recording took.
     Recording,
-    /// All tasks.
+    /// Number of tasks.
     Tasks,
-    /// Strands started by another worker than the one that made them ready.
+    /// Number of strands that another worker started than the one that made them ready.
     Steals,
-    /// Average maximal strand, ns.
+    /// Average maximal strand, in ns.
     AverageStrand,
 }
 
 impl Quantity {
-    /// All, in the order they are shown.
+    /// All quantities, in the order in which they are shown.
     pub const ALL: [Quantity; 15] = [
         Quantity::Elapsed,
         Quantity::Work,
@@ -112,56 +112,57 @@ impl Quantity {
 pub struct SiteMeasure {
     /// Index into [`RunMeasures::places`].
     pub site: PlaceId,
-    /// Task instances.
+    /// Number of task instances.
     pub count: u64,
-    /// Work of its tasks' own strands, ns: over all sites they add up to the work.
+    /// Work of its tasks' own strands, in ns: the values of all sites add up to the work.
     pub own_work: f64,
-    /// Critical work, ns: over all sites they add up to the span.
+    /// Critical work, in ns: the values of all sites add up to the span.
     pub critical_work: f64,
-    /// Time its tasks' strands stood ready, ns.
+    /// Time for which its tasks' strands were ready, in ns.
     pub ready: f64,
 }
 
 /// A code block of one run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlockMeasure {
-    /// Which; its places are indices into [`RunMeasures::places`].
+    /// The block; its places are indices into [`RunMeasures::places`].
     pub block: CodeBlock,
-    /// Strands.
+    /// Number of strands.
     pub count: u64,
-    /// Weight, ns.
+    /// Weight, in ns.
     pub work: f64,
-    /// Weight on the critical path, ns.
+    /// Weight on the critical path, in ns.
     pub critical_work: f64,
 }
 
-/// The regions of one label of one run (MODEL.md §4): each moment is in the outermost one alone.
+/// The regions of one label of one run (MODEL.md §4). Each moment counts only in the outermost
+/// region.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RegionMeasure {
     /// The label.
     pub label: String,
-    /// Times it was opened.
+    /// How often the region was opened.
     pub count: u64,
-    /// Weight inside, ns.
+    /// Weight inside, in ns.
     pub work: f64,
-    /// Weight inside on the critical path, ns.
+    /// Weight inside on the critical path, in ns.
     pub critical_work: f64,
 }
 
-/// One run, reduced to what is compared.
+/// One run, reduced to the values that are compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunMeasures {
-    /// What people call the run: its file.
+    /// The name shown to people: the run's file.
     pub label: String,
-    /// The section that it is of, as `region:solve`; `None` for the whole run.
+    /// The section of the run, for instance `region:solve`; `None` for the whole run.
     pub section: Option<String>,
-    /// W.
+    /// W: the number of workers.
     pub workers: u32,
     /// The runtime.
     pub runtime: Option<String>,
-    /// By [`Quantity`].
+    /// Values, indexed by [`Quantity`].
     quantities: [f64; Quantity::ALL.len()],
-    /// Work, span and burdened span, ns.
+    /// Work, span and burdened span, in ns.
     pub work_span: (f64, f64, f64),
     /// Its positions.
     pub places: Vec<Place>,
@@ -171,9 +172,9 @@ pub struct RunMeasures {
     pub blocks: Vec<BlockMeasure>,
     /// The regions that the program marked.
     pub regions: Vec<RegionMeasure>,
-    /// The code blocks that ran alone, longest first, with the time, ns.
+    /// The code blocks that ran alone, in descending order of that time, in ns.
     pub solo_blocks: Vec<(CodeBlock, f64)>,
-    /// Delay by the edge that made the strand ready, worker-ns, by `EdgeKind as usize`.
+    /// Delay by the edge that made the strand ready, in worker-ns, indexed by `EdgeKind as usize`.
     pub delay_by_edge: [f64; 7],
 }
 
@@ -183,7 +184,7 @@ impl RunMeasures {
         self.quantities[quantity as usize]
     }
 
-    /// W · elapsed, ns.
+    /// W · elapsed, in ns.
     pub fn total(&self) -> f64 {
         f64::from(self.workers) * self.get(Quantity::Elapsed)
     }
@@ -199,12 +200,12 @@ impl RunMeasures {
     }
 }
 
-/// Nanoseconds in a tick of the trace.
+/// Nanoseconds per tick of the trace.
 pub(crate) fn ns_per_tick(dag: &Dag) -> f64 {
     1e9 / dag.meta.tick_rate() as f64
 }
 
-/// Reduces a run; `label` is what people call it. `report` must be of the metric time.
+/// Reduces a run; `label` is its name shown to people. `report` must be of the metric *time*.
 pub fn measure(dag: &Dag, report: &Report, label: String) -> RunMeasures {
     let tick = ns_per_tick(dag);
     let ns = |ticks: u128| ticks as f64 * tick;

@@ -1,4 +1,5 @@
-//! Several runs of one thing, and whether two such sets differ by more than their runs do.
+//! Statistics over several runs, and whether two sets of runs differ by more than the runs of one
+//! set do.
 
 /// A quantity over the runs of one side.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -11,12 +12,12 @@ pub struct Value {
     pub min: f64,
     /// Largest.
     pub max: f64,
-    /// Standard deviation of the sample; `None` for fewer than two runs.
+    /// Standard deviation of the sample; `None` if there are fewer than two runs.
     pub deviation: Option<f64>,
 }
 
 impl Value {
-    /// Of the runs' values.
+    /// The statistics of the runs' values.
     pub fn from_runs(values: impl IntoIterator<Item = f64>) -> Value {
         let values: Vec<f64> = values.into_iter().collect();
         let runs = values.len();
@@ -38,30 +39,30 @@ impl Value {
 /// Whether a difference is more than noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noise {
-    /// A side has one run only.
+    /// A side has only one run.
     Unknown,
-    /// The interval of the difference holds 0.
+    /// The interval of the difference contains 0.
     Within,
-    /// It doesn't.
+    /// The interval of the difference does not contain 0.
     Beyond,
 }
 
-/// A side less the base.
+/// The difference of a side to the base.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
     /// Difference of the means.
     pub absolute: f64,
-    /// The same as a share of the base's mean; `None` where that is 0.
+    /// The difference as a share of the base's mean; `None` if that is 0.
     pub relative: Option<f64>,
     /// 95 % interval of the difference of the means (Welch's t, which lets the sides vary
-    /// differently); `None` where a side has one run only.
+    /// differently); `None` if a side has only one run.
     pub interval: Option<(f64, f64)>,
-    /// Whether the interval holds 0.
+    /// Whether the interval contains 0.
     pub noise: Noise,
 }
 
 impl Difference {
-    /// `value` less `base`.
+    /// The difference `value` − `base`.
     pub fn new(base: &Value, value: &Value) -> Difference {
         let absolute = value.mean - base.mean;
         let interval = half_width(base, value).map(|h| (absolute - h, absolute + h));
@@ -98,7 +99,7 @@ fn student_95(freedom: f64) -> f64 {
         2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
         2.052, 2.048, 2.045, 2.042,
     ];
-    // A hair below a whole number is rounding, not a degree less.
+    // A number just below a whole one is a rounding error, not a degree less.
     match (freedom + 1e-9).floor() as usize {
         0 => QUANTILES[0],
         n if n <= 30 => QUANTILES[n - 1],

@@ -1,9 +1,9 @@
 //! Positions of several runs under common numbers.
 //!
 //! Two runs of one program number their positions differently, and an edit between them moves
-//! lines. A position is the same when its label and primitive are; what is left over is the same
-//! when file, function, primitive and the text of the source line are, and no other position left
-//! over is like it.
+//! lines. Two positions are the same if their label and primitive are equal. Remaining positions
+//! are the same if file, function, primitive and the text of the source line are equal, and no
+//! other remaining position has these.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use workspan_dag::{NONE, Place, PlaceId, ROOT_PLACE};
 type Exact = (String, Option<String>);
 type Moved = (String, Option<String>, Option<String>, String);
 
-/// Common numbers, given as runs are added.
+/// The common numbers, assigned as runs are added.
 pub(crate) struct PlaceTable {
     places: Vec<Place>,
     exact: HashMap<Exact, PlaceId>,
@@ -57,7 +57,7 @@ impl PlaceTable {
         map
     }
 
-    /// Matches what is left over by source text.
+    /// Matches the remaining positions by source text.
     fn recognise(&mut self, places: &[Place], claimed: &[bool], map: &mut [PlaceId]) {
         let mut candidates: HashMap<Moved, Unique> = HashMap::new();
         for (i, place) in self.places.iter().enumerate().filter(|(i, _)| !claimed[*i]) {
@@ -88,7 +88,7 @@ impl PlaceTable {
         }
     }
 
-    /// How many positions were recognised by their source text.
+    /// Number of positions that were recognised by their source text.
     pub(crate) fn moved(&self) -> usize {
         self.moved
     }
@@ -114,7 +114,7 @@ fn moved(place: &Place) -> Option<Moved> {
     ))
 }
 
-/// Whether there is exactly one.
+/// Whether there is exactly one such position.
 #[derive(Debug, Clone, Copy, Default)]
 enum Unique {
     #[default]
@@ -165,7 +165,7 @@ mod tests {
             place(60, "join(c, d);"),
         ];
         assert_eq!(table.add(&before), [0, 1, 2, 3]);
-        // Two lines up; the two that look the same can't be told apart.
+        // Moved up by two lines; the two that look the same can't be told apart.
         let after = [
             root(),
             place(51, "join(c, d);"),

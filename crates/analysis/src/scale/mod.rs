@@ -1,9 +1,9 @@
-//! Measured speedups over what a recorded run predicts, and why they differ.
+//! Compares measured speedups with the predictions of a recorded run, and says why they differ.
 //!
-//! Runs of the bare program say how fast it is on 1, 2, … workers; one recorded run says how fast
+//! Runs of the bare program show how fast it is on 1, 2, … workers; one recorded run shows how fast
 //! it could be (Cilkview's bounds and estimate, SPAA'10 §3, drawn together in its fig. 6). Where
-//! the measured curve leaves the band between the bounds, something is at work that no computation
-//! DAG knows of: memory, contention, the system.
+//! the measured curve leaves the band between the bounds, the reason is something that no
+//! computation DAG includes: memory, contention, the system.
 
 mod verdict;
 
@@ -13,7 +13,7 @@ use crate::{Breakdown, Report};
 
 pub use verdict::{Reason, Remark};
 
-/// What the bounds are computed from (MODEL.md §2), in units of the metric.
+/// The inputs of the bounds (MODEL.md §2), in units of the metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Logical {
     /// T1.
@@ -22,11 +22,11 @@ pub struct Logical {
     pub span: u128,
     /// Burdened span.
     pub burdened_span: u128,
-    /// Deferred creates.
+    /// Number of deferred creates.
     pub spawns: u64,
-    /// Waits.
+    /// Number of waits.
     pub syncs: u64,
-    /// What the bounds say nothing about.
+    /// Limits that the bounds do not show.
     pub limits: Limits,
 }
 
@@ -38,12 +38,12 @@ impl Logical {
         (of(self.span).0, of(bounding).1)
     }
 
-    /// T1 / T∞; 1 where there is no span.
+    /// T1 / T∞; 1 if there is no span.
     pub fn parallelism(&self) -> f64 {
         over(self.work, self.span)
     }
 
-    /// T1 / burdened span; 1 where there is none.
+    /// T1 / burdened span; 1 if there is no span.
     pub fn burdened_parallelism(&self) -> f64 {
         over(self.work, self.burdened_span)
     }
@@ -71,30 +71,29 @@ impl From<&WorkSpan> for Logical {
     }
 }
 
-/// A recorded run, as far as it says whether the program did what it was asked to and where its
-/// time went.
+/// Facts about a recorded run that show whether the program had the requested workers, and where
+/// its time went.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedRun {
-    /// Workers it was asked to have.
+    /// Number of workers requested.
     pub asked: u32,
-    /// Pool workers that were seen ([`Breakdown::workers`]).
+    /// Number of pool workers seen ([`Breakdown::workers`]).
     pub workers: u32,
-    /// Tasks.
+    /// Number of tasks.
     pub tasks: u64,
     /// T1, in ns.
     pub work: f64,
-    /// Parts of workers × elapsed, 0 to 1: not scheduled, blocked, and ready strands beside free
-    /// workers.
+    /// Descheduled share of workers × elapsed, 0 to 1.
     pub descheduled: f64,
-    /// See `descheduled`.
+    /// Blocked share of workers × elapsed, 0 to 1.
     pub blocked: f64,
-    /// See `descheduled`.
+    /// Share of workers × elapsed in which ready strands and free workers existed, 0 to 1.
     pub delay: f64,
 }
 
 impl RecordedRun {
-    /// From the report of a run that was asked to have `asked` workers; a tick of it takes `tick`
-    /// ns.
+    /// Takes the facts from the report of a run with `asked` requested workers; its ticks take
+    /// `tick` ns.
     pub fn new(report: &Report, asked: u32, tick: f64) -> RecordedRun {
         let b: &Breakdown = &report.breakdown;
         let all = b.total().max(1) as f64;
@@ -113,93 +112,93 @@ impl RecordedRun {
 /// Runs of the bare program on one number of workers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BareRuns {
-    /// Workers it was asked to have.
+    /// Number of workers requested.
     pub workers: u32,
-    /// What each run took, in ns; at least one.
+    /// The elapsed time of each run, in ns; at least one.
     pub times: Vec<u64>,
 }
 
 /// Simulated speedups over the work on one number of workers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SimulatedRuns {
-    /// Virtual workers.
+    /// Number of virtual workers.
     pub workers: u32,
-    /// Mean, least and most over the seeds.
+    /// Mean over the seeds.
     pub mean: f64,
-    /// See `mean`.
+    /// Minimum over the seeds.
     pub least: f64,
-    /// See `mean`.
+    /// Maximum over the seeds.
     pub most: f64,
 }
 
-/// What was measured on one number of workers.
+/// The measurements on one number of workers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// What the runs took, in ns, ascending.
+    /// The elapsed times of the runs, in ns, ascending.
     pub times: Vec<u64>,
-    /// Median of one worker's runs over the median of these; `None` where nothing was measured on
-    /// one.
+    /// Median of one worker's runs over the median of these; `None` if nothing was measured on one
+    /// worker.
     pub speedup: Option<f64>,
-    /// The fastest of one worker over the fastest of these: what disturbs a run only makes it
+    /// The fastest of one worker's runs over the fastest of these: disturbances only make runs
     /// slower.
     pub best: Option<f64>,
 }
 
 impl Measured {
-    /// The middle one, in ns.
+    /// The median, in ns.
     pub fn median(&self) -> u64 {
         self.times.get(self.times.len() / 2).copied().unwrap_or(0)
     }
 }
 
-/// One number of workers.
+/// The results for one number of workers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
-    /// The number.
+    /// The number of workers.
     pub workers: u32,
-    /// More than there are CPUs.
+    /// Whether it is greater than the number of CPUs.
     pub crowded: bool,
-    /// What was measured, where something was.
+    /// The measurements, if there are any.
     pub measured: Option<Measured>,
-    /// What was simulated.
+    /// The simulations, if there are any.
     pub simulated: Option<SimulatedRuns>,
-    /// Bounds of the speedup, where a run was recorded.
+    /// Bounds of the speedup, if a run was recorded.
     pub bounds: Option<(f64, f64)>,
 }
 
 /// Measured and predicted speedups.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scale {
-    /// CPUs the program may use.
+    /// Number of CPUs that the program may use.
     pub cpus: u32,
-    /// What the predictions come from.
+    /// The inputs of the predictions.
     pub logical: Option<Logical>,
-    /// The recorded runs, that with most workers first; the predictions are of the first.
+    /// The recorded runs, the one with most workers first; the predictions come from the first.
     pub recorded: Vec<RecordedRun>,
-    /// By number of workers.
+    /// The results by number of workers.
     pub points: Vec<Point>,
-    /// What is to be said of them.
+    /// Remarks on the results.
     pub remarks: Vec<Remark>,
 }
 
 /// Everything that was measured and predicted.
 #[derive(Debug, Clone, Default)]
 pub struct Runs {
-    /// CPUs the program may use.
+    /// Number of CPUs that the program may use.
     pub cpus: u32,
     /// Runs of the bare program.
     pub bare: Vec<BareRuns>,
-    /// What the predictions come from.
+    /// The inputs of the predictions.
     pub logical: Option<Logical>,
-    /// The recorded runs, that with most workers first.
+    /// The recorded runs, the one with most workers first.
     pub recorded: Vec<RecordedRun>,
     /// Simulated runs.
     pub simulated: Vec<SimulatedRuns>,
-    /// Numbers of workers to give bounds for beside those that were measured and simulated.
+    /// Further numbers of workers to compute bounds for, besides those measured and simulated.
     pub also: Vec<u32>,
 }
 
-/// Puts measured and predicted speedups together and judges them.
+/// Combines measured and predicted speedups, and judges them.
 pub fn scale(runs: Runs) -> Scale {
     let mut workers: Vec<u32> = runs.bare.iter().map(|b| b.workers).collect();
     workers.extend(runs.simulated.iter().map(|s| s.workers));

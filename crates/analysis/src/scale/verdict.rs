@@ -1,65 +1,65 @@
-//! What is to be said of a measured curve and its band.
+//! Remarks on a measured curve and its band.
 
 use super::{Point, RecordedRun, Scale};
 
-/// A run of less than this is mostly the process's start, in ns.
+/// Minimum elapsed time in ns at which a run is not mostly the process's start.
 const MIN_RUN_NS: u64 = 100_000_000;
-/// A bound is left when a speedup is beyond it by this part: clocks, timers and the start of the
+/// Allowed excess of a speedup over a bound, as a share: clocks, timers and the start of the
 /// process are not in the model.
 const BOUND_SLACK: f64 = 0.05;
-/// A part of the workers' time that is reason enough.
+/// Minimum share of the workers' time that is a sufficient reason.
 const MIN_REASON_SHARE: f64 = 0.05;
 
-/// Why a program is slower than its DAG allows, as far as the recorded runs tell.
+/// The reason why a program is slower than its DAG allows, as far as the recorded runs show it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reason {
-    /// The same work took so many times as long on more workers: memory bandwidth, caches, clock
+    /// The same work took this many times as long on more workers: memory bandwidth, caches, clock
     /// rate, contention inside strands.
     Stretch(f64),
-    /// The system ran something else for this part of the workers' time.
+    /// The system ran something else for this share of the workers' time.
     Descheduled(f64),
-    /// Workers gave up the CPU themselves (I/O, locks) for this part of their time.
+    /// Workers gave up the CPU themselves (I/O, locks) for this share of their time.
     Blocked(f64),
-    /// Ready strands stood beside free workers for this part of their time.
+    /// Strands were ready while workers were free, for this share of the workers' time.
     Delay(f64),
-    /// Nothing of the kind was recorded.
+    /// No such reason was recorded.
     Unknown,
 }
 
-/// What is to be said of a measured curve.
+/// A remark on a measured curve.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Remark {
-    /// The program has the same workers whatever it is asked for.
+    /// The program has the same number of workers whatever is requested.
     Ignores {
-        /// Numbers it was asked for.
+        /// The numbers requested.
         asked: Vec<u32>,
-        /// What it had.
+        /// The number that it had.
         workers: u32,
     },
-    /// It has another number than asked for, though not always the same.
+    /// The program has another number of workers than requested, though not always the same.
     Differs {
-        /// Asked for.
+        /// The number requested.
         asked: u32,
-        /// What it had.
+        /// The number that it had.
         workers: u32,
     },
     /// The runs on these numbers of workers differ too much to be judged.
     Noisy(Vec<u32>),
     /// Slower than the lower bound.
     Below {
-        /// On these numbers of workers.
+        /// The numbers of workers.
         workers: Vec<u32>,
-        /// Why, as far as it can be told.
+        /// The reason, as far as it is known.
         reason: Reason,
     },
     /// Faster than the upper bound.
     Above(Vec<u32>),
     /// Everything that could be judged lies between the bounds.
     Inside,
-    /// There is nothing to judge: no recorded run, or nothing measured on more than one worker and
+    /// There is nothing to judge: no recorded run, or nothing measured on more than one worker with
     /// as many CPUs.
     Unjudged,
-    /// Numbers of workers beyond the CPUs, which the bounds know nothing of.
+    /// Numbers of workers beyond the CPUs, which the bounds do not cover.
     Crowded(Vec<u32>),
     /// This smaller number of workers is within a hundredth of the best elapsed time, by the
     /// medians.
@@ -68,7 +68,7 @@ pub enum Remark {
     Short(u64),
 }
 
-/// Where a point lies against its bounds.
+/// The position of a point relative to its bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Below,
@@ -86,8 +86,8 @@ fn side(speedup: f64, (lower, upper): (f64, f64)) -> Side {
     }
 }
 
-/// Median and fastest runs have to agree: what disturbs a run only ever makes it slower, so the
-/// fastest say what the program can do, and a median elsewhere says that they were lucky.
+/// Median and fastest runs must agree. Disturbances only make a run slower, so the fastest runs
+/// show what the program can do; a median on another side shows that they were lucky.
 fn judged(point: &Point) -> Option<Result<Side, ()>> {
     let measured = point.measured.as_ref()?;
     let bounds = point.bounds?;
@@ -149,11 +149,11 @@ pub(super) fn remarks(scale: &Scale) -> Vec<Remark> {
     remarks
 }
 
-/// A median up to this times the best one is as good.
+/// Maximum ratio of a median to the best one that counts as equally good.
 const SAME_TIME: f64 = 1.01;
 
-/// The smallest number of workers that is as fast as the best, if there are measured ones beyond
-/// it that have a CPU each.
+/// The smallest number of workers that is as fast as the best, if larger numbers with a CPU each
+/// were measured.
 fn enough(scale: &Scale) -> Option<u32> {
     let own_cpus = scale.points.iter().filter(|point| !point.crowded);
     let measured =
@@ -167,8 +167,8 @@ fn enough(scale: &Scale) -> Option<u32> {
     (enough.0 < most).then_some(enough.0)
 }
 
-/// Says where the workers are not those asked for; true when they are the same whatever was asked
-/// for.
+/// Adds remarks if the workers differ from those requested. True if their number is the same
+/// whatever was requested.
 fn thread_counts(recorded: &[RecordedRun], remarks: &mut Vec<Remark>) -> bool {
     let Some(first) = recorded.first() else {
         return false;
@@ -190,8 +190,8 @@ fn thread_counts(recorded: &[RecordedRun], remarks: &mut Vec<Remark>) -> bool {
     false
 }
 
-/// What takes most of the workers' time. Of a run in which the same work takes `s` times as long, 1
-/// − 1/s of it is stretch.
+/// The reason that takes most of the workers' time. If the same work takes `s` times as long, 1 −
+/// 1/s of it is stretch.
 fn reason(recorded: &[RecordedRun]) -> Reason {
     let Some(most) = recorded.first() else {
         return Reason::Unknown;

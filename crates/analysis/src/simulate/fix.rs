@@ -1,4 +1,4 @@
-//! Changes to a program, to be simulated before anybody makes them.
+//! Changes to a program that are simulated before they are made.
 
 use std::collections::BTreeSet;
 
@@ -12,28 +12,28 @@ use crate::what_if::{Target, TargetWeights, check_factor};
 /// A change to the program. The work stays, as in a what-if profile.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fix {
-    /// What each strand has of the target is spread over tasks of 1/factor of it.
+    /// Spreads each strand's part of the target over tasks of 1/factor of it.
     Spread {
         /// The code.
         target: Target,
-        /// Pieces a strand becomes; below 1 it takes longer by that instead.
+        /// Number of pieces per strand; below 1 the strand takes longer by that factor instead.
         factor: f64,
     },
-    /// What each strand has of the target is spread over equal tasks of at most so many ticks: the
-    /// same grain for long strands and short ones.
+    /// Spreads each strand's part of the target over equal tasks of at most a given length: the
+    /// same grain for long and short strands.
     Pieces {
         /// The code.
         target: Target,
-        /// Most of a piece, at least 1.
+        /// Maximum length of a piece in ticks, at least 1.
         ticks: u64,
     },
-    /// Where tasks created at these places that are waited for together hold, with all they create,
-    /// at most so many such tasks, they run where they are created: a cutoff below which a
-    /// recursion is serial.
+    /// A cutoff below which a recursion is serial: a group of tasks created at these places that
+    /// are waited for together runs inside its creator if it holds at most `tasks` such tasks,
+    /// descendants included.
     Cutoff {
         /// The places.
         places: Vec<PlaceId>,
-        /// Most tasks in one.
+        /// Maximum number of tasks in a serial group.
         tasks: u64,
     },
 }
@@ -45,25 +45,26 @@ enum Grain {
     Ticks(u64),
 }
 
-/// Fixes, as they concern strands and tasks.
+/// Fixes in terms of strands and tasks.
 pub(super) struct Fixes {
     targets: Vec<(TargetWeights, Grain)>,
-    /// Tasks that run inside of their creators; empty for none.
+    /// By task: whether it runs inside its creator; empty if none does.
     serial: Vec<bool>,
 }
 
-/// What becomes of a strand's weight.
+/// The change of a strand's weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
-    /// The part of this weight takes another.
+    /// The part with the first weight takes the second weight instead.
     Takes(u64, u64),
-    /// The part of this weight becomes pieces of another, of which the last may be shorter.
+    /// The part with the first weight becomes pieces of the second weight; the last piece may be
+    /// shorter.
     Pieces(u64, u64),
 }
 
 impl Fixes {
     /// # Errors
-    /// A factor is no positive number.
+    /// A factor is not a positive number.
     pub(super) fn new(
         dag: &Dag,
         weights: &Weights,
@@ -94,12 +95,12 @@ impl Fixes {
         Ok(Fixes { targets, serial })
     }
 
-    /// Whether `task` runs where it is created.
+    /// Whether `task` runs inside its creator.
     pub(super) fn is_serial(&self, task: TaskId) -> bool {
         self.serial.get(task as usize).copied().unwrap_or(false)
     }
 
-    /// What becomes of strand `s`, which weighs `weight`.
+    /// The change of strand `s`, whose weight is `weight`.
     pub(super) fn change(&self, s: u32, weight: u64) -> Option<Change> {
         let found = self
             .targets
@@ -134,7 +135,7 @@ fn cut_off(dag: &Dag, places: &[PlaceId], most: u64, serial: &mut [bool]) {
             *parent += count;
         }
     });
-    // A cutoff decides of all that is created between one place and the wait for it at once.
+    // A cutoff decides about all tasks created between one place and the wait for them together.
     for wait in 0..dag.waits.after.len() {
         let members = dag.waits.tasks.get(wait);
         let there = || members.iter().copied().filter(|&task| created_there(task));

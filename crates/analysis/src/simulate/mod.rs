@@ -1,14 +1,15 @@
-//! The recorded computation on other numbers of workers, under other schedulers.
+//! Simulates the recorded computation on other numbers of workers and under other schedulers.
 //!
-//! Discrete events: virtual workers run the strands of the DAG, create, wait and steal as the
-//! policy says. What a strand takes is its weight (MODEL.md §2); what creating and stealing cost is
-//! given. The same seed gives the same run. With one worker the elapsed time is work + spawn cost ×
-//! spawns, exactly; with any number it is at least the span and the work's share.
+//! This is a discrete-event simulation: virtual workers run the strands of the DAG, and create,
+//! wait and steal according to the policy. A strand takes its weight (MODEL.md §2); the costs of
+//! creating and stealing are parameters. The same seed gives the same run. With one worker the
+//! elapsed time is work + spawn cost × spawns, exactly; with any number it is at least the span and
+//! the work's share.
 //!
 //! * `fix`: changes to the program.
-//! * `program`: the DAG as a list of operations a task, fixes put in.
+//! * `program`: the DAG as a list of operations per task, with the fixes applied.
 //! * `engine`: workers, their queues and stacks, and the events.
-//! * `schedule`: what ran when and where, as a trace like any other.
+//! * `schedule`: the simulated schedule as a trace.
 
 mod engine;
 mod fix;
@@ -29,56 +30,55 @@ use schedule::Schedule;
 /// How workers choose what to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
-    /// A new child runs at once, the rest of its creator can be stolen (Cilk, MassiveThreads). Who
-    /// ends the last task waited for goes on after the wait.
+    /// A new child runs at once, and the rest of its creator can be stolen (Cilk, MassiveThreads).
+    /// The worker that ends the last task waited for continues after the wait.
     WorkFirst,
-    /// A new child can be stolen, its creator goes on; a worker in a wait runs any other task, and
-    /// goes on after the wait when that has ended (Rayon, oneTBB).
+    /// A new child can be stolen, and its creator continues. A worker in a wait runs any other
+    /// task, and continues after the wait when that task has ended (Rayon, oneTBB).
     HelpFirst,
-    /// The same, but nobody sees a child before its creator waits or ends.
+    /// Help-first, but a child becomes visible only when its creator waits or ends.
     DelayedChildren,
-    /// Help-first, but a worker with so many tasks in its queue runs a new child inside of its
+    /// Help-first, but a worker with this many tasks in its queue runs a new child inside its
     /// creator (OpenMP's throttling).
     BoundedQueue(u32),
-    /// Help-first, but a worker in a wait runs nothing but children of the waiting task from its
-    /// own queue.
+    /// Help-first, but a worker in a wait runs only children of the waiting task from its own
+    /// queue.
     RestrainedStealing,
-    /// One queue for all, first in, first out.
+    /// One queue for all workers, first in, first out.
     BreadthFirst,
 }
 
 /// A run to simulate. Costs are in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setup {
-    /// Virtual workers, at least 1.
+    /// Number of virtual workers, at least 1.
     pub workers: u32,
     /// The scheduler.
     pub policy: Policy,
-    /// From the decision to take another worker's task to its start.
+    /// Time from the decision to take another worker's task to the task's start.
     pub steal_cost: u64,
-    /// A look at another worker's queue that finds it empty.
+    /// Time for a look at another worker's queue that finds it empty.
     pub attempt_cost: u64,
-    /// Decides whom thieves ask.
+    /// Seed for the choice of victims.
     pub seed: u64,
 }
 
-/// What a look at another worker's empty queue costs where nobody says, in ticks: a 32nd of a
-/// steal.
+/// Default cost of a look at another worker's empty queue, in ticks: a 32nd of a steal.
 pub fn usual_attempt_cost(steal_cost: u64) -> u64 {
     steal_cost / 32
 }
 
-/// What a simulated run took.
+/// The result of a simulated run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Simulated {
-    /// From the start to the last end, in ticks.
+    /// Time from the start to the last end, in ticks.
     pub elapsed: u64,
-    /// Tasks taken from another worker.
+    /// Number of tasks taken from another worker.
     pub steals: u64,
-    /// Looks at empty queues.
+    /// Number of looks at empty queues.
     pub failed: u64,
-    /// Times at which no worker could go on under the policy and one did against it: what waits for
-    /// what is buried below it.
+    /// How often no worker could continue under the policy, so that one continued against it. What
+    /// it waits for is then buried below it.
     pub unstuck: u64,
 }
 
@@ -89,11 +89,11 @@ pub struct Simulation<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    /// Prepares `dag`, weighed by `options`, with `fixes` made. Each deferred create costs
-    /// `spawn_cost` ticks on its creator's worker.
+    /// Prepares `dag` with weights by `options` and with `fixes` applied. Each deferred create
+    /// costs `spawn_cost` ticks on its creator's worker.
     ///
     /// # Errors
-    /// See [`Error`]: a factor is no positive number.
+    /// See [`Error`]: a factor is not a positive number.
     pub fn new(
         dag: &'a Dag,
         options: &Options,
@@ -105,17 +105,17 @@ impl<'a> Simulation<'a> {
         Ok(Simulation { dag, program })
     }
 
-    /// Work that is run, spawn costs included.
+    /// The work that is run, including spawn costs.
     pub fn work(&self) -> u128 {
         self.program.work
     }
 
-    /// Runs it. O(n log P) for n strands and P workers.
+    /// Runs the simulation. O(n log P) for n strands and P workers.
     pub fn run(&self, setup: &Setup) -> Simulated {
         Engine::new(&self.program, *setup, None).run().0
     }
 
-    /// Runs it and tells what ran when and where, as a run like any recorded one.
+    /// Runs the simulation, and returns the schedule in the form of a recorded run.
     ///
     /// # Errors
     /// The schedule has too many strands for a trace.

@@ -9,13 +9,13 @@ use crate::weight::Weights;
 /// An operation of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
-    /// Time on a worker. With the strand it comes from.
+    /// Takes time on a worker. Has the strand and the ticks.
     Run(u32, u64),
     /// Creates a task.
     Create(u32),
-    /// Goes on when all of this wait's members have ended.
+    /// Continues when all members of this wait have ended.
     Wait(u32),
-    /// The same, but its thread can do nothing else until then.
+    /// Waits like `Wait`, but its thread can do nothing else until then.
     Block(u32),
     Yield,
     /// Sets the signal of this number, an index into [`Program::signals`].
@@ -26,10 +26,10 @@ pub(super) enum Op {
 /// How a created task is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// As the policy has it, at the cost of a spawn.
+    /// According to the policy, at the cost of a spawn.
     Deferred,
-    /// Left to any worker, at no cost: a detached one, or one the runtime put on another thread, as
-    /// a region's.
+    /// By any worker, at no cost: a detached task, or one that the runtime put on another thread,
+    /// as a region's.
     Put,
     /// By its creator's worker, at once.
     Call,
@@ -37,44 +37,45 @@ pub(super) enum Kind {
 
 /// A computation as the engine runs it.
 pub(super) struct Program {
-    /// Each task's operations, one task after the other.
+    /// Operations of all tasks, one task after the other.
     pub ops: Vec<Op>,
-    /// Where each task's begin.
+    /// Index of each task's first operation.
     pub first: Vec<u32>,
     pub kind: Vec<Kind>,
     pub parent: Vec<TaskId>,
-    /// Those that are a thread of the program's own.
+    /// By task: whether it is a thread that the program started.
     pub is_thread: Vec<bool>,
-    /// Tasks it waits for before it may begin.
+    /// By task: the number of tasks that it depends on.
     pub depends: Vec<u32>,
-    /// Members each wait waits for.
+    /// By wait: the number of its members.
     pub members: Vec<u32>,
-    /// Waits that wait for each task, and tasks that depend on it.
+    /// By task: the waits for it, and the tasks that depend on it.
     pub waits_of_task: Lists,
     pub dependents: Lists,
-    /// Waits that wait for each signal.
+    /// By signal: the waits for it.
     pub waits_of_signal: Lists,
     /// Strands that set signals or end another thread's wait, in order.
     pub signals: Vec<u32>,
-    /// Strands that go on when another thread has ended their wait, in order.
+    /// Strands that continue when another thread has ended their wait, in order.
     pub after_handoff: Vec<u32>,
     pub spawn_cost: u64,
-    /// All of [`Op::Run`] and the spawns.
+    /// Sum over all [`Op::Run`], plus the spawns.
     pub work: u128,
-    /// Waits of the DAG; then come those of [`Program::after_handoff`], then those for what fixes
-    /// make.
+    /// Number of waits of the DAG; waits of [`Program::after_handoff`] come next, then those for
+    /// tasks that fixes make.
     pub dag_waits: u32,
-    /// Strand each task that a fix makes comes from, beginning after the DAG's tasks.
+    /// By task that a fix makes: the strand it comes from. The first one comes after the DAG's
+    /// tasks.
     pub pieces: Vec<u32>,
-    /// For each wait beyond those the pieces it waits for, or the task that now runs where it
-    /// is created, as tasks from and to.
+    /// For each wait after those: the range of pieces that it waits for, or the task that now runs
+    /// inside its creator.
     pub piece_waits: Vec<(u32, u32)>,
 }
 
-/// A strand's time in one piece, or spread over tasks.
+/// A strand's time as one piece, or spread over tasks.
 struct Spread {
     before: u64,
-    /// The first is the task's own.
+    /// The first piece belongs to the task itself.
     pieces: Vec<u64>,
 }
 
@@ -192,7 +193,7 @@ impl Program {
         Ok(program)
     }
 
-    /// Strand `s` ends in a handoff, and `next` follows.
+    /// Ends strand `s` in a handoff; `next` follows.
     fn hand_off(&mut self, s: u32, next: Option<u32>) {
         if let Ok(signal) = self.signals.binary_search(&s) {
             self.ops.push(Op::Signal(signal as u32));
@@ -203,19 +204,19 @@ impl Program {
         }
     }
 
-    /// The first wait for what fixes make.
+    /// Number of the first wait for tasks that fixes make.
     pub(super) fn first_piece_wait(&self) -> u32 {
         self.dag_waits + self.after_handoff.len() as u32
     }
 
-    /// The task of the operations goes on when tasks `from` to `to` have ended.
+    /// Lets the task of these operations continue when tasks `from` to `to` have ended.
     fn wait_for(&mut self, from: u32, to: u32) {
         let wait = self.first_piece_wait() + self.piece_waits.len() as u32;
         self.piece_waits.push((from, to));
         self.ops.push(Op::Wait(wait));
     }
 
-    /// What strand `s` takes: with the spawns folded into it, and spread where a fix says so.
+    /// The time of strand `s`: with the spawns folded into it, and spread if a fix says so.
     fn spread(&self, dag: &Dag, weights: &Weights, fixes: &Fixes, s: u32) -> Spread {
         let fold = if dag.folded.is_empty() {
             None
@@ -237,7 +238,7 @@ impl Program {
                 spread.before -= inside;
                 let mut left = inside;
                 while left > 0 {
-                    // The last may be shorter.
+                    // The last piece may be shorter.
                     let next = piece.min(left);
                     spread.pieces.push(next);
                     left -= next;
@@ -303,8 +304,8 @@ impl Program {
     }
 }
 
-/// An inline task is a call, unless the runtime had put it, or another one its parent made so, on
-/// another thread.
+/// An inline task is a call, unless the runtime put it on another thread, or put another inline
+/// task of its parent there.
 fn kinds(dag: &Dag) -> Vec<Kind> {
     let (tasks, strands) = (&dag.tasks, &dag.strands);
     let mut puts = vec![false; tasks.len()];

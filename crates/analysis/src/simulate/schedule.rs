@@ -13,27 +13,28 @@ pub(super) struct Schedule<'a> {
     dag: &'a Dag,
     program: &'a Program,
     raw: RawTrace,
-    /// Where and when each task's present strand began.
+    /// By task: where and when its current strand began.
     open: Vec<(u32, u64)>,
-    /// The DAG's strand each task is in, and how many of its creates are behind.
+    /// By task: the strand of the DAG that it is in, and the number of its creates that are done.
     within: Vec<(StrandId, u32)>,
-    /// Where each raw strand comes from: the DAG's strand and the creates before.
+    /// By raw strand: the strand of the DAG that it comes from, and the number of creates before
+    /// it.
     source: Vec<(StrandId, u32)>,
-    /// Operations of each task before this one are written, those that the engine has yet to come
-    /// to included.
+    /// By task: operations before this one are written, even if the engine has not come to them
+    /// yet.
     ahead: Vec<u32>,
     /// Folded strands that have been written.
     written: WrittenFolds,
 }
 
-/// Folded strands, each once.
+/// The set of folded strands that have been written.
 struct WrittenFolds {
     folded: Vec<StrandId>,
     seen: Vec<bool>,
 }
 
 impl WrittenFolds {
-    /// True for a folded strand not seen before.
+    /// True if a folded strand was not in the set yet.
     fn insert(&mut self, strand: StrandId) -> bool {
         let Ok(i) = self.folded.binary_search(&strand) else {
             return false;
@@ -60,7 +61,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// `task` begins or goes on.
+    /// Called when `task` begins or continues.
     pub(super) fn open(&mut self, task: u32, w: u32, t: u64) {
         self.open[task as usize] = (w, t);
     }
@@ -75,9 +76,9 @@ impl<'a> Schedule<'a> {
         });
     }
 
-    /// `task` calls an inline child at `t`; operation `next` is its next one. A creator that has
-    /// nothing to do before it waits or stops does that at once, as runtimes tell of it: while the
-    /// child runs on its worker it is in its wait, not ready.
+    /// Called when `task` calls an inline child at `t`; `next` is its next operation. If a creator
+    /// has nothing to do before it waits or stops, it does that at once, as runtimes report it:
+    /// while the child runs on its worker, it is in its wait, not ready.
     pub(super) fn calls(&mut self, task: u32, w: u32, t: u64, next: u32) {
         let ops = &self.program.ops[next as usize..];
         let idle = ops.iter().take_while(|op| matches!(op, Op::Run(_, 0)));
@@ -90,7 +91,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// `task` comes to operation `at` at `t`.
+    /// Called when `task` comes to operation `at` at time `t`.
     pub(super) fn note(&mut self, task: u32, w: u32, t: u64, at: u32) {
         if at < self.ahead[task as usize] {
             return;
@@ -141,7 +142,7 @@ impl<'a> Schedule<'a> {
         if matches!(op, Op::Create(_)) && !is_piece {
             self.within[task as usize].1 += 1;
         }
-        // A signal or yield is no end of the worker's turn: the next strand begins at once.
+        // A signal or yield does not end the worker's turn: the next strand begins at once.
         self.open[task as usize] = (w, t);
     }
 
@@ -185,7 +186,7 @@ impl<'a> Schedule<'a> {
         RawEnd::WaitTasks(self.raw.wait_tasks.len() as u32 - 1)
     }
 
-    /// The trace.
+    /// The finished trace.
     pub(super) fn finish(mut self, setup: &Setup) -> RawTrace {
         let dag = self.dag;
         self.raw.meta = meta(dag, setup);
@@ -194,7 +195,7 @@ impl<'a> Schedule<'a> {
         self.tasks();
         let signal = |&s: &StrandId| {
             let known = dag.signals.binary_search_by_key(&s, |x| x.0);
-            // A handoff's signal has no number of its own.
+            // The signal of a handoff has no number of its own.
             known.map_or((1 << 62) + u64::from(s), |i| dag.signals[i].1)
         };
         self.raw.signals = self.program.signals.iter().map(signal).collect();
@@ -202,21 +203,21 @@ impl<'a> Schedule<'a> {
             let on = dag.depends.get(i);
             self.raw.depends.extend(on.iter().map(|&on| (task, on)));
         }
-        // First raw strand of each (strand, creates before).
+        // First raw strand of each (strand, number of creates before it).
         let mut places: Vec<(StrandId, u32, u32)> = (0u32..)
             .zip(&self.source)
             .map(|(raw, s)| (s.0, s.1, raw))
             .collect();
         places.sort_unstable();
         let raw_of = |strand: StrandId, rank: u32| -> u32 {
-            // A piece that ends in no operation is one with those behind it.
+            // A piece that ends in no operation is merged with those after it.
             let known = places.binary_search_by_key(&strand, |p| p.0).is_ok();
             let strand = match known || strand == NONE {
                 true => strand,
                 false => dag.handoffs.whole(strand).1,
             };
             let at = places.partition_point(|p| (p.0, p.1) < (strand, rank));
-            // Behind the last create of a strand that ends in it comes the task's next strand.
+            // After the last create of a strand that ends with it comes the task's next strand.
             places.get(at).filter(|p| p.0 == strand).map_or_else(
                 || places.get(at.wrapping_sub(1)).map_or(NONE, |p| p.2),
                 |p| p.2,
@@ -264,7 +265,7 @@ impl<'a> Schedule<'a> {
             number: tasks.number(t as u32),
             parent: tasks.parent[t],
             kind: match self.program.kind[t] {
-                // A cutoff has made it so.
+                // A cutoff has made it inline.
                 Kind::Call => TaskKind::Inline,
                 _ => tasks.kind[t],
             },

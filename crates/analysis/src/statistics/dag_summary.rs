@@ -1,5 +1,5 @@
-//! The quantities of DAG Recorder's `.stat` (Huynh's thesis; docs/statistics.md has its names
-//! beside these).
+//! The quantities of DAG Recorder's `.stat` (Huynh's thesis; docs/statistics.md has its names next
+//! to these).
 
 use workspan_dag::{Dag, EdgeKind, EndKind, ThreadId};
 
@@ -10,17 +10,17 @@ use crate::timeline::of_weights;
 use crate::weight::Weights;
 use crate::work_span::greedy_speedup;
 
-/// What was executed, on how many nodes, and how near it came to a greedy schedule. Times are in
-/// ticks, whatever the metric.
+/// The size of the computation, the number of DAG nodes, and how close the execution came to a
+/// greedy schedule. Times are in ticks, whatever the metric.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DagSummary {
-    /// Intervals that a create ended.
+    /// Number of intervals that end with a create.
     pub creates: u64,
-    /// Intervals that a wait ended.
+    /// Number of intervals that end with a wait.
     pub waits: u64,
-    /// Intervals that something else ended: a yield or a signal.
+    /// Number of intervals that end with something else: a yield or a signal.
     pub others: u64,
-    /// Intervals that a task's end ended.
+    /// Number of intervals that end with the task's end.
     pub ends: u64,
     /// T1.
     pub work: u128,
@@ -30,16 +30,16 @@ pub struct DagSummary {
     pub no_work: u128,
     /// T∞.
     pub span: u128,
-    /// P.
+    /// P: the number of workers.
     pub workers: u32,
-    /// From the first start to the last end.
+    /// Time from the first start to the last end.
     pub elapsed: u64,
-    /// Strand time, with what lies between the strands inside of folded ones.
+    /// Strand time, including the time between the strands inside folded ones.
     pub running: u128,
-    /// Nodes of the whole hierarchy: intervals, a section for each wait, a task for each create and
-    /// root.
+    /// Number of nodes of the whole hierarchy: intervals, a section for each wait, a task for each
+    /// create and root.
     pub dag_nodes: u64,
-    /// Nodes of it that the trace has one by one.
+    /// Number of nodes that the trace has individually.
     pub materialized_nodes: u64,
     /// Edges by kind, from worker to worker.
     pub edges: EdgeMatrices,
@@ -48,7 +48,7 @@ pub struct DagSummary {
 /// Edges from thread to thread.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EdgeMatrices {
-    /// Threads 0 up to this number have a row, at most [`MAX_WORKERS`].
+    /// Number of threads with a row, from thread 0 on, at most [`MAX_WORKERS`].
     pub threads: ThreadId,
     /// By `EdgeKind as usize`: entry `i * threads + j` counts edges from thread i to thread j.
     pub counts: [Vec<u64>; 7],
@@ -57,7 +57,7 @@ pub struct EdgeMatrices {
 }
 
 impl EdgeMatrices {
-    /// The edges of a kind from one thread to another; 0 where one has no row.
+    /// The edges of a kind from one thread to another; 0 if one of them has no row.
     pub fn of(&self, kind: EdgeKind, from: ThreadId, to: ThreadId) -> u64 {
         let n = self.threads as usize;
         if from >= self.threads || to >= self.threads {
@@ -82,7 +82,7 @@ impl DagSummary {
     pub fn work_per_worker(&self) -> f64 {
         self.work as f64 / f64::from(self.workers.max(1))
     }
-    /// T1 / P + T∞, what a greedy schedule takes at most.
+    /// T1 / P + T∞: the upper bound of a greedy schedule.
     pub fn greedy_time(&self) -> f64 {
         self.work_per_worker() + self.span as f64
     }
@@ -94,7 +94,7 @@ impl DagSummary {
     pub fn greedy_speedup(&self) -> f64 {
         greedy_speedup(self.work, self.span, self.workers)
     }
-    /// T1 / elapsed; `None` where no time passed.
+    /// T1 / elapsed; `None` if no time passed.
     pub fn observed_speedup(&self) -> Option<f64> {
         over(self.work as f64, self.elapsed as f64)
     }
@@ -102,17 +102,17 @@ impl DagSummary {
     pub fn observed_over_greedy(&self) -> Option<f64> {
         over(self.greedy_time(), self.elapsed as f64)
     }
-    /// All intervals.
+    /// Number of all intervals.
     pub fn intervals(&self) -> u64 {
         [self.creates, self.waits, self.others, self.ends]
             .iter()
             .fold(0, |sum: u64, &n| sum.saturating_add(n))
     }
-    /// Running time a create; `None` where nothing was created.
+    /// Running time per create; `None` if nothing was created.
     pub fn task_granularity(&self) -> Option<f64> {
         over(self.running as f64, self.creates as f64)
     }
-    /// Running time an interval.
+    /// Running time per interval.
     pub fn interval_granularity(&self) -> Option<f64> {
         over(self.running as f64, self.intervals() as f64)
     }
@@ -126,7 +126,7 @@ fn over(a: f64, b: f64) -> Option<f64> {
     (b > 0.0).then(|| a / b)
 }
 
-/// Measures it; of the options only those of time count.
+/// Measures the summary; it is always in time, whatever the metric in `options`.
 pub(super) fn dag_summary(dag: &Dag, options: &Options) -> Result<DagSummary, Error> {
     let options = Options {
         metric: Metric::Time,
@@ -181,8 +181,8 @@ fn count(dag: &Dag, summary: &mut DagSummary) {
     summary.dag_nodes = nodes(summary);
 }
 
-/// Intervals inside of a folded strand that neither a create, a wait nor an end ended; the strand's
-/// own end is counted with its task.
+/// Number of intervals inside a folded strand that neither a create, a wait nor an end ended; the
+/// strand's own end is counted with its task.
 fn others_inside(inside: &workspan_dag::folded::Sums) -> u64 {
     let told = inside.tasks.saturating_mul(2).saturating_add(inside.syncs);
     inside.strands.saturating_sub(told).saturating_sub(1)

@@ -1,4 +1,4 @@
-//! How many tasks were ready over time.
+//! The number of ready tasks over time.
 
 use workspan_dag::{Dag, ThreadEvent};
 
@@ -8,12 +8,12 @@ use crate::sweep::{Moment, Observer, extent};
 /// A number over time, in equal bins from the run's first start to its last end.
 ///
 /// Bin i of n covers [begin + ⌊elapsed·i/n⌋, begin + ⌊elapsed·(i+1)/n⌋); there are at most
-/// [`DEPTH_BINS`], never more than ticks, and none when there is no time at all.
+/// [`DEPTH_BINS`], never more than ticks, and none if no time passed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Depth {
     /// Start of the first bin.
     pub begin: u64,
-    /// End of the last.
+    /// End of the last bin.
     pub end: u64,
     /// Mean over each bin.
     pub mean: Vec<f64>,
@@ -25,13 +25,13 @@ pub struct Depth {
     pub maximum_all: u64,
 }
 
-/// Sums a number up over time.
+/// Sums a number over time.
 pub(super) struct DepthBins {
     begin: u64,
     end: u64,
-    /// Value·ticks and the largest value per bin.
+    /// Value · ticks, and the largest value, by bin.
     sums: Vec<(u128, u64)>,
-    /// The bin that time is in.
+    /// The bin of the current time.
     at: usize,
 }
 
@@ -52,7 +52,8 @@ impl DepthBins {
         self.begin + part as u64
     }
 
-    /// The value was `value` in [from, to), which does not begin before the last one ended.
+    /// Adds that the value was `value` in `[from, to)`; the interval must not begin before the
+    /// previous one ended.
     fn add(&mut self, mut from: u64, to: u64, value: u64) {
         while from < to && self.at < self.sums.len() {
             let edge = self.start_of(self.at + 1);
@@ -94,8 +95,8 @@ impl Observer for DepthBins {
     }
 }
 
-/// Tasks in all workers' own queues: each queue is as deep as its thread last told, 0 before.
-/// `None` when none ever told.
+/// Number of tasks in all workers' own queues: each queue is as deep as its thread last reported, 0
+/// before. `None` if no thread ever reported it.
 pub(super) fn queues(dag: &Dag) -> Option<Depth> {
     let told = dag.thread_events.iter().filter_map(|e| match e.2 {
         ThreadEvent::Queue(depth) => Some((e.0, e.1, depth)),

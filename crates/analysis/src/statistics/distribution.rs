@@ -1,15 +1,16 @@
-//! How values are spread: order statistics, mean, histogram.
+//! Distributions of values: order statistics, mean, histogram.
 
-/// How values are spread. All 0 when there is none.
+/// A distribution of values. All fields are 0 if there are no values.
 ///
 /// A percentile is the smallest value that is not below that share of all values (nearest rank), so
-/// always one that occurs; the median of an even number of values is the lower middle one.
+/// it is always a value that occurs. The median of an even number of values is the lower middle
+/// one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Distribution {
     /// Number of values.
     pub count: u64,
-    /// Of those, known by their power of two only (inside folded records, MODEL.md §7): each counts
-    /// as one and a half times that power.
+    /// Number of values that are known only by their power of two (inside folded records, MODEL.md
+    /// §7): each counts as one and a half times that power.
     pub estimated: u64,
     /// Sum of the values.
     pub sum: u128,
@@ -23,22 +24,23 @@ pub struct Distribution {
     pub p99: u64,
     /// Largest value.
     pub maximum: u64,
-    /// `histogram[i]` values are in [2^i, 2^(i+1)), 0 counting as 1; trailing zeros left off.
+    /// `histogram[i]` is the number of values in [2^i, 2^(i+1)), where 0 counts as 1; trailing
+    /// zeros are left off.
     pub histogram: Vec<u64>,
 }
 
 impl Distribution {
-    /// Arithmetic mean; 0 when there is no value.
+    /// Arithmetic mean; 0 if there are no values.
     pub fn mean(&self) -> f64 {
         self.sum as f64 / self.count.max(1) as f64
     }
 
-    /// Of `values`, which are sorted here. O(n log n).
+    /// The distribution of `values`, which are sorted here. O(n log n).
     pub(super) fn of(values: &mut [u64]) -> Distribution {
         Distribution::with_folded(values, &[])
     }
 
-    /// The same with `folded[i]` further values somewhere in [2^i, 2^(i+1)).
+    /// The distribution of `values` and of `folded[i]` further values somewhere in [2^i, 2^(i+1)).
     pub(super) fn with_folded(values: &mut [u64], folded: &[u64]) -> Distribution {
         values.sort_unstable();
         let mut all = Distribution::default();
@@ -72,12 +74,12 @@ impl Distribution {
     }
 }
 
-/// i of the power of two that `value` is counted under.
+/// The exponent of the power of two that `value` is counted under.
 fn power(value: u64) -> usize {
     value.max(1).ilog2() as usize
 }
 
-/// What a value in [2^i, 2^(i+1)) counts as.
+/// The value that stands for one in [2^i, 2^(i+1)).
 fn middle(i: usize) -> u64 {
     match i {
         0 => 1,
@@ -85,14 +87,15 @@ fn middle(i: usize) -> u64 {
     }
 }
 
-/// The values of the ascending `ranks`, from 1, among `values` (ascending) and those told by power.
+/// The values at the ascending `ranks`, from 1, among `values` (ascending) and those known by
+/// power.
 fn at_ranks<const N: usize>(values: &[u64], told: &[u64; 64], ranks: [u128; N]) -> [u64; N] {
     let mut found = [0; N];
     let mut asked = 0;
     let mut before = 0u128;
     let mut next = 0;
     for (i, told) in told.iter().map(Some).chain([None]).enumerate() {
-        // The exact values up to the next told one, then that one as often as it was told.
+        // The exact values up to the next one known by power, then that one as often as it occurs.
         let until = match told {
             Some(_) => next + values[next..].partition_point(|&v| v <= middle(i)),
             None => values.len(),
@@ -113,15 +116,16 @@ fn at_ranks<const N: usize>(values: &[u64], told: &[u64; 64], ranks: [u128; N]) 
     found
 }
 
-/// Values of several groups, those of a group next to each other.
+/// Values of several groups; the values of a group are adjacent.
 pub(super) struct Groups {
-    /// Where each group begins, and the end of the last.
+    /// Start of each group, and the end of the last.
     offsets: Vec<usize>,
     values: Vec<u64>,
 }
 
 impl Groups {
-    /// Sorts (group, value) into `groups` groups; a value of no group is left out. Linear.
+    /// Sorts (group, value) pairs into `groups` groups; values with another group number are left
+    /// out. Linear.
     pub(super) fn new(groups: usize, items: impl Iterator<Item = (usize, u64)> + Clone) -> Groups {
         let mut offsets = vec![0; groups + 1];
         for (group, _) in items.clone().filter(|i| i.0 < groups) {
@@ -151,7 +155,7 @@ mod tests {
 
     #[test]
     fn ranks_among_exact_and_told_values() {
-        // 1, 1 (told as 1), 5, 6 (told in [4, 8)), 6 (told), 40.
+        // 1, 1 (known as 1), 5, 6 (known in [4, 8)), 6 (known), 40.
         let d = Distribution::with_folded(&mut [40, 5, 1], &[1, 0, 2]);
         assert_eq!((d.count, d.estimated, d.sum), (6, 3, 59));
         assert_eq!(

@@ -10,36 +10,36 @@ use crate::options::{Metric, Options};
 use crate::ready::Readiness;
 use crate::weight::Weights;
 
-/// Most spawn sites with a row.
+/// Maximum number of spawn sites with a row.
 pub const MAX_SITES: usize = 100;
 
-/// What is known of the tasks created at a spawn site.
+/// Statistics of the tasks created at a spawn site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteStatistics {
     /// The site; `ROOT_PLACE` for roots.
     pub site: PlaceId,
-    /// Task instances, those inside folded records too.
+    /// Number of task instances, including those inside folded records.
     pub tasks: u64,
     /// Weights (MODEL.md §2) of the tasks' own strands, without folded ones.
     pub strand_lengths: Distribution,
-    /// Weights of the tasks, each the sum of its own strands (at most 2^64 - 1). Where a strand
-    /// stands for a folded subtree, the outermost work of the sites inside is taken out of it; the
-    /// tasks inside count by the record's histograms where the metric is time.
+    /// Weights of the tasks, each the sum of its own strands (at most 2^64 - 1). If a strand stands
+    /// for a folded subtree, the outermost work of the sites inside is taken out of it. For the
+    /// metric *time*, the tasks inside count by the record's histograms.
     pub task_lengths: Distribution,
     /// Ready times of the tasks' strands.
     pub ready: ReadyTimes,
-    /// The same by kind of edge (`EdgeKind as usize`).
+    /// Ready times by kind of edge (`EdgeKind as usize`).
     pub ready_by_edge: [ReadyTimes; 7],
 }
 
-/// The rows and what they leave out.
+/// The rows, and the number of sites without a row.
 pub(super) struct Sites {
     pub rows: Vec<SiteStatistics>,
     pub more: usize,
     pub folded_strands: u64,
 }
 
-/// What the folded records tell of a site.
+/// The tasks of a site inside folded records.
 #[derive(Clone, Default)]
 struct FoldedTasks {
     tasks: u64,
@@ -139,8 +139,8 @@ pub(super) fn sites(
     }
 }
 
-/// Work of the tasks inside a fold: all of it but its own task's. Sites nested in each other count
-/// twice, so it may be more than there is.
+/// Work of the tasks inside a fold: all of it except its own task's. Sites nested in each other
+/// count twice, so it may exceed the total.
 fn inside_of(fold: &Folded) -> u64 {
     let works = fold.sites.iter().map(|site| site.work);
     works.fold(0, u64::saturating_add)

@@ -1,5 +1,5 @@
-//! Tasking overhead as measured in the run: what threads took from one strand to the next, by the
-//! spawn site of what they did there (MODEL.md §3).
+//! Tasking overhead as measured in the run: the time that threads took from one strand to the next,
+//! by spawn site (MODEL.md §3).
 
 use std::collections::BTreeMap;
 
@@ -10,26 +10,26 @@ use crate::predecessors::Forward;
 use crate::ready::ready_event_in_order;
 use crate::runtime_gaps::runtime_gaps;
 
-/// What the runtime took for the tasks of a spawn site, in ticks.
+/// Time that the runtime took for the tasks of a spawn site, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SiteOverhead {
     /// The site; [`ROOT_PLACE`] for roots.
     pub site: PlaceId,
-    /// Creating its tasks: from the strand that creates one to what the thread runs next.
+    /// Time for creating its tasks: from the strand that creates one to the thread's next strand.
     pub create: u64,
-    /// Its tasks' waits and stops: until the thread runs what was ready then.
+    /// Time for its tasks' waits and stops: until the thread runs a strand that was ready then.
     pub wait: u64,
-    /// Ends of its tasks: until the thread runs what was ready then, the task that waited for them
-    /// among others.
+    /// Time for the ends of its tasks: until the thread runs a strand that was ready then, such as
+    /// the task that waited for them.
     pub end: u64,
-    /// Between the strands inside of folded ones, most of whose tasks are of this site.
+    /// Time between the strands inside folded ones, most of whose tasks belong to this site.
     pub folded: u64,
-    /// How many times from one strand to the next there were, without folded ones.
+    /// Number of transitions from one strand to the next, without folded ones.
     pub steps: u64,
 }
 
 impl SiteOverhead {
-    /// All of it.
+    /// The total, in ticks.
     pub fn ticks(&self) -> u64 {
         self.create + self.wait + self.end + self.folded
     }
@@ -59,7 +59,8 @@ pub fn overhead(dag: &Dag) -> Vec<SiteOverhead> {
         };
         let b = before as usize;
         let (from, to) = (strands.end[b], strands.start[i]);
-        // Only what the thread itself had ready at once: all else is a search, a steal or a wait.
+        // Only strands that the thread itself had ready at once count: all other time is a search,
+        // a steal or a wait.
         let is_own = strands.thread[ready.by as usize] as usize == thread;
         if !is_own || ready.at > from || from >= to {
             continue;

@@ -1,4 +1,4 @@
-//! How long strands stood ready, and how many of them were stolen (MODEL.md §5).
+//! The times for which strands were ready, and how many of them were stolen (MODEL.md §5).
 
 use workspan_dag::{Dag, EdgeKind, ThreadId};
 
@@ -6,26 +6,26 @@ use super::distribution::{Distribution, Groups};
 use crate::predecessors::Forward;
 use crate::ready::{Readiness, ready_event_in_order};
 
-/// How long strands stood ready.
+/// The times for which strands were ready.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReadyTimes {
-    /// Strands that something made ready.
+    /// Number of strands that a predecessor made ready.
     pub starts: u64,
-    /// Of those, steals by the rule of MODEL.md §5, whatever the runtime told.
+    /// Number of steals among them by the rule of MODEL.md §5, whatever the runtime reported.
     pub steals: u64,
-    /// start − ready of those that stood ready for some time. The others are left out: how many of
-    /// them a trace has is up to its writer (MODEL.md §1).
+    /// start − ready of the strands that were ready for some time. The others are left out: their
+    /// number depends on the trace's writer (MODEL.md §1).
     pub times: Distribution,
 }
 
-/// The strands that something made ready, counted.
+/// Counts of the strands that a predecessor made ready.
 pub(super) struct Starts {
     /// (starts, steals) by site and kind of edge: entry 7·site + kind.
     pub counts: Vec<(u64, u64)>,
     /// (time, thief, victim) of every steal, by time.
     pub steals: Vec<(u64, ThreadId, ThreadId)>,
-    /// How long the thief of each took, in the same order: from when the strand was ready and the
-    /// thief had ended what it ran before; and whether it is a child that was taken.
+    /// The time that each of these steals took, in the same order: from when the strand was ready
+    /// and the thief had ended its previous strand. Also whether the strand is a child.
     pub steal_times: Vec<(bool, u64)>,
 }
 
@@ -36,7 +36,7 @@ impl Starts {
             steals: Vec::new(),
             steal_times: Vec::new(),
         };
-        // When each thread ended what it ran last.
+        // By thread: when its last strand ended.
         let mut free = vec![0u64; dag.meta.threads as usize];
         let mut forward = Forward::new(dag);
         for s in 0..dag.strands.len() {
@@ -85,7 +85,7 @@ impl<'a> BySite<'a> {
         }
     }
 
-    /// Of the strands of a site's tasks: by kind of edge, and all.
+    /// Ready times of the strands of a site's tasks: by kind of edge, and of all.
     pub(super) fn of(&mut self, site: usize) -> ([ReadyTimes; 7], ReadyTimes) {
         let all = 7 * site..7 * site + 7;
         let kinds = std::array::from_fn(|kind| {
@@ -100,7 +100,7 @@ impl<'a> BySite<'a> {
         let together = ReadyTimes {
             starts: kinds.iter().map(|k: &ReadyTimes| k.starts).sum(),
             steals: kinds.iter().map(|k| k.steals).sum(),
-            // The values of a site's kinds lie next to each other.
+            // The values of a site's kinds are adjacent.
             times: Distribution::of(self.times.of(all)),
         };
         (kinds, together)

@@ -1,4 +1,5 @@
-//! Who stole from whom, when each worker first did, and what the workers did without work.
+//! Who stole from whom, when each worker first did, and what the workers did while they had no
+//! work.
 
 use std::collections::BTreeMap;
 
@@ -10,96 +11,97 @@ use super::wait_intervals::WaitIntervals;
 use crate::idle::idle_times;
 use crate::sweep::extent;
 
-/// Most workers with a row of their own.
+/// Maximum number of workers with a row of their own.
 pub const MAX_WORKERS: usize = 64;
 
-/// What a thread took, lost and slept.
+/// Steals by and from a thread, and its sleep.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WorkerSteals {
     /// The thread.
     pub thread: ThreadId,
-    /// Steals by it.
+    /// Number of steals by it.
     pub steals: u64,
-    /// Of those, from a victim nobody told.
+    /// Number of its steals with an unknown victim.
     pub unknown_victim: u64,
-    /// Of its steals, marked by the runtime as leapfrogs, or taken while a task of the thread was
-    /// in a wait.
+    /// Number of its steals that the runtime marked as leapfrogs, or that happened while a task of
+    /// the thread was in a wait.
     pub leapfrogs: u64,
-    /// Steals from it.
+    /// Number of steals from it.
     pub stolen: u64,
     /// Ticks from [`StealStatistics::first_spawn`] to its first steal.
     pub first: Option<u64>,
-    /// Failed attempts, where the runtime tells of them.
+    /// Number of failed attempts, if the runtime reports them.
     pub failed: u64,
-    /// How often it went to sleep, where the runtime tells.
+    /// How often it went to sleep, if the runtime reports it.
     pub sleeps: u64,
     /// Ticks asleep inside the run.
     pub asleep: u64,
-    /// Deferred tasks that it created.
+    /// Number of deferred tasks that it created.
     pub spawns: u64,
-    /// Of those, tasks that began on it: nobody took them.
+    /// Number of them that began on it: no other thread took them.
     pub inlined: u64,
-    /// Attempts to steal, in vain or not, while a task of the thread was in a wait. The others of
-    /// [`WorkerSteals::tries`] were made without one.
+    /// Number of attempts to steal, successful or not, while a task of the thread was in a wait.
+    /// The others of [`WorkerSteals::tries`] were made without one.
     pub leap_tries: u64,
-    /// Ticks on a CPU without a task, where the context switches were watched: spinning.
+    /// Ticks on a CPU without a task (spinning); `None` if context switches were not recorded.
     pub spinning: Option<u64>,
 }
 
 impl WorkerSteals {
-    /// Attempts to steal, in vain or not: where the runtime does not tell of those in vain, steals.
+    /// Number of attempts to steal, successful or not. If the runtime does not report failed ones,
+    /// the number of steals.
     pub fn tries(&self) -> u64 {
         self.steals + self.failed
     }
 
-    /// Those made while no task of the thread was in a wait.
+    /// Number of attempts made while no task of the thread was in a wait.
     pub fn steal_tries(&self) -> u64 {
         self.tries() - self.leap_tries
     }
 }
 
-/// Who stole from whom, and what the workers did without work.
+/// Who stole from whom, and what the workers did while they had no work.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StealStatistics {
-    /// True: the runtime told of them. False: inferred from the strands (MODEL.md §5), the victim
-    /// being the thread that made the strand ready.
+    /// True if the runtime reported the steals. False if they were inferred from the strands
+    /// (MODEL.md §5); then the victim is the thread that made the strand ready.
     pub told: bool,
     /// Number of steals.
     pub count: u64,
-    /// Steals a second of the run; 0 when there is no time at all.
+    /// Steals per second of the run; 0 if no time passed.
     pub per_second: f64,
-    /// When the first deferred task was created; the run's begin when none was. Nothing was there
-    /// to be stolen before.
+    /// When the first deferred task was created; the run's begin if none was. Nothing could be
+    /// stolen before.
     pub first_spawn: u64,
     /// Times to the first steal of the threads that stole.
     pub first: Distribution,
-    /// How long thieves took to begin a child, from when it was ready and the thief had ended what
-    /// it ran before; by the rule of MODEL.md §5, whatever the runtime told.
+    /// How long thieves took to begin a child, from when it was ready and the thief had ended its
+    /// previous strand; by the rule of MODEL.md §5, whatever the runtime reported.
     pub to_child: Distribution,
-    /// The same of a task that goes on: after a create, or after a wait.
+    /// How long thieves took to begin a continuation: after a create, or after a wait.
     pub to_continuation: Distribution,
-    /// Pool workers that never stole.
+    /// Number of pool workers that never stole.
     pub never: u64,
-    /// Sums over all threads.
+    /// Sum of [`WorkerSteals::leapfrogs`] over all threads.
     pub leapfrogs: u64,
-    /// See [`WorkerSteals::failed`].
+    /// Sum of [`WorkerSteals::failed`] over all threads.
     pub failed: u64,
-    /// See [`WorkerSteals::sleeps`].
+    /// Sum of [`WorkerSteals::sleeps`] over all threads.
     pub sleeps: u64,
-    /// See [`WorkerSteals::asleep`].
+    /// Sum of [`WorkerSteals::asleep`] over all threads.
     pub asleep: u128,
-    /// The pool's workers, and what other threads stole or slept, ascending, at most
+    /// The pool's workers and other threads that stole or slept, ascending, at most
     /// [`MAX_WORKERS`].
     pub workers: Vec<WorkerSteals>,
-    /// Further such threads.
+    /// Number of further such threads.
     pub more_workers: usize,
     /// `matrix[i][j]`: steals by `workers[i]` from `workers[j]`.
     pub matrix: Vec<Vec<u64>>,
-    /// Steals in which a thread without a row took part.
+    /// Number of steals in which a thread without a row took part.
     pub beyond: u64,
 }
 
-/// A steal of either source.
+/// A steal, reported or inferred.
 struct Taken {
     t: u64,
     thief: ThreadId,
@@ -168,14 +170,14 @@ pub(super) fn steals(dag: &Dag, starts: &Starts) -> StealStatistics {
     all
 }
 
-/// How long the steals of children took, or those of continuations.
+/// The time that steals of children took, or that steals of continuations took.
 fn took(starts: &Starts, of_children: bool) -> Distribution {
     let times = starts.steal_times.iter().filter(|t| t.0 == of_children);
     let mut times: Vec<u64> = times.map(|t| t.1).collect();
     Distribution::of(&mut times)
 }
 
-/// A thread that did nothing of what is counted here.
+/// The counts of a thread that did none of this.
 fn idle_thread(thread: ThreadId) -> WorkerSteals {
     WorkerSteals {
         thread,
@@ -250,8 +252,8 @@ fn idle(dag: &Dag, threads: &mut [WorkerSteals]) {
     }
 }
 
-/// Counts deferred tasks where they were created and where they began; those inside of a folded
-/// strand at its thread, where all of them ran.
+/// Counts deferred tasks where they were created and where they began. Those inside a folded strand
+/// count at its thread, where all of them ran.
 fn spawned(dag: &Dag, threads: &mut [WorkerSteals]) {
     let (tasks, strands) = (&dag.tasks, &dag.strands);
     for task in 0..tasks.len() {
@@ -287,7 +289,7 @@ fn sum_up(dag: &Dag, all: &mut StealStatistics, threads: &[WorkerSteals]) {
     }
 }
 
-/// When the first deferred task was created; `None` when none was. O(n).
+/// When the first deferred task was created; `None` if none was. O(n).
 pub fn first_spawn(dag: &Dag) -> Option<u64> {
     let (tasks, ends) = (&dag.tasks, &dag.strands.end);
     let deferred = (0..tasks.len()).filter(|&t| tasks.kind[t] == TaskKind::Deferred);

@@ -1,15 +1,16 @@
-//! When a thread had a task in a wait below the task that it ran.
+//! The times in which a thread had a task in a wait below its running task.
 
 use workspan_dag::{Dag, NONE, StartKind, StrandId, ThreadId};
 
-/// Per thread the times in which some task of it was in a wait that it left on the same thread.
+/// By thread: the times in which a task of the thread was in a wait that it left on the same
+/// thread.
 pub(super) struct WaitIntervals {
-    /// Per thread: disjoint [begin, end), ascending.
+    /// By thread: disjoint intervals `[begin, end)`, ascending.
     threads: Vec<Vec<(u64, u64)>>,
 }
 
 impl WaitIntervals {
-    /// O(n), and as much memory as there are times that no other covers.
+    /// O(n); takes memory for the disjoint intervals only.
     pub(super) fn new(dag: &Dag) -> WaitIntervals {
         let strands = &dag.strands;
         let mut threads: Vec<Vec<(u64, u64)>> = vec![Vec::new(); dag.meta.threads as usize];
@@ -23,7 +24,8 @@ impl WaitIntervals {
             if strands.thread[prev as usize] != thread || begin >= end {
                 continue;
             }
-            // They come by their ends, so what the new one touches is at the end of the list.
+            // Intervals come in the order of their ends, so the ones that the new interval touches
+            // are at the end of the list.
             let times = &mut threads[thread as usize];
             while let Some(&(from, to)) = times.last()
                 && to >= begin
@@ -46,9 +48,8 @@ impl WaitIntervals {
     }
 }
 
-/// Those of the `stolen` strands that are leapfrogs, in their order: the runtime said so of the
-/// task, or the thief took it while a task of the thief's own was in a wait. O(n + s log n) for s
-/// stolen strands.
+/// The `stolen` strands that are leapfrogs, in their order: the runtime marked the task as one, or
+/// the thief took it while one of its own tasks was in a wait. O(n + s log n) for s stolen strands.
 pub fn leapfrogs(dag: &Dag, stolen: &[StrandId]) -> Vec<StrandId> {
     if stolen.is_empty() {
         return Vec::new();

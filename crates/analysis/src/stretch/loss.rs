@@ -2,11 +2,11 @@
 
 use crate::breakdown::Breakdown;
 
-/// Where W · elapsed − serial work went, in ticks of the parallel run. The parts add up to `total`,
-/// to the tick.
+/// The parts of W · elapsed − serial work, in ticks of the parallel run. They add up to `total`, to
+/// the tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Loss {
-    /// Workers of the parallel run.
+    /// Number of workers of the parallel run.
     pub workers: u32,
     /// Elapsed time of the parallel run.
     pub elapsed: u64,
@@ -16,20 +16,20 @@ pub struct Loss {
     pub total: i128,
     /// The same work took longer: parallel work − serial work.
     pub stretch: i128,
-    /// See MODEL.md §5, as for the following.
+    /// Time descheduled (MODEL.md §5, like the following ones).
     pub descheduled: i128,
-    /// See there.
+    /// Time blocked.
     pub blocked: i128,
-    /// See there.
+    /// Time that recording took.
     pub recording: i128,
-    /// See there.
+    /// Delay.
     pub delay: i128,
-    /// See there.
+    /// No work because of the scheduler.
     pub no_work_sched: i128,
-    /// See there.
+    /// No work because of the program.
     pub no_work_app: i128,
-    /// Work that ran beside W others (negative), or on threads that don't count: it is in the work
-    /// and not in W · elapsed.
+    /// Work that ran in addition to W other strands (negative), or on threads that don't count: it
+    /// is in the work, but not in W · elapsed.
     pub oversubscribed: i128,
 }
 
@@ -49,7 +49,7 @@ impl Loss {
     }
 }
 
-/// The loss of a run with the breakdown `b` whose strands weigh `work`, against a serial run of
+/// The loss of a run with the breakdown `b` and the work `work`, compared with a serial run of
 /// `serial_work`.
 pub fn loss(b: &Breakdown, serial_work: u128, work: u128) -> Loss {
     let signed = |v: u128| i128::try_from(v).unwrap_or(i128::MAX);

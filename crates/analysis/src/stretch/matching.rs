@@ -1,4 +1,4 @@
-//! Which task of the serial run is which of the parallel one.
+//! Matches the tasks of the serial run with those of the parallel run.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,18 @@ use workspan_dag::{Dag, Lists, NONE, PlaceId, TaskId};
 use crate::stretch::{Pair, convert};
 use crate::weight::Weights;
 
-/// How much of each run's work was matched how, in ticks of the parallel run.
+/// How much of each run's work was matched in which way, in ticks of the parallel run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Matched {
-    /// In tasks matched by path.
+    /// Work in tasks matched by path.
     pub path: Pair,
-    /// In other tasks, whose spawn site and level the other run's unmatched tasks have too.
+    /// Work in other tasks whose spawn site and level also occur among the other run's unmatched
+    /// tasks.
     pub site_and_level: Pair,
-    /// In other tasks, whose spawn site the other run's unmatched tasks have on other levels.
+    /// Work in other tasks whose spawn site occurs among the other run's unmatched tasks on other
+    /// levels.
     pub site: Pair,
-    /// In tasks the other run has nothing like.
+    /// Work in tasks without a counterpart in the other run.
     pub none: Pair,
 }
 
@@ -33,8 +35,9 @@ impl Matched {
     }
 }
 
-/// Tasks by path: the roots in their order, and below two tasks that match their children in
-/// program order, when there are as many on both sides, from the same sites and of the same kinds.
+/// Tasks matched by path: the roots in their order. Below two tasks that match, their children
+/// match in program order if both have the same number of children, from the same sites and of the
+/// same kinds.
 pub(super) struct Pairs {
     /// (serial task, parallel task), parents before children.
     pub pairs: Vec<(TaskId, TaskId)>,
@@ -51,7 +54,7 @@ impl Pairs {
                 .zip(roots[1].iter().copied())
                 .collect()
         } else {
-            // More threads entered the runtime in one of the runs; the main thread is the first
+            // More threads entered the runtime in one of the runs. The main thread is the first
             // root.
             let first = roots.map(|r| r.first().copied());
             first[0].zip(first[1]).into_iter().collect()
@@ -74,7 +77,7 @@ impl Pairs {
         Pairs { pairs }
     }
 
-    /// How much of the work lies in tasks matched how.
+    /// How much of the work lies in tasks matched in each way.
     pub(super) fn matched(
         &self,
         dags: [&Dag; 2],

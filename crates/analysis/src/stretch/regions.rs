@@ -1,5 +1,5 @@
 //! Times and counters of both runs in the regions that the program marked (MODEL.md §4). Each
-//! moment counts in the outermost region alone, so the regions add up to at most the whole.
+//! moment counts only in the outermost region, so the regions add up to at most the whole.
 
 use workspan_dag::{Dag, NONE};
 
@@ -9,8 +9,8 @@ use crate::options::{Error, Metric, Options};
 use crate::regions::{StrandPart, each_part};
 use crate::weight::Weights;
 
-/// The labels of both runs' regions, and a row for each. Of a strand that lies in a region in part
-/// count the share of its on-CPU time, and of its counters.
+/// The labels of both runs' regions, and a row for each. For a strand that lies partly in a region,
+/// its share of on-CPU time and of its counters counts.
 pub(super) fn regions(
     dags: [&Dag; 2],
     weights: &[Weights; 2],
@@ -35,7 +35,7 @@ pub(super) fn regions(
     Ok((labels, rows))
 }
 
-/// What one run has, by number of the label.
+/// The sums of one run, by number of the label.
 fn of_run(
     dag: &Dag,
     weights: &Weights,
@@ -50,7 +50,7 @@ fn of_run(
     each_part(dag, weights, measured, |part: StrandPart| {
         let label = part.label as usize;
         sums[label].ticks += u128::from(part.weight);
-        // The stretches of a strand follow each other.
+        // The stretches of a strand are adjacent.
         sums[label].strands += u128::from(last[label] != part.strand);
         last[label] = part.strand;
     });

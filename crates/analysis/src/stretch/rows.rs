@@ -52,7 +52,7 @@ impl TaskSums {
         }
     }
 
-    /// Adds a task's to another's.
+    /// Adds the sums of one task to those of another.
     fn add_to(&mut self, task: usize, to: usize) {
         for sums in [&mut self.strands, &mut self.ticks]
             .into_iter()
@@ -63,11 +63,11 @@ impl TaskSums {
     }
 }
 
-/// What one run has, by its own block numbers and tasks; converted to ticks of the parallel run
+/// The sums of one run, by its own block numbers and tasks; converted to ticks of the parallel run
 /// when read.
 struct RunSums {
     blocks: Vec<(CodeBlock, Sum)>,
-    /// Per task, of its own strands.
+    /// By task: the sums of its own strands.
     tasks: TaskSums,
     from: f64,
     to: f64,
@@ -227,7 +227,7 @@ impl<'a> Sums<'a> {
         });
     }
 
-    /// Sums of each run by common keys as rows, most surplus first.
+    /// Sums of each run by common keys as rows, in descending order of surplus.
     pub(super) fn rows_of(
         &self,
         sums: [Vec<(u32, Sum)>; 2],
@@ -244,7 +244,7 @@ impl<'a> Sums<'a> {
         rows
     }
 
-    /// By who told of the tasks, the program first; nothing where only one side did.
+    /// Rows by who reported the tasks, the program first; empty if only one side did.
     pub(super) fn told_by(&self) -> Vec<StretchRow> {
         let mut table = Table::new(self.counters);
         for side in 0..2 {
@@ -268,8 +268,8 @@ impl<'a> Sums<'a> {
         rows
     }
 
-    /// Tasks matched by path with their descendants, most stretch first; the first root, which is
-    /// everything, left out.
+    /// Tasks matched by path with their descendants, in descending order of stretch. The first
+    /// root, which is everything, is left out.
     pub(super) fn subtrees(&self, pairs: &Pairs) -> Vec<StretchRow> {
         let inclusive = [0, 1].map(|side| self.inclusive(side));
         let measured = |side: usize, task: u32| {
@@ -312,12 +312,12 @@ impl<'a> Sums<'a> {
         ranked.iter().map(row_of).collect()
     }
 
-    /// Every task with its descendants. Sums beyond 2^64 stay there.
+    /// The sums of every task with its descendants. Sums beyond 2^64 saturate.
     fn inclusive(&self, side: usize) -> TaskSums {
         let dag = self.dags[side];
         let mut sums = self.runs[side].tasks.clone();
-        // A task's first strand comes after its parent's, so backwards children are complete before
-        // their parents.
+        // A task's first strand comes after its parent's, so in descending order children are
+        // complete before their parents.
         for s in (0..dag.strands.len()).rev() {
             let task = dag.strands.task[s] as usize;
             let parent = dag.tasks.parent[task];

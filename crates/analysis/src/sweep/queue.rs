@@ -6,29 +6,31 @@ use workspan_dag::{Dag, NONE, StrandId};
 use super::{Moment, ReadyStrands, Served};
 use crate::ready::ReadyInterval;
 
-/// The ready strands, longest ready first, as a list linked by index into `waiting`; a prefix of it
-/// is served. Those that a worker is on its way to stand beside it.
+/// The ready strands, those ready for longest first, as a list linked by index into `waiting`. A
+/// prefix of it is served. Strands that a worker is on its way to are not in the list.
 pub(super) struct Queue<'a> {
     dag: &'a Dag,
     waiting: &'a [ReadyInterval],
     /// (ready time, task, index into `waiting`), ascending.
     order: Vec<(u64, u32, u32)>,
     next_in_order: usize,
-    /// Indices into `waiting` of those that a worker is on its way to, by the time it sets out.
+    /// Indices into `waiting` of strands that a worker is on its way to, by the time at which it
+    /// sets out.
     approaches: Vec<u32>,
     next_approach: usize,
-    /// Next of `waiting` (which is in start order) to leave.
+    /// Index into `waiting`, which is in the order of starts, of the next strand to leave.
     next_to_leave: usize,
     /// Neighbours in the list: (before, after).
     links: Vec<(u32, u32)>,
     head: u32,
     tail: u32,
-    /// Those that free workers serve; those approached count in it without being in the list.
+    /// The strands served by free workers; approached strands count in it without being in the
+    /// list.
     served: Prefix,
-    /// Those of the list that are served by workers that can run: all but the last few, as many as
-    /// are preempted.
+    /// The part of the list that is served by workers that can run: all but as many at its end as
+    /// there are preempted workers.
     runnable: Prefix,
-    /// Those that a worker is on its way to, in the order of the list; a prefix is served.
+    /// The strands that a worker is on its way to, in the order of the list; a prefix is served.
     approached: Vec<Approached>,
     approached_served: usize,
     ready: u64,
@@ -42,7 +44,8 @@ struct Prefix {
     last: u32,
     count: u64,
     contains: Vec<bool>,
-    /// Ticks each was in it, less the time it has been in it since when it is.
+    /// Ticks for which each strand was in the prefix. For one that is in it, minus the time at
+    /// which it entered.
     ticks: Vec<u64>,
 }
 
@@ -58,7 +61,7 @@ impl Prefix {
 
     fn count(&mut self, node: u32, more: bool, time: u64) {
         self.contains[node as usize] = more;
-        // Modulo 2^64, as the sum is below that whenever it is looked at.
+        // Modulo 2^64; the sum is below that whenever it is read.
         let sum = &mut self.ticks[node as usize];
         *sum = match more {
             true => sum.wrapping_sub(time),
@@ -67,7 +70,7 @@ impl Prefix {
         self.count = if more { self.count + 1 } else { self.count - 1 };
     }
 
-    /// `node`, which stands after `before`, leaves the list.
+    /// Removes `node`, which comes after `before`, from the list.
     fn unlink(&mut self, node: u32, before: u32, time: u64) {
         if self.contains[node as usize] {
             self.count(node, false, time);
@@ -81,9 +84,9 @@ impl Prefix {
 /// A ready strand that a worker is on its way to.
 struct Approached {
     key: (u64, u32, u32),
-    /// Ticks it was served before.
+    /// Ticks for which it was served before.
     served_before: u64,
-    /// Of those, by preempted workers.
+    /// The part of them by preempted workers.
     preempted_before: u64,
 }
 
@@ -131,7 +134,7 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// The first of the list, or what stands after `node`.
+    /// The first of the list, or the one after `node`.
     fn after(&self, node: u32) -> u32 {
         match node {
             NONE => self.head,
@@ -139,12 +142,12 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// Ticks that preempted workers served `node` in the list, which it has left.
+    /// Ticks for which preempted workers served `node` in the list, which it has left.
     fn preempted(&self, node: usize) -> u64 {
         self.served.ticks[node] - self.runnable.ticks[node]
     }
 
-    /// Takes a strand out of the list.
+    /// Removes a strand from the list.
     fn unlink(&mut self, node: u32, time: u64) {
         let (before, after) = self.links[node as usize];
         self.runnable.unlink(node, before, time);
@@ -164,7 +167,7 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// Of those that a worker is on its way to, only the first `target` are served.
+    /// Serves only the first `target` of the strands that a worker is on its way to.
     fn serve_approached(&mut self, target: usize, time: u64) {
         while self.approached_served > target {
             self.approached_served -= 1;
@@ -178,7 +181,7 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// A worker sets out for `node`, which is in the list.
+    /// Called when a worker sets out for `node`, which is in the list.
     fn approach(&mut self, node: u32, time: u64) {
         self.unlink(node, time);
         let waiting = &self.waiting[node as usize];
@@ -214,8 +217,8 @@ impl<'a> ReadyStrands<'a> for Queue<'a> {
             self.ready += 1;
             self.ready_by_kind[self.waiting[node as usize].kind as usize] += 1;
         }
-        // A worker sets out when its last strand ends, or its next is ready: at events of the
-        // sweep.
+        // A worker sets out when its last strand ends, or when its next strand is ready. Both are
+        // events of the sweep.
         while let Some(&node) = self.approaches.get(self.next_approach)
             && self.waiting[node as usize].approached <= time
         {
@@ -226,8 +229,8 @@ impl<'a> ReadyStrands<'a> for Queue<'a> {
         }
     }
 
-    /// Strand `s` starts at `time`; it leaves if it was here, and how long it was served is
-    /// returned.
+    /// Called when strand `s` starts at `time`. If it was here, it leaves, and the time for which
+    /// it was served is returned.
     fn remove(&mut self, s: StrandId, time: u64) -> Option<(&'a ReadyInterval, Served)> {
         let node = self.next_to_leave;
         let waiting = self.waiting.get(node).filter(|w| w.strand == s)?;
@@ -258,7 +261,7 @@ impl<'a> ReadyStrands<'a> for Queue<'a> {
         Some((waiting, served))
     }
 
-    /// Serves as many as there are free workers, from `time` on.
+    /// Serves as many strands as there are free workers, from `time` on.
     fn serve(&mut self, free: u64, preempted: u64, time: u64) {
         let target = free.min(self.ready);
         let approached = (target as usize).min(self.approached.len());

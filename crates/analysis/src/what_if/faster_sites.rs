@@ -1,4 +1,4 @@
-//! The profile by spawn site, before and after some code is faster (TaskProf's profile after a
+//! The profile by spawn site, before and after some code is made faster (TaskProf's profile after a
 //! what-if).
 
 use workspan_dag::{Dag, Folded, PlaceId, StrandId};
@@ -11,8 +11,8 @@ use crate::sites::{Sum, outermost};
 use crate::strand_lengths::StrandLengths;
 use crate::weight::Weights;
 
-/// A spawn site as it is (*now*, MODEL.md §3) and when the code is faster (*then*). Its work is the
-/// same both times: the code is spread over more workers, not done away with.
+/// A spawn site as it is (*now*, MODEL.md §3) and with the faster code (*then*). Its work is the
+/// same in both: the code is spread over more workers, not removed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FasterSite {
     /// The site.
@@ -21,21 +21,22 @@ pub struct FasterSite {
     pub work: u128,
     /// Σ of the heaviest path inside each of them.
     pub span: u128,
-    /// The same then; at most, where folded records hide how the target lies in them.
+    /// The span with the faster code; an upper bound if folded records hide how the target lies in
+    /// them.
     pub span_then: f64,
     /// Weight of its tasks' strands on the critical path.
     pub critical_work: f64,
-    /// The same of the critical path that there is then.
+    /// Weight of its tasks' strands on the critical path with the faster code.
     pub critical_work_then: f64,
 }
 
 impl FasterSite {
-    /// Site parallelism: work / span; 1 when there is no time at all.
+    /// Site parallelism: work / span; 1 if no time passed.
     pub fn parallelism(&self) -> f64 {
         ratio(self.work, self.span as f64)
     }
 
-    /// Site parallelism then.
+    /// Site parallelism with the faster code.
     pub fn parallelism_then(&self) -> f64 {
         ratio(self.work, self.span_then)
     }
@@ -45,10 +46,11 @@ fn ratio(work: u128, span: f64) -> f64 {
     if span > 0.0 { work as f64 / span } else { 1.0 }
 }
 
-/// Lengths are counted in 2^-32 ticks: sums of them are exact, whatever is subtracted from them.
+/// Number of units per tick. Lengths are counted in 2^-32 ticks, so that sums are exact, whatever
+/// is subtracted from them.
 const UNITS_PER_TICK: f64 = (1u64 << 32) as f64;
 
-/// Strands of which the target's part is divided by the factor.
+/// The lengths of strands if the target's part is divided by the factor.
 struct FasterLengths<'a> {
     weights: &'a Weights<'a>,
     dag: &'a Dag,
@@ -71,12 +73,12 @@ impl StrandLengths for FasterLengths<'_> {
     }
 }
 
-/// All sites that have tasks, now and when all `targets` together are `factor` times as fast: those
-/// first that have most of the critical path then, then now, then most work. Their critical work
-/// sums up to the span, then to that of [`super::WhatIf::all`].
+/// All sites that have tasks, now and with all `targets` together `factor` times as fast. They are
+/// in descending order of critical work then, critical work now, and work. Their critical work adds
+/// up to the span, and to that of [`super::WhatIf::all`] then.
 ///
 /// # Errors
-/// See [`Error`]: the metric is no counter of the trace, or the factor is no positive number.
+/// See [`Error`]: the metric is not a counter of the trace, or the factor is not a positive number.
 pub fn faster_sites(
     dag: &Dag,
     options: &Options,
@@ -130,7 +132,7 @@ pub fn faster_sites(
 }
 
 /// Divides what a strand adds to a path among the sites of the tasks that it stands for. A folded
-/// one is divided as its record's own path is.
+/// strand is divided like its record's own path.
 fn by_site(dag: &Dag, weights: &Weights, step: FasterStrand, mut add: impl FnMut(PlaceId, f64)) {
     let s = step.strand;
     let mut own = step.weight;

@@ -1,13 +1,13 @@
 //! What if some code were faster? (MODEL.md §4, TaskProf's causal profile.)
 //!
 //! A target is some code: a spawn site, source lines, a region, a code block, or strands picked by
-//! hand. For a factor k its weight *in the span* is divided by k while the work stays, so what
-//! comes out is the parallelism the program would have if that code were spread over k workers.
+//! hand. For a factor k its weight *in the span* is divided by k while the work stays, so the
+//! result is the parallelism that the program would have if that code were spread over k workers.
 //! Each factor is one forward pass over the strands, in f64, rounded once when shown.
 //!
-//! Where a folded record hides how its weight lies, the record's path is left as it is, which
-//! bounds the answer from above, and the region's part of the record's own heaviest path is what it
-//! may be less by: the answer is an interval.
+//! A folded record may hide how much of the target is on its path. Then the path is left as it is,
+//! which bounds the span from above. The span may be smaller by the target's part of the record's
+//! own heaviest path, so the answer is an interval.
 
 mod faster_sites;
 mod outcome;
@@ -43,12 +43,12 @@ pub enum Target {
     Site {
         /// The places.
         places: Vec<PlaceId>,
-        /// Also those of all their descendants.
+        /// Whether the strands of all their descendants are included.
         subtree: bool,
     },
-    /// Source lines: of a strand with samples the share that was taken there or in what was called
-    /// from there; of one without, its code block's share; where there is no sample at all, strands
-    /// that begin there.
+    /// Source lines. For a strand with samples, the share that was taken in these lines or in
+    /// functions called from there; for a strand without samples, its code block's share. Without
+    /// any samples, the strands that begin there.
     Lines {
         /// Source file, or the end of its path.
         file: String,
@@ -57,12 +57,13 @@ pub enum Target {
         /// Last line.
         to: u32,
     },
-    /// Regions marked with this label (index into `dag.labels`), where they are the outermost.
+    /// Regions marked with this label (index into `dag.labels`), if they are the outermost.
     Region(u32),
-    /// Locks, by the numbers of what was waited for: what their holders did while others waited.
+    /// Locks, by the numbers of the objects waited for: the code that their holders ran while
+    /// others waited.
     Lock(Vec<u64>),
     /// A code block.
     Block(CodeBlock),
-    /// These strands, in any order; a folded one with all it stands for.
+    /// These strands, in any order; a folded one with everything that it stands for.
     Strands(Vec<StrandId>),
 }

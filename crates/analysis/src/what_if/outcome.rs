@@ -5,32 +5,32 @@ use workspan_dag::PlaceId;
 use crate::options::Error;
 use crate::work_span::bounds_of;
 
-/// One target alone.
+/// The profile of one target by itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TargetProfile {
-    /// Weight of the target in the whole run, in ticks; in folded records what they tell of it (of
-    /// lines, what samples say).
+    /// Weight of the target in the whole run, in ticks. In folded records it is what they show (for
+    /// lines, what samples show).
     pub work: u128,
-    /// By factor.
+    /// The outcomes, by factor.
     pub outcomes: Vec<Outcome>,
-    /// Where folded records leave some factor's span uncertain by more than 10 %: the spawn site to
-    /// keep from being folded (`--keep SITE`).
+    /// The spawn site to keep from being folded (`--keep SITE`), if folded records make some
+    /// factor's span uncertain by more than 10 %.
     pub keep: Option<PlaceId>,
 }
 
-/// What a factor gives.
+/// The result for a factor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outcome {
     /// The factor.
     pub factor: f64,
     /// Work of the run.
     pub work: u128,
-    /// The span then, at most (exact where nothing is folded).
+    /// Upper bound of the span then (exact if nothing is folded).
     pub span: f64,
-    /// The span then, at least: lower than `span` only where folded records hide how much of the
-    /// target they hold.
+    /// Lower bound of the span then: below `span` only if folded records hide how much of the
+    /// target they contain.
     pub least_span: f64,
-    /// The burdened span then, at most.
+    /// Upper bound of the burdened span then.
     pub burdened_span: f64,
 }
 
@@ -40,12 +40,12 @@ impl Outcome {
         self.span.round() as u128
     }
 
-    /// T1 / T∞(k), at least; 1 when there is no time at all.
+    /// T1 / T∞(k), lower bound; 1 if no time passed.
     pub fn parallelism(&self) -> f64 {
         ratio(self.work, self.span)
     }
 
-    /// T1 / T∞(k), at most.
+    /// T1 / T∞(k), upper bound.
     pub fn most_parallelism(&self) -> f64 {
         ratio(self.work, self.least_span)
     }
@@ -55,7 +55,7 @@ impl Outcome {
         bounds_of(self.work as f64, self.least_span, self.burdened_span, p)
     }
 
-    /// How far apart the two spans are, as a share of the larger one.
+    /// Difference of the two bounds of the span, as a share of the larger one.
     pub fn uncertainty(&self) -> f64 {
         if self.span > 0.0 {
             (self.span - self.least_span) / self.span

@@ -1,4 +1,4 @@
-//! The heaviest path when a target's weight is divided by a factor.
+//! The heaviest path if a target's weight is divided by a factor.
 
 use workspan_dag::{Dag, StrandId};
 
@@ -12,7 +12,7 @@ pub(crate) struct FasterPaths {
     through: Vec<f64>,
 }
 
-/// Weight of strand `s`, which is folded or not, on a path, with what `target` holds of it divided
+/// Weight of strand `s`, folded or not, on a path, with the part that belongs to `target` divided
 /// by `factor`.
 #[inline]
 pub(super) fn faster_weight(
@@ -65,7 +65,7 @@ impl FasterPaths {
         last_before_sink(dag, |s| self.key(s)).map_or(0.0, |s| self.through[s as usize])
     }
 
-    /// None is negative, so their bits are in the order of the numbers.
+    /// No weight is negative, so their bits are in the order of the numbers.
     fn key(&self, s: StrandId) -> u64 {
         self.through[s as usize].to_bits()
     }
@@ -77,19 +77,19 @@ impl FasterPaths {
     }
 }
 
-/// A way to weigh a run: what the target's weight is divided by, and whether stolen edges carry
-/// their burden.
+/// A way to weigh a run: the divisor of the target's weight, and whether stolen edges carry their
+/// burden.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weighing {
     pub factor: f64,
     pub burdened: bool,
 }
 
-/// Ways that are measured in one pass. A pass takes as long as the run's columns take to come from
-/// memory, and each way eight bytes a strand.
+/// Maximum number of ways that are measured in one pass. A pass takes as long as the run's columns
+/// take to come from memory; each way takes eight bytes per strand.
 pub(crate) const MAX_WEIGHINGS_PER_PASS: usize = 4;
 
-/// The span in each of at most [`MAX_WEIGHINGS_PER_PASS`] ways; 0 where there is no strand.
+/// The span in each of at most [`MAX_WEIGHINGS_PER_PASS`] ways; 0 if there are no strands.
 pub(crate) fn spans(
     dag: &Dag,
     weights: &Weights,
@@ -153,11 +153,11 @@ fn spans_of<const N: usize>(
 pub struct FasterStrand {
     /// The strand.
     pub strand: StrandId,
-    /// What it then adds to the path.
+    /// Its weight on the path then.
     pub weight: f64,
 }
 
-/// The critical path when what `target` holds is `factor` times as fast, first to last.
+/// The critical path if the code of `target` is `factor` times as fast, first to last.
 pub(crate) fn faster_path(
     dag: &Dag,
     weights: &Weights,

@@ -1,4 +1,4 @@
-//! Spans and what follows from them, by target and factor.
+//! Spans and values computed from them, by target and factor.
 
 use workspan_dag::Dag;
 
@@ -9,24 +9,24 @@ use super::{Target, TargetSet};
 use crate::options::{Error, Options};
 use crate::weight::Weights;
 
-/// The answer.
+/// The result of a what-if profile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WhatIf {
-    /// Work of the profiler, which stays.
+    /// Work of the run, which stays the same.
     pub work: u128,
-    /// The profiler as it is: factor 1.
+    /// The run as it is: factor 1.
     pub now: Outcome,
-    /// Each target alone, in the order asked for.
+    /// The profile of each target by itself, in the order of the request.
     pub targets: Vec<TargetProfile>,
-    /// All together, by factor in the order asked for.
+    /// The outcomes of all targets together, by factor in the order of the request.
     pub all: Vec<Outcome>,
 }
 
-/// Profiles each of `targets` alone and all together, for each of `factors`. One forward pass over
-/// the strands for each target and factor, two where stolen edges carry a burden.
+/// Profiles each of `targets` by itself and all together, for each of `factors`. Takes one forward
+/// pass over the strands for each target and factor, or two if stolen edges carry a burden.
 ///
 /// # Errors
-/// See [`Error`]: the metric is no counter of the trace, or a factor is no positive number.
+/// See [`Error`]: the metric is not a counter of the trace, or a factor is not a positive number.
 pub fn what_if(
     dag: &Dag,
     options: &Options,
@@ -37,7 +37,7 @@ pub fn what_if(
     profiles(profiler, options, targets, factors)
 }
 
-/// [`what_if`] of weights already measured with `options`.
+/// [`what_if`] with weights already measured with `options`.
 pub(crate) fn what_if_weighed(
     dag: &Dag,
     weights: &Weights,
@@ -81,7 +81,7 @@ fn profiles(
     })
 }
 
-/// The outcomes of each label's regions alone, for the factors of MODEL.md §4.
+/// The outcomes of each label's regions by themselves, for the factors of MODEL.md §4.
 pub(crate) fn outcomes_of_labels(
     dag: &Dag,
     weights: &Weights,

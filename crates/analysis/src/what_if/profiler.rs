@@ -1,4 +1,4 @@
-//! Computes the spans of a run whose targets are faster, in passes over its strands.
+//! Computes the spans of a run with faster targets, in passes over its strands.
 
 use std::num::NonZero;
 use std::ops::Deref;
@@ -13,20 +13,21 @@ use crate::heaviest::Burden;
 use crate::options::{Error, Options};
 use crate::weight::Weights;
 
-/// A span is too uncertain if its interval is wider than this share of it.
+/// Maximum width of a span's interval, as a share of it, above which it is too uncertain.
 const MAX_UNCERTAINTY: f64 = 0.1;
 
-/// With fewer strands, one thread is enough.
+/// Minimum number of strands for several threads.
 const MIN_STRANDS_FOR_THREADS: usize = 100_000;
-/// Each thread has up to [`MAX_WEIGHINGS_PER_PASS`] numbers a strand in memory.
+/// Maximum number of threads: each has up to [`MAX_WEIGHINGS_PER_PASS`] numbers per strand in
+/// memory.
 const MAX_THREADS: usize = 2;
 
-/// What all profiles of a run share.
+/// The data that all profiles of a run share.
 pub(super) struct Profiler<'a> {
     pub(super) dag: &'a Dag,
     pub(super) weights: WeightsSource<'a>,
     burden: Burden,
-    /// Of all strands.
+    /// Work of all strands.
     pub(super) work: u128,
 }
 
@@ -48,7 +49,7 @@ impl<'a> Deref for WeightsSource<'a> {
 }
 
 impl<'a> Profiler<'a> {
-    /// Measures the weights. Errors: see [`Error`]; the metric is no counter of the trace.
+    /// Measures the weights. Errors: see [`Error`]; the metric is not a counter of the trace.
     pub(super) fn new(dag: &'a Dag, options: &Options) -> Result<Profiler<'a>, Error> {
         Ok(Profiler::from_source(
             dag,
@@ -56,7 +57,7 @@ impl<'a> Profiler<'a> {
         ))
     }
 
-    /// Of weights that are measured already.
+    /// A profiler with weights that are measured already.
     pub(super) fn from_weights(dag: &'a Dag, weights: &'a Weights<'a>) -> Profiler<'a> {
         Profiler::from_source(dag, WeightsSource::Lent(weights))
     }
@@ -83,7 +84,7 @@ impl<'a> Profiler<'a> {
         }
     }
 
-    /// By factor, on several threads where that pays.
+    /// The outcomes by factor, on several threads if that pays off.
     pub(super) fn outcomes(
         &self,
         target: &TargetWeights,
@@ -151,7 +152,7 @@ impl<'a> Profiler<'a> {
         found.into_iter().map(|f| f.1).collect()
     }
 
-    /// What `factor` gives, and the site that hides most of the target in folded records.
+    /// The outcome for `factor`, and the site that hides most of the target in folded records.
     fn outcome(&self, target: &TargetWeights, factor: f64) -> (Outcome, Option<PlaceId>) {
         let dag = self.dag;
         let faster = FasterPaths::new(dag, &self.weights, target, factor, &Burden::none());
@@ -170,7 +171,7 @@ impl<'a> Profiler<'a> {
         let (span, least_span) = if target.partial.is_empty() || factor >= 1.0 {
             (span, span - (1.0 - 1.0 / factor) * hidden)
         } else {
-            // Slower: what is hidden may be all of those records, on whatever path.
+            // Slower code: the hidden part may be all of those records, on any path.
             (self.slowest(target, factor), span)
         };
         let outcome = Outcome {
@@ -183,7 +184,7 @@ impl<'a> Profiler<'a> {
         (outcome, site)
     }
 
-    /// The span when all that is hidden belongs to the target.
+    /// The span if the whole hidden part belongs to the target.
     fn slowest(&self, target: &TargetWeights, factor: f64) -> f64 {
         let mut inside = target.inside.clone();
         for &(s, _) in &target.partial {
@@ -197,7 +198,7 @@ impl<'a> Profiler<'a> {
         FasterPaths::new(self.dag, &self.weights, &all, factor, &Burden::none()).span(self.dag)
     }
 
-    /// What the records on `path` hide of the target, and the spawn site whose tasks hide most.
+    /// How much of the target the records on `path` hide, and the spawn site whose tasks hide most.
     fn hidden(&self, target: &TargetWeights, path: &[StrandId]) -> (f64, Option<PlaceId>) {
         let mut sum = 0.0;
         let mut sites: Vec<(PlaceId, f64)> = Vec::new();

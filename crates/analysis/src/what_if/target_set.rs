@@ -8,18 +8,19 @@ use super::profiler::Profiler;
 use super::{Target, TargetWeights};
 use crate::options::{Error, Options};
 
-/// Targets that are made faster together; what several hold counts once. What they hold is found
-/// once, so that asking on costs one or two forward passes over the strands a factor.
+/// Targets that are made faster together; code in several of them counts once. Their strands are
+/// found once, so that each further factor costs one or two forward passes over the strands.
 pub struct TargetSet<'a> {
     profiler: Profiler<'a>,
     target: TargetWeights,
 }
 
 impl<'a> TargetSet<'a> {
-    /// Finds what the targets hold. O(n) a target that is no code block, and O(n) for all that are.
+    /// Finds the strands of the targets. O(n) for each target that is not a code block, and O(n)
+    /// for all code blocks together.
     ///
     /// # Errors
-    /// See [`Error`]: the metric is no counter of the trace.
+    /// See [`Error`]: the metric is not a counter of the trace.
     pub fn new(
         dag: &'a Dag,
         options: &Options,
@@ -32,7 +33,7 @@ impl<'a> TargetSet<'a> {
         ))
     }
 
-    /// The same of a run whose weights were measured with `options`.
+    /// The target set for a run whose weights were measured with `options`.
     pub(super) fn from_profiler(
         profiler: Profiler<'a>,
         options: &Options,
@@ -42,10 +43,10 @@ impl<'a> TargetSet<'a> {
         TargetSet { profiler, target }
     }
 
-    /// What each factor gives, as [`super::WhatIf::all`].
+    /// The outcome of each factor, as in [`super::WhatIf::all`].
     ///
     /// # Errors
-    /// See [`Error`]: a factor is no positive number.
+    /// See [`Error`]: a factor is not a positive number.
     pub fn outcomes(&self, factors: &[f64]) -> Result<Vec<Outcome>, Error> {
         for &factor in factors {
             check_factor(factor)?;
@@ -53,10 +54,10 @@ impl<'a> TargetSet<'a> {
         Ok(self.profiler.profile(&self.target, factors).outcomes)
     }
 
-    /// The critical path when the targets are `factor` times as fast, first to last.
+    /// The critical path with the targets `factor` times as fast, first to last.
     ///
     /// # Errors
-    /// See [`Error`]: the factor is no positive number.
+    /// See [`Error`]: the factor is not a positive number.
     pub fn critical_path(&self, factor: f64) -> Result<Vec<FasterStrand>, Error> {
         check_factor(factor)?;
         let profiler = &self.profiler;

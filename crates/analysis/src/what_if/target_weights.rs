@@ -12,13 +12,13 @@ use crate::weight::Weights;
 
 /// The weight inside a target, by strand.
 pub(crate) struct TargetWeights {
-    /// At most the strand's weight. A folded strand has all of it or nothing.
+    /// The weight inside, at most the strand's. A folded strand has all of it or nothing.
     pub inside: Vec<f64>,
-    /// Folded strands that the target may hold a part of: at most so much of the record's own
-    /// heaviest path. Ascending.
+    /// Folded strands that may contain a part of the target, with its maximum weight on the
+    /// record's own heaviest path. Ascending.
     pub partial: Vec<(StrandId, f64)>,
-    /// Weight of the target in folded strands of [`TargetWeights::partial`], as far as their
-    /// records tell: of sites and blocks all, of lines what samples say, where there are any.
+    /// Weight of the target in the folded strands of [`TargetWeights::partial`], as far as it is
+    /// known: for sites and blocks from the records, for lines from samples, if there are any.
     pub folded: f64,
 }
 
@@ -31,7 +31,7 @@ impl TargetWeights {
         }
     }
 
-    /// The cover of one target.
+    /// The weights inside one target.
     pub(crate) fn from_target(
         dag: &Dag,
         weights: &Weights,
@@ -58,9 +58,9 @@ impl TargetWeights {
         cover
     }
 
-    /// All targets together: what several hold counts once. Where strands lie in part in a marked
-    /// region and in part in source lines, the parts count as different ones, up to the strand's
-    /// weight.
+    /// The weights inside all targets together: code in several of them counts once. If a strand
+    /// lies partly in a marked region and partly in source lines, the parts count as different
+    /// ones, up to the strand's weight.
     pub(crate) fn union(
         dag: &Dag,
         weights: &Weights,
@@ -128,7 +128,8 @@ impl TargetWeights {
         let tasks = &dag.tasks;
         let mut inside: Vec<bool> = tasks.site.iter().map(|&s| wanted[s as usize]).collect();
         if subtree {
-            // Strands are in topological order, so a parent's first comes before its child's.
+            // Strands are in topological order, so a parent's first strand comes before its
+            // child's.
             for s in 0..dag.strands.len() {
                 let task = dag.strands.task[s] as usize;
                 let parent = tasks.parent[task];
@@ -158,7 +159,7 @@ impl TargetWeights {
             }
             let below = fold.sites.iter().any(|i| wanted[i.site as usize]);
             if subtree && below {
-                // Descendants count as well, and the record does not say whose they are.
+                // Descendants count as well, and the record does not show to whom they belong.
                 part = u128::from(fold.span);
             }
             if own || below {
@@ -181,8 +182,8 @@ impl TargetWeights {
         }
     }
 
-    /// Of each strand that released one of the objects to a thread that waited for it, the part
-    /// from the first wait on.
+    /// For each strand that released one of the objects to a waiting thread, adds the part from the
+    /// first wait on.
     fn lock(&mut self, dag: &Dag, weights: &Weights, objects: &[u64]) {
         for handoff in dag.handoffs.list.iter().filter(|h| h.is_order) {
             let stop = &dag.samples.stops[handoff.stop as usize];
@@ -208,8 +209,8 @@ impl TargetWeights {
             if !part.tree && dag.folded.has(part.strand) {
                 partial.push(part.strand);
             } else {
-                // Each stretch takes out its own probes, so together they may come to a little more
-                // than the strand.
+                // Each stretch has its own probes taken out, so together they may exceed the strand
+                // a little.
                 let sum = &mut inside[part.strand as usize];
                 *sum = (*sum + part.weight as f64).min(weights.work(part.strand) as f64);
             }
@@ -217,7 +218,7 @@ impl TargetWeights {
         partial.sort_unstable();
         partial.dedup();
         for s in partial {
-            // The region holds the task's own strands, not those of what is folded below it.
+            // The region contains the task's own strands, but not those folded below it.
             if let Some(fold) = dag.fold_of(s) {
                 let below: u128 = fold.sites.iter().map(|i| u128::from(i.critical_work)).sum();
                 let part = u128::from(fold.span).saturating_sub(below);
@@ -249,7 +250,7 @@ impl TargetWeights {
         }
     }
 
-    /// Notes that a folded strand contains some of the target: `work` ticks of the record, at most
+    /// Adds that a folded strand contains a part of the target: `work` ticks of the record, at most
     /// `part` of them on its heaviest path.
     fn add_partial(&mut self, dag: &Dag, weights: &Weights, s: StrandId, part: u128, work: u64) {
         let Some(fold) = dag.fold_of(s).filter(|f| f.work > 0) else {
@@ -292,7 +293,7 @@ impl TargetWeights {
                     let mut part = u128::from(work);
                     if let Some(share) = share {
                         work = (fold.work as f64 * share) as u64;
-                        // Where samples fell inside says nothing of the record's own path.
+                        // Samples inside do not show what is on the record's own path.
                         if share > 0.0 {
                             part = u128::from(fold.span);
                         }
@@ -321,8 +322,8 @@ fn span_inside(dag: &Dag, weights: &Weights, s: StrandId) -> f64 {
     weights.path_scaled(s, 0, 1.0)
 }
 
-/// Whether a position lies in lines `from` to `to` of a file given by its path or the end of it. A
-/// chain lies at its first line, too.
+/// Whether a position lies in lines `from` to `to` of a file, which is given by its path or the end
+/// of it. A chain of calls also lies at its first line.
 pub fn lies_at(place: &Place, (file, from, to): (&str, u32, u32)) -> bool {
     let in_range = |line: u32| (from..=to).contains(&line);
     let hit = place.line.is_some_and(in_range) || place.first_line().is_some_and(in_range);
@@ -339,9 +340,9 @@ pub fn is_same_file(a: &str, b: &str) -> bool {
 
 /// Shares of strands and of code blocks that samples fell into.
 struct SampledShares {
-    /// (samples, of those inside) by strand; empty where there are none.
+    /// (samples, samples inside) by strand; empty if there are none.
     strands: Vec<(u32, u32)>,
-    /// The same by number of the code block.
+    /// (samples, samples inside) by number of the code block.
     blocks: Vec<(u32, u32)>,
     /// The block of each strand.
     block: Vec<u32>,
@@ -388,11 +389,11 @@ impl SampledShares {
         sampled
     }
 
-    /// The share of strand `s` that lies in the lines, as far as samples say.
+    /// The share of strand `s` that lies in the lines, as far as samples show it.
     fn share(&self, dag: &Dag, s: StrandId) -> Option<f64> {
         let of = |(all, hits): (u32, u32)| (all > 0).then(|| f64::from(hits) / f64::from(all));
         let own = self.strands.get(s as usize).copied().and_then(of);
-        // What a folded strand's block has samples of is other strands.
+        // The samples of a folded strand's block belong to other strands.
         let folded = dag.folded.has(s);
         own.or_else(|| {
             let block = self.block.get(s as usize).filter(|_| !folded)?;

@@ -1,4 +1,4 @@
-//! What `advise` says of runs whose bottleneck is known.
+//! The advice of `advise` for runs with a known bottleneck.
 
 use crate::random::dice::Dice;
 use crate::random::simulate;
@@ -83,8 +83,8 @@ fn what_is_too_fine_is_not_spread() {
     let tiny = &advice.grain[0];
     assert_eq!(dag.places[tiny.site as usize].label, "tiny");
     assert_eq!((tiny.now.work, tiny.strands.median), (10.0, 10));
-    // Two steals are 200, twenty tasks: but 40 tasks leave no eight for each of 16 workers, unless
-    // the report calls them too fine.
+    // Two steals are 200 ticks, which are twenty tasks. But 40 tasks leave fewer than eight for
+    // each of 16 workers, unless the report calls them too fine.
     let report = report(&dag, &Options::default()).unwrap();
     let said = report
         .causes
@@ -101,14 +101,14 @@ fn a_grain_is_worth_two_steals() {
     run.end(0, 0, t);
     let advice = ask(&read(&run), goal(2.0, 2));
     let tiny = &advice.grain[0];
-    // 200 ticks, five of today's.
+    // 200 ticks, which are five of today's tasks.
     assert_eq!(tiny.change, GrainChange::Coarsen(5.0));
     assert_eq!((tiny.then.tasks, tiny.then.work), (40.0, 200.0));
     assert_eq!(advice.stop, Stop::Already);
 }
 
-/// A runtime whose own time lies inside of the tasks, as Rayon's: what a join is known to take is
-/// no work.
+/// A runtime whose own time lies inside the tasks, such as Rayon: the known time of a join is not
+/// work.
 #[test]
 fn the_runtimes_time_inside_of_tasks_is_lost() {
     let mut run = Run::new(2).burden(100);
@@ -123,15 +123,15 @@ fn the_runtimes_time_inside_of_tasks_is_lost() {
     assert_eq!(lost(&dag), (40.0, 0.0, (false, true)));
     dag.meta.join_cost = 30;
     assert_eq!(lost(&dag), (10.0, 300.0, (true, true)));
-    // Of longer tasks it is known how much that is.
+    // For longer tasks, that time is known.
     dag.meta.join_cost = 2;
     assert_eq!(lost(&dag).2, (true, false));
-    // Less than nothing can't be left: the tasks are cheaper than what was calibrated.
+    // The remaining work can't be negative: the tasks are cheaper than the calibrated cost.
     dag.meta.join_cost = 50;
     assert_eq!(lost(&dag), (2.0, 1900.0, (true, true)));
 }
 
-/// OpenMP's own time lies between the strands, and is what its tasks cost.
+/// OpenMP's own time lies between the strands, and is the cost of its tasks.
 #[test]
 fn the_time_between_strands_is_what_tasks_cost() {
     let text = (0..100).fold(
@@ -154,7 +154,7 @@ fn the_time_between_strands_is_what_tasks_cost() {
     let dag = workspan_reader::text::read(text.as_bytes()).unwrap();
     let advice = ask(&dag, goal(2.0, 2));
     let site = &advice.grain[0];
-    // Ten ticks before each task and ten after it, beside twenty of work.
+    // Ten ticks before each task and ten after it, in addition to twenty of work.
     assert_eq!((site.now.work, site.now.spawning), (20.0, 2000.0));
     assert!(!site.cost_is_inside && !site.cost_is_least);
     let causes = report(&dag, &Options::default()).unwrap().causes;
@@ -195,7 +195,7 @@ fn random_runs() {
     assert!(reached > 50 && several > 10, "{reached} {several}");
 }
 
-/// The path goes through a folded record: which strands it is can't be told, but which sites.
+/// The path goes through a folded record: its strands are not known, but its sites are.
 #[test]
 fn folded_parts_are_told_by_site() {
     let with_root = |serial: u64| {
@@ -229,7 +229,7 @@ fn folded_parts_are_told_by_site() {
     assert_eq!(sites, [("most", 2, 50, 30), ("few", 1, 12, 12)]);
     let (from, to, work) = folded.block.unwrap();
     assert_eq!((label(from), label(to), work), ("most", "few", 50));
-    // Where the rest of the path weighs ten times as much there is nothing to record again.
+    // If the rest of the path weighs ten times as much, another recording is not worthwhile.
     assert!(ask(&with_root(1000), goal(8.0, 8)).folded.is_none());
     assert!(ask(&phases(), goal(2.0, 2)).folded.is_none());
 }

@@ -1,5 +1,5 @@
-//! Whose fault it was: other programs or the program's own threads, this pool's workers or
-//! another's, and what a thread waited for that has no edge.
+//! The party responsible for a loss: other programs or the program's own threads, this pool's
+//! workers or another's; and what a thread waited for without an edge.
 
 use workspan_analysis::causes::{Cause, Finding};
 use workspan_analysis::{Options, Report, WaitKind, blocked_in, report};
@@ -11,7 +11,7 @@ fn measured(header: &str, lines: &str) -> (Dag, Report) {
     let report = report(&dag, &Options::default()).unwrap();
     let causes = &report.causes;
     assert_eq!(causes.by_cause.iter().sum::<u128>(), causes.lost);
-    // What is written is read again as the same run.
+    // A written run is read back as the same run.
     let mut written = Vec::new();
     workspan_reader::text::write(&dag, &mut written).unwrap();
     let again = workspan_reader::text::read(&written).unwrap();
@@ -42,7 +42,7 @@ fn four_on(cpus: u32, cpu_time: &str) -> (Dag, Report) {
         );
     }
     for w in 0..4 {
-        // Two run, two stand; then the other way round.
+        // Two run while two are preempted; then the other way round.
         let (from, to) = if w < 2 { (400, 800) } else { (0, 400) };
         if w > 0 {
             lines += &format!("{{\"ev\":\"begin\",\"t\":0,\"w\":{w},\"task\":{w}}}\n");
@@ -60,7 +60,7 @@ fn four_on(cpus: u32, cpu_time: &str) -> (Dag, Report) {
 
 #[test]
 fn more_threads_than_cpus_are_no_other_programs() {
-    // Two CPUs, both of which the process had all the time.
+    // Two CPUs, both of which the process used all the time.
     let (_, report) = four_on(2, "0.0000016 s");
     assert_eq!(lost(&report, Cause::Oversubscribed), 1600);
     assert_eq!(lost(&report, Cause::Descheduled), 0);
@@ -77,12 +77,12 @@ fn more_threads_than_cpus_are_no_other_programs() {
     let (_, report) = four_on(4, "0.0000016 s");
     assert_eq!(lost(&report, Cause::Descheduled), 1600);
     assert_eq!(lost(&report, Cause::Oversubscribed), 0);
-    // With three, others can have had one: two stood while one CPU had none of the program's
-    // strands.
+    // With three CPUs, other programs can have used one: two threads were preempted while one CPU
+    // ran none of the program's strands.
     let (_, report) = four_on(3, "0.0000016 s");
     assert_eq!(lost(&report, Cause::Descheduled), 800);
     assert_eq!(lost(&report, Cause::Oversubscribed), 800);
-    // And that one was the program's as well, for what it did outside of strands.
+    // The program used that one as well, outside of strands.
     let (_, report) = four_on(3, "0.0000022 s");
     assert_eq!(lost(&report, Cause::Descheduled), 200);
     assert_eq!(lost(&report, Cause::Oversubscribed), 1400);
@@ -100,8 +100,8 @@ fn what_bounds_the_program_is_said_beside_the_load() {
     assert!(!quiet.is_enough);
 }
 
-/// The main thread waits, off the CPU, while others burn it: `samples` of them in the middle of
-/// 10,000 ticks.
+/// The main thread waits, off the CPU, while other threads use it: `samples` samples of them in the
+/// middle of 10,000 ticks.
 fn waits(samples: u64) -> (Dag, Report) {
     let mut lines = String::from(
         "{\"ev\":\"begin\",\"t\":0,\"w\":2,\"task\":0}\n\
@@ -136,7 +136,7 @@ fn a_wait_for_threads_outside_is_not_the_root_giving_up_the_cpu() {
     assert_eq!((outside.cpu, outside.others), (9000, 8000));
     let hot = outside.hottest.unwrap();
     assert_eq!((hot.function.as_str(), hot.line), ("burn", Some(7)));
-    // Nobody ran: it waits for something else.
+    // No other thread ran: it waits for something else.
     let (_, report) = waits(2);
     assert_eq!(lost(&report, Cause::OtherThreads), 0);
     assert_eq!(lost(&report, Cause::Blocked), 2 * 9000);
@@ -187,7 +187,7 @@ fn two_pools(pools: bool) -> (Dag, Report) {
 
 #[test]
 fn idle_workers_of_another_pool_are_nobodys_fault() {
-    // As if of one pool, the task stood ready beside free workers, and then was the last of its
+    // With a single pool, the task was ready while workers were free, and then was the last of its
     // phase.
     let (_, report) = two_pools(false);
     assert_eq!(lost(&report, Cause::SlowThief), 2000);
@@ -228,7 +228,7 @@ fn blocked_time_is_where_the_stacks_of_its_switches_say() {
         {\"ev\":\"stop\",\"t\":100,\"w\":0,\"stack\":0,\"ticks\":700}\n\
         {\"ev\":\"stop\",\"t\":900,\"w\":0,\"stack\":1,\"ticks\":50}\n\
         {\"ev\":\"stop\",\"t\":1500,\"w\":0,\"stack\":1,\"ticks\":50}\n";
-    // What ran is no answer to where it stood.
+    // The code that ran does not show where it waited.
     let ran: String = (0..9)
         .map(|i| format!("{{\"ev\":\"sample\",\"t\":{i},\"w\":0,\"stack\":2}}\n"))
         .collect();
@@ -249,7 +249,7 @@ fn blocked_time_is_where_the_stacks_of_its_switches_say() {
     assert_eq!(workspan_analysis::hot_function_of(&dag, found), None);
 }
 
-/// A thread begins on a thread of its own: nobody took it from its creator.
+/// A thread's task begins on a thread of its own: no worker took it from its creator.
 #[test]
 fn a_thread_that_the_program_starts_is_not_stolen() {
     let trace = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child"}
@@ -267,7 +267,7 @@ fn a_thread_that_the_program_starts_is_not_stolen() {
         workspan_analysis::stolen_strands(&dag).len()
     };
     assert_eq!(stolen(trace), 0);
-    // Any other task there is.
+    // Any other task is stolen.
     assert_eq!(stolen(&trace.replace(",\"thread\":true", "")), 1);
 }
 
@@ -292,7 +292,7 @@ fn a_new_thread_that_waits_for_a_cpu_is_the_machines_doing() {
             lost(&report, Cause::Descheduled),
         )
     };
-    // Ready from 10 to 90 beside a free worker; from 20 on both are free.
+    // Ready from 10 to 90 while a worker is free; from 20 on both are free.
     let (all, none) = started("");
     assert!(all >= 80 && none == 0, "{all}, {none}");
     assert_eq!(started(",\"waited\":39"), (all, 0));
@@ -300,7 +300,7 @@ fn a_new_thread_that_waits_for_a_cpu_is_the_machines_doing() {
 }
 
 /// The root's wait is over at 20, but its thread runs another task until 120. The other worker is
-/// free from 60 on, and preempted from 60 to 110.
+/// free from 60 on, but preempted from 60 to 110.
 #[test]
 fn a_preempted_worker_is_free_for_nobody() {
     let lines = r#"{"ev":"begin","t":0,"w":0,"task":0}
@@ -330,8 +330,8 @@ fn a_preempted_worker_is_free_for_nobody() {
     assert_eq!(lost(&report, Cause::BuriedWait), 10);
 }
 
-/// Twelve times off the CPU for 10 ticks, `known` of which have a stack: `of_read` of these in
-/// `read`, the others somewhere.
+/// Twelve times off the CPU for 10 ticks. `known` of them have a stack, `of_read` of these in
+/// `read`, the others elsewhere.
 fn stops(known: usize, of_read: usize) -> Report {
     let mut lines = String::from(
         r#"{"ev":"begin","t":0,"w":0,"task":0}
@@ -366,7 +366,7 @@ fn stops_without_a_stack_are_what_nearly_all_of_their_block_are() {
     };
     assert_eq!(lost(12, 12), (120, 0));
     assert_eq!(lost(8, 8), (120, 0));
-    // Too few stacks to tell.
+    // Too few stacks for a conclusion.
     assert_eq!(lost(7, 7), (70, 50));
     // Of two kinds.
     assert_eq!(lost(10, 9), (110, 10));

@@ -1,5 +1,5 @@
-//! Runs recorded in full are replayed through the overhead budget with many seeds: the estimates
-//! must stand by what is known.
+//! Replays runs recorded in full through the overhead budget with many seeds: the estimates must
+//! agree with the known values.
 
 use std::path::Path;
 
@@ -20,14 +20,14 @@ const SETTINGS: Settings = Settings {
     seed: 0,
 };
 
-/// How a task splits what it has to do.
+/// How a task splits its work.
 #[derive(Clone, Copy)]
 enum Shape {
     /// n into n − 1 and n − 2.
     Fibonacci,
     /// Anywhere.
     Random,
-    /// In the middle, and puts together what came back: spans grow as work does.
+    /// In the middle, and merges the results: spans grow like the work.
     Merge,
 }
 
@@ -38,7 +38,7 @@ enum Form {
     Joins,
     /// It creates them and waits for them.
     Tasks,
-    /// So too, and those that run unrecorded are counted.
+    /// Like `Tasks`, and tasks that run unrecorded are counted.
     Counted,
 }
 
@@ -48,29 +48,29 @@ enum Way {
     Full,
     /// Within a budget, with that seed, at no cost.
     Within(u64),
-    /// So too, where each record costs time, more than the trace says.
+    /// Like `Within`, but each record costs time, more than the trace says.
     AtCost(u64),
-    /// So too, where it costs two and a half times that, and leaving a join or a task out costs
-    /// something as well.
+    /// Like `Within`, but each record costs two and a half times that, and skipping a join or a
+    /// task costs something as well.
     Dear(u64),
-    /// In full, where each record costs two and a half times what the trace says, and the trace
-    /// says what that is of three strands, or does not.
+    /// In full. Each record costs two and a half times what the trace says. The trace has the
+    /// measured cost of three strands if the flag is set.
     Measured(bool),
-    /// As `Dear`, and the trace has a wrong measurement.
+    /// Like `Dear`, but the trace has a wrong measurement.
     Misled(u64),
 }
 
-/// What a trace says of a strand's share of what a record costs.
+/// The trace's value of a strand's share of the cost of a record.
 const STATED: u64 = 6;
-/// What a record costs where it costs two and a half times that.
+/// The cost of a record when it is two and a half times that.
 const DEAR: u64 = 30;
 
-/// What is added to a program's time.
+/// The costs added to a program's time.
 #[derive(Clone, Copy, Default)]
 struct Costs {
-    /// By each record.
+    /// Cost of each record.
     record: u64,
-    /// By each join, or task, that is left out.
+    /// Cost of each skipped join or task.
     left_out: u64,
 }
 
@@ -81,14 +81,14 @@ struct Run {
     bytes: Vec<u8>,
     last: u64,
     now: u64,
-    /// Makes strands: the same ones with and without a budget.
+    /// Generates the strands: the same ones with and without a budget.
     strands: u64,
     budget: Option<Budget>,
     whole: bool,
-    /// Joins, or creates.
+    /// Number of joins, or of creates.
     joins: u64,
     skipped: u64,
-    /// Tasks inside of the subtree that is left out.
+    /// Number of tasks inside the skipped subtree.
     inside: u64,
     costs: Costs,
 }
@@ -104,7 +104,7 @@ impl Run {
     fn record(&mut self, kind: Kind, operands: &[u64]) {
         put_record(&mut self.bytes, kind, self.now - self.last, operands);
         self.last = self.now;
-        // What follows an end has its time, and a count is written without one.
+        // An end has the time of the record after it, and a count has no time.
         if !matches!(kind, Kind::End | Kind::Inside) {
             self.now += self.costs.record;
         }
@@ -196,7 +196,7 @@ impl Run {
         }
     }
 
-    /// Runs what the budget has a say in, if it has.
+    /// Runs code that the budget may skip.
     fn within_budget(&mut self, level: u32, recorded: bool, run: impl FnOnce(&mut Run, bool)) {
         let mut begun: Option<(Choice, Begun)> = None;
         if recorded && !self.whole {
@@ -235,7 +235,7 @@ impl Run {
         }
     }
 
-    /// The trace of a run, and how many subtrees were left out.
+    /// The trace of a run, and the number of skipped subtrees.
     fn trace(shape: Shape, form: Form, size: u64, way: Way) -> (Vec<u8>, u64) {
         let costs = |record, left_out| Costs { record, left_out };
         let (budget, costs) = match way {
@@ -302,7 +302,7 @@ impl Run {
     }
 }
 
-/// The report, and how many strands there are.
+/// The report, and the number of strands.
 fn read(bytes: &[u8], grain: Grain) -> (Report, usize) {
     let options = OpenOptions {
         grain,
@@ -374,7 +374,7 @@ fn a_tree_of_counted_tasks_split_anywhere() {
     replays(Shape::Random, Form::Counted, 80_000, Way::Within, 0.0);
 }
 
-/// Without a budget nothing in the run itself tells what records cost.
+/// Without a budget, the run itself does not show what records cost.
 #[test]
 fn tasks_in_full_where_their_cost_was_measured() {
     let of = |way| {
@@ -392,7 +392,7 @@ fn tasks_in_full_where_their_cost_was_measured() {
     assert_eq!(work + recording, unknown + little);
 }
 
-/// Drawn subtrees beside those left out tell of the very run.
+/// Sampled subtrees and skipped ones show the cost in this very run.
 #[test]
 fn what_the_run_itself_shows_counts_more_than_a_measurement() {
     for seed in 1..=5 {
@@ -401,7 +401,7 @@ fn what_the_run_itself_shows_counts_more_than_a_measurement() {
     }
 }
 
-/// Few subtrees are drawn here, and no two are alike.
+/// Few subtrees are sampled here, and no two are similar.
 #[test]
 fn a_tree_split_anywhere() {
     replays(Shape::Random, Form::Joins, 40_000, Way::Within, 0.0);

@@ -1,6 +1,6 @@
-//! A run for each cause, with its cause, place and ticks known, and its repaired twin, which must
-//! not report it. Each again with every site renamed and every time multiplied: the same findings,
-//! that many times as large.
+//! A run for each cause, with known cause, place and ticks, and a repaired variant, which must not
+//! report it. Each run is checked again with every site renamed and every time multiplied: the
+//! findings must be the same, with multiplied ticks.
 
 use crate::scenario;
 use crate::scenario::Run;
@@ -17,7 +17,7 @@ fn measured(run: &Run) -> (Dag, Report) {
     (dag, report)
 }
 
-/// What a test says of a finding: cause, label of the site, ticks.
+/// The tested parts of a finding: cause, label of the site, ticks.
 fn first(dag: &Dag, causes: &Causes) -> Option<(Cause, String, u128)> {
     let found: &Finding = causes.findings().into_iter().next()?;
     let site = match found.block.site {
@@ -27,8 +27,8 @@ fn first(dag: &Dag, causes: &Causes) -> Option<(Cause, String, u128)> {
     Some((found.cause, site, found.lost))
 }
 
-/// `run` loses `lost` ticks to `cause` at `site` first of all, and does so with other names and in
-/// other units.
+/// `run` loses `lost` ticks to `cause` at `site` above all, also with other names and in other
+/// units.
 fn is_found(run: &Run, cause: Cause, site: &str, lost: u128) {
     let (dag, report) = measured(run);
     let found = first(&dag, &report.causes).unwrap_or_else(|| panic!("{cause:?}: nothing found"));
@@ -68,8 +68,7 @@ fn is_not_found(run: &Run, cause: Cause) {
     }
 }
 
-/// Two equal halves, then a part of 60 that the root does alone; then the same with the part in two
-/// halves as well.
+/// Two equal halves, then a part of 60 for the root only; then also with that part in two halves.
 #[test]
 fn serial_strand() {
     let mut run = Run::new(2);
@@ -88,8 +87,8 @@ fn serial_strand() {
     is_not_found(&repaired, Cause::SerialStrand);
 }
 
-/// One task creates 40 of 30 ticks, one each 20 ticks, for 3 workers: two would be enough. Then
-/// each worker creates its own.
+/// One task creates 40 tasks of 30 ticks, one every 20 ticks, for 3 workers: two would be enough.
+/// Then each worker creates its own.
 #[test]
 fn spawn_loop() {
     let mut run = Run::new(4);
@@ -104,7 +103,7 @@ fn spawn_loop() {
     }
     run.resume(0, 0, 830);
     run.end(0, 0, 830);
-    // 39 turns from create to create, the first with one child running, the others with two for 10
+    // 39 turns from create to create. In the first, one child runs; in the others, two run for 10
     // ticks and one for 10.
     let lost = 2 * 20 + 38 * (10 + 2 * 10);
     is_found(&run, Cause::SpawnLoop, "loop", lost);
@@ -128,7 +127,7 @@ fn spawn_loop() {
     is_not_found(&repaired, Cause::SpawnLoop);
 }
 
-/// 30 tasks of 40 ticks where a steal costs 100: nobody takes one. Then three of 400, which are
+/// 30 tasks of 40 ticks where a steal costs 100: no worker takes one. Then three of 400, which are
 /// taken at once.
 #[test]
 fn grain_fine() {
@@ -140,7 +139,7 @@ fn grain_fine() {
     }
     run.resume(0, 0, 1200);
     run.end(0, 0, 1200);
-    // While the last runs none is left.
+    // While the last ones run, none is left.
     let (dag, report) = measured(&run);
     assert_eq!(
         first(&dag, &report.causes).unwrap(),
@@ -154,7 +153,7 @@ fn grain_fine() {
     is_not_found(&repaired, Cause::GrainFine);
 }
 
-/// Four workers, five tasks of 100; then twenty of 25.
+/// Four workers with five tasks of 100; then with twenty of 25.
 #[test]
 fn grain_coarse() {
     let spread = |tasks: u64, length: u64| {
@@ -176,7 +175,7 @@ fn grain_coarse() {
     assert_eq!((evidence.tasks, evidence.ticks), (Some(5), 100));
     is_not_found(&spread(20, 25), Cause::GrainCoarse);
 
-    // A chain of tasks, each dependent on the one before, is no matter of their size.
+    // A chain of dependent tasks is not a matter of their size.
     let mut chain = Run::new(4);
     let children: Vec<u64> = (0..5).map(|_| chain.create(0, 0, 0, "link")).collect();
     for pair in children.windows(2) {
@@ -193,7 +192,7 @@ fn grain_coarse() {
     assert_eq!(found, (Cause::SerialStrand, "link".into(), 3 * 400));
 }
 
-/// A task stands ready for 200 ticks beside a free worker, where a steal costs 5; then for 10.
+/// A task is ready for 200 ticks while a worker is free, and a steal costs 5; then for 10 ticks.
 #[test]
 fn slow_thief() {
     let late = |by: u64| {
@@ -209,8 +208,8 @@ fn slow_thief() {
     is_not_found(&late(10), Cause::SlowThief);
 }
 
-/// A thread waits in a task for a child that the other thread took, and beside it a task that is no
-/// child of the waiting one stands ready; then it runs the child itself.
+/// A thread waits in a task for a child that the other thread took, while a task that is not a
+/// child of the waiting one is ready. Then it runs the child itself.
 #[test]
 fn restrained_stealing() {
     let run_with = |may: &'static str, stolen: bool, descends: bool| {
@@ -237,7 +236,7 @@ fn restrained_stealing() {
         run.end(0, 0, 500);
         run
     };
-    // Thread 1 is free from 10 to 400, and thread 0 from 400 to 410, while `kept` stands ready.
+    // Thread 1 is free from 10 to 400, and thread 0 from 400 to 410, while `kept` is ready.
     let kept = run_with("descendants", true, false);
     is_found(&kept, Cause::RestrainedStealing, "kept", 400);
     let (_, report) = measured(&kept);
@@ -258,8 +257,8 @@ fn restrained_stealing() {
     );
 }
 
-/// Half of the work is one task, the other its creator's own: the longer one ends the phase. A task
-/// beside which its creator does little is a serial part.
+/// One half of the work is a task, the other is its creator's own: the longer one ends the phase.
+/// If the creator does little meanwhile, the task is a serial part.
 #[test]
 fn the_other_half_of_a_phase_may_be_its_creators() {
     let halves = |own: u64| {
@@ -277,7 +276,7 @@ fn the_other_half_of_a_phase_may_be_its_creators() {
     is_not_found(&halves(300), Cause::GrainCoarse);
 }
 
-/// While the root waits, its thread takes a long task of somebody else's; then nothing.
+/// While the root waits, its thread takes an unrelated long task; then nothing.
 #[test]
 fn buried_wait() {
     let run_with = |stolen: bool| {
@@ -339,7 +338,7 @@ fn buried_wait() {
 }
 
 /// The runtime's queue holds two tasks: the third create runs its task of 300 ticks at once, while
-/// the two of 50 are done and two workers idle; then the queue takes it too.
+/// the two of 50 end and two workers are idle. In the second run the queue takes it too.
 #[test]
 fn bounded_queue() {
     let run_with = |room: bool, yields: bool| {
@@ -373,8 +372,8 @@ fn bounded_queue() {
         }
         run
     };
-    // The creator stands ready from 30 to 330: a worker is free for it from 60 on, and one more
-    // from 70 on.
+    // The creator is ready from 30 to 330: one worker is free for it from 60 on, and one more from
+    // 70 on.
     for yields in [false, true] {
         is_found(
             &run_with(false, yields),
@@ -429,14 +428,14 @@ fn descheduled() {
         run.end(0, 0, t);
         run
     };
-    // Its own time off the CPU, and the other worker's, who has nothing to do but to wait for it.
+    // Its own time off the CPU, and the other worker's, which has nothing to do but wait for it.
     is_found(&run_with(true), Cause::Descheduled, "", 80 + 80);
     is_not_found(&run_with(false), Cause::Descheduled);
 }
 
-/// Another program holds a CPU for 500 ticks, so two workers lose 1000; then the root works alone
-/// for a while. That is less than a tenth of what was lost, and named all the same where it is a
-/// twentieth of the workers' time.
+/// Another program holds a CPU for 500 ticks, so two workers lose 1000; then only the root works
+/// for a while. That is less than a tenth of the loss, but it is named because it is a twentieth of
+/// the workers' time.
 #[test]
 fn a_busy_machine_hides_no_serial_strand() {
     let named = |alone: u64| {

@@ -1,4 +1,4 @@
-//! Measures of files of DAG Recorder that were worked out by hand; its own `.stat` counts the same.
+//! Measures of DAG Recorder files that were computed manually; its own `.stat` has the same counts.
 
 use std::path::Path;
 
@@ -44,7 +44,7 @@ fn work_span_delay_and_no_work_of_one_child() {
     assert_eq!(parts(&report.breakdown), (26, 1, 10 + 8 + 5));
 }
 
-/// The child holds 7 ticks of work on a path of 5 in its 9 ticks: 2 more are delay.
+/// The child has 7 ticks of work on a path of 5 in its 9 ticks: 2 more are delay.
 #[test]
 fn work_span_delay_and_no_work_of_a_folded_child() {
     let report = measured(&folded_child(), &[]);
@@ -54,8 +54,8 @@ fn work_span_delay_and_no_work_of_a_folded_child() {
     assert_eq!(parts(&report.breakdown), (24, 3, 23));
 }
 
-/// What the `.stat` of the unfolded file says: create_task 1, wait_tasks 1, end_task 2, T1 26,
-/// T_inf 24, elapsed 25, 8 nodes.
+/// From the `.stat` of the unfolded file: create_task 1, wait_tasks 1, end_task 2, T1 26, T_inf 24,
+/// elapsed 25, 8 nodes.
 #[test]
 fn the_quantities_of_a_stat_file() {
     let of = summary(&one_child());
@@ -80,8 +80,8 @@ fn the_quantities_of_a_stat_file() {
     assert_eq!(edges(EdgeKind::End), [0, 0, 1, 0]);
 }
 
-/// The folded file has 7 of the 13 nodes: inside of the child are a create, a wait, a section, a
-/// task and two ends.
+/// The folded file has 7 of the 13 nodes: the child contains a create, a wait, a section, a task
+/// and two ends.
 #[test]
 fn the_quantities_of_a_folded_file() {
     let of = summary(&folded_child());

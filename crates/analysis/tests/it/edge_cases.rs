@@ -1,4 +1,4 @@
-//! Runs at the edge of what can be measured.
+//! Runs at the limits of what can be measured.
 
 use workspan_analysis::{About, Error, Metric, Options, Report, report};
 use workspan_dag::{Dag, NONE, Place, TaskKind, raw};
@@ -122,7 +122,7 @@ fn no_worker_busy() {
 
 #[test]
 fn a_buried_wait() {
-    // Worker 0 waits for 1, takes 2 (which is long) meanwhile, and goes on long after 1 has ended.
+    // Worker 0 waits for 1, meanwhile takes 2, which is long, and continues long after 1 has ended.
     let report = measure(
         r#""workers":2"#,
         &[

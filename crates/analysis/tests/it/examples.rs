@@ -6,7 +6,7 @@ use workspan_analysis::{
 };
 use workspan_dag::Dag;
 
-/// Example A, as TEXT_TRACE.md writes it.
+/// Example A as in TEXT_TRACE.md.
 const TREE_SUM: &str = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child","name":"tree_sum"}
 {"ev":"begin","t":0,"w":0,"task":0}
 {"ev":"region_begin","t":0,"w":0,"task":0,"region":"create_tree"}
@@ -154,7 +154,7 @@ fn a_burden_on_what_is_stolen() {
 }
 
 /// Example B: 18 unit strands, of which a path has at most 9. The root's own nine strands are that
-/// path (1, 2, 3, 6, 7, 8, 10, 11, 18 there); what it spawns runs beside them.
+/// path (1, 2, 3, 6, 7, 8, 10, 11, 18 there); the tasks that it spawns run in parallel.
 #[test]
 fn b_a_dag_of_unit_strands() {
     let mut lines = vec![
@@ -245,7 +245,7 @@ fn c_cilkview_from_a_work_span() {
     assert_eq!(rounded(ws.burdened_parallelism(), 2), 21.26);
     assert_eq!(ws.average_maximal_strand().round(), 218.0);
     assert_eq!(rounded(ws.speedup(8).0, 2), 5.13);
-    // Its figure is of instructions: 218 are fewer than 500, and so the overhead dominates.
+    // Its figure counts instructions: 218 are fewer than 500, so the overhead dominates.
     let counted = Options {
         metric: Metric::Counter("instructions".into()),
         ..Options::default()
@@ -255,8 +255,8 @@ fn c_cilkview_from_a_work_span() {
         (short.threshold, short.rule),
         (500, StrandRule::Instructions)
     );
-    // Longer strands are short by what a steal costs alone, if that is known; time has no other
-    // rule.
+    // Longer strands are short only in comparison with the cost of a steal, if that is known; time
+    // has no other rule.
     ws.work = 600 * (1 + 3 * 8_518_398);
     ws.burden = 15_000;
     let short = short_strands(ws, &counted).unwrap();

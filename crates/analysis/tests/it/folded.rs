@@ -1,5 +1,5 @@
-//! A folded record gives the measures of what it stands for (MODEL.md §7), here example A on one
-//! thread with all of A0 folded.
+//! A folded record gives the measures of the subtree that it stands for (MODEL.md §7); here example
+//! A on one thread with all of A0 folded.
 
 use workspan_analysis::{Options, Report, report};
 use workspan_dag::folded::FoldedSite;
@@ -44,7 +44,7 @@ fn unfolded(burden: u64) -> Dag {
     ])
 }
 
-/// The same with task 1 as one strand that stands for its subtree.
+/// Example A with task 1 as one strand that stands for its subtree.
 fn folded(burden: u64) -> Dag {
     let mut dag = read(&[
         header(burden),
@@ -137,9 +137,9 @@ fn off_cpu_time_is_taken_out_of_a_fold_in_proportion() {
     );
 }
 
-/// The fold of 90 ticks as its recorder made it: in 40 of them the thread ran the tasks, in 5 the
-/// runtime; for 15 it was off the CPU meanwhile, and in the other 30 it folded, off the CPU for 10
-/// of those. By its switches it was off the CPU for `off` ticks in all.
+/// The fold of 90 ticks as a recorder makes it. In 40 of them the thread ran the tasks, in 5 the
+/// runtime, and for 15 it was off the CPU meanwhile. In the other 30 it folded, off the CPU for 10
+/// of them. By its switches it was off the CPU for `off` ticks in total.
 fn with_told_off_cpu_time(off: u64) -> Dag {
     let mut dag = folded(0);
     let strand = dag.tasks.first[1];
@@ -176,7 +176,7 @@ fn with_told_off_cpu_time(off: u64) -> Dag {
 
 #[test]
 fn off_cpu_time_that_a_fold_tells_is_not_taken_out_again() {
-    // All ticks of the run are somewhere: 85 outside of the fold.
+    // All ticks of the run are accounted for: 85 outside of the fold.
     let adds_up = |report: &Report| {
         let b = &report.breakdown;
         let delay: u128 = b.delay + b.no_work_sched + b.no_work_app;

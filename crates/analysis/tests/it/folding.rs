@@ -1,5 +1,5 @@
-//! Folding changes no measure (MODEL.md §7): the same records, read as they are and folded at any
-//! grain.
+//! Folding changes no measure (MODEL.md §7): compares the same records read as they are and folded
+//! with any grain.
 
 mod again;
 mod between;
@@ -19,8 +19,7 @@ use workspan_analysis::{Options, report};
 use workspan_dag::Dag;
 use workspan_fold::{FoldOptions, Thieves};
 
-/// Every measure of §2 and §3 at this burden, as text: of two runs that differ, the difference is
-/// seen.
+/// Every measure of §2 and §3 with this burden, as text, so that a difference is visible.
 fn measures(dag: &Dag, burden: u64) -> Vec<String> {
     let options = Options {
         burden: Some(burden),
@@ -105,7 +104,7 @@ fn every_measure_is_the_same_to_the_tick() {
             let s = strand as usize;
             let length = short.strands.end[s] - short.strands.start[s];
             assert!(length < options.grain, "case {case}");
-            // On one thread all the time is work, but for what nobody worked in.
+            // On one thread all of the time is work, except the time in which nothing ran.
             assert!(fold.work <= length, "case {case}");
             assert!(fold.tasks > 0 && fold.envelope.len() <= 8, "case {case}");
             if !options.kept.is_empty() {

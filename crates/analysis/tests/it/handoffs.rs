@@ -64,7 +64,7 @@ fn the_critical_path_goes_through_the_thread_that_signals() {
     assert!(!handoff.is_order);
     let report = measured(&dag);
     let ws = &report.work_span;
-    // Root 10, 11 and 29 beside its wait, and 5; the thread 58 and 10.
+    // Root: 10, 11 and 29 during its wait, and 5; thread: 58 and 10.
     assert_eq!(ws.work, 10 + 11 + 29 + 5 + 68);
     assert_eq!(ws.span, 10 + 58 + 29 + 5);
     assert_eq!(
@@ -93,7 +93,7 @@ fn the_order_in_which_a_lock_was_taken_is_no_bound() {
     assert!(dag.handoffs.list[0].is_order);
     let ws = measured(&dag).work_span;
     assert_eq!(ws.span, 102);
-    // In the other order the thread's 68 ticks follow the main thread's first 10.
+    // In the other order, the thread's 68 ticks follow the main thread's first 10.
     assert_eq!(ws.limits.span_without_lock_order, Some(10 + 68 + 5));
     assert_eq!(ws.speedup(64).1, 123.0 / 83.0);
 }
@@ -177,8 +177,8 @@ fn a_lock_that_is_held_for_less_time_makes_the_path_shorter() {
         assert_eq!(target, Target::Lock(vec![7]));
         let options = Options::default();
         let outcome = what_if(&dag, &options, &[target], &[2.0, 50.0]).unwrap();
-        // Of the 58 ticks before the release, 50 are after the wait's begin; then the main thread
-        // alone takes longer.
+        // 50 of the 58 ticks before the release are after the wait's begin; then the main thread by
+        // itself takes longer.
         let spans: Vec<f64> = outcome.all.iter().map(|row| row.span).collect();
         assert_eq!(spans, [102.0 - 25.0, 10.0 + 11.0 + 29.0 + 5.0]);
     }

@@ -1,5 +1,5 @@
-//! What bounds say nothing about: regions that were divided by the number of threads, and blocked
-//! time. Text trace in, answer out.
+//! Limits that bounds do not show: regions divided by the number of threads, and blocked time. Text
+//! trace in, answer out.
 
 use workspan_analysis::advise::{Change, Goal, Stop, advise};
 use workspan_analysis::scale::Logical;
@@ -47,8 +47,8 @@ fn shares_of_a_region_bound_nothing_beyond_its_threads() {
         (2, 100, 20)
     );
     assert_eq!(dag.places[shares.region as usize].label, "pf.c:7");
-    // On as many workers as there are shares the recorded division holds; beyond, what is in no
-    // share.
+    // With at most as many workers as shares, the recorded division holds; with more, only the part
+    // outside of shares.
     assert_eq!(ws.speedup(2).1, 210.0 / 120.0);
     assert_eq!(ws.speedup(4).1, 4.0);
     assert_eq!(ws.speedup(64).1, 210.0 / 20.0);
@@ -116,7 +116,7 @@ fn a_tree_scope_or_one_busy_thread_is_no_division() {
     // The same tasks in a scope that a program opened itself.
     let ws = measured(&region("tree", 100, 90, "")).work_span;
     assert_eq!((ws.limits.shares, ws.speedup(64).1), (None, 210.0 / 120.0));
-    // `single`: one thread did it all, and more threads would leave it so.
+    // `single`: one thread did everything, and more threads would not change that.
     let ws = measured(&region("team", 100, 1, "")).work_span;
     assert_eq!((ws.limits.shares, ws.speedup(64).1), (None, 121.0 / 120.0));
 }
@@ -158,7 +158,7 @@ fn advice_on_shares_is_more_threads_and_no_more_of_them_than_cores() {
         .iter()
         .find(|s| s.change == Change::MoreThreads);
     assert_eq!(of_region.unwrap().factor, 4.0);
-    // As many cores as threads: there is nothing to divide further.
+    // As many cores as threads, so there is nothing to divide further.
     let advice = ask(2, 8.0);
     assert!(advice.steps.iter().all(|s| s.change != Change::MoreThreads));
     assert_eq!(advice.stop, Stop::Divided);

@@ -1,5 +1,5 @@
-//! A merge sort: with a serial merge the report must find the strand that holds the last merge;
-//! with a parallel merge there is nothing to find.
+//! A merge sort: with a serial merge the report must find the strand with the last merge; with a
+//! parallel merge there is nothing to find.
 
 use workspan_analysis::{Options, Report, report};
 use workspan_dag::{Dag, EndKind, StartKind};
@@ -138,8 +138,8 @@ fn the_serial_merge_is_found() {
             (StartKind::AfterWait, EndKind::End)
         );
         assert_eq!(alone.lost, u128::from((workers - 1) * N));
-        // All that is lost are merges on less than all threads: Σ over levels of (W − 2^level) · N
-        // / 2^level.
+        // The whole loss is merges on less than all threads: Σ over levels of (W − 2^level) · N /
+        // 2^level.
         let levels = workers.ilog2();
         let lost: u64 = (0..levels).map(|l| (workers - (1 << l)) * (N >> l)).sum();
         assert_eq!(report.breakdown.lost(), u128::from(lost));

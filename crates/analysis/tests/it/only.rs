@@ -1,12 +1,12 @@
-//! A run in which nothing takes time but a region, a part, or the tasks of a site: work is that of
-//! the pieces, and what led from one to the next still does.
+//! A run in which only a region, a part, or the tasks of a site takes time: the work is that of the
+//! pieces, and edges from one piece to the next remain.
 
 use workspan_analysis::{Only, Options, Report, only, report};
 use workspan_dag::Dag;
 
-/// The root: 10, then a tree region over two forks of 20 each and what runs beside them, 10, then a
-/// plain region of 5 inside a strand, 5. Both children are created at one site; the second has a
-/// child of another one.
+/// The root: 10, then a tree region over two forks of 20 each with their concurrent strands, 10,
+/// then a plain region of 5 inside a strand, 5. Both children are created at one site; the second
+/// has a child of another one.
 const RUN: &str = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child"}
 {"ev":"begin","t":0,"w":0,"task":0}
 {"ev":"region_begin","t":10,"w":0,"task":0,"region":"forks","tree":true}
@@ -62,7 +62,7 @@ fn work_is_that_of_the_region_and_the_order_stays() {
         let row = whole.regions.iter().find(of).unwrap();
         let part = measured(&dag);
         assert_eq!(part.work_span.work, row.work, "{name}");
-        // The elapsed time and the ends of the run are as they were.
+        // The elapsed time and the ends of the run stay the same.
         assert_eq!(part.breakdown.elapsed(), whole.breakdown.elapsed());
     }
     let (dag, tasks) = alone(Only::Region(label("forks")));
@@ -82,7 +82,7 @@ fn a_strand_is_divided_where_regions_begin_and_end() {
         .map(|s| (dag.strands.start[s], dag.strands.end[s]))
         .collect();
     assert_eq!(pieces, [(68, 73), (75, 76)]);
-    // Nothing of the other tasks is inside.
+    // The other tasks have nothing inside.
     assert_eq!((tasks, dag.tasks.len()), (1, 1));
     assert_eq!(measured(&dag).work_span.span, 6);
 }
@@ -102,7 +102,7 @@ fn tasks_of_a_site_come_with_all_below_them() {
         assert_eq!(part.work_span.work, row.work, "{name}");
         assert_eq!((inside, dag.tasks.len()), (tasks, kept), "{name}");
     }
-    // The second is created after the first was waited for.
+    // The second one is created after the first was waited for.
     let part = measured(&alone(Only::Site(vec![place("a.rs:3")])).0);
     assert_eq!(part.work_span.span, 20 + 20);
 }

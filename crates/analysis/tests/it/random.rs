@@ -1,5 +1,5 @@
 //! Thousands of random programs under random schedules, measured by the analyses and by a slow,
-//! obvious second implementation. `WORKSPAN_CASES` sets how many.
+//! obvious second implementation. `WORKSPAN_CASES` sets their number.
 
 mod busy;
 mod causes;
@@ -58,8 +58,8 @@ fn properties_hold() {
     });
 }
 
-/// Threads that go on and on: their time is swept in a few long stretches, of which the slow
-/// implementation knows nothing.
+/// Threads that run without pauses: their time is swept in a few long intervals, which the slow
+/// implementation does not have.
 #[test]
 fn stretches_without_a_free_worker() {
     let mut long = 0;
@@ -73,7 +73,7 @@ fn stretches_without_a_free_worker() {
     assert!(long > 10, "only {long} runs have few pauses");
 }
 
-/// Times at which a thread stops to run strands for a while, and how many strands there are.
+/// Number of times at which a thread stops running strands for a while, and number of strands.
 fn pauses(run: &Run) -> (usize, usize) {
     let dag = workspan_reader::text::read(run.text(None).as_bytes()).unwrap();
     let strands = &dag.strands;
@@ -114,7 +114,7 @@ fn loops_of_creates() {
     }
 }
 
-/// The generator is worth its name: over the cases all that the model knows occurs.
+/// Checks the generator: everything in the model occurs in some case.
 #[test]
 fn everything_occurs() {
     let mut seen = BTreeSet::new();
@@ -136,8 +136,7 @@ fn everything_occurs() {
         lost_to(&run, &mut seen);
     }
     for cause in Cause::ALL {
-        // Those that need loops, a serial run, or what only recordings know have tests of their
-        // own.
+        // Causes that need loops, a serial run, or data of recordings have tests of their own.
         let elsewhere = matches!(
             cause,
             Cause::SpawnLoop
@@ -177,7 +176,7 @@ fn everything_occurs() {
     }
 }
 
-/// The causes of what a run lost.
+/// The causes of a run's loss.
 fn lost_to(run: &Run, seen: &mut BTreeSet<String>) {
     let dag = workspan_reader::text::read(run.text(None).as_bytes()).unwrap();
     let report = workspan_analysis::report(&dag, &workspan_analysis::Options::default()).unwrap();
@@ -186,7 +185,7 @@ fn lost_to(run: &Run, seen: &mut BTreeSet<String>) {
     seen.extend(lost.map(|c| format!("cause {}", c.0.id())));
 }
 
-/// What the measures show of a run.
+/// The outcomes that the measures of a run show.
 fn outcomes(run: &Run, seen: &mut BTreeSet<String>) {
     let slow = Slow::new(run);
     let times = slow.times(Measure {

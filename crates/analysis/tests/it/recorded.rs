@@ -1,13 +1,13 @@
 //! Real programs before and after their fix: OpenMP kernels recorded on 2 threads of 2 processors
 //! that nothing else used (`workspan export --format text`, without host, command and samples).
-//! Their sources stand beside the traces.
+//! Their sources are next to the traces.
 
 use std::path::Path;
 
 use workspan_analysis::causes::{Cause, Causes};
 use workspan_analysis::{Options, report};
 
-/// The causes, and the label of each finding's site with the share of what was lost.
+/// The causes, and the label of each finding's site with its share of the loss.
 fn causes(name: &str) -> (Causes, Vec<(Cause, String, f64)>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
     let text = std::fs::read(folder.join(format!("{name}.jsonl"))).unwrap();

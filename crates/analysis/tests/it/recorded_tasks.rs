@@ -1,5 +1,5 @@
-//! What a task recorded in full was measured to cost ([`workspan_dag::note_keys::RECORDED_TASK`]),
-//! from a trace's note to the report.
+//! The measured cost of a task recorded in full ([`workspan_dag::note_keys::RECORDED_TASK`]), from
+//! a trace's note to the report.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use workspan_test_kit::{TraceFile, lane};
 use workspan_trace::entry::Note;
 use workspan_trace::wire::Kind;
 
-/// A root creates two tasks and waits for them; what it and they do takes 300, 100, 100, 160, 8 and
-/// 40 ticks.
+/// A root creates two tasks and waits for them; the strands take 300, 100, 100, 160, 8 and 40
+/// ticks.
 const RECORDS: [(u64, Kind, &[u64]); 10] = [
     (0, Kind::Root, &[]),
     (300, Kind::Create, &[1, 0]),
@@ -26,7 +26,7 @@ const RECORDS: [(u64, Kind, &[u64]); 10] = [
     (740, Kind::End, &[]),
 ];
 
-/// The run, where the trace has these notes.
+/// The run of a trace with these notes.
 fn run(notes: &[(&str, &str)]) -> Dag {
     let lane = lane(&RECORDS);
     let notes = notes.iter().map(|&(key, value)| Note::new(key, value));
@@ -51,7 +51,7 @@ fn of(dag: &Dag, raw: bool) -> Report {
     report(dag, &options).unwrap()
 }
 
-/// (A probe, work, span, recording.)
+/// (probe cost, work, span, recording).
 fn told(notes: &[(&str, &str)]) -> (u64, u128, u128, u128) {
     let dag = run(notes);
     let report = of(&dag, false);
@@ -73,14 +73,14 @@ fn told(notes: &[(&str, &str)]) -> (u64, u128, u128, u128) {
 #[test]
 fn probes_cost_what_measured_tasks_say() {
     const PROBE: (&str, &str) = ("probe_cost_ticks", "3");
-    // Of six strands 36 ticks: two probes each.
+    // 36 ticks for six strands, with two probes each.
     assert_eq!(told(&[PROBE]), (3, 672, 516, 36));
     // 48 for the three strands of a task are 8 a probe. The strand of 8 ticks has no more than 8.
     assert_eq!(told(&[PROBE, (RECORDED_TASK, "48.00")]), (8, 620, 476, 88));
-    // No more than four times, and no less than what was calibrated.
+    // At most four times the calibrated cost, and not less than it.
     assert_eq!(told(&[PROBE, (RECORDED_TASK, "600")]), (12, 580, 444, 128));
     assert_eq!(told(&[PROBE, (RECORDED_TASK, "12")]), (3, 672, 516, 36));
-    // Of what was not calibrated nothing is known.
+    // Without calibration, the cost is not known.
     assert_eq!(told(&[(RECORDED_TASK, "48")]), (0, 708, 540, 0));
 }
 
@@ -94,7 +94,7 @@ fn raw_times_and_the_run_itself_are_the_same_with_and_without_the_note() {
     assert_eq!(plain.meta.facts[2..5], noted.meta.facts[2..5]);
     let named = |dag: &Dag| dag.meta.facts.iter().any(|(key, _)| key == RECORDED_TASK);
     assert!(!named(&noted));
-    // What was taken out is more than a tenth, and so is stated.
+    // The correction is more than a tenth, and is therefore stated.
     assert_eq!(of(&plain, false).uncertainty(), None);
     assert_eq!(of(&noted, false).uncertainty().map(|u| u.0), Some(88));
 }

@@ -1,4 +1,4 @@
-//! Weight of a region that holds part of a strand (MODEL.md §4).
+//! Weight of a region that contains a part of a strand (MODEL.md §4).
 
 use workspan_analysis::{Metric, Options, report};
 
@@ -63,7 +63,7 @@ fn a_counter_is_shared_by_time() {
 }
 
 /// A label for every step of a loop: each outcome takes a pass over the run, so only the heaviest
-/// labels have one.
+/// labels have outcomes.
 #[test]
 fn many_labels_take_no_quadratic_time() {
     let mut text = String::from(
@@ -114,7 +114,7 @@ fn what_ran_of_the_recorder_is_no_work() {
         ..Options::default()
     };
     assert_eq!(report(&dag, &raw).unwrap().work_span.work, 90);
-    // The text trace that is written of it says the same.
+    // The exported text trace gives the same result.
     let mut text = Vec::new();
     workspan_reader::text::write(&dag, &mut text).unwrap();
     let again = workspan_reader::text::read(&text).unwrap();

@@ -1,4 +1,4 @@
-//! Flame graphs and heat of a run whose samples are known.
+//! Flame graphs and hot lines of a run with known samples.
 
 use workspan_analysis::{
     FlameOf, FlameOptions, Options, flame, hottest_function, report, sample_profile,
@@ -163,8 +163,8 @@ fn stretch_is_what_took_longer_than_in_the_serial_run() {
 #[test]
 fn deep_stacks_take_no_quadratic_time() {
     // Recursion through as many functions as a stack may have frames, and through one function: a
-    // function counts once for each sample. Comparing every frame with every other of its stack
-    // took minutes.
+    // function counts once for each sample. An implementation that compared every pair of frames of
+    // a stack took minutes.
     const DEPTH: usize = 9999;
     const STACKS: usize = 60;
     let mut run = String::from(
@@ -175,7 +175,8 @@ fn deep_stacks_take_no_quadratic_time() {
         run += &format!("{{\"ev\":\"frame\",\"frame\":{frame},\"function\":\"f{frame}\"}}\n");
     }
     for stack in 0..STACKS {
-        // Each begins elsewhere, so that no two are the same; the last one is one function alone.
+        // Each stack begins elsewhere, so that no two are equal; the last one contains one function
+        // only.
         let frame = |at: usize| match stack {
             59 => 0,
             _ => (at + 7 * stack) % DEPTH,

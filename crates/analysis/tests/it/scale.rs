@@ -1,5 +1,5 @@
-//! Measured speedups against predicted ones: Cilkview's published table, and what is said where the
-//! two part.
+//! Measured speedups compared with predicted ones: Cilkview's published table, and the remarks
+//! where the two differ.
 
 use workspan_analysis::Limits;
 use workspan_analysis::scale::{BareRuns, Logical, Reason, RecordedRun, Remark, Runs, scale};
@@ -33,7 +33,8 @@ fn recorded(asked: u32, workers: u32, work_ms: u64) -> RecordedRun {
     }
 }
 
-/// Runs of so many ms on each number of workers of a program whose work is 1000 ms and span 1 ms.
+/// Runs with these times in ms on each number of workers, of a program whose work is 1000 ms and
+/// span 1 ms.
 fn runs(times: &[(u32, &[u64])]) -> Runs {
     let bare = |&(workers, times): &(u32, &[u64])| BareRuns {
         workers,
@@ -102,7 +103,7 @@ fn a_curve_between_the_bounds_is_explained() {
     assert!((measured.best.unwrap() - 1000.0 / 255.0).abs() < 1e-12);
 }
 
-/// The largest reason is the one that is named.
+/// The largest reason is named.
 #[test]
 fn a_curve_below_the_band_has_a_reason() {
     let slow = || {
@@ -134,7 +135,7 @@ fn a_curve_below_the_band_has_a_reason() {
         below(slow(), &|r| (r.blocked, r.descheduled) = (0.1, 0.2)),
         Reason::Descheduled(0.2)
     );
-    // Twice the work is half of the time.
+    // Twice the work makes half of the time stretch.
     assert_eq!(
         below(slow(), &|r| (r.descheduled, r.work) = (0.4, 2.0e9)),
         Reason::Stretch(2.0)
@@ -149,10 +150,10 @@ fn a_curve_below_the_band_has_a_reason() {
 fn above_noisy_crowded_and_short_are_told_apart() {
     let above = scale(runs(&[(1, &[1000; 3]), (4, &[200; 3])]));
     assert_eq!(above.remarks, [Remark::Above(vec![4])]);
-    // The fastest says inside, the median below.
+    // The fastest run is inside the band, the median below it.
     let noisy = scale(runs(&[(1, &[1000; 3]), (4, &[251, 400, 500])]));
     assert_eq!(noisy.remarks, [Remark::Noisy(vec![4])]);
-    // Beyond the CPUs nothing is judged, however slow.
+    // Beyond the CPUs nothing is judged, however slow it is.
     let crowded = scale(runs(&[(1, &[1000; 3]), (4, &[252; 3]), (16, &[900; 3])]));
     assert_eq!(crowded.remarks, [Remark::Inside, Remark::Crowded(vec![16])]);
     let short = scale(runs(&[(1, &[40; 3]), (4, &[10; 3])]));
@@ -172,7 +173,7 @@ fn a_program_that_ignores_the_number_of_workers_is_noticed() {
         .remarks
     };
     let ignores = with(vec![recorded(4, 4, 1000), recorded(1, 4, 1000)]);
-    // The curve lies between the bounds, which means nothing now.
+    // The curve lies between the bounds, but that has no meaning here.
     assert_eq!(
         ignores,
         [Remark::Ignores {
@@ -193,6 +194,7 @@ fn a_program_that_ignores_the_number_of_workers_is_noticed() {
     );
     let same = with(vec![recorded(4, 4, 1000), recorded(1, 1, 1000)]);
     assert_eq!(same, [Remark::Inside]);
-    // One recorded run can't tell a fixed number from one that was heard.
+    // One recorded run can't distinguish a fixed number of workers from one that followed the
+    // request.
     assert_eq!(with(vec![recorded(4, 4, 1000)]), [Remark::Inside]);
 }

@@ -1,4 +1,4 @@
-//! Runs written down by hand, line by line, as text traces.
+//! Hand-written runs, line by line, as text traces.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ pub struct Run {
     tasks_in_waits: Option<&'static str>,
 }
 
-/// What `site` is called in a renamed run.
+/// The name of `site` in a renamed run.
 pub fn other_name(site: &str) -> String {
     let reversed: String = site.chars().rev().collect();
     format!("zz/{reversed}.rs:99")
@@ -95,12 +95,12 @@ impl Run {
         self.line("resume", task, w, t);
     }
 
-    /// `task` creates a task at `t`, and goes on at once.
+    /// `task` creates a task at `t`, and continues at once.
     pub fn create(&mut self, task: u64, w: u64, t: u64, site: &str) -> u64 {
         self.create_at_once(task, w, t, site, t)
     }
 
-    /// `task` creates a task at `t`, and goes on at `resume`.
+    /// `task` creates a task at `t`, and continues at `resume`.
     pub fn create_at_once(&mut self, task: u64, w: u64, t: u64, site: &str, resume: u64) -> u64 {
         let child = self.tasks;
         self.tasks += 1;
@@ -111,7 +111,7 @@ impl Run {
         child
     }
 
-    /// `task` stops for nobody's sake, and goes on at `resume`.
+    /// `task` yields, and continues at `resume`.
     pub fn yield_until(&mut self, task: u64, w: u64, t: u64, resume: u64) {
         self.line("yield", task, w, t);
         self.resume(task, w, resume);
@@ -126,7 +126,7 @@ impl Run {
         self.line("wait", task, w, t).of = Some(child);
     }
 
-    /// Nobody waits for `child`.
+    /// Makes `child` detached.
     pub fn detach(&mut self, child: u64) {
         self.detached.insert(child);
     }
@@ -136,12 +136,13 @@ impl Run {
     }
 
     /// `task` creates a task of that length on each of `on` (worker, length) at `t`, which start at
-    /// once, and waits for them; the wait's position is `wait SITE`. Returns when it goes on.
+    /// once, and waits for them; the wait's position is `wait SITE`. Returns the time at which it
+    /// continues.
     pub fn fork(&mut self, task: u64, t: u64, site: &str, on: &[(u64, u64)]) -> u64 {
         self.fork_from(task, t, site, on, false)
     }
 
-    /// The same where those of one worker run in turn.
+    /// Like `fork`, but the tasks of one worker run one after the other.
     pub fn fork_in_turn(&mut self, task: u64, t: u64, site: &str, on: &[(u64, u64)]) -> u64 {
         self.fork_from(task, t, site, on, true)
     }
@@ -176,7 +177,7 @@ impl Run {
         }
     }
 
-    /// The same with other names for all sites.
+    /// The run with other names for all sites.
     pub fn renamed(&self) -> Run {
         let mut run = self.clone();
         for line in &mut run.lines {
@@ -186,7 +187,7 @@ impl Run {
         run
     }
 
-    /// The same in a unit `factor` times as small.
+    /// The run in a unit `factor` times as small.
     pub fn multiplied(&self, factor: u64) -> Run {
         let mut run = self.clone();
         run.burden *= factor;

@@ -1,5 +1,5 @@
-//! The scheduling simulation: exact where it must be, within its bounds elsewhere, and the four
-//! findings of Huynh's thesis.
+//! The scheduling simulation: exact results where they are required, within bounds otherwise, and
+//! the four findings of Huynh's thesis.
 
 use crate::random::dice::Dice;
 use crate::random::simulate;
@@ -33,7 +33,7 @@ fn measured(dag: &Dag) -> Report {
     report(dag, &Options::default()).unwrap()
 }
 
-/// The whole of §5 adds up, and what ran is what was recorded.
+/// Checks that all of §5 adds up, and that the simulated work is the recorded work.
 fn closes(dag: &Dag, workers: u32, elapsed: u64, work: u128) -> Report {
     let report = measured(dag);
     let b = &report.breakdown;
@@ -91,7 +91,7 @@ fn random_runs_under_every_policy() {
                 if spawn_cost == 0 {
                     assert_eq!(old.span, new.span, "{}", context());
                 }
-                // It is a trace like any other: written and read again it is the same.
+                // The schedule is an ordinary trace: after writing and reading it is the same.
                 let mut text = Vec::new();
                 workspan_reader::text::write(&trace, &mut text).unwrap();
                 let read = workspan_reader::text::read(&text).unwrap();
@@ -113,7 +113,8 @@ fn simulated(run: &Run, spawn_cost: u64, setup: &Setup) -> (u64, Dag) {
     (simulated.elapsed, trace)
 }
 
-/// One task that creates `count` of `length`, `turn` ticks from one to the next, run on one worker.
+/// One task that creates `count` tasks of `length`, `turn` ticks from one to the next, run on one
+/// worker.
 fn holder(count: u64, turn: u64, length: impl Fn(u64) -> u64) -> Run {
     let mut run = Run::new(1);
     let children: Vec<u64> = (0..count)
@@ -154,14 +155,14 @@ fn one_worker_that_holds_all_tasks() {
 fn a_bounded_queue_with_a_long_child() {
     let with_long = |long: u64| holder(200, 2, move |i| if i == long { 4000 } else { 100 });
     let bounded = |long: u64| simulated(&with_long(long), 0, &setup(4, Policy::BoundedQueue(4), 5));
-    // Some of them the creator runs itself; while it runs the long one the others run dry, and the
-    // report says so first.
+    // The creator runs some of them itself; while it runs the long one, the others run dry, and the
+    // report names that first.
     let (worst, (elapsed, trace)) = (10..40)
         .map(|long| (long, bounded(long)))
         .max_by_key(|(_, found)| found.0)
         .unwrap();
     assert_eq!(verdict(&trace), Some(Cause::BoundedQueue));
-    // With a queue that grows the long child runs beside the others.
+    // With an unbounded queue, the long child runs in parallel with the others.
     let (free, trace) = simulated(&with_long(worst), 0, &setup(4, Policy::HelpFirst, 5));
     assert_eq!(
         measured(&trace).causes.by_cause[Cause::BoundedQueue as usize],
@@ -184,7 +185,7 @@ fn waiting_without_stealing() {
     let (free, _) = simulated(&run, 0, &setup(2, Policy::HelpFirst, 5));
     let (restrained, trace) = simulated(&run, 0, &setup(2, Policy::RestrainedStealing, 5));
     assert!(free < 2300 && restrained > 4000, "{free} {restrained}");
-    // Tasks stand ready beside a worker that may not take them.
+    // Tasks are ready while a worker that may not take them is idle.
     assert_eq!(verdict(&trace), Some(Cause::RestrainedStealing));
     let found = measured(&trace);
     let place = found.causes.findings()[0].block;
@@ -288,7 +289,7 @@ fn below_a_cutoff_tasks_run_where_they_are_created() {
     run.end(0, 0, t);
     let dag = workspan_reader::text::read(run.text().as_bytes()).unwrap();
     let places = vec![dag.tasks.site[1]];
-    // Two inner ones are waited for together, and the outer ones with all six.
+    // Two inner tasks are waited for together, and the outer ones with all six.
     for (tasks, span, spawns) in [(1, 110, 6), (2, 210, 2), (5, 210, 2), (6, 420, 0)] {
         let fixes = [Fix::Cutoff {
             places: places.clone(),
@@ -314,7 +315,7 @@ fn below_a_cutoff_tasks_run_where_they_are_created() {
     }
 }
 
-/// 10⁶ tasks on 64 workers. Prints its time; nothing is asserted of it.
+/// 10⁶ tasks on 64 workers. Prints its time, without an assertion.
 #[test]
 #[ignore = "takes some seconds and a gigabyte"]
 fn a_million_tasks_on_64_workers() {
@@ -377,8 +378,8 @@ fn a_million_tasks_on_64_workers() {
     }
 }
 
-/// `join(a, b)` with nothing else: what is created inline runs above a creator that waits already.
-/// Recorded so, and simulated so.
+/// `join(a, b)` with nothing else: an inline child runs on top of a creator that waits already. It
+/// is recorded and simulated in this way.
 #[test]
 fn a_simulated_join_loses_nothing_to_the_scheduler() {
     let text = r#"{"workspan_trace":1,"workers":2,"time_unit":"us","steals":"child","name":"join"}

@@ -1,4 +1,4 @@
-//! Statistics of runs small enough to count by hand.
+//! Statistics of runs that are small enough for manual counting.
 
 use workspan_analysis::statistics::{
     Distribution, MAX_WORKERS, ReadyTimes, SiteOverhead, SiteStatistics, Statistics, WorkerSteals,
@@ -81,7 +81,7 @@ fn ready_times_by_site_and_edge() {
 #[test]
 fn depth_over_time() {
     let all = measure(&read(TWO_STEALS));
-    // 50 ticks, a bin each.
+    // 50 ticks, one per bin.
     let mut ready = [0u64; 50];
     ready[10..16].fill(1);
     ready[14] = 2;
@@ -132,10 +132,10 @@ fn workers_as_counted() -> [WorkerSteals; 2] {
         failed: 1,
         sleeps: 1,
         asleep: 2,
-        // Tasks 1 and 2; nobody took the second.
+        // Tasks 1 and 2; no worker took the second.
         spawns: 2,
         inlined: 1,
-        // Both the steal and the attempt in vain, while the root waits.
+        // The steal and the failed attempt, both while the root waits.
         leap_tries: 2,
         spinning: None,
     };
@@ -177,7 +177,7 @@ fn steals_as_told() {
 }
 
 /// Worker 0 runs the child until 50; worker 1 takes the continuation after 4. After the wait the
-/// task goes on where it was, which is no steal.
+/// task continues where it was, which is not a steal.
 #[test]
 fn steals_of_continuations_have_times_of_their_own() {
     let run = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"continuation"}
@@ -223,7 +223,7 @@ fn the_runtimes_own_word_counts() {
     assert_eq!(steals.beyond, 0);
 }
 
-/// A row each for 64 workers; nothing is lost of the others.
+/// 64 workers have a row each; the sums include the others.
 #[test]
 fn many_workers_are_bounded() {
     let mut text = String::from(
@@ -367,7 +367,7 @@ fn overhead_is_measured_by_site_and_for_the_root() {
         rows(&run.replace(resume, &format!("{off}{resume}")))[0].1[0],
         2
     );
-    // Taken by another worker, the first task costs nobody here.
+    // If another worker takes the first task, it costs nothing here.
     let stolen = run
         .replace("\"t\":42,\"w\":0,\"task\":1", "\"t\":42,\"w\":1,\"task\":1")
         .replace("\"t\":50,\"w\":0,\"task\":1", "\"t\":50,\"w\":1,\"task\":1");

@@ -1,5 +1,5 @@
-//! Serial against parallel (MODEL.md §6): example E exactly, the loss's sum, and what is matched
-//! with what.
+//! Serial and parallel runs compared (MODEL.md §6): example E exactly, the sum of the loss, and the
+//! matching of tasks.
 
 use std::fmt::Write;
 
@@ -28,8 +28,8 @@ fn header(workers: u32, more: &str) -> String {
         + "\n"
 }
 
-/// A chain of tasks, one a level, whose own strands take `work` ns with `misses` cache misses;
-/// levels not named take none.
+/// A chain of tasks, one per level, whose own strands take `work` ns with `misses` cache misses;
+/// other levels take no time.
 fn chain(workers: u32, rows: &[(u32, u64, u64)]) -> String {
     let deepest = rows.iter().map(|r| r.0).max().unwrap();
     let mut text = header(workers, "");
@@ -109,7 +109,7 @@ fn example_e_exactly() {
                 panic!("{:?}", row.key)
             };
             let stretch = rounded(row.time.relative().unwrap() * 100.0, 1);
-            // 33.25 stands as 33.2 there: the table cuts.
+            // 33.25 is printed as 33.2 there, because the table truncates.
             let times = row.explains(0, 373.0, result.tick).unwrap();
             (level, stretch, (times * 10.0).floor() / 10.0)
         })
@@ -237,11 +237,11 @@ fn where_the_runtime_split_differently_site_and_level_match() {
         &options,
     );
     let matched = result.unwrap().matched;
-    // The task itself is at the same path; its child of 7 ns has a site the serial run has on no
-    // such level.
+    // The task itself is at the same path; its child of 7 ns has a site that the serial run does
+    // not have on that level.
     assert_eq!(matched.path.parallel, 890);
     assert_eq!((matched.none.parallel, matched.none.serial), (7, 0));
-    // With as many children but of another shape below the root, level and site decide.
+    // With the same number of children but another shape below the root, level and site decide.
     let flat = |children: &[u64]| {
         let mut text = header(1, "");
         text.push_str("{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n");

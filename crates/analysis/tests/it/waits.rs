@@ -1,5 +1,5 @@
-//! What threads waited for, and for whom: the causes of blocked time, the holder, and the bound
-//! that a contended lock sets.
+//! What threads waited for and for which thread: the causes of blocked time, the holder, and the
+//! bound that a contended lock sets.
 
 use workspan_analysis::causes::{Cause, Finding};
 use workspan_analysis::{Options, Report, WaitKind, blocked_in, report};
@@ -37,7 +37,7 @@ fn finding(report: &Report, cause: Cause) -> &Finding {
     places.find(|f| f.cause == cause).unwrap()
 }
 
-/// Two tasks side by side for 1000 ticks, each off the CPU in the times given, for that.
+/// Two concurrent tasks of 1000 ticks, each off the CPU in the given times for the given reason.
 fn two_tasks(waits: [&[(u64, u64, &str)]; 2]) -> String {
     let mut lines = String::from(
         "{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n\
@@ -62,7 +62,7 @@ fn two_tasks(waits: [&[(u64, u64, &str)]; 2]) -> String {
              {\"ev\":\"end\",\"t\":1000,\"w\":0,\"task\":0}\n"
 }
 
-/// In turn each thread holds the lock and the other one waits.
+/// The threads alternately hold the lock, while the other one waits.
 fn lock_in_turn() -> String {
     let for_other = |by: u32| {
         format!(",\"on\":\"mutex\",\"object\":64,\"by\":{by},\"released\":1,\"held\":490")
@@ -112,12 +112,12 @@ fn a_lock_around_the_work_is_named_with_its_holder() {
 fn a_lock_bounds_the_speedup_by_how_long_it_was_held() {
     let (_, report) = measured(&lock_in_turn());
     let ws = &report.work_span;
-    // Two strands beside each other, of 500 ticks of work each; one had the lock for 490 of them
-    // before the other one did.
+    // Two concurrent strands of 500 ticks of work each; one held the lock for 490 of them before
+    // the other one did.
     assert_eq!((ws.work, ws.span), (1000, 990));
     assert_eq!(ws.limits.span_without_lock_order, Some(500));
     let lock = ws.limits.lock.unwrap();
-    // Not counted: 10 ticks each until the other thread was back.
+    // Without 10 ticks each until the other thread was back.
     assert_eq!(lock.held, 980);
     let (lower, upper) = ws.speedup(128);
     assert!((upper - 1000.0 / 980.0).abs() < 1e-9 && lower <= upper);
@@ -133,7 +133,7 @@ fn another_lock_for_each_thread_bounds_nothing() {
         &[(500, 1000, &wait(64))],
         &[(0, 500, &wait(128))],
     ]));
-    // As long as the span at most.
+    // At most as long as the span.
     assert_eq!(report.work_span.limits.lock, None);
     let (_, report) = measured(&two_tasks([&[], &[]]));
     assert_eq!(lost(&report, Cause::Lock), 0);
@@ -159,7 +159,7 @@ fn every_kind_of_wait_has_its_cause() {
     let of = |cause| lost(&report, cause);
     assert_eq!((of(Cause::Sleep), of(Cause::Io)), (10, 20));
     assert_eq!((of(Cause::Channel), of(Cause::Lock)), (70, 50));
-    // A barrier, and a wait whose stack says nothing.
+    // A barrier, and a wait whose stack shows nothing.
     assert_eq!(of(Cause::Blocked), 61);
     let sleep = blocked_in(&dag, finding(&report, Cause::Sleep)).unwrap();
     assert_eq!(
@@ -222,11 +222,11 @@ fn a_lock_held_across_a_join_is_named_with_the_join() {
     assert_eq!((at.function.as_str(), at.line), ("work", Some(6)));
     let join = at.join.unwrap();
     assert_eq!(dag.places[join as usize].label, "a.rs:30");
-    // The join is before the wait: nobody says that the lock was held then.
+    // The join is before the wait: it is not known that the lock was held then.
     let (_, report) = measured(&lock_beside_a_join(600, 0));
     let of = |cause| lost(&report, cause);
     assert_eq!((of(Cause::LockAcrossJoin), of(Cause::Lock)), (0, 410));
-    // And after the release.
+    // The join is after the release.
     let (_, report) = measured(&lock_beside_a_join(600, 700));
     let of = |cause| lost(&report, cause);
     assert_eq!((of(Cause::LockAcrossJoin), of(Cause::Lock)), (0, 410));

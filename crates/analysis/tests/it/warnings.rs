@@ -1,10 +1,10 @@
-//! What makes numbers doubtful is said, and only then.
+//! Doubts about numbers are reported, and only if they exist.
 
 use workspan_analysis::checks::Invariant;
 use workspan_analysis::{About, Options, report};
 use workspan_dag::{CpuTimes, Dag, Meta, OffWhy};
 
-/// Two workers: a root of 1,000 ticks that spawns a task of 500 beside its second half.
+/// Two workers: a root of 1,000 ticks that spawns a task of 500, which runs during its second half.
 fn run(threads: u32, on: u32) -> Dag {
     let text = format!(
         r#"{{"workspan_trace":1,"workers":2,"threads":{threads},"time_unit":"ns","steals":"child"}}
@@ -62,7 +62,7 @@ fn the_traces_own_come_first() {
     assert!(warnings[1].starts_with("2 workers shared 1 CPU"));
 }
 
-/// The process's clock has the time inside the switches too, the threads' times have not.
+/// The process's clock includes the time inside the switches, which the threads' times do not.
 #[test]
 fn threads_may_lack_the_time_of_their_switches_and_no_more() {
     let holds = |threads_ns: u64, switches: u64| {
@@ -93,7 +93,7 @@ fn threads_may_lack_the_time_of_their_switches_and_no_more() {
     );
 }
 
-/// Work far below the CPU time is no contradiction, but nobody is to take it for all there was.
+/// Work far below the CPU time is not a contradiction, but the reader must know about it.
 #[test]
 fn cpu_time_between_tasks_is_said() {
     let told = |process: u64, outside: u64| {
@@ -116,7 +116,7 @@ fn cpu_time_between_tasks_is_said() {
     assert_eq!(told(2_500, 900), None);
 }
 
-/// Pools that take turns do not share the CPUs, whatever their workers add up to.
+/// Pools that alternate do not share the CPUs, whatever the sum of their workers.
 #[test]
 fn workers_that_never_ran_at_once_are_not_too_many() {
     let text = r#"{"workspan_trace":1,"workers":2,"threads":2,"time_unit":"ns","steals":"child","cpus":1}
@@ -137,7 +137,7 @@ fn workers_that_never_ran_at_once_are_not_too_many() {
     );
 }
 
-/// Each says what it is about, so that nobody has to search its words.
+/// Each warning says what it is about, so that no code has to search its words.
 #[test]
 fn about_what() {
     let about = |dag: &Dag| {
@@ -249,8 +249,8 @@ fn a_recorded_run_without_a_burden() {
     assert_eq!(warnings(&dag, &given), Vec::<String>::new());
 }
 
-/// Thousands of sites inside each other, all entered by one signal from outside: measuring each on
-/// its own would take quadratic time, so most get a bound, and that is said.
+/// Thousands of nested sites, all entered by one signal from outside: measuring each by itself
+/// would take quadratic time, so most get a bound, and a warning says so.
 #[test]
 fn too_many_nested_sites_entered_from_outside() {
     let depth = 8000;

@@ -1,5 +1,5 @@
-//! What-if profiles (MODEL.md §4): the worked example, targets of every kind, parts, and what the
-//! report suggests.
+//! What-if profiles (MODEL.md §4): the worked example, targets of every kind, parts, and the
+//! report's suggestion.
 
 use workspan_analysis::{
     CodeBlock, Error, Options, Outcome, Target, TargetSet, WhatIf, faster_sites, lies_at, report,
@@ -83,7 +83,7 @@ fn the_worked_example() {
         .map(|o| two_digits(o.parallelism()))
         .collect();
     assert_eq!(found, [2.06, 3.18, 4.38]);
-    // The same three strands chosen by hand.
+    // The same three strands, selected directly.
     let picked: Vec<u32> = (0..dag.strands.len() as u32)
         .filter(|&s| dag.strands.end[s as usize] - dag.strands.start[s as usize] >= 30)
         .collect();
@@ -98,8 +98,8 @@ fn the_worked_example() {
     assert_eq!(path.iter().map(|s| s.weight).sum::<f64>(), 55.0);
 }
 
-/// Example A by hand, its three strands 8 times as fast: A1 is 3.75, A2 5. A0 is 10, 5 and A2, 5;
-/// the root 10, A0, 5.
+/// Example A computed manually, its three strands 8 times as fast: A1 is 3.75, A2 5. A0 is 10, 5
+/// and A2, 5; the root 10, A0, 5.
 #[test]
 fn the_worked_example_by_site() {
     let dag = tree_sum();
@@ -129,7 +129,7 @@ fn the_worked_example_by_site() {
     );
     let parallelism: Vec<f64> = sites.iter().map(|row| row.parallelism_then()).collect();
     assert_eq!(parallelism, [3.6, 4.375, 8.0, 8.0]);
-    // Factor 1 is the report.
+    // Factor 1 gives the report's values.
     let report = report(&dag, &options).unwrap();
     for row in faster_sites(&dag, &options, &[Target::Region(0)], 1.0).unwrap() {
         let same = report.sites.iter().find(|s| s.site == row.site).unwrap();
@@ -150,10 +150,10 @@ fn sites_blocks_and_lines_alone_and_together() {
     // Half of A2 is 20, but then A1 is on the path, which begins 5 earlier.
     assert_eq!(spans(&result.targets[1].outcomes), [145 - 15]);
     assert_eq!(spans(&result.all), [80 + 5 + 30 + 3 + 5]);
-    // With all below it: 60 of the path.
+    // With all descendants: 60 of the path.
     let subtree = ask(&dag, &[site(&dag, "sum.rs:25", true)], &[2.0]);
     assert_eq!(spans(&subtree.all), [115]);
-    // What is in both counts once.
+    // Code in both targets counts once.
     let both = ask(&dag, &[site(&dag, "sum.rs:25", true), own, a2], &[2.0]);
     assert_eq!(spans(&both.all), [115]);
 
@@ -205,7 +205,7 @@ fn a_factor_is_a_positive_number() {
 
 #[test]
 fn only_the_outermost_region_counts() {
-    // "inner" is asked for alone, but lies inside "outer" for 30 of its 50 ticks.
+    // "inner" is the only target, but lies inside "outer" for 30 of its 50 ticks.
     let dag = workspan_reader::text::read(
         br#"{"workspan_trace":1,"workers":1,"time_unit":"ns","steals":"child"}
 {"ev":"begin","t":0,"w":0,"task":0}
@@ -235,12 +235,12 @@ fn samples_split_a_strand() {
         from,
         to,
     };
-    // Of the strand's eight samples one is at line 5, two at line 9, one of them below a call from
-    // line 20; what lies behind the runtime's frames is another task's.
+    // One of the strand's eight samples is at line 5, two at line 9, one of them below a call from
+    // line 20. Frames beyond the runtime's belong to another task.
     assert_eq!(spans(&ask(&dag, &[range(5, 5)], &[2.0]).all), [938]);
     assert_eq!(spans(&ask(&dag, &[range(5, 9)], &[2.0]).all), [813]);
     assert_eq!(spans(&ask(&dag, &[range(20, 20)], &[2.0]).all), [938]);
-    // Together a sample counts once.
+    // In several targets, a sample counts once.
     assert_eq!(
         spans(&ask(&dag, &[range(9, 9), range(20, 20)], &[2.0]).all),
         [875]
@@ -280,8 +280,9 @@ fn parts_have_work_and_span() {
             (label, p.count, p.tasks, p.work, p.span, p.elapsed)
         })
         .collect();
-    // "sum" starts when A0 has been created; it holds the root's last strand alone. "inner" holds 6
-    // of A0's first strand, A1, A2 and 5 + 2 more of A0: 83, of which the path misses A1.
+    // "sum" starts when A0 has been created; it contains only the root's last strand. "inner"
+    // contains 6 of A0's first strand, A1, A2 and 5 + 2 more of A0: 83, of which the path misses
+    // A1.
     assert_eq!(
         rows,
         [

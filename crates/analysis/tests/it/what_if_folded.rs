@@ -1,5 +1,5 @@
-//! What-if on folded parts is an interval that holds the unfolded answer: random fork-join
-//! programs, run on one thread, with random subtrees folded.
+//! What-if with folded records gives an interval that contains the unfolded answer: random
+//! fork-join programs, run on one thread, with random subtrees folded.
 
 use crate::random::dice::Dice;
 use workspan_analysis::{Options, Target, what_if};
@@ -7,7 +7,7 @@ use workspan_dag::Dag;
 
 const SITES: usize = 4;
 
-/// A task: strands with creates between them; `Wait` joins all children so far.
+/// A task: strands with creates between them; `Wait` joins all children up to there.
 struct Task {
     site: usize,
     steps: Vec<Step>,
@@ -115,7 +115,7 @@ impl Task {
     }
 }
 
-/// Writes a run on one thread, children one after the other at the wait.
+/// Writes a run on one thread, with the children one after the other at the wait.
 struct Writer {
     lines: Vec<String>,
     tasks: usize,
@@ -197,7 +197,7 @@ impl Writer {
     }
 }
 
-/// The task's own part of its heaviest path: what is left when every child's part is taken out.
+/// The task's own part of its heaviest path: the rest after every child's part is taken out.
 fn task_own_on_path(task: &Task) -> u64 {
     // Marked by a site of its own.
     fn own(task: &Task) -> (u64, u64) {

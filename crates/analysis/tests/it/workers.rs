@@ -1,4 +1,4 @@
-//! How many workers are enough, and tasks that take longer beside others.
+//! How many workers are enough, and tasks that take longer while others run.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use workspan_dag::Dag;
 const HEADER: &str =
     "{\"workspan_trace\":1,\"workers\":2,\"time_unit\":\"ns\",\"steals\":\"child\"}\n";
 
-/// A root that creates a task for each of these: worker, start and end; and waits for all.
+/// A root that creates a task for each (worker, start, end), and waits for all.
 fn tasks_of_root(tasks: &[(u32, u64, u64)], end: u64) -> Dag {
     let mut text = format!("{HEADER}{{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}}\n");
     for task in 1..=tasks.len() {

@@ -2,14 +2,14 @@
 
 use std::ffi::c_void;
 
-use super::round::{Costs, Round, WANTED};
+use super::round::{Costs, MAX_ROUNDS, Round};
 use crate::library::Library;
 use crate::openmp::Functions;
 
 struct Team {
     functions: Functions,
     costs: Costs,
-    /// One after the other; none is moved.
+    /// The rounds, one after the other; none of them is moved.
     rounds: Vec<Round>,
 }
 
@@ -18,7 +18,7 @@ pub(super) fn measure(library: &Library) -> Result<Costs, String> {
     let mut team = Team {
         functions: Functions::of(library)?,
         costs: Costs::default(),
-        rounds: Vec::with_capacity(WANTED),
+        rounds: Vec::with_capacity(MAX_ROUNDS),
     };
     let functions = team.functions;
     // SAFETY: the region ends before this returns, and the team outlives it.
@@ -28,8 +28,8 @@ pub(super) fn measure(library: &Library) -> Result<Costs, String> {
 
 extern "C" fn region(team: *mut c_void) {
     let team = team.cast::<Team>();
-    // SAFETY: only the thread 0 goes beyond the first line, so the team is its alone; rounds stay
-    // where they are, as there is room for all, and the region's tasks end before it does.
+    // SAFETY: only thread 0 goes beyond the first line, so it is the only user of the team. Rounds
+    // stay where they are, as there is room for all, and the region's tasks end before it does.
     unsafe {
         if (*team).functions.thread() != 0 {
             return;
@@ -41,7 +41,7 @@ extern "C" fn region(team: *mut c_void) {
             team.functions.task(task, round);
             let stolen = (*round).stolen();
             if stolen.is_none() {
-                // It is run here, and counts for nothing.
+                // The task runs here, and does not count.
                 team.functions.taskwait();
             }
             team.costs.add(stolen);

@@ -1,31 +1,31 @@
-//! One steal that is forced: a task is created, and its creator does nothing but wait until another
-//! thread has begun it.
+//! A forced steal: a task is created, and its creator only waits until another thread has begun it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Rounds that are tried.
-pub(super) const WANTED: usize = 2000;
-/// The first ones wake the other workers, or have them started.
-const FIRST: usize = 20;
-/// The time for all of them,
-const PATIENCE: Duration = Duration::from_millis(300);
-/// and, where a machine under load lets hardly any thief come by, for a few.
-const LONGEST: Duration = Duration::from_secs(1);
-/// Fewer say nothing.
-pub(super) const FEWEST: usize = 50;
-/// The time for one: a thief whose CPU was taken away is not waited for.
-const ONE: Duration = Duration::from_millis(1);
+/// Number of rounds.
+pub(super) const MAX_ROUNDS: usize = 2000;
+/// Number of rounds at the start that do not count: they wake the other workers, or have them
+/// started.
+const WARMUP_ROUNDS: usize = 20;
+/// Time limit for all rounds.
+const MAX_TIME: Duration = Duration::from_millis(300);
+/// Time limit for the minimum number of rounds, for a loaded machine on which thieves are rare.
+const MAX_TIME_FOR_MIN_ROUNDS: Duration = Duration::from_secs(1);
+/// Minimum number of rounds for a result.
+pub(super) const MIN_ROUNDS: usize = 50;
+/// Time limit of a round: a thief that lost its CPU is not waited for.
+const MAX_ROUND_TIME: Duration = Duration::from_millis(1);
 
 /// A round.
 pub(super) struct Round {
     created: Instant,
-    /// Nanoseconds from the creation to the begin; 0 while it has not begun.
+    /// Nanoseconds from the creation to the begin; 0 until it begins.
     begun: AtomicU64,
 }
 
 impl Round {
-    /// The task is about to be created.
+    /// Called right before the task is created.
     pub(super) fn new() -> Round {
         Round {
             created: Instant::now(),
@@ -33,35 +33,35 @@ impl Round {
         }
     }
 
-    /// The task's first act.
+    /// Called first by the task.
     pub(super) fn begins(&self) {
         let ns = self.created.elapsed().as_nanos() as u64;
         self.begun.store(ns | 1, Ordering::Release);
     }
 
-    /// The creator waits. How long it took until the task began, in nanoseconds; `None` when nobody
-    /// took it in time.
+    /// Called by the creator: waits until the task begins. Returns the nanoseconds that it took;
+    /// `None` if no thread took the task in time.
     pub(super) fn stolen(&self) -> Option<u64> {
         loop {
             match self.begun.load(Ordering::Acquire) {
-                0 if self.created.elapsed() > ONE => {
+                0 if self.created.elapsed() > MAX_ROUND_TIME => {
                     // The thief may be waiting for this CPU.
                     std::thread::yield_now();
                     return None;
                 }
                 0 => std::hint::spin_loop(),
-                ns => return Some(ns).filter(|&ns| u128::from(ns) < ONE.as_nanos()),
+                ns => return Some(ns).filter(|&ns| u128::from(ns) < MAX_ROUND_TIME.as_nanos()),
             }
         }
     }
 }
 
-/// What came of the rounds.
+/// The results of the rounds.
 #[derive(Default)]
 pub(super) struct Costs {
     begun: Option<Instant>,
     tried: usize,
-    /// Of those that counted.
+    /// The times of the rounds that count, in nanoseconds.
     pub(super) ns: Vec<u64>,
 }
 
@@ -69,18 +69,18 @@ impl Costs {
     /// Whether there is time for another round.
     pub(super) fn go_on(&mut self) -> bool {
         let begun = *self.begun.get_or_insert_with(Instant::now);
-        let patience = if self.ns.len() < FEWEST {
-            LONGEST
+        let patience = if self.ns.len() < MIN_ROUNDS {
+            MAX_TIME_FOR_MIN_ROUNDS
         } else {
-            PATIENCE
+            MAX_TIME
         };
         self.tried += 1;
-        self.tried <= WANTED && begun.elapsed() < patience
+        self.tried <= MAX_ROUNDS && begun.elapsed() < patience
     }
 
-    /// What came of a round.
+    /// Adds the result of a round.
     pub(super) fn add(&mut self, ns: Option<u64>) {
-        if self.tried > FIRST {
+        if self.tried > WARMUP_ROUNDS {
             self.ns.extend(ns);
         }
     }

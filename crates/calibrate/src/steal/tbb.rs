@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use super::round::{Costs, Round, WANTED};
+use super::round::{Costs, MAX_ROUNDS, Round};
 use crate::library::Library;
 use crate::tbb::{Context, Functions, Table, Task, WaitContext};
 
@@ -12,7 +12,7 @@ struct Arena {
     context: Context,
     wait: WaitContext,
     costs: Costs,
-    /// One after the other; none is moved.
+    /// The children, one after the other; none of them is moved.
     children: Vec<Child>,
 }
 
@@ -33,7 +33,7 @@ struct Child {
 static ROOT: Table = Table::new(root);
 static CHILD: Table = Table::new(child);
 
-/// Steals of what a task spawned that this thread runs.
+/// Measures steals of children of a task that this thread runs.
 pub(super) fn measure(library: &Library) -> Result<Costs, String> {
     let functions = Functions::of(library)?;
     let mut arena = Arena {
@@ -41,7 +41,7 @@ pub(super) fn measure(library: &Library) -> Result<Costs, String> {
         context: Context::new(),
         wait: WaitContext::new(1),
         costs: Costs::default(),
-        children: Vec::with_capacity(WANTED),
+        children: Vec::with_capacity(MAX_ROUNDS),
     };
     let arena = &raw mut arena;
     let mut first = Root {
@@ -60,8 +60,8 @@ pub(super) fn measure(library: &Library) -> Result<Costs, String> {
 }
 
 extern "C" fn root(task: *mut Task, _: *mut c_void) -> *mut Task {
-    // SAFETY: the task is a `Root`; its arena is this task's alone but for the wait, which is
-    // atomic, and for children, each of which its thief has until it has ended.
+    // SAFETY: the task is a `Root`. Its arena is used by this task only, except for the wait, which
+    // is atomic, and for children, each of which belongs to its thief until it has ended.
     unsafe {
         let arena = (*task.cast::<Root>()).arena;
         let functions = (*arena).functions;

@@ -10,7 +10,7 @@ use super::kernels::{HEADERS, Kernel};
 use super::runtime::{Runtime, Toolchain};
 use workspan_record::embedded;
 
-/// What every compiler is given.
+/// The flags for all compilers.
 pub const FLAGS: [&str; 4] = ["-std=c++11", "-O3", "-g", "-I"];
 
 /// A program to build.
@@ -21,7 +21,7 @@ struct Job {
     flags: &'static [&'static str],
 }
 
-/// The sources of the chosen kernels and where their programs go.
+/// The sources of the chosen kernels, and the folder of their programs.
 pub struct Builder {
     include: PathBuf,
     folder: PathBuf,
@@ -29,10 +29,10 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Below `folder`, which keeps them for other runs.
+    /// Builds below `folder`, which keeps the programs for other runs.
     ///
     /// # Errors
-    /// It can't be written.
+    /// The folder can't be written.
     pub fn new(folder: &Path) -> anyhow::Result<Self> {
         let include = folder.join("include");
         for (name, text) in HEADERS {
@@ -45,7 +45,7 @@ impl Builder {
         })
     }
 
-    /// Has a kernel built for a runtime; where the program will be.
+    /// Adds a kernel to be built for a runtime. Returns the path of its program.
     ///
     /// # Errors
     /// Its source can't be written.
@@ -56,7 +56,7 @@ impl Builder {
         toolchain: &Toolchain,
         flags: &'static [&'static str],
     ) -> anyhow::Result<PathBuf> {
-        // Whatever decides what a program is, is in its folder's name.
+        // The folder's name contains everything that determines the program.
         let mut what = format!(
             "{} {} {FLAGS:?} {flags:?}",
             toolchain.compiler, toolchain.version
@@ -83,13 +83,13 @@ impl Builder {
         Ok(program)
     }
 
-    /// How many programs are to be built.
+    /// Number of programs that are yet to be built.
     pub fn missing(&self) -> usize {
         self.jobs.len()
     }
 
-    /// Builds them, one on each CPU at a time; `told` hears of each that is done. Returns what
-    /// failed, as sentences.
+    /// Builds them, one on each CPU at a time, and calls `told` for each finished one. Returns the
+    /// failures, as sentences.
     pub fn build(
         &self,
         told: impl Fn(usize) + Sync,
@@ -141,7 +141,7 @@ impl Builder {
         if output.status.success() {
             return std::fs::rename(&half, &job.program).map_err(|e| fail(e.to_string()));
         }
-        // It is not there after most failures.
+        // After most failures, the file does not exist.
         let _ = std::fs::remove_file(&half);
         let said = String::from_utf8_lossy(&output.stderr);
         let line = said

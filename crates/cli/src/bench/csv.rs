@@ -1,11 +1,11 @@
-//! The comparison as comma-separated values, a line for each kernel, number of workers and runtime;
-//! times in ns.
+//! The comparison as comma-separated values, with a line for each kernel, number of workers and
+//! runtime; times in ns.
 
 use std::fmt::Write;
 
 use super::result::{Comparison, PARTS, Recorded};
 
-/// All of it.
+/// The whole file.
 pub fn csv(comparison: &Comparison) -> String {
     let mut out = String::from(
         "kernel,arguments,workers,runtime,built_by,repeat,elapsed,elapsed_min,elapsed_max,serial,speedup,recorded,overhead,\
@@ -77,7 +77,7 @@ fn traced(out: &mut String, trace: &Recorded) {
     }
 }
 
-/// A text in quotes, for it may have commas.
+/// A text in quotes, because it may contain commas.
 pub(super) fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }

@@ -1,4 +1,4 @@
-//! Where programs are built and traces are kept for as long as they are needed.
+//! The folders of programs and traces, which are kept as long as they are needed.
 
 use std::fs;
 use std::io;
@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-/// Writes a file unless it is there with that content, so that what was built from it stays fresh.
+/// Writes a file unless it exists with that content, so that programs built from it stay up to
+/// date.
 ///
 /// # Errors
-/// As writing does.
+/// The file can't be written.
 pub fn put(path: &Path, content: &str) -> anyhow::Result<()> {
     if fs::read(path).is_ok_and(|there| there == content.as_bytes()) {
         return Ok(());
@@ -26,31 +27,31 @@ pub fn put(path: &Path, content: &str) -> anyhow::Result<()> {
     write().with_context(|| path.display().to_string())
 }
 
-/// A name for what will be renamed to `path` when it is whole.
+/// A temporary name for a file that is renamed to `path` when it is complete.
 pub fn beside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}", std::process::id()))
 }
 
-/// A folder for this run's traces, gone with it.
+/// A folder for the traces of this run, which is removed at the end.
 #[derive(Debug)]
 pub struct RunFolder {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
 }
 
 impl RunFolder {
-    /// Makes it below `folder`, and removes those of runs that were killed.
+    /// Makes a folder below `folder`, and removes the folders of runs that were killed.
     ///
     /// # Errors
-    /// It can't be made.
+    /// The folder can't be made.
     pub fn below(folder: &Path) -> anyhow::Result<Self> {
         fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let pid = name.to_str().and_then(|n| n.strip_prefix("run-"));
             if pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
-                // Another run may be doing the same.
+                // Another run may be removing it too.
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
@@ -66,7 +67,7 @@ impl RunFolder {
 
 impl Drop for RunFolder {
     fn drop(&mut self) {
-        // What can't be removed is removed by the next run.
+        // If it can't be removed, the next run will remove it.
         let _ = fs::remove_dir_all(&self.path);
     }
 }

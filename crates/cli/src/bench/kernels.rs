@@ -1,19 +1,19 @@
-//! The kernels: what each is asked to do, and their sources, which the tool carries inside.
+//! The kernels: their descriptions, and their sources, which are embedded in the tool.
 
 /// A kernel: the same program in C++ over tp.h and in Rust over Rayon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kernel {
     /// Its name.
     pub name: &'static str,
-    /// Arguments that give it about a tenth of a second.
+    /// Arguments for which it takes about a tenth of a second.
     pub arguments: &'static [&'static str],
-    /// What it asks, in a line.
+    /// A one-line description.
     pub about: &'static str,
-    /// One of the questions of Huynh's thesis rather than a computation.
+    /// Whether it is one of the questions of Huynh's thesis instead of a computation.
     pub question: bool,
-    /// tp.h C++: paths below the include folder and texts, the file that is compiled first.
+    /// tp.h C++: paths below the include folder and their texts; the first file is compiled.
     pub cpp: Files,
-    /// Rayon: paths in the package and texts, the program first.
+    /// Rayon: paths in the package and their texts; the first one is the program.
     pub rust: Files,
 }
 
@@ -39,7 +39,7 @@ macro_rules! kernel {
     };
 }
 
-/// All of them, in the order they run.
+/// All kernels, in the order in which they run.
 pub const KERNELS: [Kernel; 12] = [
     kernel!(
         "fib",
@@ -105,7 +105,7 @@ pub const KERNELS: [Kernel; 12] = [
     ),
 ];
 
-/// Files all C++ kernels include, by path below the include folder.
+/// Files that all C++ kernels include, by path below the include folder.
 pub const HEADERS: [(&str, &str); 3] = [
     ("kernel.h", include_str!("../../kernels/tp/kernel.h")),
     (
@@ -127,7 +127,7 @@ macro_rules! api {
     };
 }
 
-/// workspan-api, by which the suite marks the part that it measures, by path in the kernels'
+/// workspan-api, with which the suite marks the part that it measures, by path in the kernels'
 /// package.
 pub const RUST_API: [(&str, &str); 8] = api!(
     "lib.rs",
@@ -140,8 +140,8 @@ pub const RUST_API: [(&str, &str); 8] = api!(
     "task.rs"
 );
 
-/// What all Rust kernels use, by path in their package. The library of `bench/` has more in it that
-/// they do not use, and that needs further crates.
+/// Modules that all Rust kernels use, by path in their package. The library of `bench/` has further
+/// modules, which need further crates.
 pub const RUST_LIBRARY: [(&str, &str); 4] = [
     (
         "src/lib.rs",
@@ -158,11 +158,11 @@ pub const RUST_LIBRARY: [(&str, &str); 4] = [
     ),
 ];
 
-/// The kernels of a list of names; `all`, `kernels` (those that compute something) and `questions`
-/// are names, too.
+/// The kernels with the given names; `all`, `kernels` (those that compute something) and
+/// `questions` are names too.
 ///
 /// # Errors
-/// An unknown name, with the known ones.
+/// A name is unknown; the message lists the known ones.
 pub fn chosen(names: &[String]) -> anyhow::Result<Vec<Kernel>> {
     let names: Vec<&str> = names
         .iter()

@@ -1,4 +1,4 @@
-//! Runs one kernel's programs in turns, bare and recorded, and reads the traces.
+//! Runs one kernel's programs by turns, bare and recorded, and reads the traces.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use super::result::{Group, Parts, Recorded, Row};
 use super::runtime::Runtime;
 use crate::trace;
 
-/// Why there is no breakdown.
+/// The reason why there is no breakdown.
 pub(super) const UNSEEN: &str = "nothing parallel was seen in it";
 
 /// The programs of a kernel for one runtime.
@@ -27,30 +27,30 @@ pub(super) const UNSEEN: &str = "nothing parallel was seen in it";
 pub struct Variant {
     /// The runtime.
     pub runtime: Runtime,
-    /// Runs bare.
+    /// The program for bare runs.
     pub bare: PathBuf,
-    /// Is recorded.
+    /// The program for recorded runs.
     pub recorded: PathBuf,
 }
 
-/// How to measure.
+/// The parameters of a measurement.
 pub struct Plan<'a> {
     /// The kernel.
     pub kernel: Kernel,
-    /// Workers to ask for.
+    /// Number of workers to request.
     pub workers: usize,
-    /// Runs of each variant.
+    /// Number of runs of each variant.
     pub repeat: usize,
-    /// Record, too.
+    /// Whether to record too.
     pub record: bool,
-    /// Where traces go.
+    /// The folder for traces.
     pub folder: &'a Path,
-    /// Asked before each run.
+    /// Called before each run; true stops the measurement.
     pub stop: &'a dyn Fn() -> bool,
 }
 
-/// Runs the variants in turns, so that a slow moment of the machine meets all of them. A variant
-/// that fails stays with what it has and a warning; `None` when it was stopped.
+/// Runs the variants by turns, so that a slow moment of the machine affects all of them. A variant
+/// that fails keeps its results and adds a warning. `None` if it was stopped.
 pub fn measure(plan: &Plan, variants: &[Variant], warnings: &mut Vec<String>) -> Option<Group> {
     let mut rows: Vec<Row> = Vec::new();
     let mut traces: Vec<Vec<(u64, Result<Recorded, String>)>> = vec![Vec::new(); variants.len()];
@@ -70,14 +70,14 @@ pub fn measure(plan: &Plan, variants: &[Variant], warnings: &mut Vec<String>) ->
                 rows[i].bare.push(run.took);
                 if plan.record && !(plan.stop)() {
                     let file = plan.folder.join("trace.wspan");
-                    // `record` never overwrites; this one is ours.
+                    // `record` never overwrites a file; this one is ours.
                     let _ = std::fs::remove_file(&file);
                     let run = self::run(plan, &variant.recorded, Some(&file))?;
                     agree(&mut printed, run.printed)?;
                     rows[i].recorded.push(run.took);
                     let told = read(&file, Extent::Whole).and_then(|trace| {
-                        // The main thread's root alone: whatever ran the tasks is not one that is
-                        // recorded.
+                        // If there is only the main thread's root, the runtime that ran the tasks
+                        // is not recorded.
                         let blind = trace.tasks <= 1 && variant.runtime != Runtime::Serial;
                         if blind { Err(UNSEEN.into()) } else { Ok(trace) }
                     });
@@ -105,7 +105,7 @@ pub fn measure(plan: &Plan, variants: &[Variant], warnings: &mut Vec<String>) ->
         row.bare.sort_unstable();
         row.recorded.sort_unstable();
         traces.sort_by_key(|t| t.0);
-        // The one that other programs disturbed least.
+        // The run that other programs disturbed least.
         if let Some((_, trace)) = traces.into_iter().next() {
             row.trace = trace;
         }
@@ -118,7 +118,7 @@ pub fn measure(plan: &Plan, variants: &[Variant], warnings: &mut Vec<String>) ->
     })
 }
 
-/// All print the same, or something is wrong with the work that was measured.
+/// Checks that all runs print the same; otherwise the measured work is wrong.
 pub(super) fn agree(printed: &mut Option<String>, line: String) -> anyhow::Result<()> {
     match printed {
         Some(first) if *first != line => bail!("it printed `{line}`, the first one `{first}`"),
@@ -131,7 +131,7 @@ pub(super) fn agree(printed: &mut Option<String>, line: String) -> anyhow::Resul
 pub(super) struct Run {
     /// The kernel's own time, in ns.
     pub took: u64,
-    /// CPU time of the child processes, in ns, to a hundredth of a second.
+    /// CPU time of the child processes, in ns, with a resolution of a hundredth of a second.
     pub cpu: u64,
     /// Its result line.
     pub printed: String,
@@ -142,11 +142,11 @@ pub(super) struct Call<'a> {
     pub program: &'a Path,
     pub arguments: &'a [&'a str],
     pub workers: usize,
-    /// What it may take at most.
+    /// Maximum time of a run.
     pub limit: Option<Duration>,
 }
 
-/// Recording: further options, and where the trace goes.
+/// The parameters of a recorded run: further options, and the path of the trace.
 pub(super) struct Recording<'a> {
     pub options: &'a [&'a str],
     pub trace: &'a Path,
@@ -164,11 +164,11 @@ fn run(plan: &Plan, program: &Path, trace: Option<&Path>) -> anyhow::Result<Run>
 }
 
 impl Call<'_> {
-    /// Runs it, bare or recorded.
+    /// Runs the program, bare or recorded.
     ///
     /// # Errors
-    /// It can't be started, it fails, it does not say how long it took, or it took longer than the
-    /// limit and was ended.
+    /// The program can't be started, fails, does not print how long it took, or took longer than
+    /// the limit and was ended.
     pub(super) fn run(&self, recording: Option<Recording>) -> anyhow::Result<Run> {
         let mut command = match recording {
             None => Command::new(self.program),
@@ -208,7 +208,7 @@ impl Call<'_> {
     }
 }
 
-/// How long a program that was asked to end may take for it.
+/// Maximum time for a program to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Runs `command` to its end. One that takes longer than `limit` is asked to end, then killed.
@@ -227,40 +227,42 @@ fn output_within(command: &mut Command, limit: Option<Duration>) -> anyhow::Resu
     if let Ok(output) = has_ended.recv_timeout(limit) {
         return Ok(output?);
     }
-    // `record` hands the first signal on, and its child ends.
+    // `record` passes the first signal on, and its child ends.
     signal(Signal::TERM);
     if has_ended.recv_timeout(GRACE).is_err() {
         signal(Signal::KILL);
-        // What a killed `record` started may live on and hold the pipes: nobody waits for that.
+        // Processes started by a killed `record` may live on and keep the pipes open, so the wait
+        // is limited.
         let _ = has_ended.recv_timeout(GRACE);
     }
     bail!("it did not end within {} s, and was ended", limit.as_secs())
 }
 
-/// Of those that have ended, in ns: `cutime` and `cstime` of proc(5), in hundredths of a second.
+/// CPU time of child processes that have ended, in ns: `cutime` and `cstime` of proc(5), in
+/// hundredths of a second.
 fn cpu_time_of_children() -> u64 {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The command's name, in parentheses, may have spaces.
+    // The command's name, in parentheses, may contain spaces.
     let fields = text.rsplit(')').next().unwrap_or_default();
     let numbers = fields.split_whitespace().skip(13).take(2);
     let hundredths: u64 = numbers.filter_map(|n| n.parse::<u64>().ok()).sum();
     hundredths * 10_000_000
 }
 
-/// The part that the suite's programs mark as what they measure.
+/// The part that the suite's programs mark as measured.
 pub(super) const MEASURED: &str = "part:measured";
 
-/// What is read of a trace.
+/// The part of a trace that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
     /// The whole run, and its first finding.
     Whole,
-    /// The section [`MEASURED`] alone, without input and check; its first finding that is not
-    /// about who else used the CPUs.
+    /// The section [`MEASURED`] only, without input and check; its first finding that is not about
+    /// load.
     Measured,
 }
 
-/// What a trace says; or why it says nothing, as a sentence's part.
+/// The results from a trace; or the reason why there are none, as part of a sentence.
 pub(super) fn read(file: &Path, extent: Extent) -> Result<Recorded, String> {
     if !file.exists() {
         return Err(UNSEEN.into());
@@ -317,21 +319,21 @@ pub(super) fn read(file: &Path, extent: Extent) -> Result<Recorded, String> {
     })
 }
 
-/// From the first begin to the last end of the parts that are marked, in ticks of the run.
+/// The time from the first begin to the last end of the marked parts, in ticks of the run.
 fn window_of_parts(dag: &Dag) -> Option<[u64; 2]> {
     let from = dag.parts.iter().map(|part| part.begin.1).min()?;
     let to = dag.parts.iter().map(|part| part.end.1).max()?;
     Some([from, to])
 }
 
-/// Worker-ticks that other programs, or more threads than CPUs, took.
+/// Worker-ticks lost to other programs, or to more threads than CPUs.
 fn lost_to_load(causes: &Causes) -> u128 {
     let load = Cause::ALL.into_iter().filter(|cause| cause.is_load());
     load.map(|cause| causes.by_cause[cause as usize]).sum()
 }
 
-/// What is said of a measured part without a finding of its own: how much was lost, with what the
-/// machine's load took apart.
+/// The text for a measured part without a finding of its own: the loss, with the loss to the
+/// machine's load separately.
 fn nothing_to_mend(causes: &Causes) -> String {
     let percent = |ticks: u128| 100.0 * ticks as f64 / causes.total.max(1) as f64;
     let load = lost_to_load(causes);
@@ -352,7 +354,7 @@ fn nothing_to_mend(causes: &Causes) -> String {
     text
 }
 
-/// The title of a finding; without one, the verdict.
+/// The title of a finding; the verdict if there is none.
 fn says(dag: &Dag, report: &Report, finding: Option<usize>) -> String {
     let summary = workspan_export::summary(dag, report, &Options::default());
     let finding = finding.and_then(|i| summary.findings.get(i));

@@ -1,4 +1,4 @@
-//! `workspan bench`: measures made by running programs the tool brings along.
+//! `workspan bench`: measurements with programs that are part of the tool.
 
 mod build;
 mod csv;
@@ -41,7 +41,7 @@ enum What {
 /// `workspan bench`.
 ///
 /// # Errors
-/// A kernel or its runtime can't be built or run, two runs do not print the same, or a file can't
+/// A kernel or its runtime can't be built or run, two runs print different results, or a file can't
 /// be written.
 pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
     match &args.what {

@@ -1,5 +1,5 @@
-//! The comparison as a picture: a bar for each runtime, as long as the worker time it used, divided
-//! into where that went.
+//! The comparison as a picture: a bar for each runtime, whose length is the worker time, divided
+//! into its parts.
 
 use std::fmt::Write;
 use workspan_export::plot::xml_text;
@@ -12,10 +12,10 @@ const WIDTH: u32 = 900;
 const LEFT: u32 = 130;
 const BARS: u32 = 500;
 const LINE: u32 = 24;
-/// About as many characters as fit into the width.
+/// Approximate number of characters that fit into the width.
 const CHARACTERS: usize = 125;
 
-/// Colours of [`PARTS`] on light ground and on dark.
+/// Colours of [`PARTS`] on a light background and on a dark one.
 pub const COLORS: [(&str, &str); 7] = [
     ("#2f7d4f", "#4fae78"),
     ("#d1495b", "#ec6a7b"),
@@ -26,7 +26,7 @@ pub const COLORS: [(&str, &str); 7] = [
     ("#8a8f98", "#8e96a3"),
 ];
 
-/// All of it.
+/// The whole picture.
 pub fn svg(comparison: &Comparison) -> String {
     let mut body = String::new();
     let mut y = 60;
@@ -84,7 +84,7 @@ fn style() -> String {
     )
 }
 
-/// Draws a group below `y`; where it ends.
+/// Draws a group below `y`. Returns its lower end.
 fn group(out: &mut String, group: &Group, y: u32) -> u32 {
     let mut y = y + 26;
     words(
@@ -124,14 +124,14 @@ fn group(out: &mut String, group: &Group, y: u32) -> u32 {
     }
 }
 
-/// Worker time of a row: that of its trace, or what it may be at most.
+/// Worker time of a row: that of its trace, or an upper bound.
 fn length(row: &Row) -> u64 {
     row.trace
         .as_ref()
         .map_or(row.elapsed(), |t| t.parts.total())
 }
 
-/// Draws the bar of a row; where it ends.
+/// Draws the bar of a row. Returns its lower end.
 fn bar(out: &mut String, row: &Row, y: u32, longest: u64) -> u32 {
     let scaled = |ns: u64| (u128::from(ns) * u128::from(BARS) / u128::from(longest)) as u32;
     let Ok(trace) = &row.trace else {
@@ -161,7 +161,7 @@ fn bar(out: &mut String, row: &Row, y: u32, longest: u64) -> u32 {
     LEFT + x
 }
 
-/// Words over as many lines as they need; where they end.
+/// Draws a text on as many lines as it needs. Returns its lower end.
 fn paragraph(out: &mut String, text: &str, mut y: u32) -> u32 {
     for line in lines(text, CHARACTERS) {
         y += 17;

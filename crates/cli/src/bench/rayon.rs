@@ -45,9 +45,9 @@ off = []
 /// The programs of the kernels, by name.
 #[derive(Debug, Clone, Default)]
 pub struct Programs {
-    /// As cargo builds them.
+    /// The programs as cargo builds them.
     pub bare: BTreeMap<String, PathBuf>,
-    /// With recording compiled in.
+    /// The programs with recording compiled in.
     pub recorded: BTreeMap<String, PathBuf>,
     /// Rayon's version.
     pub version: String,
@@ -90,8 +90,8 @@ pub fn build(kernels: &[Kernel], folder: &Path) -> anyhow::Result<Programs> {
 
 fn executables(command: &mut Command, folder: &Path) -> anyhow::Result<BTreeMap<String, PathBuf>> {
     command.current_dir(folder).stdin(Stdio::null());
-    // These may be set for the user's own build, as in a shell inside `cargo run`, and are not
-    // meant for this one.
+    // These variables may be set for the user's own build, as in a shell inside `cargo run`, and
+    // are not meant for this one.
     for name in [
         "CARGO_TARGET_DIR",
         "CARGO_BUILD_TARGET_DIR",
@@ -126,7 +126,7 @@ fn executables(command: &mut Command, folder: &Path) -> anyhow::Result<BTreeMap<
     Ok(found.collect())
 }
 
-/// Of the `rayon` that cargo chose.
+/// The version of the `rayon` that cargo chose.
 fn version(folder: &Path) -> String {
     let lock = std::fs::read_to_string(folder.join("Cargo.lock")).unwrap_or_default();
     let mut lines = lock.lines().skip_while(|l| *l != "name = \"rayon\"");

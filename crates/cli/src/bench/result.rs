@@ -1,37 +1,38 @@
-//! What was measured, as plain numbers.
+//! The measurements as plain numbers.
 
 use serde::{Deserialize, Serialize};
 
 use super::kernels::Kernel;
 use super::runtime::Runtime;
 
-/// Where the worker time of a recorded run went, in ns; all but `oversubscribed` add up to workers
-/// × elapsed.
+/// The parts of the worker time of a recorded run, in ns; all but `oversubscribed` add up to
+/// workers × elapsed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parts {
-    /// W.
+    /// W: the number of workers.
     pub workers: u32,
-    /// First start to last end of the whole program.
+    /// Time from the first start to the last end of the whole program.
     pub elapsed: u64,
-    /// Working.
+    /// Time in the program's own code on a CPU.
     pub work: u64,
-    /// A worker was free and a strand ready.
+    /// Time in which a worker was free while a strand was ready.
     pub delay: u64,
-    /// Nothing was ready, as the scheduler had not brought on what would have been.
+    /// Time in which nothing was ready because the scheduler delayed a strand that would have
+    /// created work.
     pub no_work_sched: u64,
-    /// Nothing was ready: the program gave nothing to do.
+    /// Time in which nothing was ready because the program offered no work.
     pub no_work_app: u64,
-    /// Preempted.
+    /// Preempted time.
     pub descheduled: u64,
-    /// Gave up the CPU.
+    /// Blocked time.
     pub blocked: u64,
-    /// The recorder's own.
+    /// Time of the recorder.
     pub recording: u64,
-    /// Strand time beyond W.
+    /// Strand time beyond W workers.
     pub oversubscribed: u64,
 }
 
-/// Name and text of the parts that add up, in the order they are shown.
+/// Name and text of the parts that add up, in the order in which they are shown.
 pub const PARTS: [(&str, &str); 7] = [
     ("work", "work"),
     ("delay", "delay: a strand was ready and a worker free"),
@@ -46,7 +47,7 @@ pub const PARTS: [(&str, &str); 7] = [
 ];
 
 impl Parts {
-    /// In the order of [`PARTS`].
+    /// The values in the order of [`PARTS`].
     pub fn list(&self) -> [u64; 7] {
         [
             self.work,
@@ -65,38 +66,38 @@ impl Parts {
     }
 }
 
-/// What a recorded run's trace says.
+/// The results from a recorded run's trace.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recorded {
-    /// Where the time went.
+    /// The division of the worker time.
     pub parts: Parts,
-    /// Work, span in ns.
+    /// Work, in ns.
     pub work: u64,
-    /// See `work`.
+    /// Span, in ns.
     pub span: u64,
-    /// Tasks, the root included.
+    /// Number of tasks, including the root.
     pub tasks: u64,
-    /// Deferred creates.
+    /// Number of deferred creates.
     pub spawns: u64,
-    /// Strands another worker started than the one that made them ready.
+    /// Number of strands that another worker started than the one that made them ready.
     pub steals: u64,
-    /// Of `parts.delay`: until created tasks began.
+    /// The part of `parts.delay` before created tasks began.
     pub delay_create: u64,
-    /// Of `parts.delay`: waits that were over, buried below a foreign task.
+    /// The part of `parts.delay` of waits that were over, but buried below an unrelated task.
     pub delay_buried: u64,
-    /// What the recorder says ran.
+    /// The runtime, according to the recorder.
     pub runtime: String,
     /// CPU time of the process, in ns.
     pub cpu: Option<u64>,
-    /// Worker time that other programs, or more threads than CPUs, took, in ns.
+    /// Worker time lost to other programs, or to more threads than CPUs, in ns.
     #[serde(default)]
     pub lost_to_load: u64,
     /// When the measured part began and ended, in ticks of the trace.
     #[serde(default)]
     pub window: Option<[u64; 2]>,
-    /// The first finding's cause by id; `None` where the report has no finding.
+    /// The first finding's cause by id; `None` if the report has no finding.
     pub cause: Option<String>,
-    /// What the report says first.
+    /// The report's first statement.
     pub says: String,
 }
 
@@ -107,13 +108,13 @@ pub struct Row {
     pub runtime: Runtime,
     /// The kernel's own time of each bare run, in ns, sorted.
     pub bare: Vec<u64>,
-    /// The same of the recorded runs.
+    /// The kernel's own time of each recorded run, in ns, sorted.
     pub recorded: Vec<u64>,
-    /// Of the fastest recorded run; or why there is none.
+    /// The results of the fastest recorded run, or the reason why there are none.
     pub trace: Result<Recorded, String>,
 }
 
-/// The middle one of sorted numbers; of two, the smaller.
+/// The median of sorted numbers; the smaller one of two in the middle.
 pub fn median(sorted: &[u64]) -> Option<u64> {
     sorted.get(sorted.len().saturating_sub(1) / 2).copied()
 }
@@ -124,7 +125,7 @@ impl Row {
         median(&self.bare).unwrap_or(0)
     }
 
-    /// Median of the recorded ones over that of the bare ones, less 1.
+    /// Median of the recorded runs over that of the bare runs, minus 1.
     pub fn overhead(&self) -> Option<f64> {
         let recorded = median(&self.recorded)?;
         (self.elapsed() > 0).then(|| recorded as f64 / self.elapsed() as f64 - 1.0)
@@ -136,20 +137,20 @@ impl Row {
 pub struct Group {
     /// The kernel.
     pub kernel: Kernel,
-    /// Workers asked for.
+    /// Number of workers requested.
     pub workers: usize,
-    /// The serial elision first.
+    /// The results by runtime, the serial elision first.
     pub rows: Vec<Row>,
 }
 
 impl Group {
-    /// The serial elision's median, if it ran.
+    /// The median of the serial elision, if it ran.
     pub fn serial(&self) -> Option<u64> {
         let row = self.rows.iter().find(|r| r.runtime == Runtime::Serial)?;
         median(&row.bare)
     }
 
-    /// How much faster a row is than the serial elision.
+    /// The speedup of a row over the serial elision.
     pub fn speedup(&self, row: &Row) -> Option<f64> {
         let elapsed = median(&row.bare).filter(|&e| e > 0)?;
         Some(self.serial()? as f64 / elapsed as f64)
@@ -166,18 +167,18 @@ impl Group {
 /// A run of `workspan bench runtimes`.
 #[derive(Debug, Clone, Default)]
 pub struct Comparison {
-    /// One for each kernel and number of workers.
+    /// One group for each kernel and number of workers.
     pub groups: Vec<Group>,
-    /// The runtimes that ran, with what builds them.
+    /// The runtimes that ran, with their compilers.
     pub runtimes: Vec<(Runtime, String)>,
-    /// Those that could not, with the reason.
+    /// The runtimes that could not run, with the reason.
     pub missing: Vec<(Runtime, String)>,
-    /// Runs of each variant.
+    /// Number of runs of each variant.
     pub repeat: usize,
-    /// CPUs of this machine, and its load when the measuring began.
+    /// Number of CPUs of this machine.
     pub cpus: usize,
-    /// See `cpus`.
+    /// Load of the machine when measuring began.
     pub load: Option<f64>,
-    /// What makes numbers doubtful; full sentences.
+    /// Doubts about the numbers, as full sentences.
     pub warnings: Vec<String>,
 }

@@ -1,15 +1,15 @@
-//! The task runtimes, and how a program is compiled for each here.
+//! The task runtimes, and how a program is compiled for each on this machine.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use workspan_runtimes::{Build, Id};
 
-/// What runs the tasks.
+/// The runtime that runs the tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Runtime {
-    /// Nothing: the serial elision of the C++ source. Recorded, it tells its tasks through
-    /// workspan.h.
+    /// No runtime: the serial elision of the C++ source. When recorded, it reports its tasks
+    /// through workspan.h.
     Serial,
     /// Rayon.
     Rayon,
@@ -21,7 +21,7 @@ pub enum Runtime {
     OneTbb,
 }
 
-/// In the order they are shown and run.
+/// All runtimes, in the order in which they are shown and run.
 pub const RUNTIMES: [Runtime; 5] = [
     Runtime::Serial,
     Runtime::Rayon,
@@ -42,7 +42,7 @@ impl Runtime {
         }
     }
 
-    /// What we know of it; `None` for the serial elision.
+    /// The table row of the runtime; `None` for the serial elision.
     fn row(self) -> Option<&'static workspan_runtimes::Runtime> {
         let id = match self {
             Runtime::Serial => return None,
@@ -79,7 +79,7 @@ impl Runtime {
         row.build.as_ref().unwrap_or(&RUST)
     }
 
-    /// The flags for the program that is recorded, if they are others.
+    /// The flags for the recorded program, if they differ.
     pub fn recorded_flags(self) -> Option<&'static [&'static str]> {
         (self == Runtime::Serial).then_some(&["-DTP_WORKSPAN"])
     }
@@ -90,14 +90,14 @@ impl Runtime {
 pub struct Toolchain {
     /// Its command.
     pub compiler: String,
-    /// The first line it says of its version.
+    /// The first line of its version output.
     pub version: String,
 }
 
-/// The compiler for a C++ runtime; tried out in `folder`.
+/// The compiler for a C++ runtime, which is tested in `folder`.
 ///
 /// # Errors
-/// Why there is none, with the remedy; a sentence's part.
+/// There is none; the message has the reason and the remedy, as part of a sentence.
 pub fn toolchain(runtime: Runtime, folder: &Path) -> Result<Toolchain, String> {
     let build = runtime.build();
     let found = build.compilers.iter().find_map(|&compiler| {
@@ -121,7 +121,7 @@ pub fn toolchain(runtime: Runtime, folder: &Path) -> Result<Toolchain, String> {
     }
 }
 
-/// The first line a command says of its version; `None` when it can't be run.
+/// The first line of a command's version output; `None` if it can't be run.
 pub fn version(command: &str) -> Option<String> {
     let output = Command::new(command)
         .arg("--version")
@@ -133,7 +133,7 @@ pub fn version(command: &str) -> Option<String> {
     output.status.success().then_some(first)
 }
 
-/// Whether header and library are there; leaves a program at `output`.
+/// Checks that header and library exist. Leaves a program at `output`.
 fn probe(runtime: Runtime, compiler: &str, output: &Path) -> Result<(), String> {
     let program = format!(
         "#include <{}>\nint main() {{ return 0; }}\n",
@@ -151,7 +151,7 @@ fn probe(runtime: Runtime, compiler: &str, output: &Path) -> Result<(), String> 
     let mut child = compile.spawn().map_err(|e| e.to_string())?;
     if let Some(mut input) = child.stdin.take() {
         use std::io::Write;
-        // A compiler that does not read says itself why.
+        // A compiler that does not read its input prints the reason itself.
         let _ = input.write_all(program.as_bytes());
     }
     let output = child.wait_with_output().map_err(|e| e.to_string())?;

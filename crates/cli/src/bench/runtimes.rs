@@ -100,7 +100,7 @@ pub fn run(args: &RuntimesArgs) -> anyhow::Result<ExitCode> {
     if stopped() {
         return Ok(interrupted());
     }
-    // Asked when the building is over: it is no load that others make.
+    // Read after building is over, because that is not load by others.
     comparison.load = load().filter(|_| programs.iter().all(|p| !p.is_empty()));
     if comparison.load.is_some_and(|load| load > 0.5 * cpus as f64) {
         let warning = "the machine was busy before the measuring began; times and their order may be those of other programs";
@@ -155,7 +155,7 @@ pub fn run(args: &RuntimesArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The runtimes of these names, all where there is none.
+/// The runtimes with these names; all if `names` is empty.
 ///
 /// # Errors
 /// A name is not a runtime's.
@@ -171,7 +171,7 @@ pub fn wanted(names: &[String]) -> anyhow::Result<Vec<Runtime>> {
     Ok(RUNTIMES.into_iter().filter(is_wanted).collect())
 }
 
-/// Before minutes of measuring, rather than after.
+/// Checks the file before minutes of measuring instead of after them.
 pub(crate) fn writable(file: &Path) -> anyhow::Result<()> {
     let there = file.exists();
     std::fs::OpenOptions::new()
@@ -180,13 +180,13 @@ pub(crate) fn writable(file: &Path) -> anyhow::Result<()> {
         .open(file)
         .with_context(|| format!("{}: can't be written", file.display()))?;
     if !there {
-        // It was empty and ours.
+        // The file was empty and ours.
         let _ = std::fs::remove_file(file);
     }
     Ok(())
 }
 
-/// Set by Ctrl-C and its kin; a second one ends us at once.
+/// A flag that Ctrl-C and similar signals set; a second one ends the process at once.
 pub(super) fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -196,13 +196,13 @@ pub(super) fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// Says that Ctrl-C ended the measuring; the exit code of that.
+/// Says that Ctrl-C ended the measurement. Returns the exit code for that.
 pub fn interrupted() -> ExitCode {
     say!("workspan: interrupted; nothing was written");
     ExitCode::from(130)
 }
 
-/// Finds the runtimes and builds what they run: for each kernel its variants.
+/// Finds the runtimes and builds their programs: for each kernel its variants.
 pub fn prepare(
     kernels: &[Kernel],
     wanted: &[Runtime],
@@ -291,14 +291,13 @@ pub(super) fn load() -> Option<f64> {
     text.split(' ').next()?.parse().ok()
 }
 
-/// What is being done, on stderr: one line that is written over on a terminal, else a line for each
-/// step.
+/// Progress on stderr: one line that is overwritten on a terminal, else one line per step.
 pub struct Progress {
     terminal: bool,
 }
 
 impl Progress {
-    /// Asks whether stderr is a terminal.
+    /// Checks whether stderr is a terminal.
     #[allow(clippy::new_without_default, reason = "it looks at the process")]
     pub fn new() -> Self {
         Self {
@@ -309,7 +308,7 @@ impl Progress {
     /// Shows the step that begins.
     pub fn say(&self, what: &str) {
         let mut stderr = std::io::stderr();
-        // A terminal that is gone needs no message.
+        // If the terminal is gone, the message is not needed.
         let _ = if self.terminal {
             write!(stderr, "\r\x1b[K{what} ...")
         } else {

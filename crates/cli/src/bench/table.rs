@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::result::{Comparison, Group, Row};
 use super::verdict;
 
-/// The table is wider, its sentences are not.
+/// Number of columns for sentences; the table is wider.
 const WIDTH: usize = 120;
 
 const LEGEND: &str = "elapsed: the kernel alone, without its input, bare; speedup: over the serial elision of the C++ source; \
@@ -25,7 +25,7 @@ pub fn time(ns: u64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// Words over lines of at most `width` bytes, unless one word is longer.
+/// Breaks a text into lines of at most `width` bytes, unless a single word is longer.
 pub fn lines(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
@@ -49,7 +49,7 @@ fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// All of it.
+/// The whole text.
 pub fn text(comparison: &Comparison) -> String {
     let mut out = String::new();
     let load = comparison

@@ -1,23 +1,24 @@
-//! What separates the best runtime from the worst, in sentences computed from the recorded
-//! breakdowns.
+//! Sentences about the difference between the best runtime and the worst, computed from the
+//! recorded breakdowns.
 
 use super::result::{Comparison, Group, PARTS, Parts, Row};
 use super::table::time;
 
-/// Closer than this, runtimes are called equal.
-const ALIKE: f64 = 1.05;
+/// Maximum ratio at which runtimes count as equal.
+const MAX_EQUAL_RATIO: f64 = 1.05;
 
-/// What the difference of two runs consists of.
+/// The largest part of the difference of two runs.
 struct Difference {
     /// Index into [`PARTS`].
     part: usize,
-    /// By how much the worse run has more of it, in worker-ns.
+    /// Additional time of the worse run in this part, in worker-ns.
     more: u64,
-    /// Its share in all that the worse run has more of.
+    /// Its share of everything in which the worse run has more.
     share: f64,
 }
 
-/// The part that the worse run has most more of; `None` when it has more of nothing.
+/// The part in which the worse run has the largest additional time; `None` if it has more of
+/// nothing.
 fn largest(best: &Parts, worst: &Parts) -> Option<Difference> {
     let more: Vec<u64> = worst
         .list()
@@ -68,7 +69,7 @@ fn reason(best: &Row, worst: &Row) -> String {
     text
 }
 
-/// One sentence on a group; `None` where fewer than two runtimes ran.
+/// One sentence about a group; `None` if fewer than two runtimes ran.
 pub fn sentence(group: &Group) -> Option<String> {
     let best = group.parallel().min_by_key(|r| r.elapsed())?;
     let worst = group.parallel().max_by_key(|r| r.elapsed())?;
@@ -76,7 +77,7 @@ pub fn sentence(group: &Group) -> Option<String> {
         return None;
     }
     let ratio = worst.elapsed() as f64 / best.elapsed().max(1) as f64;
-    if ratio < ALIKE {
+    if ratio < MAX_EQUAL_RATIO {
         return Some(format!(
             "All runtimes are within {:.0} % of each other.",
             100.0 * (ratio - 1.0).max(0.01)
@@ -96,8 +97,8 @@ pub fn sentence(group: &Group) -> Option<String> {
     ))
 }
 
-/// One sentence on all groups: who was how far from the best on the mean, and what the last of them
-/// lost most by.
+/// One sentence about all groups: the mean distance of each runtime from the best, and the largest
+/// loss of the last one.
 pub fn overall(comparison: &Comparison) -> Option<String> {
     let mut standing = Vec::new();
     for (runtime, _) in &comparison.runtimes {

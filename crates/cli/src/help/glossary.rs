@@ -11,7 +11,7 @@ pub struct Term {
     aliases: Vec<&'static str>,
     /// The first paragraph, as one line.
     pub meaning: String,
-    /// Commands, a line each: the paragraph that is indented as code.
+    /// Commands, one per line: the paragraph that is indented as code.
     pub examples: Vec<&'static str>,
 }
 

@@ -44,7 +44,7 @@ pub struct RecordingArgs {
     /// a hundred times as slow: for `--metric instructions` where the CPU tells no counters
     #[arg(long, value_name = "instructions", value_parser = COUNTED)]
     pub count: Option<String>,
-    /// Which parts of the run are kept.
+    /// The parts of the run to keep.
     #[command(flatten)]
     pub windows: WindowArgs,
     /// End the program once it has stood still for so long, that is, used no CPU: the report says
@@ -95,7 +95,7 @@ Examples:
 
 The program's output and exit code are its own; the report goes to stderr.")]
 pub struct RecordArgs {
-    /// What both have.
+    /// The common recording flags.
     #[command(flatten)]
     pub common: RecordingArgs,
     /// Run a program that GCC compiled on LLVM's libomp instead of its own libgomp: another
@@ -106,7 +106,7 @@ pub struct RecordArgs {
     /// one where the program is a launcher, as mpirun, torchrun, parallel or make; else each)
     #[arg(long, value_name = "one|each")]
     pub processes: Option<ProcessesArg>,
-    /// What has parts of the run kept while it goes on.
+    /// Triggers that keep parts of the run while it goes on.
     #[command(flatten)]
     pub triggers: TriggerArgs,
     /// The program and its arguments, or a cargo command
@@ -128,7 +128,7 @@ All of cargo's own flags work; the flags above may stand anywhere before `--`.
 The program's output and exit code are its own; the report goes to stderr.
 Traces are kept in target/workspan/runs/.")]
 pub struct CargoWorkspanArgs {
-    /// What both have.
+    /// The common recording flags.
     #[command(flatten)]
     pub common: RecordingArgs,
     /// cargo's subcommand with its flags: run, test, bench, build, …
@@ -141,7 +141,7 @@ pub struct CargoWorkspanArgs {
     pub cargo: Vec<OsString>,
 }
 
-/// The arguments of `cargo workspan` with its own flags first, wherever they stood before the
+/// The arguments of `cargo workspan` with its own flags first, wherever they were before the
 /// arguments of the program.
 pub fn own_flags_first(args: &[OsString]) -> Vec<OsString> {
     let command = RecordingArgs::augment_args(clap::Command::new("record"));
@@ -175,7 +175,7 @@ mod tests {
         (format!("{:?}", args.common), args.cargo)
     }
 
-    /// A value of each kind of flag, by the name that its help gives the value.
+    /// An example value for each kind of flag, by the value name in its help.
     fn example(value_name: &str) -> &'static str {
         match value_name {
             "FILE" => "run.wspan",

@@ -1,4 +1,4 @@
-//! `workspan scale --from`: the points and bounds that a CSV of Cilkscale holds.
+//! `workspan scale --from`: the points and bounds in a CSV file of Cilkscale.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,15 +12,15 @@ use workspan_reader::formats::{Table, table};
 use super::{ScaleArgs, save};
 use crate::output::print;
 
-/// A tick of the table.
+/// Tick rate of the table's times.
 const TICKS_PER_SECOND: u64 = 1_000_000_000;
-/// Bounds are given for up to this number of workers at least.
+/// Bounds are shown up to this number of workers or more.
 const MIN_PREDICTED_WORKERS: u32 = 16;
 
 /// Draws one tag's row of `file`.
 ///
 /// # Errors
-/// It is no such file, or has no such tag; a file can't be written.
+/// The file is not of Cilkscale or lacks the tag, or an output file can't be written.
 pub(super) fn run(args: &ScaleArgs, file: &Path) -> anyhow::Result<ExitCode> {
     let Some((Table::Cilkscale(tags), _)) = table(file)? else {
         bail!(
@@ -76,7 +76,7 @@ pub(super) fn run(args: &ScaleArgs, file: &Path) -> anyhow::Result<ExitCode> {
 
 fn runs(tag: &Tag, args: &ScaleArgs) -> Runs {
     let ticks = |seconds: f64| (seconds * TICKS_PER_SECOND as f64).round();
-    // Cilkscale's script measures on as many cores as it says.
+    // Cilkscale's script measures on the number of cores that it states.
     let most = tag.times.last().map_or(1, |time| time.0);
     let also = match &args.predict {
         Some(given) => given.0.clone(),

@@ -1,4 +1,4 @@
-//! The CPUs this process may use, in the order in which workers are given one each.
+//! The CPUs that this process may use, in the order in which workers get one each.
 
 use anyhow::Context;
 use rustix::thread::{CpuSet, sched_setaffinity};
@@ -8,7 +8,7 @@ use workspan_record::machine::{core_of, usable_cpus};
 /// CPUs: few workers should not share a core while others are free.
 ///
 /// # Errors
-/// The kernel does not say which there are.
+/// The kernel does not list the CPUs.
 pub fn in_order() -> anyhow::Result<Vec<usize>> {
     let usable = usable_cpus().context("which CPUs may be used")?;
     let cores: Vec<(u64, u64)> = usable.iter().map(|&cpu| core_of(cpu)).collect();
@@ -26,7 +26,7 @@ fn spread(usable: &[usize], cores: &[(u64, u64)]) -> Vec<usize> {
     keyed.into_iter().map(|k| k.2).collect()
 }
 
-/// Keeps this thread, and so what it starts from now on, on `cpus`.
+/// Restricts this thread, and everything that it starts from now on, to `cpus`.
 ///
 /// # Errors
 /// The kernel refuses.
@@ -57,7 +57,7 @@ mod tests {
             (1, 1),
         ];
         assert_eq!(spread(&cpus, &cores), [0, 1, 2, 3, 4, 5, 6, 7]);
-        // Siblings side by side.
+        // Siblings have adjacent numbers.
         let cores = [
             (0, 0),
             (0, 0),

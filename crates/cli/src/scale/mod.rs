@@ -1,4 +1,5 @@
-//! `workspan scale`: how a program scales, measured, over what one recorded run of it predicts.
+//! `workspan scale`: measured speedups of a program, compared with the predictions of one recorded
+//! run.
 
 mod cilkscale;
 pub mod cpus;
@@ -32,7 +33,7 @@ pub use run::Runner;
 use workspan_record::embedded;
 use workspan_record::trace_file::destination::check_output;
 
-/// What people are shown of the region that was divided by the number of threads.
+/// The label of the region that was divided by the number of threads.
 fn divided_region(recorded: &Recorded) -> Option<String> {
     let shares = recorded.logical.limits.shares?;
     let place = recorded.dag.places.get(shares.region as usize);
@@ -142,7 +143,7 @@ pub fn run(args: &ScaleArgs) -> anyhow::Result<ExitCode> {
     let done = session.measure();
     drop(session);
     if runner.stopped() {
-        // Whatever failed did so because of that.
+        // Everything that failed did so because of the interruption.
         say!("workspan: interrupted; nothing was written");
         return Ok(ExitCode::from(130));
     }
@@ -185,9 +186,9 @@ pub fn run(args: &ScaleArgs) -> anyhow::Result<ExitCode> {
 /// Numbers of workers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Counts {
-    /// Ascending, one among them: speedups are over it.
+    /// Numbers to measure, ascending, including 1: speedups are relative to it.
     measured: Vec<u32>,
-    /// Predicted for, too.
+    /// Further numbers to predict for.
     predicted: Vec<u32>,
 }
 
@@ -221,7 +222,7 @@ impl Counts {
     }
 }
 
-/// What is needed for all runs.
+/// The state shared by all runs.
 struct Session<'a> {
     args: &'a ScaleArgs,
     program: &'a Program,
@@ -232,11 +233,11 @@ struct Session<'a> {
     folder: &'a Path,
 }
 
-/// The runs, the recorded one that predictions come from, or why there is none.
+/// The runs; the recorded one that the predictions come from; and the reason if none was recorded.
 type Done = (Runs, Option<Recorded>, Option<String>);
 
 impl Session<'_> {
-    /// CPUs for so many workers; `None` for no restriction.
+    /// The CPUs for a number of workers; `None` for no restriction.
     fn place(&self, workers: u32) -> Option<&[usize]> {
         let count = self.cpus.len().min(workers as usize);
         (!self.args.no_pin).then(|| &self.cpus[..count])
@@ -266,13 +267,13 @@ impl Session<'_> {
         Ok((runs, first, unrecorded))
     }
 
-    /// Records, on the most workers that have a CPU each and on one, or on all that are measured
-    /// when they are kept, and predicts.
+    /// Records the program and makes the predictions. It records with the largest number of workers
+    /// that have a CPU each, and with one; or with all measured numbers if the runs are kept.
     fn recorded(&mut self, runs: &mut Runs) -> anyhow::Result<Recorded> {
         let measured = &self.counts.measured;
         let cpus = u32::try_from(self.cpus.len()).unwrap_or(u32::MAX);
         let most = measured.last().copied().unwrap_or(1).min(cpus);
-        // The most first: what cargo builds then is built on all of them.
+        // The largest number comes first, so that cargo builds on all of these CPUs.
         let mut counts = vec![most];
         if self.args.keep_runs.is_some() {
             counts.extend(measured.iter().rev().filter(|&&n| n != most));
@@ -320,7 +321,7 @@ impl Session<'_> {
         Ok(first)
     }
 
-    /// All rounds: a slow moment of the machine meets all numbers of workers alike.
+    /// Runs all rounds: a slow moment of the machine affects all numbers of workers equally.
     fn bare(&mut self) -> anyhow::Result<Vec<BareRuns>> {
         let empty = |&workers: &u32| BareRuns {
             workers,
@@ -354,8 +355,9 @@ impl Session<'_> {
         Ok(all)
     }
 
-    /// What a run on `workers` workers takes: the bare program from its start to its end, or the
-    /// section of a recorded run, as only a recorded one tells when that begins and ends.
+    /// The time of a run with `workers` workers: that of the bare program from its start to its
+    /// end; or that of the section in a recorded run, because only a recorded run shows when it
+    /// begins and ends.
     fn timed(&self, workers: u32) -> anyhow::Result<Duration> {
         if self.args.section.only.is_none() {
             let command = self.program.bare(workers);
@@ -369,7 +371,7 @@ impl Session<'_> {
     }
 }
 
-/// How to learn where the work grows: from runs that are there already, where they are.
+/// The command that shows where the work grows; it uses existing runs if there are any.
 fn next_stretch(args: &ScaleArgs, program: &Program, counts: &Counts) -> String {
     let most = counts.measured.last().copied().unwrap_or(1);
     let of = |folder: &Path| {
@@ -378,7 +380,7 @@ fn next_stretch(args: &ScaleArgs, program: &Program, counts: &Counts) -> String 
     };
     match &args.keep_runs {
         Some(folder) => of(folder),
-        // Its number of workers is an argument, of which `stretch` knows nothing.
+        // The number of workers is an argument, which `stretch` does not know.
         None if program.takes_argument() => format!(
             "workspan scale --keep-runs runs -- {}; {}",
             program.line(),
@@ -388,14 +390,14 @@ fn next_stretch(args: &ScaleArgs, program: &Program, counts: &Counts) -> String 
     }
 }
 
-/// Names that sort by number.
+/// Names that sort by the number of workers.
 fn trace_in(folder: &Path, workers: u32) -> PathBuf {
     folder.join(format!("workers-{workers:03}.wspan"))
 }
 
 fn save(file: &Path, program: &str, found: &Scale) -> anyhow::Result<()> {
     match format_of(file)? {
-        // All that was measured, not only what is drawn.
+        // All measurements, not only those in the figure.
         Format::Csv => put(file, scale_csv(found)),
         format => write(
             Some(file),

@@ -1,4 +1,4 @@
-//! What a recorded run predicts.
+//! Predictions from a recorded run.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -15,7 +15,7 @@ use workspan_reader::OpenOptions;
 use super::run::Runner;
 use crate::section::SectionArgs;
 
-/// Records the command, as given, on `workers` workers into `trace`.
+/// Records the given command with `workers` workers into `trace`.
 ///
 /// # Errors
 /// The program can't be recorded, or fails.
@@ -26,7 +26,7 @@ pub fn record(
     cpus: Option<&[usize]>,
     trace: &Path,
 ) -> anyhow::Result<()> {
-    // A trace of another run must not be taken for this one's.
+    // A trace of another run must not be mistaken for this run's.
     match std::fs::remove_file(trace) {
         Err(e) if e.kind() != ErrorKind::NotFound => {
             return Err(e).with_context(|| format!("{}: can't be replaced", trace.display()));
@@ -40,7 +40,7 @@ pub fn record(
         .arg(trace);
     command.arg("--").args(given);
     runner.run(command, workers, cpus).map_err(|why| {
-        // What the recorder says of the program, not that it was the recorder that failed.
+        // The recorder's message about the program, without the fact that the recorder failed.
         let said = why.root_cause().to_string();
         let said = said.rsplit_once("workspan: ").map_or(&*said, |said| said.1);
         anyhow::anyhow!("{said}")
@@ -51,24 +51,24 @@ pub fn record(
     Ok(())
 }
 
-/// A recorded run that was read.
+/// A recorded run after reading.
 pub struct Recorded {
     /// The run.
     pub dag: Dag,
-    /// What the bounds come from.
+    /// The inputs of the bounds.
     pub logical: Logical,
-    /// Whether it did what was asked, and where its time went.
+    /// Whether it had the requested workers, and where its time was spent.
     pub run: RecordedRun,
-    /// From its begin to its end.
+    /// Its elapsed time, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Ticks a second; 0 where the unit is unknown.
+    /// Ticks per second; 0 if the unit is unknown.
     pub ticks_per_second: u64,
 }
 
 /// Reads a recorded run.
 ///
 /// # Errors
-/// It can't be read.
+/// The trace can't be read.
 pub fn read(trace: &Path, asked: u32, section: &SectionArgs) -> anyhow::Result<Recorded> {
     let measured = Options::default();
     let dag = section.open(trace, OpenOptions::default(), &measured)?;
@@ -84,10 +84,10 @@ pub fn read(trace: &Path, asked: u32, section: &SectionArgs) -> anyhow::Result<R
     })
 }
 
-/// Simulates the run on each of `workers`, with the costs that the trace knows.
+/// Simulates the run on each of `workers`, with the costs in the trace.
 ///
 /// # Errors
-/// As [`Simulation::new`].
+/// See [`Simulation::new`].
 pub fn simulate(
     recorded: &Recorded,
     workers: &[u32],

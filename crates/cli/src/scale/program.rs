@@ -1,4 +1,4 @@
-//! What is run: a program as given, or the one that a cargo command would start.
+//! The program to run: as given, or the one that a cargo command would start.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -11,23 +11,24 @@ use workspan_record::cargo::dry_run::{self, Started};
 use workspan_record::launch::preflight;
 use workspan_record::trace_file::run_folder;
 
-/// In an argument: the number of workers of a run.
+/// Placeholder in an argument for the number of workers of a run.
 pub const PLACE: &[u8] = b"{workers}";
 
 /// A program that can be started again and again.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// As the user gave it.
+    /// The command as the user gave it.
     given: Vec<OsString>,
-    /// What cargo would start; `None` for a program of its own.
+    /// The program that cargo would start; `None` if the command is not cargo's.
     started: Option<Started>,
 }
 
 impl Program {
-    /// Builds what a cargo command would run and asks what that is; other programs are looked for.
+    /// For a cargo command, builds the program and finds out what it would start. Checks that other
+    /// programs exist.
     ///
     /// # Errors
-    /// There is no such program, cargo fails, or would start none or several.
+    /// There is no such program, or cargo fails, or it would start no program or several.
     pub fn prepare(command: &[OsString]) -> anyhow::Result<Program> {
         let Some((first, rest)) = command.split_first() else {
             bail!("no program given; for example: workspan scale -- ./sort 1000000");
@@ -56,7 +57,7 @@ impl Program {
         }
     }
 
-    /// The bare program on `workers` workers.
+    /// The bare program with `workers` workers.
     pub fn bare(&self, workers: u32) -> Command {
         let words = self.started.as_ref().map_or(&self.given, |s| &s.words);
         let mut words = words.iter().map(|word| filled(word, workers));
@@ -71,7 +72,7 @@ impl Program {
         command
     }
 
-    /// The command as given, on `workers` workers.
+    /// The given command with `workers` workers.
     pub fn given(&self, workers: u32) -> Vec<OsString> {
         self.given
             .iter()
@@ -79,7 +80,7 @@ impl Program {
             .collect()
     }
 
-    /// What people call it.
+    /// The name shown to people.
     pub fn name(&self) -> String {
         let words = self.started.as_ref().map_or(&self.given, |s| &s.words);
         let path = PathBuf::from(words.first().cloned().unwrap_or_default());
@@ -92,18 +93,18 @@ impl Program {
         line(&self.given)
     }
 
-    /// The same on one worker, as far as arguments say it.
+    /// The command line with one worker, if arguments set the number.
     pub fn line_on_one(&self) -> String {
         line(&self.given(1))
     }
 
-    /// Whether an argument holds the number of workers.
+    /// Whether an argument contains the number of workers.
     pub fn takes_argument(&self) -> bool {
         self.given(1) != self.given
     }
 }
 
-/// Words as a shell reads them back.
+/// Words joined into a line that a shell splits in the same way.
 fn line(words: &[OsString]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
     let words = words.iter().map(|word| {
@@ -117,7 +118,7 @@ fn line(words: &[OsString]) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The word with the number of workers where [`PLACE`] stands.
+/// The word with [`PLACE`] replaced by the number of workers.
 fn filled(word: &OsStr, workers: u32) -> OsString {
     let bytes = word.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());

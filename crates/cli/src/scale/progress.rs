@@ -1,23 +1,23 @@
-//! How far the runs are, and how long the rest will take.
+//! Progress of the runs, and an estimate of the remaining time.
 
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
-/// A bar on a terminal, in expected milliseconds: a run on one worker moves it further than one on
-/// eight.
+/// A bar on a terminal, in expected milliseconds: a run with one worker moves it further than one
+/// with eight.
 pub struct Progress {
     bar: ProgressBar,
-    /// Runs left on each number of workers, and what one takes.
+    /// For each number of workers: the number of remaining runs, and the time of one.
     left: Vec<(u32, u32, Duration)>,
     done: Duration,
 }
 
 impl Progress {
-    /// For `repeat` runs on each of `workers`, none of which has been seen yet.
+    /// A bar for `repeat` runs with each number in `workers`, before any of them ran.
     pub fn new(workers: &[u32], repeat: u32) -> Progress {
         let bar = ProgressBar::new(1);
-        // The template is fixed; one that could not be read would leave the bar plain.
+        // The template is fixed; if it could not be parsed, the bar would be plain.
         if let Ok(style) = ProgressStyle::with_template("  {bar:30} {msg}") {
             bar.set_style(style);
         }
@@ -31,14 +31,14 @@ impl Progress {
         }
     }
 
-    /// Something that is no run of these.
+    /// Shows an activity other than these runs.
     pub fn say(&self, what: &str) {
         self.bar.set_message(what.to_owned());
         self.bar.tick();
     }
 
-    /// A run on `workers` of `cpus` took so long: what others will take follows from the work's
-    /// share, until they are seen.
+    /// A run with `workers` workers on `cpus` CPUs took `took`. The times of others are estimated
+    /// from the division of the work, until they have run.
     pub fn expect(&mut self, workers: u32, cpus: u32, took: Duration) {
         let share = |workers: u32| workers.min(cpus).max(1);
         for left in &mut self.left {
@@ -48,7 +48,7 @@ impl Progress {
         }
     }
 
-    /// The next run.
+    /// The next run begins.
     pub fn begin(&self, workers: u32, round: u32, of: u32) {
         let on = if workers == 1 { "worker" } else { "workers" };
         let mut message = format!("{workers} {on}, round {round} of {of}");
@@ -62,7 +62,7 @@ impl Progress {
         self.say(&message);
     }
 
-    /// It took so long.
+    /// The run ended and took `took`.
     pub fn end(&mut self, workers: u32, took: Duration) {
         self.done += took;
         if let Some(left) = self.left.iter_mut().find(|left| left.0 == workers) {

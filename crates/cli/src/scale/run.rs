@@ -1,4 +1,4 @@
-//! One run after the other, each ended by Ctrl-C.
+//! Runs programs one after the other; Ctrl-C ends the current one.
 
 use std::fs::File;
 use std::path::Path;
@@ -19,20 +19,20 @@ use crate::stretch::worker_variables;
 /// The process that runs now.
 type Running = Arc<Mutex<Option<Pid>>>;
 
-/// Starts programs, and hands on to them what is to end us: from then on nothing more is started. A
-/// second signal ends us at once.
+/// Starts programs, and passes the signals that end us on to them. After a signal no further
+/// program is started; a second signal ends us at once.
 pub struct Runner {
     stop: Arc<AtomicBool>,
     running: Running,
-    /// What the program says on stderr, for the case that it fails.
+    /// The program's stderr, for the case that it fails.
     said: std::path::PathBuf,
 }
 
 impl Runner {
-    /// Catches the signals; `folder` is for what programs say.
+    /// Catches the signals; the programs' stderr is kept in `folder`.
     ///
     /// # Errors
-    /// They can't be caught.
+    /// The signals can't be caught.
     pub fn new(folder: &Path) -> anyhow::Result<Runner> {
         let stop = Arc::new(AtomicBool::new(false));
         let caught = [SIGINT, SIGTERM, SIGHUP];
@@ -47,7 +47,7 @@ impl Runner {
             for signal in signals.forever() {
                 let running = child.lock().unwrap_or_else(PoisonError::into_inner);
                 if let (Some(pid), Some(signal)) = (*running, Signal::from_named_raw(signal)) {
-                    // From a terminal it has got it already, and may be gone.
+                    // From a terminal it has received the signal already, and may be gone.
                     let _ = kill_process(pid, signal);
                 }
             }
@@ -59,17 +59,17 @@ impl Runner {
         })
     }
 
-    /// Whether a signal came.
+    /// Whether a signal has arrived.
     pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::SeqCst)
     }
 
-    /// Runs the program with `workers` in every variable that says how many, kept on `cpus` where
-    /// there are some, and takes its time from before its start until it has ended. It has no
-    /// input, and its output is thrown away.
+    /// Runs the program with `workers` in every variable that sets the number of workers,
+    /// restricted to `cpus` if there are any. Returns the time from before its start until it has
+    /// ended. It has no input, and its output is discarded.
     ///
     /// # Errors
-    /// It can't be started, or fails.
+    /// The program can't be started, or fails.
     pub fn run(
         &self,
         mut command: Command,
@@ -85,7 +85,7 @@ impl Runner {
             .stdout(Stdio::null())
             .stderr(said);
         let took = std::thread::scope(|scope| {
-            // A process has the CPUs of the thread that started it.
+            // A process inherits the CPUs of the thread that starts it.
             let thread = scope.spawn(|| self.wait(&mut command, cpus));
             match thread.join() {
                 Ok(took) => took,
@@ -109,10 +109,10 @@ impl Runner {
         now(pid);
         if let Some(pid) = pid {
             if self.stopped() {
-                // The signal came before anyone knew the process to hand it on to.
+                // The signal arrived before the process id was known.
                 let _ = kill_process(pid, Signal::TERM);
             }
-            // Left unreaped until no signal can go to its number any more.
+            // The process is not reaped until no signal can be sent to its id any more.
             let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
             while matches!(waitid(WaitId::Pid(pid), ended), Err(Errno::INTR)) {}
         }

@@ -1,6 +1,6 @@
 //! The file of `view --key`: the key of the address in its first line, the port in its second.
 //!
-//! Whoever reads it can read the run, so it must be a plain file of this user's that nobody else
+//! Anyone who reads it can read the run, so it must be a regular file of this user that no one else
 //! can read.
 
 use std::fs::{self, File, OpenOptions};
@@ -17,18 +17,18 @@ use workspan_view::server::Key;
 pub(super) struct KeptKey {
     path: PathBuf,
     pub(super) key: Key,
-    /// The port of the last time.
+    /// The port of the previous server.
     pub(super) port: Option<u16>,
 }
 
-/// More than a key and a port take.
+/// Maximum size of the file in bytes: more than a key and a port take.
 const MAX_BYTES: u64 = 100;
 
 impl KeptKey {
     /// Reads the file, or makes it with a new key.
     ///
     /// # Errors
-    /// It holds no key, is no plain file, or others may read or write it.
+    /// The file has no key, is not a regular file, or others may read or write it.
     pub(super) fn open(path: &Path) -> anyhow::Result<KeptKey> {
         let name = || path.display().to_string();
         let file = match nofollow().read(true).open(path) {
@@ -65,7 +65,7 @@ impl KeptKey {
         })
     }
 
-    /// Notes the port, so that the address is the same the next time.
+    /// Stores the port, so that the address stays the same next time.
     ///
     /// # Errors
     /// The file can't be written.
@@ -86,19 +86,19 @@ impl KeptKey {
     }
 }
 
-/// What opening a link fails with under [`OFlags::NOFOLLOW`].
+/// The error of opening a link with [`OFlags::NOFOLLOW`].
 const LOOP: i32 = rustix::io::Errno::LOOP.raw_os_error();
 
 fn nofollow() -> OpenOptions {
     let mut options = File::options();
-    // A pipe is not waited for.
+    // Opening a pipe must not wait.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     options.custom_flags(flags.bits() as i32);
     options
 }
 
 /// # Errors
-/// It is no plain file, or others may read or write it.
+/// The file is not a regular file, or others may read or write it.
 fn private(file: &File) -> anyhow::Result<()> {
     let about: fs::Metadata = file.metadata()?;
     if !about.is_file() {
@@ -134,7 +134,7 @@ mod tests {
         );
         let mode = fs::metadata(at("key")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        // Neither links nor readable files, nor anything else.
+        // Refuses links, readable files, and anything else.
         symlink(at("key"), at("link")).unwrap();
         fs::write(at("text"), "fn main() {}\n").unwrap();
         fs::set_permissions(at("text"), fs::Permissions::from_mode(0o600)).unwrap();

@@ -1,5 +1,5 @@
-//! Accidents: each happens to a real program, bare and recorded. Recorded, it prints what it prints
-//! bare, ends as it ends bare, and leaves a trace that reads up to the accident and says what is
+//! Accidents of a real program, bare and recorded. When recorded, it has the same output and the
+//! same end as bare, and leaves a trace that is readable up to the accident and says what is
 //! missing (docs/reliability.md).
 
 use std::fs;
@@ -32,13 +32,12 @@ struct Run {
     output: Output,
 }
 
-/// Runs `accidents HOW COUNT FILE` bare and recorded, side by side, and holds one against the
-/// other.
+/// Runs `accidents HOW COUNT FILE` bare and recorded, and compares the two.
 fn both(how: &str, count: u64) -> Run {
     both_with(how, count, &[], &[])
 }
 
-/// The same with flags for `record`, in an environment.
+/// Does this with flags for `record`, and with environment variables.
 fn both_with(how: &str, count: u64, flags: &[&str], environment: &[(&str, &Path)]) -> Run {
     let folder = tempfile::tempdir().unwrap();
     let count = count.to_string();
@@ -74,7 +73,7 @@ impl Run {
         read(&self.trace())
     }
 
-    /// What `workspan info` prints, in one line.
+    /// The output of `workspan info`, on one line.
     fn info(&self) -> String {
         let output = bare(WORKSPAN)
             .arg("info")
@@ -88,7 +87,7 @@ impl Run {
             .join(" ")
     }
 
-    /// How many tasks were created at the line of this mark in the program.
+    /// Number of tasks created at the line with this mark in the program.
     fn tasks_at(&self, mark: &str) -> usize {
         tasks_at(&self.dag(), mark)
     }
@@ -121,7 +120,7 @@ fn killed_aborted_or_faulted_inside_a_task() {
     }
 }
 
-/// Chunks that serve again and their restarts leave a whole trace as well.
+/// Reused chunks and their restarts also leave an intact trace.
 #[test]
 fn killed_while_the_last_seconds_are_kept() {
     for (ring, all) in [("1h", true), ("20ms", false)] {
@@ -210,7 +209,7 @@ fn the_recorders_file_is_closed_by_the_program() {
 #[test]
 fn workers_appear_and_vanish() {
     let run = both("vanish", 20);
-    // Three on each, and those of the one that was cancelled.
+    // Three on each thread, and those of the cancelled one.
     assert_eq!(run.tasks_at(CREATE), 125);
     assert_eq!(run.tasks_at(LAST), 21);
     assert!(!run.info().contains(CUT));
@@ -220,7 +219,7 @@ fn workers_appear_and_vanish() {
 fn many_short_lived_threads_take_little_room_each() {
     let long = std::env::var_os("WORKSPAN_LONG").is_some();
     let count = if long { 1_000_000 } else { 20_000 };
-    // Off-CPU times are as many intervals as threads at least, and are not what is asked about.
+    // There are at least as many off-CPU intervals as threads, which are not tested here.
     let run = both_with("threads", count, &["--no-perf"], &[]);
     let size = fs::metadata(run.trace()).unwrap().len();
     assert!(size < 300 * count, "{size} bytes");
@@ -271,7 +270,7 @@ fn a_program_that_is_recorded_by_two() {
     }
 }
 
-/// The inner one has a budget of its own: the default where none was asked for.
+/// The inner recording has a budget of its own: the default, unless it sets one.
 #[test]
 fn a_recording_in_another_has_its_own_budget() {
     let folder = tempfile::tempdir().unwrap();

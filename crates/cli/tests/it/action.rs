@@ -21,7 +21,7 @@ struct Step {
     run: String,
 }
 
-/// The inputs' defaults and the steps. The file keeps to the few forms that are read here.
+/// The inputs' defaults and the steps. The file uses only the few forms that are parsed here.
 fn read_action() -> (BTreeMap<String, String>, Vec<Step>) {
     let text = fs::read_to_string(action().join("action.yml")).unwrap();
     let (inputs, rest) = text.split_once("\noutputs:\n").unwrap();

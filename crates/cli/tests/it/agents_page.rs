@@ -1,4 +1,4 @@
-//! The page for coding agents: its commands are run, its calls are made.
+//! The page for coding agents: runs its commands and makes its calls.
 
 use std::path::Path;
 

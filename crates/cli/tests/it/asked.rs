@@ -1,4 +1,4 @@
-//! Commands about one trace that is written down in the test, and their answers.
+//! Commands on a trace that is part of the test, and their answers.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -29,7 +29,7 @@ pub fn ask(command: &str, file: &Path, more: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What was printed where all went well.
+/// The output of a successful command.
 pub fn said(output: &Output) -> String {
     assert!(
         output.stderr.is_empty() && output.status.success(),
@@ -38,7 +38,7 @@ pub fn said(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// The message where nothing was printed but that.
+/// The message of a command that printed nothing else.
 pub fn refused(output: &Output) -> String {
     assert!(
         output.stdout.is_empty() && !output.status.success(),

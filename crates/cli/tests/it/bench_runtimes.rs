@@ -34,7 +34,7 @@ fn runtimes_are_compared_on_the_same_work() {
     assert!(output.status.success(), "{said}");
     assert!(text.contains("nqueens 13 4, 1 worker:"), "{text}");
     assert!(text.contains("nqueens 13 4, 2 workers:"), "{text}");
-    // A runtime that is not here is named with what to do.
+    // A missing runtime is named with its remedy.
     for title in ["serial elision", "GNU OpenMP", "oneTBB"] {
         let line = text
             .lines()
@@ -71,7 +71,7 @@ fn runtimes_are_compared_on_the_same_work() {
         recorded += 1;
         let sum: u64 = parts.iter().map(|part| number(part)).sum();
         let whole = number("trace_workers") * number("trace_elapsed");
-        // In ticks they are equal; each part is rounded to ns by itself.
+        // In ticks they are equal; each part is rounded to ns separately.
         assert!(whole.abs_diff(sum) <= 16, "{line}");
         // The program's tasks are the same on any runtime: its spawns are the placements of the
         // first four queens.
@@ -88,7 +88,7 @@ fn runtimes_are_compared_on_the_same_work() {
         picture.matches("<text").count(),
         picture.matches("</text>").count()
     );
-    // Its traces are gone with it.
+    // Its traces are removed with it.
     let tool = std::fs::read_dir(folder.path().join("workspan")).unwrap();
     let bench = tool
         .flatten()
@@ -145,7 +145,7 @@ fn ctrl_c_leaves_nothing_behind() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    // It says what it does; the first word is that it builds or measures.
+    // It prints what it does; the first word says that it builds or measures.
     let mut said = std::io::BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     while !line.contains("1 of 1") {

@@ -1,5 +1,5 @@
 //! `cargo install --path crates/cli` and `--git` give the whole tool, or stop and say what is
-//! missing. Slow, so `cargo xtask test` runs these, a plain `cargo test` not.
+//! missing. They are slow, so `cargo xtask test` runs them, but not a plain `cargo test`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -20,7 +20,7 @@ fn clone(folder: &Path) -> Option<PathBuf> {
         .then_some(clone)
 }
 
-/// A path on which `node` and `npm` fail, as where they are not installed.
+/// A path on which `node` and `npm` fail, as if they were not installed.
 fn path_without_node(folder: &Path) -> std::ffi::OsString {
     let bin = folder.join("no node");
     fs::create_dir_all(&bin).unwrap();
@@ -34,8 +34,8 @@ fn path_without_node(folder: &Path) -> std::ffi::OsString {
     std::env::join_paths(path).unwrap()
 }
 
-/// Where cargo builds what it installs: crates of registries once for all these tests. What comes
-/// of a clone has a path of its own.
+/// The folder in which cargo builds what it installs: crates of registries once for all these
+/// tests. Builds of a clone have a path of their own.
 fn builds() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("installations")
 }

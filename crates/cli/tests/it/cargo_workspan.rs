@@ -89,7 +89,7 @@ fn the_program_is_as_without_and_the_report_names_its_line() {
         Some("cargo run --locked -- exit 7 'a b' --no-report")
     );
 
-    // Once more: nothing is built again, nothing said again, nothing overwritten.
+    // Second run: nothing is built again, nothing is printed again, nothing is overwritten.
     let again = run(&["run", "--frozen", "--no-report", "--", "exit", "0"]);
     let text = said(&again);
     assert_eq!(again.status.code(), Some(0), "{text}");
@@ -349,8 +349,8 @@ fn of_several_processes_the_one_with_most_parallel_work_is_reported() {
     assert_eq!(names.len(), 3, "nothing but traces: {names:?}");
 }
 
-/// What `cargo workspan` starts is its own to record: neither cargo nor the program is the outer
-/// recording's.
+/// `cargo workspan` records what it starts: the outer recording records neither cargo nor the
+/// program.
 #[test]
 fn inside_of_a_recording_that_follows_the_program_is_recorded_once() {
     let project = Project::new("sorter");

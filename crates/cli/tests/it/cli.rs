@@ -1,5 +1,4 @@
-//! The commands as a user meets them: outputs, exit codes, and one clear line for whatever is
-//! wrong.
+//! The commands from a user's view: outputs, exit codes, and one clear line for each error.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -103,8 +102,8 @@ fn a_bad_file_is_one_clear_line() {
     }
 }
 
-/// What is no trace at all is refused before anything listens; a page would come too late to say
-/// so.
+/// A file that is not a trace is refused before the server listens; an error on the page would come
+/// too late.
 #[test]
 fn no_page_opens_of_what_is_no_trace() {
     let folder = tempfile::tempdir().unwrap();
@@ -517,7 +516,7 @@ fn a_serial_run_shows_what_was_stretched() {
     let text = succeeds(&["report", "--serial", &serial, &run]);
     assert!(text.contains("two.rs:3"), "{text}");
     assert_ne!(text, succeeds(&["report", &run]));
-    // Against itself nothing took longer.
+    // Compared with itself, nothing took longer.
     assert_eq!(findings(&["--serial", &run]), []);
     fails(
         &["report", "--serial", "nowhere.wspan", &run],
@@ -552,7 +551,7 @@ fn bandwidth_runs_copies_side_by_side() {
     assert!(said.contains("exit status: 3: no such input"), "{said}");
 }
 
-/// A report ends with what to call next, and findings name commands: all of them are there.
+/// A report ends with the next command to call, and findings name commands: all of them exist.
 #[test]
 fn what_a_report_suggests_exists() {
     let folder = golden("balanced.jsonl").parent().unwrap().to_owned();

@@ -1,5 +1,5 @@
-//! Programs with one known fault each, recorded as a user records them: the report names the fault,
-//! on any machine.
+//! Programs with one known fault each, recorded like a user does: the report names the fault, on
+//! any machine.
 
 use std::io::Write;
 
@@ -60,7 +60,7 @@ fn share(json: &Value, id: &str) -> f64 {
     cause.map_or(0.0, |c| c["lost_percent"].as_f64().unwrap())
 }
 
-/// Past the test harness, which keeps what passing tests print to itself.
+/// Prints around the test harness, which captures the output of passing tests.
 fn skipped(test: &str, why: &str) {
     let line = format!("skipped: {test}: {why}\n");
     std::io::stdout().write_all(line.as_bytes()).unwrap();
@@ -81,7 +81,7 @@ fn where_tasks_block_is_named_and_not_what_ran() {
         ("channel", "sender.send", "channel"),
     ] {
         let json = recorded(fault, &[]);
-        // On a busy machine one task at a time may run all the same, and nobody waits for the lock.
+        // On a busy machine only one task may run at a time, so that none waits for the lock.
         if fault == "mutex" && share(&json, cause) < 10.0 {
             skipped("where_tasks_block", "nobody waited for the lock");
             continue;
@@ -139,7 +139,7 @@ fn a_lock_is_told_with_where_it_is_released_and_a_channel_with_its_other_end() {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains("`par_bridge` hands out items"), "{text}");
     }
-    // The twin that shares nothing.
+    // The variant that shares nothing.
     let json = recorded("apart", &[]);
     for cause in ["lock", "channel", "io", "sleep"] {
         let lost = json["causes"]

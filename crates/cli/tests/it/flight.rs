@@ -6,7 +6,8 @@ use crate::native;
 use crate::project::{WORKSPAN, bare, printed, read, said};
 use workspan_dag::{Dag, TaskKind};
 
-/// What `workspan record --ring 400ms FLAGS -- keeps HOW MS` said, and the parts that it kept.
+/// The messages of `workspan record --ring 400ms FLAGS -- keeps HOW MS`, and the parts that it
+/// kept.
 fn recorded(folder: &Path, flags: &[&str], how: &str, ms: &str, code: i32) -> (String, Vec<Dag>) {
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
     let program = native::compile("cc", "keeps.c", folder, &["-I", include.to_str().unwrap()]);

@@ -1,5 +1,5 @@
-//! `--fold` on real processes: the same numbers from a trace that is far smaller, also when the
-//! process is killed.
+//! `--fold` on real processes: the same numbers from a far smaller trace, also if the process is
+//! killed.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ impl Run {
             .unwrap()
     }
 
-    /// Of all tasks, those in folded subtrees too; the main root is one.
+    /// Number of all tasks, including those in folded subtrees and the main root.
     fn tasks(&self) -> u64 {
         self.json("info")["tasks"].as_u64().unwrap() - 1
     }
@@ -181,11 +181,11 @@ fn longer_tasks_are_folded_once_the_trace_is_large() {
     assert!(run.bytes() < bytes, "{} of {bytes}", run.bytes());
 }
 
-/// The same tasks are told of a program on another runtime, most of them in folded subtrees.
+/// A program on another runtime has the same tasks, most of them in folded subtrees.
 ///
-/// A subtree out of which tasks were stolen does not fold, and how many are stolen is the
-/// schedule's: on a busy machine one run may have a hundred times as many steals as the next. So
-/// one of five runs is to be small, and every one has each task once.
+/// A subtree with stolen tasks does not fold, and the number of steals depends on the schedule: on
+/// a busy machine one run may have a hundred times as many as the next. So one of five runs must be
+/// small, and every run must have each task once.
 fn folds(program: &Path, folder: &Path) {
     let full = record_program(program, folder, &["--fold", "off"], &["22"]);
     let (others, bytes) = (full.tasks() - full.created(), full.bytes());
@@ -233,7 +233,7 @@ fn tasks_of_a_kept_site_stay_tasks() {
     assert!(!on_error.contains("--keep"), "{on_error}");
 }
 
-/// What a command says of these traces, on stdout.
+/// The stdout of a command on these traces.
 fn ask(command: &[&str], traces: &[&Path]) -> String {
     let output = Command::new(WORKSPAN)
         .args(command)
@@ -257,7 +257,7 @@ fn every_command_reads_what_was_folded_while_recording() {
     .unwrap();
     let run = record(folder.path(), &["--fold", "1ms"], &["20"]);
     let trace = run.trace.as_path();
-    // Says how much of the run is folded, and where its tasks were spawned.
+    // Checks that the report says how much of the run is folded, and where its tasks were spawned.
     let report = ask(&["report", "--long"], &[trace]);
     let (of, folded) = (format!("{} tasks", run.folded()), " folded into ");
     assert!(
@@ -312,7 +312,7 @@ fn a_small_folded_trace_is_packed() {
         .unwrap();
     assert!(plain.starts_with(&workspan_trace::header::MAGIC));
     assert!(packed.len() < plain.len());
-    // Whether it is packed changes nothing that is said of the run, nor whether reading folds on.
+    // Packing changes no output about the run, nor whether reading folds further.
     let unpacked = folder.path().join("unpacked.wspan");
     std::fs::write(&unpacked, &plain).unwrap();
     let said = |command: &[&str], trace: &Path| {
@@ -330,7 +330,7 @@ fn a_small_folded_trace_is_packed() {
         assert!(lines.len() > 5, "{lines:?}");
         assert_eq!(lines, said(command, &unpacked), "{command:?}");
     }
-    // A cut one is damaged, and no figure is written over a whole one.
+    // A truncated trace is damaged, and no figure overwrites an intact one.
     let cut = folder.path().join("cut.wspan");
     std::fs::write(&cut, &packed[..packed.len() / 2]).unwrap();
     let refused = |arguments: &[&str], path: &Path, why: &str| {
@@ -349,7 +349,7 @@ fn a_small_folded_trace_is_packed() {
         &run.trace,
         "is a trace",
     );
-    // The next run may be, as over any trace.
+    // The next run may use the name of a removed trace.
     std::fs::rename(folder.path().join("tiny"), folder.path().join("again")).unwrap();
     let again = Command::new(WORKSPAN)
         .args(["record", "--no-report", "-o"])

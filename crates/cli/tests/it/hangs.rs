@@ -6,15 +6,15 @@ use crate::project::{Project, WORKSPAN, bare, said, trace_of};
 
 const SOURCE: &str = include_str!("../fixtures/faults/src/hangs.rs");
 
-/// The line that a comment marks.
+/// The line that has this comment.
 fn line(mark: &str) -> u64 {
     let mark = format!("// hang: {mark}");
     let mut lines = (1..).zip(SOURCE.lines());
     lines.find(|(_, line)| line.ends_with(&mark)).unwrap().0
 }
 
-/// Records a program that hangs; its report, as JSON and as text. The kernel now and then drops a
-/// stack on a busy machine, and with it the line of a wait.
+/// Records a program that hangs; returns its report, as JSON and as text. The kernel sometimes
+/// drops a stack on a busy machine, and with it the line of a wait.
 fn ended(name: &str) -> (Value, String) {
     let has_lines = |json: &Value| {
         let mut threads = json["standstill"]["threads"].as_array().unwrap().iter();
@@ -42,7 +42,7 @@ fn ended_once(name: &str) -> (Value, String) {
         told.contains("the program has stood still for 2.0 s"),
         "{told}"
     );
-    // As SIGTERM ended it.
+    // Ended by SIGTERM.
     assert!(!output.status.success(), "{told}");
     let trace = trace_of(&output, &project.root);
     let report = |more: &[&str]| {
@@ -57,7 +57,7 @@ fn ended_once(name: &str) -> (Value, String) {
     (json, text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Stacks of threads that leave their CPU are the kernel's, which gives them to root alone.
+/// The kernel provides stacks of threads that leave their CPU only to root.
 fn has_stacks() -> bool {
     rustix::process::getuid().is_root()
 }

@@ -83,7 +83,7 @@ fn instructions_are_counted_without_counters_of_the_cpu() {
     let pairs = of_tasks[0].iter().zip(&of_tasks[1]);
     let apart = pairs.map(|(a, b)| a.abs_diff(*b)).max();
     assert!(apart < Some(50), "two runs: {of_tasks:?}");
-    // What is asked of the metric works with it.
+    // Commands with that metric work.
     for command in [&["report"][..], &["whatif", "--site", "root"], &["advise"]] {
         let metric = ["--metric", "instructions", "--json", traces[0]];
         let said = json(&[command, &metric].concat());

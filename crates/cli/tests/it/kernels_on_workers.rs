@@ -1,5 +1,5 @@
-//! Merge sort, n-queens and sparse LU on 1, 2 and 4 workers: what a program's tasks are does not
-//! depend on how many run them, every tick of the run is accounted for, and one worker steals
+//! Merge sort, n-queens and sparse LU on 1, 2 and 4 workers: the tasks of a program do not depend
+//! on the number of workers, every tick of the run is accounted for, and a single worker steals
 //! nothing.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! `workspan lsp`, asked by a client over standard input and output as an editor's is.
+//! `workspan lsp` with a client over standard input and output, like an editor's.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::project::{WORKSPAN, bare};
 use crate::stdio_client::{Client, Framing};
 
-/// A project whose trace is of its source, with samples: the merge at line 4 runs alone.
+/// A project with a trace of its source and samples: the merge at line 4 runs alone.
 struct Sorted {
     folder: tempfile::TempDir,
 }
@@ -103,7 +103,7 @@ impl Sorted {
     }
 }
 
-/// The last diagnostics of the file that were told.
+/// The last diagnostics of the file that the server sent.
 fn diagnostics(client: &mut Client) -> Vec<Value> {
     let is = |m: &&Value| m["method"] == "textDocument/publishDiagnostics";
     let last = client.told.iter().rev().find(is);
@@ -136,7 +136,7 @@ fn an_editor_shows_the_report_at_its_lines() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0]["code"], "serial-strand");
     assert_eq!(found[0]["source"], "workspan");
-    // The loss is a part of its own, not the end of the sentence before.
+    // The loss is a sentence of its own, not the end of the previous one.
     let message = found[0]["message"].as_str().unwrap();
     let (what, loss) = message.split_once(": ").expect(message);
     assert!(
@@ -151,7 +151,7 @@ fn an_editor_shows_the_report_at_its_lines() {
     let related = &found[0]["relatedInformation"][0];
     assert_eq!(related["location"]["uri"], sorted.uri());
     assert_eq!(related["location"]["range"]["start"]["line"], 3);
-    // What it says is what the report says.
+    // The hover has the report's text.
     let hover = sorted.hover(&mut client, 3).unwrap();
     assert!(
         hover.contains("serial-strand") && hover.contains("Tasks created at"),
@@ -207,8 +207,8 @@ fn lines_that_changed_since_the_recording_are_called_stale() {
         "{lenses:?}"
     );
     assert!(sorted.hover(&mut client, 4).unwrap().contains("Stale"));
-    // Written after the run, with nothing known of its lines but the spawn site's: those without a
-    // known text are stale.
+    // Written after the run, with no known text except that of the spawn site's line: lines without
+    // a known text are stale.
     sorted.record("2001-01-01 00:00:00 UTC");
     client.tell("workspace/didChangeWatchedFiles", json!({"changes": []}));
     change(&mut client, 4, SOURCE);
@@ -243,7 +243,7 @@ fn a_newer_trace_replaces_the_one_that_is_shown() {
         .filter(|m| m["method"] == "workspace/codeLens/refresh");
     assert_eq!(refreshed.count(), 2);
     end(client);
-    // A trace that is named is the only one.
+    // A trace named on the command line is the only one.
     let own = sorted.folder.path().join("run.wspan");
     let mut client = sorted.editor(&["--trace", own.to_str().unwrap()]);
     sorted.open(&mut client, SOURCE);

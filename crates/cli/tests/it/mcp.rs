@@ -1,4 +1,4 @@
-//! `workspan mcp`, asked by a client over standard input and output as an agent's is.
+//! `workspan mcp` with a client over standard input and output, like an agent's.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -25,7 +25,7 @@ fn start(flags: &[&str], folder: &Path) -> Client {
     client
 }
 
-/// The text of a tool's answer, or of its refusal.
+/// The text of a tool's answer, or of its error.
 fn call(client: &mut Client, tool: &str, arguments: Value) -> Result<String, String> {
     let params = json!({"name": tool, "arguments": arguments});
     let answer = client.ask("tools/call", params).unwrap();
@@ -83,7 +83,7 @@ fn an_agent_is_answered_with_the_reports_numbers() {
     ];
     assert_eq!(tools(&mut client), names);
 
-    // The newest trace, without being told which.
+    // The newest trace, without its name.
     let findings = json_of(&mut client, "findings", json!({}));
     let name = findings["trace"].as_str().unwrap().to_owned();
     assert_eq!(project.root.join(&name), trace);
@@ -114,7 +114,7 @@ fn an_agent_is_answered_with_the_reports_numbers() {
         }
     }
 
-    // Identifiers of one answer are accepted by the other tools.
+    // The other tools accept the identifiers in an answer.
     let sites = json_of(&mut client, "site", json!({"trace": name}));
     let of_report = report["sites"].as_array().unwrap();
     assert_eq!(sites["of"], of_report.len());
@@ -150,7 +150,7 @@ fn an_agent_is_answered_with_the_reports_numbers() {
             assert!(!lines.is_empty() && lines.len() <= 3, "{heat}");
             assert!(lines[0]["text"].is_string(), "{heat}");
         }
-        // The kernel takes none here; the answer says what they need.
+        // The kernel takes no samples here; the answer says what they need.
         (_, Err(why)) => assert!(
             why.contains("samples") || why.contains("no sample"),
             "{why}"
@@ -217,13 +217,13 @@ fn nothing_outside_of_the_folders_is_told_and_nothing_is_run() {
             );
         }
     }
-    // No tool runs programs unless the user said so, whatever it is called by.
+    // No tool runs programs unless the user allowed it, whatever its name.
     assert!(!tools(&mut client).contains(&"record".to_owned()));
     let run = json!({"command": ["touch", "made"]});
     let why = call(&mut client, "record", run).unwrap_err();
     assert!(why.contains("--allow-record"), "{why}");
     assert!(!work.join("made").exists());
-    // What is wrong is said.
+    // Errors are reported.
     for (tool, arguments, expected) in [
         ("findings", json!({}), "no trace"),
         ("findings", json!({"file": "run.jsonl"}), "unknown field"),
@@ -275,7 +275,7 @@ fn an_agent_may_record_where_it_is_allowed() {
     assert_eq!(answer["recorded"]["trace"], "loop.wspan", "{answer}");
     assert!(answer["recorded"]["tasks"].as_u64().unwrap() > 1);
     assert!(folder.path().join("loop.wspan").is_file());
-    // Not over it, not elsewhere, and not for ever.
+    // Does not overwrite it, does not write elsewhere, and does not run forever.
     for bad in ["loop.wspan", "../other.wspan", "/tmp/other.wspan"] {
         let run = json!({"command": ["./loop"], "output": bad});
         call(&mut client, "record", run).unwrap_err();

@@ -61,7 +61,7 @@ fn report(
     )
 }
 
-/// What the program prints.
+/// The output of the program.
 fn expected(how: &str, ranks: &str) -> &'static str {
     match (how, ranks) {
         ("collective", "3") => "3",
@@ -95,7 +95,7 @@ fn the_late_rank_is_named_with_the_line_that_waits() {
             let (report, text) = report(folder.path(), launcher, "3", &program, how);
             assert!(text.contains("3 ranks are one run in it"), "{text}");
             let findings = report["findings"].as_array().unwrap();
-            // Others on this machine may have cost more, but not in this program.
+            // Other processes on this machine may have cost more, but none in this program.
             let late = findings.iter().find(|f| f["id"] == "late-rank");
             let late = late.unwrap_or_else(|| panic!("{compiler} {how}: {report:#}"));
             let at = &late["blocked_in"];
@@ -109,7 +109,7 @@ fn the_late_rank_is_named_with_the_line_that_waits() {
                 assert!(ticks(other, "waited") > ticks(1, "waited"), "{ranks:#?}");
                 assert!(ticks(1, "awaited") > ticks(other, "awaited"), "{ranks:#?}");
             }
-            // Who polls does not work.
+            // A rank that polls does not work.
             let work = |rank: usize| ticks(rank, "work");
             assert!(work(1) > work(0) && work(1) > work(2), "{ranks:#?}");
         }
@@ -175,7 +175,7 @@ fn what_make_starts_is_one_run() {
         .iter()
         .map(|p| p.name.as_str())
         .collect();
-    // What only starts others is no part of it.
+    // A process that only starts others is not part of the run.
     assert!(
         names.contains(&"sleep") && !names.contains(&"make"),
         "{names:?}"

@@ -27,14 +27,14 @@ pub fn try_compile(compiler: &str, source: &str, folder: &Path, flags: &[&str]) 
         .arg(here.join(source))
         .arg("-o")
         .arg(&program)
-        // Libraries stand behind what needs them.
+        // Libraries come after the files that need them.
         .args(flags)
         .output()
         .ok()?;
     output.status.success().then_some(program)
 }
 
-/// The same, where it must work.
+/// Like `try_compile`, but it must succeed.
 pub fn compile(compiler: &str, source: &str, folder: &Path, flags: &[&str]) -> PathBuf {
     try_compile(compiler, source, folder, flags)
         .unwrap_or_else(|| panic!("{compiler} does not compile {source}"))

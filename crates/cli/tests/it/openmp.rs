@@ -21,7 +21,7 @@ fn record(folder: &Path, flags: &[&str], command: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What `workspan record` said, in one line.
+/// The messages of `workspan record`, on one line.
 fn words(output: &Output) -> String {
     said(output)
         .split_whitespace()
@@ -141,7 +141,7 @@ fn runtimes_of_libraries_that_are_loaded_later_are_recorded() {
             "import ctypes\nprint(ctypes.CDLL('./library').parallel_sum(10))\n",
         )
         .unwrap();
-        // Not a script that chooses one.
+        // A real program, not a script that selects one.
         let python = Command::new("python3")
             .args(["-c", "import ctypes, sys; print(sys.executable)"])
             .output();
@@ -248,7 +248,7 @@ fn scripts_and_launchers_are_followed() {
     );
     let dag = read(&here.join("main.wspan"));
     assert_eq!(tasks_at(&dag, "ends.c", "omp task"), 20);
-    // The script's child is watched as the script is, where anything is.
+    // The script's child is watched like the script, if anything is watched.
     let script = dag.meta.facts.iter().any(|(key, _)| key == "off-CPU times");
     let cpu = dag.meta.cpu.as_ref();
     assert!(
@@ -428,7 +428,7 @@ fn programs_with_rights_of_their_own_are_refused() {
     }
 }
 
-/// LLVM OpenMP's thread that waits in a tied task runs no other task's tasks, unless told to.
+/// LLVM OpenMP's thread that waits in a tied task runs no other task's tasks by default.
 #[test]
 fn tasks_that_a_waiting_thread_may_not_take_are_told_from_late_thieves() {
     let test = "tasks_that_a_waiting_thread_may_not_take_are_told_from_late_thieves";
@@ -441,7 +441,7 @@ fn tasks_that_a_waiting_thread_may_not_take_are_told_from_late_thieves() {
     };
     let folder = tempfile::tempdir().unwrap();
     compile(&compiler, "restrained.c", folder.path(), &["-fopenmp"]);
-    // With other programs on the CPUs, threads are seldom free for a task long enough.
+    // While other programs use the CPUs, threads are seldom free for a task long enough.
     let runs = ["0", "1", "1", "1", "1", "1"];
     let mut found = None;
     for constraint in runs {

@@ -1,8 +1,8 @@
 //! Programs in pairs, one with a fault in the whole program and its twin without: the report's
-//! first finding about the faulty one names the cause and the line, and is silent about the twin.
+//! first finding about the faulty one names the cause and the line, and names neither for the twin.
 //!
 //! Findings about the machine (other programs, too many threads where that is not the fault) may
-//! stand before it. A few pairs are recorded in every run of the tests, all with `--ignored`, ten
+//! come before it. A few pairs are recorded in every run of the tests, all with `--ignored`, ten
 //! times each beside threads that keep each CPU busy twice; that prints a table.
 
 use std::fmt::Write as _;
@@ -63,7 +63,7 @@ const PAIRS: [Pair; 25] = [
     pair(Source::Cpp, "joins", &["serial-strand"]),
 ];
 
-/// Findings that are the machine's or the runtime's doing.
+/// Findings about the machine or the runtime.
 const OF_THE_MACHINE: [&str; 4] = ["descheduled", "oversubscription", "slow-thief", "none"];
 
 /// The programs, built.
@@ -158,8 +158,7 @@ fn first<'a>(pair: &Pair, json: &'a Value) -> Option<&'a Value> {
     findings.into_iter().find(of_program)
 }
 
-/// Whether a text somewhere in the finding, or in the report's sentence about it, is the marked
-/// line.
+/// Whether a text in the finding, or in the report's sentence about it, is the marked line.
 fn names_line(pair: &Pair, finding: &Value, text: &str) -> bool {
     let (file, lines) = marked(pair);
     let told = format!("{finding}{text}");
@@ -176,7 +175,7 @@ fn names_line(pair: &Pair, finding: &Value, text: &str) -> bool {
     })
 }
 
-/// What is wrong with what was told of the faulty program; `None` for nothing.
+/// The error in the report about the faulty program; `None` if there is none.
 fn missed(pair: &Pair, json: &Value, text: &str) -> Option<String> {
     let Some(found) = first(pair, json) else {
         return Some("no finding about the program".into());
@@ -191,8 +190,8 @@ fn missed(pair: &Pair, json: &Value, text: &str) -> Option<String> {
     (!text.contains("Remedy:")).then(|| "no remedy".into())
 }
 
-/// What findings about the marked lines charge to the pair's causes, in percent of the workers'
-/// time.
+/// The share of the workers' time, in percent, that findings about the marked lines charge to the
+/// pair's causes.
 fn blamed(pair: &Pair, json: &Value) -> f64 {
     let all = json["elapsed"].as_f64().unwrap() * json["workers"].as_f64().unwrap();
     let findings = json["findings"].as_array().unwrap().iter();
@@ -207,7 +206,8 @@ fn blamed(pair: &Pair, json: &Value) -> f64 {
     100.0 * lost / all
 }
 
-/// A twin may lose that much to what its pair is about, in percent: a lock is taken all the same.
+/// Maximum share, in percent, that the variant without the fault may lose to the pair's cause,
+/// because it takes a lock too.
 const SILENT: f64 = 10.0;
 
 #[test]
@@ -224,7 +224,7 @@ fn a_fault_is_named_and_its_twin_is_not_blamed() {
         "consumer",
     ];
     for pair in PAIRS.iter().filter(|pair| some.contains(&pair.name)) {
-        // Beside other tests the threads may run one at a time.
+        // While other tests run, the threads may run one at a time.
         let mut said = Vec::new();
         let named = (0..5).any(|_| {
             let (json, text) = programs.report(pair, "fault");
@@ -234,7 +234,7 @@ fn a_fault_is_named_and_its_twin_is_not_blamed() {
             is_named
         });
         assert!(named, "{}:\n{}", pair.name, said.join("\n"));
-        // Beside them, one may wait for the other's turn on a CPU.
+        // While other tests run, a task may wait for the other one's time on a CPU.
         let blamed: Vec<f64> = (0..3)
             .map(|_| blamed(pair, &programs.report(pair, "twin").0))
             .take_while(|share| *share >= SILENT)

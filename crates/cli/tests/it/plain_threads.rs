@@ -1,4 +1,4 @@
-//! Programs with threads of their own: each is a task, and a join an edge.
+//! Programs with threads of their own: each thread is a task, and a join is an edge.
 
 use std::path::Path;
 use std::process::Command;
@@ -45,7 +45,7 @@ fn threads_of_c_are_tasks_however_they_end() {
     assert!(dag.tasks.kind[1..].iter().all(|&k| k == TaskKind::Detached));
     let names = &dag.meta.thread_names;
     assert!(names.iter().any(|name| name == "returns"), "{names:?}");
-    // No more than the two that compute run at one moment.
+    // No more than the two computing threads run at one moment.
     assert!(dag.meta.workers <= 2, "{}", dag.meta.workers);
 }
 

@@ -41,8 +41,8 @@ impl Project {
         Self { root }
     }
 
-    /// A copy that a few tests take in turns, as each looks at all that is in it: built once for
-    /// them. It is the caller's while the second value lives.
+    /// A copy that a few tests use by turns, because each examines everything in it: built once for
+    /// them. It belongs to the caller while the second value lives.
     pub fn alone(fixture: &str, name: &str) -> (Self, MutexGuard<'static, ()>) {
         static TURN: Mutex<()> = Mutex::new(());
         // A test that failed leaves nothing half done that the next one would mind.

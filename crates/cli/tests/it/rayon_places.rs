@@ -1,4 +1,4 @@
-//! The user's lines of parallel iterators, in a program that cargo built with optimisation.
+//! The user's lines of parallel iterators, in an optimised program that cargo built.
 
 use std::fs;
 
@@ -35,7 +35,7 @@ fn iterators_in_installed_closures_and_chains_have_the_users_lines() {
     assert_eq!(chain.first_line(), Some(first as u32));
     assert!(chain.source.as_deref().unwrap().starts_with(".par_chunks"));
 
-    // Each of its two lines is the place, for what may be done about it.
+    // Each of its two lines names the place for what-if.
     for line in [first, last] {
         let lines = format!("src/main.rs:{line}");
         let asked = project

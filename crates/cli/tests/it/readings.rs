@@ -1,5 +1,5 @@
-//! What reports of real programs say must not depend on how the trace is read, and the commands
-//! that they suggest must print what they promise.
+//! Reports of real programs must not depend on how the trace is read, and the commands that they
+//! suggest must print the promised values.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -152,7 +152,7 @@ const OPTIONS_WITHOUT: [&str; 6] = [
     "--allow-truncated",
 ];
 
-/// The number that a report promises, and the words of the `whatif` that is to print it.
+/// The number that a report promises, and the words of the `whatif` command that must print it.
 fn promise(report: &str) -> Option<(String, Vec<String>)> {
     let joined = report.split_whitespace().collect::<Vec<_>>().join(" ");
     let (before, command) = joined.split_once(": workspan whatif ")?;
@@ -206,10 +206,10 @@ fn suggested_commands_print_what_reports_of_real_programs_promise() {
             let is_there = row.split_whitespace().any(|word| word == number);
             assert!(is_there, "{told}promised {number}:\n{text}");
 
-            // The same of JSON, through a shell.
+            // The promise in the JSON report, through a shell.
             let words = json["suggestion"]["options"].as_array().unwrap();
             let words: Vec<&str> = words.iter().map(|w| w.as_str().unwrap()).collect();
-            // How the trace is read stands beside the file in JSON.
+            // The JSON report has the options of reading next to the file.
             let reading = match options {
                 ["--full"] | ["--grain", _] => options,
                 _ => &[],
@@ -240,7 +240,7 @@ fn number(value: &Value, path: &str) -> f64 {
     value.pointer(path).and_then(Value::as_f64).unwrap_or(0.0)
 }
 
-/// What is wrong and where, by findings: cause, site, and the share of what was lost.
+/// The findings: cause, site, and the share of the loss.
 fn findings(report: &Value) -> Vec<(String, f64)> {
     let findings = report["findings"].as_array().unwrap().iter();
     findings
@@ -253,8 +253,8 @@ fn findings(report: &Value) -> Vec<(String, f64)> {
         .collect()
 }
 
-/// The ready path goes through folded strands as a whole, so shares of what was lost may be that
-/// many points apart.
+/// The ready path goes through folded strands as a whole, so shares of the loss may differ by this
+/// many percentage points.
 const MOST_APART: f64 = 4.0;
 
 #[test]
@@ -289,7 +289,7 @@ fn findings_are_the_same_task_by_task_and_through_the_fold() {
                         .filter(|o| o.0 == *what)
                         .map(|o| o.1)
                         .peekable();
-                    // One at the edge of what is worth naming may be in one of the two alone.
+                    // A finding near the threshold may be in only one of the two.
                     let is_there = match there.peek() {
                         Some(_) => there.any(|there| (there - share).abs() <= MOST_APART),
                         None => *share < 10.0 + MOST_APART,
@@ -297,8 +297,8 @@ fn findings_are_the_same_task_by_task_and_through_the_fold() {
                     assert!(is_there, "{about}: {what} {share} %\n{a:?}\n{b:?}");
                 }
             }
-            // What a task took may differ by what the two say that it is uncertain by, which they
-            // say from a tenth on.
+            // The time of a task may differ by the uncertainty that the two reports state, which
+            // they do from a tenth on.
             for finding in full["findings"].as_array().unwrap() {
                 let of = |f: &Value| number(f, "/evidence/task_ticks");
                 let error = |f: &Value| number(f, "/evidence/task_ticks_error");
@@ -325,7 +325,7 @@ fn no_row_of_a_report_is_more_critical_than_it_works() {
         for options in [&["--full"][..], &["--grain", "100us"], &[]] {
             let report = run.json(options);
             let span = number(&report, "/span");
-            // A row inside of folded subtrees is known no better than the work.
+            // The work of a row inside folded subtrees has the same uncertainty as the work.
             let open = number(&report, "/work_uncertainty") / number(&report, "/work").max(1.0);
             let mut critical = 0.0;
             for site in report["sites"].as_array().unwrap() {

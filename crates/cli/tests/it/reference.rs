@@ -1,4 +1,4 @@
-//! docs/reference.md against the sources: each has what the other has.
+//! Compares docs/reference.md with the sources: each must have what the other has.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -68,7 +68,7 @@ const ALL: [&str; 12] = [
     "adapters/rayon",
 ];
 
-/// Names in capitals that are no variables of a user's, or are set by cargo for every build.
+/// Names in capitals that are not a user's variables, or that cargo sets for every build.
 const OTHER_NAMES: [&str; 7] = [
     "CARGO_MANIFEST_DIR",
     "CARGO_PKG_NAME",

@@ -1,5 +1,5 @@
-//! The demonstration, as `cargo xtask demo` gives it: on a real run the report names the strand
-//! that holds the serial merge, and does not on the version with the parallel merge.
+//! The demonstration of `cargo xtask demo`: on a real run the report names the strand with the
+//! serial merge, and does not name it in the version with the parallel merge.
 
 use std::io::Write;
 use std::path::Path;
@@ -66,8 +66,8 @@ fn the_report_names_the_serial_merge_and_only_that() {
         .unwrap();
     let after_the_join = format!("from the join at {SOURCE}:{line} (`msort`)");
 
-    // The finding about the program stands beside what other programs did to it, but the lengths are
-    // those of the run that they disturbed least.
+    // The finding about the program is shown next to the loss to other programs, but the lengths
+    // come from the run with the least disturbance.
     let share = |json: &serde_json::Value, key: &str| json["breakdown"][key].as_f64().unwrap();
     let disturbed = |json: &serde_json::Value| share(json, "descheduled") / share(json, "work");
     let runs = (0..5).map(|_| record("serial"));
@@ -96,8 +96,8 @@ fn the_report_names_the_serial_merge_and_only_that() {
     assert_eq!(block["place"]["from"]["primitive"], "join");
     let alone = block["evidence"]["alone"].as_u64().unwrap();
     assert!(alone > 0);
-    // Every lost tick has one cause; this one's are at least what the other workers lost while it
-    // ran alone.
+    // Every lost tick has one cause; the ticks of this one are at least the loss of the other
+    // workers while it ran alone.
     let lost: u64 = [
         "descheduled",
         "blocked",
@@ -123,8 +123,8 @@ fn the_report_names_the_serial_merge_and_only_that() {
         "{block:#}"
     );
 
-    // What the samples say: the function and a line of it, also as a flame graph of the critical
-    // path alone.
+    // The samples show the function and one of its lines, also in a flame graph of the critical
+    // path.
     if json["samples"].is_null() {
         let line = "skipped: samples of the merge sort: the kernel takes none here\n";
         std::io::stdout().write_all(line.as_bytes()).unwrap();

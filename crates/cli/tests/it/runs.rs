@@ -1,4 +1,4 @@
-//! The commands that look at several runs, ask them in SQL, or draw them, as a user meets them.
+//! The commands on several runs, on SQL, and for figures, from a user's view.
 
 use std::fs;
 use std::path::Path;
@@ -54,7 +54,7 @@ fn a_broken_limit_has_an_exit_code_of_its_own() {
     let json = code(&["check", &trace, "--max-delay", "0%", "--json"]);
     let value: serde_json::Value = serde_json::from_str(&json.1).unwrap();
     assert_eq!(value["limits"][0]["limit"], "max-delay");
-    // Wrong usage is no broken limit, and neither is a missing file.
+    // Wrong usage is not a broken limit, and neither is a missing file.
     assert_eq!(code(&["check", &trace]).0, Some(2));
     assert_eq!(
         code(&["check", &trace, "--max-regression", "5%"]).0,
@@ -153,7 +153,7 @@ fn sql_asks_traces_and_databases() {
         assert!(said.contains(what), "{arguments:?}: {said}");
     }
     assert_eq!(fs::read(database).unwrap(), before);
-    // Nothing that is no database of ours is written to.
+    // A file that is not a database of workspan is never changed.
     let notes = folder.path().join("notes.txt");
     fs::write(&notes, "notes").unwrap();
     let refused = code(&[

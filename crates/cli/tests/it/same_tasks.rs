@@ -1,6 +1,5 @@
-//! The kernels of `workspan bench runtimes` have the same task graph on every runtime, Rayon
-//! included, and so have the constructs of tp.h that are built of others: what differs between two
-//! runtimes there is the scheduler.
+//! The kernels of `workspan bench runtimes` have the same task graph on every runtime, including
+//! Rayon, and so have the composed constructs of tp.h: two runtimes only differ in the scheduler.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -72,7 +71,7 @@ fn compared(runtime: &str, shape: Shape) -> Shape {
 }
 
 /// The number of tasks at each depth of the task tree, and the number of joins by how many tasks
-/// they join. Left out are tasks that every runtime calls in place (the first side of a join), and
+/// they join. Tasks that every runtime calls in place are left out (the first side of a join), and
 /// the implicit tasks of OpenMP's threads.
 const SHAPE: &str = "
 with recursive
@@ -98,7 +97,7 @@ order by 1, 2";
 
 type Shape = BTreeMap<(String, u64), u64>;
 
-/// The shape of what a program does, recorded.
+/// The shape of a recorded run of the program.
 fn shape(program: &Path, arguments: &[&str], folder: &Path) -> Shape {
     let trace = folder.join("shape.wspan");
     let record = Command::new(WORKSPAN)
@@ -241,8 +240,8 @@ fn kernels_have_the_same_task_graph_on_every_runtime() {
         }
     }
     for (runtime, program) in &here {
-        // 15 calls make a task each, at depths 1 to 4; each loop 3, at depths 1 and 2; each is
-        // waited for alone.
+        // 15 calls make a task each, at depths 1 to 4; each loop makes 3, at depths 1 and 2; each
+        // task is waited for separately.
         let found = shape(program, &["constructs"], folder.path());
         let tasks = [(1, 8), (2, 8), (3, 4), (4, 1)].map(|(d, n)| (("tasks".to_owned(), d), n));
         let mut expected: Shape = tasks.into();

@@ -1,4 +1,5 @@
-//! Samples of short tasks: the program's code has its own, and the recorder's are no task's.
+//! Samples of short tasks: the program's code has its own samples, and the recorder's samples
+//! belong to no task.
 
 use std::path::Path;
 use std::process::Output;

@@ -1,5 +1,5 @@
-//! Programs built with the compilers' sanitizers: recorded they do, print and complain of what they
-//! do bare, and no more.
+//! Programs built with the compilers' sanitizers: when recorded, they have the same behaviour,
+//! output and findings as bare, and no others.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -8,7 +8,7 @@ use crate::native::skipped;
 use crate::project::{WORKSPAN, bare, printed, read, said, trace_of};
 use workspan_toolchains::CLANG_VERSIONS;
 
-/// How a sanitizer is asked for, and what of what it says counts.
+/// The flags of a sanitizer, and which of its messages count.
 struct Sanitizer {
     flags: &'static [&'static str],
     name: &'static str,

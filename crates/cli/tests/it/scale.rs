@@ -1,4 +1,4 @@
-//! `workspan scale` as a user calls it.
+//! `workspan scale` from a user's view.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -105,7 +105,7 @@ fn measured_points_stand_over_what_a_recorded_run_predicts() {
         .output()
         .unwrap();
     assert!(compared.status.success(), "{}", said(&compared));
-    // What is no trace is not overwritten.
+    // A file that is not a trace is not overwritten.
     std::fs::write(kept.join("workers-002.wspan"), "notes").unwrap();
     let again = scale(&more, &[program.to_str().unwrap()]).output().unwrap();
     assert_eq!(again.status.code(), Some(1));
@@ -168,7 +168,7 @@ fn cargo_programs_run_bare_and_as_cargo_would_start_them() {
     // Built where cargo builds without us as well, so that it is the user's own program that is
     // measured.
     assert!(project.root.join("target/debug/sorter").is_file());
-    // What fails is said with its last line.
+    // The error for a failing program has its last line.
     let mut command = scale(
         &["--workers", "1", "--no-record"],
         &["cargo", "run", "--offline", "--", "exit", "7"],
@@ -201,7 +201,7 @@ fn without_a_recorded_run_there_is_still_a_measured_curve() {
     ] {
         assert!(words.contains(part), "{part} in {text}");
     }
-    // Why a program can't be recorded is said in the recorder's words.
+    // The error for a program that can't be recorded has the recorder's message.
     let script = tempfile::tempdir().unwrap();
     let path = script.path().join("run.sh");
     std::fs::write(&path, "#!/bin/sh\nexit 0\n").unwrap();
@@ -211,7 +211,7 @@ fn without_a_recorded_run_there_is_still_a_measured_curve() {
     let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("is a script"), "{text}");
     assert!(!words.contains("exit status"), "{text}");
-    // Each run is told its number, and has as many CPUs.
+    // Each run gets its number of workers, and as many CPUs.
     let says = "test $RAYON_NUM_THREADS = $OMP_NUM_THREADS && test $(nproc --all) -ge 1 && test $(nproc) -le $OMP_NUM_THREADS";
     let more = ["--workers", "1,2", "--repeat", "1", "--no-record"];
     let output = scale(&more, &["sh", "-c", says]).output().unwrap();

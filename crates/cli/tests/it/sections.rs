@@ -60,7 +60,7 @@ fn a_part_has_its_own_time_work_span_and_counts() {
     );
     // The region around it is not its own.
     assert_eq!(part["regions"], Value::Array(Vec::new()));
-    // The name alone will do where there is no other of it.
+    // The name by itself is enough if no other section has it.
     assert_eq!(of("solve"), part);
 }
 
@@ -219,7 +219,7 @@ fn workspan(arguments: &[&str], workers: &str) -> Output {
         .unwrap()
 }
 
-/// Sections of a recorded program, which cover its region `all` but for two short serial pieces.
+/// Sections of a recorded program, which cover its region `all` except for two short serial pieces.
 #[test]
 fn sections_of_a_recorded_program_add_up() {
     let name = "sections_of_a_recorded_program_add_up";
@@ -244,7 +244,7 @@ fn sections_of_a_recorded_program_add_up() {
         };
         for key in ["work", "span", "elapsed"] {
             let whole = number(&all, key);
-            // 2,000,000 rounds of 22,800,000 stand between the sections.
+            // 2,000,000 of 22,800,000 rounds lie between the sections.
             assert!(sum(key) < whole, "{compiler}: {key}");
         }
         let (sum, whole) = (sum("work"), number(&all, "work"));

@@ -13,7 +13,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Compiles sources of the fixtures; `None` where there is no compiler, which is said.
+/// Compiles sources of the fixtures; `None` if there is no compiler, which is printed.
 fn built(language: Language, flags: &[&str], sources: &[&str], folder: &Path) -> Option<PathBuf> {
     let compiler = match openmp(Family::Gnu, language) {
         Ok(compiler) => &compiler.command,
@@ -56,7 +56,7 @@ fn sql(trace: &Path, query: &str) -> Vec<Vec<String>> {
 
 /// Tasks by spawn site (the root's left out), and the number of joins.
 fn recorded(program: &Path) -> (BTreeMap<String, u64>, u64) {
-    // It does the same without a recorder.
+    // It works in the same way without a recorder.
     assert!(Command::new(program).status().unwrap().success());
     let trace = program.with_extension("wspan");
     let output = Command::new(WORKSPAN)

@@ -95,7 +95,7 @@ fn a_link_survives_a_restart_and_its_key_is_in_no_arguments() {
     let mode = fs::metadata(&key).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     drop(first);
-    // The same address, port and all.
+    // The same address, including the port.
     let second = Viewer::start(&key, &[]);
     assert_eq!(second.url, url);
     assert!(status(&url).contains("200"));

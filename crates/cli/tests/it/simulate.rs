@@ -1,4 +1,4 @@
-//! `workspan simulate` and `workspan advise` as a user calls them.
+//! `workspan simulate` and `workspan advise` from a user's view.
 
 use crate::asked::{ask, json, refused, said, trace};
 
@@ -79,7 +79,7 @@ fn simulated_runs_and_their_traces() {
     }
     let compared = json(&ask("compare", file, &[on4.to_str().unwrap(), "--json"]));
     assert!(compared.to_string().contains("301000"), "{compared}");
-    // Packed, it is the same run; half of it is none, unless asked for.
+    // A packed trace is the same run; half of it is refused without `--allow-truncated`.
     let packed = run.folder.path().join("on4.jsonl.gz");
     let more = ["--workers", "4", "--attempt-cost", "0ns", "-o"];
     said(&ask(

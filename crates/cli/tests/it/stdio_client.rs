@@ -1,5 +1,4 @@
-//! A client of servers that speak JSON-RPC over standard input and output, as editors and agents
-//! are.
+//! A client of servers that use JSON-RPC over standard input and output, like editors and agents.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -22,7 +21,7 @@ pub struct Client {
     output: BufReader<ChildStdout>,
     framing: Framing,
     requests: u64,
-    /// What the server told without being asked, in its order.
+    /// Notifications of the server, in their order.
     pub told: Vec<Value>,
 }
 

@@ -1,4 +1,4 @@
-//! Steals as Rayon tells of them, from the program to the report.
+//! Steals as Rayon reports them, from the program to the report.
 
 use std::path::Path;
 
@@ -60,7 +60,7 @@ fn one_forced_steal_is_reported_with_its_thief_and_victim() {
     );
 }
 
-/// What the runtime tells and what follows from who ran what are the same steals.
+/// The steals that the runtime reports and the steals inferred from the strands are the same.
 #[test]
 fn steals_told_are_steals_inferred() {
     let project = Project::new("sorter");

@@ -181,7 +181,7 @@ fn all_programs_have_the_same_results_and_tasks_on_every_runtime() {
         if output.status.success() {
             here.push(runtime);
         } else {
-            // A missing runtime is one thing, a suite that does not compile another.
+            // A missing runtime is skipped, but a suite that does not compile is an error.
             assert!(said.contains("can't be used here"), "{runtime}: {said}");
             assert!(said.contains("; sudo apt-get install "), "{said}");
             native::skipped(&format!("the suite on {runtime}"), said.trim());
@@ -283,7 +283,7 @@ fn kept_turns_are_not_measured_again(folder: &Path, here: &[&str]) {
     the_fastest_run_has_a_viewer(folder, here[0]);
 }
 
-/// Of the kept turns of one program, without measuring.
+/// Uses the kept turns of one program, without measuring.
 fn the_fastest_run_has_a_viewer(folder: &Path, runtime: &str) {
     let output = Command::new(WORKSPAN)
         .args(["bench", "suite", "--size", "test", "--workers", "2"])
@@ -358,7 +358,7 @@ const TREE: &[&str] = &[
     "bounded-queue",
     "restrained-stealing",
 ];
-/// The same for loops in which one task creates all.
+/// The findings of loops in which one task creates all others.
 const LOOPS: &[&str] = &[
     "",
     "grain-fine",
@@ -372,7 +372,7 @@ const LOOPS: &[&str] = &[
 /// Serial parts between the parallel ones, with their line; on a busy machine other workers come
 /// late.
 const SERIAL: &[&str] = &["serial-strand", "slow-thief", "blocked"];
-/// Serial stages that other tasks run beside.
+/// Serial stages that run in parallel with other tasks.
 const PIPELINE: &[&str] = &[
     "",
     "serial-strand",
@@ -383,9 +383,9 @@ const PIPELINE: &[&str] = &[
     "lock",
 ];
 
-/// Whether a row without a finding tells what was lost: less than [`LITTLE`], or, where
-/// `may_be_scattered`, more without a cause that stands out. The machine's load is not counted as
-/// the program's loss.
+/// Whether a row without a finding says how much was lost: less than [`LITTLE`], or with
+/// `may_be_scattered` more without a dominant cause. The machine's load is not counted as the
+/// program's loss.
 fn says_how_little_was_lost(said: &Value, may_be_scattered: bool) -> bool {
     let parts = said["parts"].as_object().unwrap();
     let counts = |name: &str| !["workers", "elapsed", "oversubscribed"].contains(&name);
@@ -438,7 +438,7 @@ fn each_benchmark_says_first_what_its_structure_is_known_for() {
                 "" => disturbed || says_how_little_was_lost(&row["says"], causes.contains(&"")),
                 cause => causes.contains(&cause),
             };
-            // The serial elision has one worker, who never waits.
+            // The serial elision has one worker, which never waits.
             if row["runtime"] != "serial" && !is_known {
                 wrong.push(format!(
                     "{program} on {}: `{cause}` and not one of {causes:?}: {}",

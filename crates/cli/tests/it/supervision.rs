@@ -1,5 +1,5 @@
-//! `workspan record` as a program's supervisor: the exit code is the program's even when nobody
-//! reads what workspan says; signals reach the program; and no signal loses a trace without a word.
+//! `workspan record` as a program's supervisor: the exit code is the program's even if the reader
+//! of workspan's output is gone; signals reach the program; and no signal loses a trace silently.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -37,7 +37,7 @@ fn record(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// A pipe that nobody reads.
+/// A pipe without a reader.
 fn closed_pipe() -> Stdio {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -60,7 +60,7 @@ fn the_exit_code_is_the_programs_when_stderr_can_not_be_written() {
             .unwrap();
         assert_eq!(status.code(), Some(7), "{name}");
         read(&folder.path().join("run.wspan"));
-        // What fails says so by its exit code, not by a panic's.
+        // A failure is reported by the exit code of an error, not of a panic.
         for command in ["report", "info", "html"] {
             let mut failing = bare(WORKSPAN);
             failing
@@ -69,7 +69,7 @@ fn the_exit_code_is_the_programs_when_stderr_can_not_be_written() {
             let status = failing.stderr(stderr()).status().unwrap();
             assert_eq!(status.code(), Some(1), "{command}, {name}");
         }
-        // A refused counter is said before the program starts.
+        // A refused counter is reported before the program starts.
         let mut counted = bare(WORKSPAN);
         counted
             .args(["record", "--no-report", "-o"])
@@ -100,7 +100,7 @@ fn first_line(child: &mut Child) -> String {
     line
 }
 
-/// Each of them would end `workspan` and leave the program alone. There is no terminal here, so
+/// Each of these signals would end `workspan` without the program. There is no terminal here, so
 /// SIGINT can't have come from one.
 #[test]
 fn signals_to_workspan_reach_the_program() {

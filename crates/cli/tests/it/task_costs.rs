@@ -43,7 +43,7 @@ fn notes(trace: &Trace<'_>) -> Vec<Note> {
         .collect()
 }
 
-/// Work, and recording taken out, in ticks.
+/// Work and recording, in ticks.
 fn reported(trace: &Path) -> (f64, f64) {
     let output = bare(WORKSPAN)
         .args(["report", "--json"])
@@ -126,7 +126,7 @@ fn check_in_full(program: &Path) {
     let probe = (cost / 6.0).round().clamp(calibrated, 4.0 * calibrated);
     assert_eq!(probe_cost(&path), probe);
 
-    // More is taken out where a task costs more.
+    // More is taken out if a task costs more.
     let three_times = |note: Note| match note.key == RECORDED_TASK {
         true => Note::new(RECORDED_TASK, (18.0 * calibrated).to_string()),
         false => note,

@@ -1,4 +1,4 @@
-//! Tasks of a program's own calls and of a runtime's hooks in one run, and what a counter says of
+//! Tasks of a program's own calls and of a runtime's hooks in one run, and a counter's values for
 //! them on one worker and on two.
 
 use std::path::Path;
@@ -59,7 +59,7 @@ fn a_runtimes_tasks_and_the_programs_calls_are_told_apart() {
         let query = "select told_by, count(*) from tasks where told_by = 'program' group by 1";
         let rows = said(&ask("sql", &trace, &[query, "--format", "csv"]));
         assert!(rows.contains("program,16"), "{rows}");
-        // A text trace says the same.
+        // The text trace has the same data.
         let text = folder.path().join("told_by.jsonl");
         let export = ["--format", "text", "-o", text.to_str().unwrap()];
         said(&ask("export", &trace, &export));

@@ -11,9 +11,10 @@ use crate::native;
 use crate::project::{Project, WORKSPAN, bare, printed, read, said, trace_of};
 use serde_json::Value;
 
-/// An ordinary user's number; nobody's, on most systems.
+/// An ordinary user's id: that of `nobody` on most systems.
 const USER: &str = "65534";
-/// Other programs share the machine: a run they spoiled is repeated.
+/// Maximum number of attempts: other programs share the machine, and a run that they spoiled is
+/// repeated.
 const TRIES: usize = 3;
 
 /// How a program is recorded.
@@ -24,7 +25,7 @@ struct Case {
     perf: bool,
 }
 
-/// What the cases share: copies of the tool and the program that any user may start.
+/// Shared by the cases: copies of the tool and the program that any user may start.
 struct Place {
     _folder: tempfile::TempDir,
     tool: PathBuf,
@@ -141,7 +142,7 @@ fn number(report: &Value, path: &str) -> f64 {
     value.unwrap_or_else(|| panic!("no {path} in {report:#}"))
 }
 
-/// Tries again when other programs were in the way.
+/// Tries again if other programs disturbed the run.
 fn settles(mut attempt: impl FnMut() -> Result<(), String>) {
     let failures: Vec<String> = (0..TRIES).map_while(|_| attempt().err()).collect();
     assert!(failures.len() < TRIES, "{failures:#?}");
@@ -151,7 +152,7 @@ fn holds(condition: bool, what: impl Fn() -> String) -> Result<(), String> {
     if condition { Ok(()) } else { Err(what()) }
 }
 
-/// Past the test harness, which keeps what passing tests print to itself.
+/// Prints around the test harness, which captures the output of passing tests.
 fn skipped(case: Case, why: &str) {
     let line = format!("skipped: {}{why}\n", case.name);
     std::io::stdout().write_all(line.as_bytes()).unwrap();
@@ -234,8 +235,8 @@ fn a_slow_reader_has_two_spans(case: Case) -> Result<(), String> {
     Ok(())
 }
 
-/// Two workers, with a CPU each or not, and whoever else computes there: each thread's own CPU
-/// clock tells what is to be found.
+/// Two workers, with a CPU each or not, and other programs that compute there: each thread's own
+/// CPU clock gives the expected values.
 fn off_the_cpu_is_what_the_kernel_says(case: Case, before: &[&str]) -> Result<(), String> {
     let run = case.record(before, "shared");
     let took = fs::read_to_string(run.trace.with_file_name("took.txt")).unwrap();
@@ -296,7 +297,7 @@ fn as_an_ordinary_user_without_perf() {
     });
 }
 
-/// The kernel refuses perf events, whoever asks: the threads' own statistics stand in, and all
+/// The kernel refuses perf events to every user: the threads' own statistics replace them, and all
 /// worker time is still accounted for.
 fn refused(name: &'static str, user: bool) {
     if !user && !is_root() {

@@ -1,4 +1,4 @@
-//! The tutorial's commands, run in their order as they are written.
+//! Runs the tutorial's commands in their order.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

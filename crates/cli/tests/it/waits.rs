@@ -59,7 +59,7 @@ fn the_line_of_a_wait_and_of_its_end_are_named() {
         let flags = ["-fno-omit-frame-pointer", "-fopenmp", "-pthread"];
         compile(&compiler, "waits.c", folder.path(), &flags);
         for (how, cause, end) in CASES {
-            // On a busy machine one task at a time may run, so that nobody waits.
+            // On a busy machine only one task may run at a time, so that none waits.
             let json = (0..5)
                 .map(|_| report(folder.path(), how))
                 .find(|json| share(json, cause) >= 10.0)

@@ -1,4 +1,4 @@
-//! `workspan whatif` as a user calls it.
+//! `workspan whatif` from a user's view.
 
 use std::process::{Command, Output};
 
@@ -256,7 +256,7 @@ fn the_suggested_command_prints_what_was_promised() {
                 .output()
                 .unwrap();
             let printed = said(&printed);
-            // The row of the factor: what it is, parallelism, …
+            // The row of the factor: factor, parallelism, …
             let row = printed.lines().find(|l| l.trim_start().starts_with("2x"));
             let row = row.unwrap_or_else(|| panic!("{command}:\n{printed}"));
             assert!(

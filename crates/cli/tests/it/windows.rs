@@ -79,7 +79,7 @@ fn a_program_that_ends_before_the_delay_is_over() {
     );
 }
 
-/// Runs [`steady`] with signals: one after so many tasks each.
+/// Runs [`steady`] with signals: one after each given number of tasks.
 fn signalled(folder: &Path, flags: &[&str], count: &str, after: &[&str]) -> Output {
     let mut command = steady(folder, flags, count);
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -92,7 +92,7 @@ fn signalled(folder: &Path, flags: &[&str], count: &str, after: &[&str]) -> Outp
         out.read_line(&mut line).unwrap();
         assert_eq!(line.trim_end(), *tasks);
         signal(&child, "USR2");
-        // By then it has been taken, unless the machine is very busy.
+        // It has been handled by then, unless the machine is very busy.
         std::thread::sleep(Duration::from_millis(100));
         input.write_all(b"\n").unwrap();
     }
@@ -129,8 +129,7 @@ fn from_signal_to_signal() {
     let mut parts: Vec<Dag> = ["accidents.wspan", "accidents-2.wspan"]
         .map(|name| read(&folder.path().join(name)))
         .into();
-    // The line of the one that is not the main one: its name, and how many tasks are in it rather
-    // than in the run.
+    // The line of the run's part: its name, and the number of tasks in it instead of the run's.
     let listed = text.lines().rev().find(|line| line.starts_with("  "));
     let listed: Vec<&str> = listed.unwrap().split_whitespace().collect();
     let other = read(&folder.path().join(listed[0]));

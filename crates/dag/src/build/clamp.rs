@@ -15,7 +15,7 @@ const DROPPED: &str =
     "Waits and dependences that the times contradict, joined at the end of the run instead";
 const OVERLAP: &str = "Strands that overlapped the next one on their thread, cut off there";
 
-/// Moves strands forward, drops edges that time contradicts.
+/// Moves strands forward and drops edges that contradict the times.
 pub(super) fn clamp(
     graph: &mut Graph<'_>,
     ticks_per_second: u64,
@@ -25,7 +25,8 @@ pub(super) fn clamp(
     let limit = (ticks_per_second / 1000).max(1);
     let told = (graph.strands.start.clone(), graph.strands.end.clone());
     let moved = push(graph, Some(limit)).unwrap_or_else(|()| {
-        // A circle through a create or program order: move along those alone, which have none.
+        // Creates or program order close a circle with the other edges: strands move along creates
+        // and program order alone, which have no circle.
         (graph.strands.start, graph.strands.end) = told;
         push(graph, None).unwrap_or_default()
     });
@@ -46,9 +47,10 @@ pub(super) fn drop_ties(graph: &mut Graph<'_>, tasks: &mut Tasks, repairs: &mut 
     });
 }
 
-/// Makes every strand start at or after the ends of its predecessors; only creates and program
-/// order count without a `limit`, and with it other edges that ask for no more than that. Returns
-/// how many strands moved; `Err` when creates or program order close a circle.
+/// Makes every strand start at or after the ends of its predecessors; without a `limit` only
+/// creates and program order count; with one, other edges count too if they move a strand by no
+/// more than the limit. Returns how many strands moved; `Err` when creates or program order close a
+/// circle.
 fn push(graph: &mut Graph<'_>, limit: Option<u64>) -> Result<u64, ()> {
     const OPEN: u8 = 1;
     const DONE: u8 = 2;
@@ -105,9 +107,9 @@ fn push(graph: &mut Graph<'_>, limit: Option<u64>) -> Result<u64, ()> {
     Ok(moved)
 }
 
-/// Keeps the joins, signals and dependences `(predecessor, strand)` that `keep` says. A task whose
-/// join goes is of no scope any more, and no wait is for all children then: each says whom it
-/// joins.
+/// Keeps only the joins, signals and dependences `(predecessor, strand)` for which `keep` is true.
+/// A task whose join is dropped belongs to no scope any more, and no wait is for all children then:
+/// each wait lists the tasks that it joins.
 fn retain(
     graph: &mut Graph<'_>,
     tasks: &mut Tasks,
@@ -159,8 +161,8 @@ fn retain(
     *graph.depends = depends;
 }
 
-/// Cuts strands off where the next one of their thread starts; `sorted` is by start. True when
-/// there were any.
+/// Cuts strands off where the next strand of their thread starts; `sorted` is by start. Returns
+/// whether any strand was cut.
 pub(super) fn cut_overlaps(graph: &mut Graph<'_>, sorted: &[u32], repairs: &mut Repairs) -> bool {
     let strands = &mut *graph.strands;
     let threads = strands.thread.iter().max().map_or(0, |&t| t as usize + 1);

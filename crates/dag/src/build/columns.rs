@@ -1,4 +1,4 @@
-//! The last stage: everything under its final index.
+//! The last stage: puts everything under its final index.
 
 use rayon::prelude::*;
 
@@ -90,7 +90,7 @@ pub(super) fn fill(
     dag
 }
 
-/// What threads did besides strands.
+/// Fills the columns of thread events: what threads did besides running strands.
 pub(super) fn thread_columns(dag: &mut Dag, raw: &mut RawTrace, repairs: &mut Repairs) {
     dag.offs = offs(std::mem::take(&mut raw.offs), repairs);
     dag.recorder_runs = recorder_runs(std::mem::take(&mut raw.recorder_runs), &dag.offs);
@@ -102,7 +102,7 @@ pub(super) fn thread_columns(dag: &mut Dag, raw: &mut RawTrace, repairs: &mut Re
         .sort_by_key(|&(t, thread, event)| (t, thread, event_order(event)));
 }
 
-/// What needs all strands, and what stays as told.
+/// Fills the columns that need all strands, and moves those that stay as the reader filled them.
 pub(super) fn rest(dag: &mut Dag, raw: &mut RawTrace) {
     let samples = std::mem::take(&mut raw.samples);
     dag.samples = samples::place(samples, &dag.strands, raw.meta.threads);
@@ -113,7 +113,7 @@ pub(super) fn rest(dag: &mut Dag, raw: &mut RawTrace) {
     handoffs::connect(dag);
 }
 
-/// The scopes; takes those of `raw`.
+/// The scopes in final form; takes those of `raw`.
 fn final_scopes(
     raw: &mut RawTrace,
     place_of: &Placing<'_>,
@@ -139,7 +139,7 @@ fn final_scopes(
             creates_before,
         }
     };
-    // One that is as long as the other takes its place.
+    // Each element is replaced by one of the same size, in place.
     told.into_iter().enumerate().map(scope).collect()
 }
 
@@ -211,8 +211,8 @@ fn strand_columns(strands: Strands, sorted: &[u32], rank: Vec<u32>) -> dag::Stra
     }
 }
 
-/// A column in final order; the old one is freed at once, since a large run has tens of millions of
-/// strands.
+/// Puts a column into final order. Frees the old one at once, since a large run has tens of
+/// millions of strands.
 fn gather<T: Copy + Send + Sync>(column: Vec<T>, sorted: &[u32]) -> Vec<T> {
     sorted.par_iter().map(|&s| column[s as usize]).collect()
 }
@@ -283,7 +283,7 @@ fn offs(mut offs: Vec<Off>, repairs: &mut Repairs) -> Vec<Off> {
     offs
 }
 
-/// What the recorder ran of each thread while it was on the CPU, without overlaps: no tick counts
+/// The intervals in which each thread ran the recorder on a CPU, without overlaps: no tick counts
 /// twice.
 fn recorder_runs(mut told: Vec<RecorderRun>, offs: &[Off]) -> Vec<RecorderRun> {
     told.sort_unstable();

@@ -42,7 +42,7 @@ pub(super) fn cycle(tasks: &Tasks, task: u32) -> Fault {
     Fault::new(At::Task(tasks.raw(task)), tasks.number(task), what)
 }
 
-/// A task on a cycle of depend edges alone.
+/// A task on a cycle that consists of depend edges only.
 pub(super) fn depend_cycle(depends: &Depends) -> Option<u32> {
     const OPEN: u8 = 1;
     const DONE: u8 = 2;
@@ -122,8 +122,7 @@ impl Graph<'_> {
         }
     }
 
-    /// Where times contradict an edge: (predecessor, strand, edge), the first in (task, program)
-    /// order.
+    /// The first edge that times contradict, in (task, program) order: (predecessor, strand, edge).
     pub(super) fn first_contradiction(&self) -> Option<(u32, u32, Edge)> {
         let (start, end) = (&self.strands.start, &self.strands.end);
         let bad = |p: u32, s: u32| p == s || end[p as usize] > start[s as usize];

@@ -1,11 +1,11 @@
-//! Every index a reader wrote is in range.
+//! Checks that every index a reader wrote is in range.
 
 use super::{Fault, MAX_THREADS, Mode};
 use crate::dag::{NONE, ThreadEvent};
 use crate::raw::{RawEnd, RawTrace};
 
-/// Every index a reader wrote is in range, so that later stages can index; raises `meta.threads` to
-/// what is used.
+/// Checks that every index a reader wrote is in range, so that later stages can index. Raises
+/// `meta.threads` to the number used.
 pub(super) fn check_indices(raw: &mut RawTrace, mode: Mode) -> Result<(), Fault> {
     let (tasks, strands, places) = (raw.tasks.len(), raw.strands.len(), raw.places.len());
     let (scopes, labels, signals) = (raw.scopes.len(), raw.labels.len(), raw.signals.len());
@@ -14,7 +14,7 @@ pub(super) fn check_indices(raw: &mut RawTrace, mode: Mode) -> Result<(), Fault>
             "the trace has no task; expected at least one task with a begin and an end",
         ));
     }
-    // Two strands a task may be added below, and a join may become three.
+    // Two strands may be added for each task, and a join may become three strands.
     let joins = raw
         .strands
         .end_op
@@ -107,7 +107,7 @@ pub(super) fn check_indices(raw: &mut RawTrace, mode: Mode) -> Result<(), Fault>
     Ok(())
 }
 
-/// The highest thread that something else than a strand names.
+/// The highest thread number used by anything but a strand.
 pub(super) fn highest_thread(raw: &RawTrace) -> Option<u32> {
     let victims = raw.thread_events.iter().filter_map(|e| match e.2 {
         ThreadEvent::StealFailed(victim) => Some(victim),
@@ -122,7 +122,7 @@ pub(super) fn highest_thread(raw: &RawTrace) -> Option<u32> {
         .max()
 }
 
-/// Makes the run's numbers of threads hold those below `used`.
+/// Limits the numbers of workers and threads to [`MAX_THREADS`], with at least `used` threads.
 pub(super) fn clamp_threads(raw: &mut RawTrace, used: u32) {
     raw.meta.workers = raw.meta.workers.clamp(1, MAX_THREADS);
     raw.meta.threads = raw.meta.threads.max(used).clamp(1, MAX_THREADS);

@@ -1,16 +1,16 @@
-//! Joins told as one strand each: whether they may stay so, and what they stand for where they may
-//! not.
+//! Joins that a reader reports as one strand each: decides whether they may stay so, and expands
+//! them if not.
 //!
 //! A join kept as one strand is created, merged and waited for in one go, which is right when
-//! nothing else touches its two tasks and its scope. Where something does, or its continuations
-//! carry burdens of their own, every join becomes the three strands that it stands for, and the
-//! general rules apply to those.
+//! nothing else touches its two tasks and its scope. If something does, or its continuations carry
+//! burdens of their own, every join becomes the three strands that it stands for, and the general
+//! rules apply to those.
 
 use crate::dag::{NONE, ScopeKind, TaskKind};
 use crate::meta::Steals;
 use crate::raw::{RawEnd, RawRegion, RawStrand, RawStrands, RawTrace};
 
-/// Leaves joins as they are when all are plain, else expands all. Indices must be in range.
+/// Leaves joins as they are if all are plain, otherwise expands all. Indices must be in range.
 pub(super) fn settle(raw: &mut RawTrace) {
     let is_join = |op: &RawEnd| matches!(op, RawEnd::Join(_));
     if !raw.strands.end_op.iter().any(is_join) {
@@ -21,8 +21,8 @@ pub(super) fn settle(raw: &mut RawTrace) {
     }
 }
 
-/// Every join creates its tasks, and closes their scope, first and alone, and is not the end of its
-/// own task.
+/// True if every join is plain: it is the first and only one to create its tasks and to close their
+/// scope, and it is not the end of its own task.
 fn all_plain(raw: &RawTrace) -> bool {
     let strands = &raw.strands;
     let mut last = vec![NONE; raw.tasks.len()];
@@ -66,7 +66,7 @@ fn all_plain(raw: &RawTrace) -> bool {
     raw.tasks.iter().filter(|t| inside(t.scope)).count() == 2 * joins
 }
 
-/// Makes every join the three strands it stands for.
+/// Turns every join into the three strands that it stands for.
 pub(super) fn expand(raw: &mut RawTrace) {
     let told = std::mem::take(&mut raw.strands);
     let mut strands = RawStrands::default();

@@ -9,9 +9,10 @@ use crate::dag::{EndKind, NONE};
 /// Puts the end of each task that a wait joined, and whose last strand had begun by the end of that
 /// wait, no later than that. O(joins + waits · log waits).
 ///
-/// Of a task that was left out of the recording the strand that stands for it and the one to its
-/// end are told late together; the first ends with a wait where it has parts, which then was over
-/// earlier too. So waits are looked at in the order in which they were over.
+/// A task that was left out of the recording has a strand that stands for it and one up to its end,
+/// and both are reported late together. If the task has parts, the first of these strands ends with
+/// a wait, which then was over earlier too. So waits are visited in the order in which they were
+/// over.
 pub(super) fn clip(graph: &mut Graph<'_>) {
     let Graph {
         tasks,

@@ -1,4 +1,4 @@
-//! Regions and parts, and where raw strands went.
+//! Regions and parts, and the strands that raw strands went into.
 
 use super::Repairs;
 use super::strands::{Strands, TaskColumns};
@@ -30,7 +30,7 @@ pub(super) fn label_table(raw: &RawTrace) -> (Vec<String>, Vec<u32>) {
     (labels, ids)
 }
 
-/// From raw strands to final ones.
+/// Maps raw strands to final ones.
 pub(super) struct Placing<'a> {
     pub strands: &'a Strands,
     pub columns: &'a TaskColumns,
@@ -38,8 +38,8 @@ pub(super) struct Placing<'a> {
 }
 
 impl Placing<'_> {
-    /// The unsorted strand a raw strand of `task` went into and its create count; the task's first
-    /// when there is none.
+    /// The unsorted strand that a raw strand of `task` went into, and its create count; the task's
+    /// first strand if there is no such raw strand.
     pub(super) fn unsorted(&self, raw: u32, task: u32) -> (u32, u32) {
         match self.strands.of_raw(raw) {
             Some((s, creates)) if self.strands.task[s as usize] == task => (s, creates),

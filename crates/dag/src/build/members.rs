@@ -1,4 +1,4 @@
-//! Who is in which scope (MODEL.md §1).
+//! The members of each scope (MODEL.md §1).
 //!
 //! A group scope's members are the tasks created into it; a tree scope has their descendants too,
 //! except what hangs on a detached task. Nested tree scopes share members: a task that an inner
@@ -13,18 +13,18 @@ use crate::raw::{RawEnd, RawTrace};
 
 /// The scopes that a wait closes, in number order.
 pub(super) struct Scopes {
-    /// How many there are.
+    /// Number of scopes that a wait closes.
     count: usize,
-    /// `None` when ids are raw indices: all are closed, and in number order.
+    /// `None` if ids are raw indices: all scopes are closed, and in number order.
     ids: Option<Ids>,
-    /// Members by id, ascending tasks; of scopes that a join closes none, since those are its own
-    /// two.
+    /// Members by id, ascending tasks. A scope that a join closes has no list, since its members
+    /// are the join's own two tasks.
     pub members: Lists,
 }
 
 struct Ids {
     raw_of_id: Vec<u32>,
-    /// `NONE` for a scope that no wait closes.
+    /// Id by raw index; `NONE` for a scope that no wait closes.
     id_of_raw: Vec<u32>,
 }
 
@@ -124,7 +124,7 @@ impl Scopes {
         }
     }
 
-    /// Raw indices by id, where they are not the same.
+    /// Raw indices by id; `None` if ids are raw indices.
     pub(super) fn order(&self) -> Option<&[u32]> {
         self.ids.as_ref().map(|ids| ids.raw_of_id.as_slice())
     }
@@ -196,7 +196,7 @@ impl Scopes {
         Ok(Lists { offsets, items })
     }
 
-    /// (task, tree scope) pairs, ascending by task.
+    /// The (task, tree scope) pairs, ascending by task.
     fn tree_members(
         &self,
         raw: &RawTrace,

@@ -1,4 +1,4 @@
-//! From a run as told ([`RawTrace`]) to the [`Dag`].
+//! Builds the [`Dag`] from a run as read ([`RawTrace`]).
 //!
 //! The stages, in order: `indices`, `joins` and `structure` (every task has strands, a creator and
 //! an end), `tasks` (number order), `members` (who is in which scope), `strands` and `waits`
@@ -35,12 +35,13 @@ use crate::raw::RawTrace;
 pub enum Mode {
     /// It is an error (text traces: their writer has a bug).
     Strict,
-    /// It is clamped, joined at the sink or dropped, counted, and told in [`crate::Meta::warnings`]
-    /// (recorded traces: clocks are not perfect and processes are killed).
+    /// It is clamped, joined at the sink or dropped, counted, and reported in
+    /// [`crate::Meta::warnings`] (recorded traces: clocks are not perfect and processes are
+    /// killed).
     Repair,
 }
 
-/// Most thread numbers a trace may use: analyses keep something per thread.
+/// Maximum number of threads in a trace: analyses keep something per thread.
 pub const MAX_THREADS: u32 = 1 << 20;
 
 /// Builds the DAG. O(n log n) time for n strands, no allocation per strand.
@@ -52,7 +53,8 @@ pub fn build(raw: RawTrace, mode: Mode) -> Result<Dag, Error> {
     assemble(raw, mode).map_err(|fault| Error::Trace(fault.to_string()))
 }
 
-/// Where a contradiction was found, for a reader that knows more of the place than the builder.
+/// Where a contradiction was found, for a reader that can name the place more exactly than the
+/// builder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum At {
     /// The start of a raw strand.
@@ -70,7 +72,7 @@ pub enum At {
 /// A contradiction.
 #[derive(Debug)]
 pub struct Fault {
-    /// Where.
+    /// The place.
     pub at: At,
     /// Number of the task it is about.
     pub task: Option<u64>,
@@ -111,7 +113,8 @@ struct Repairs {
 }
 
 impl Repairs {
-    /// In strict mode the fault is the error; else `kind` is counted and the caller repairs.
+    /// In strict mode returns the fault as an error. In repair mode counts `kind`, and the caller
+    /// repairs.
     fn or(&mut self, kind: &'static str, fault: impl FnOnce() -> Fault) -> Result<(), Fault> {
         match self.mode {
             Mode::Strict => Err(fault()),
@@ -127,7 +130,7 @@ impl Repairs {
         *self.counts.entry(kind).or_default() += 1;
     }
 
-    /// One sentence a kind.
+    /// One sentence per kind of repair.
     fn sentences(self) -> impl Iterator<Item = String> {
         self.counts
             .into_iter()
@@ -135,7 +138,7 @@ impl Repairs {
     }
 }
 
-/// As [`build`], with the place of a fault kept.
+/// Does what [`build`] does, and keeps the place of a fault.
 pub fn assemble(mut raw: RawTrace, mode: Mode) -> Result<Dag, Fault> {
     let mut repairs = Repairs {
         mode,

@@ -1,6 +1,7 @@
-//! Do the times respect the edges, and a topological order that is the start-time order.
+//! Checks that the times respect the edges, and finds a topological order that is the start-time
+//! order.
 //!
-//! Every predecessor ends no later than its strand starts, so sorting by start is all but enough:
+//! Every predecessor ends no later than its strand starts, so sorting by start is almost enough:
 //! only a strand of no length can have to precede another that starts at the same tick. Those
 //! groups are ordered by a search of their own.
 
@@ -12,7 +13,7 @@ use super::graph::{Graph, contradiction, cycle};
 use super::tasks::Tasks;
 use super::{Fault, Mode, Repairs, clamp, late_ends};
 
-/// What the reader told of the run as a whole.
+/// What the reader says about the run as a whole.
 pub(super) struct RunAsRead<'a> {
     pub signals: &'a [u64],
     pub ticks_per_second: u64,
@@ -20,7 +21,7 @@ pub(super) struct RunAsRead<'a> {
     pub late_ends: bool,
 }
 
-/// The strands in final order. In repair mode, times may be clamped and edges dropped on the way.
+/// Returns the strands in final order. In repair mode it may clamp times and drop edges.
 pub(super) fn order(
     mut graph: Graph<'_>,
     told: RunAsRead<'_>,
@@ -48,7 +49,7 @@ pub(super) fn order(
     Ok(sorted)
 }
 
-/// Sorts; a circle among strands of no length is an error, or cut in repair mode.
+/// Sorts the strands. A circle among strands of no length is an error, or is cut in repair mode.
 fn sort_or_untie(
     graph: &mut Graph<'_>,
     tasks: &mut Tasks,
@@ -59,8 +60,8 @@ fn sort_or_untie(
         Err(s) if repairs.mode == Mode::Strict => Err(cycle(tasks, graph.strands.task[s as usize])),
         Err(_) => {
             clamp::drop_ties(graph, tasks, repairs);
-            // Nothing but creates and program order is left between strands of one tick, and those
-            // have no cycle.
+            // Only creates and program order are left between strands of one tick, and those have
+            // no cycle.
             sort(graph).map_err(|_| circle())
         }
     }
@@ -70,8 +71,8 @@ fn circle() -> Fault {
     Fault::whole("the trace's tasks wait for each other in a circle that could not be cut")
 }
 
-/// By start; equal starts by (no length first, task, program order) and then topologically. `Err`
-/// is a strand on a cycle.
+/// Sorts strands by start; equal starts by (no length first, task, program order) and then
+/// topologically. `Err` is a strand on a cycle.
 fn sort(graph: &Graph<'_>) -> Result<Vec<u32>, u32> {
     let (start, end) = (&graph.strands.start, &graph.strands.end);
     let mut sorted = by_start(start);
@@ -97,7 +98,7 @@ fn sort(graph: &Graph<'_>) -> Result<Vec<u32>, u32> {
     Ok(sorted)
 }
 
-/// Orders groups of strands that start at one tick; what is kept here is room to do so.
+/// Orders groups of strands that start at one tick; keeps its buffers between groups.
 #[derive(Default)]
 pub struct Ties {
     /// 0 untouched, 1 being visited, 2 placed; 0 between two groups.
@@ -107,9 +108,10 @@ pub struct Ties {
 }
 
 impl Ties {
-    /// Orders a group: by (takes time, task), as `key` has it, then program order, which is that of
-    /// the numbers; then those of no length, of which `instant` is true, topologically. `slot` is a
-    /// place of each for itself. `Err` is a strand on a cycle.
+    /// Orders a group: by (takes time, task), as `key` returns it, then by program order, which is
+    /// the order of the numbers. Strands of no length, for which `instant` is true, are ordered
+    /// topologically. `slot` maps each strand to its own index in the buffers. `Err` is a strand on
+    /// a cycle.
     pub fn settle(
         &mut self,
         group: &mut [u32],
@@ -167,11 +169,11 @@ impl Ties {
     }
 }
 
-/// More runs than this are sorted rather than merged.
-const MOST_RUNS: usize = 256;
+/// Maximum number of ascending runs that are merged; a column of more is sorted.
+const MAX_MERGED_RUNS: usize = 256;
 
-/// Strand indices by start time, equal ones in any order. Readers tell a thread's strands as they
-/// come, so the column is a few long ascending runs: those are merged.
+/// Strand indices by start time, equal ones in any order. Readers report a thread's strands in
+/// order, so the column consists of a few long ascending runs, which are merged.
 fn by_start(start: &[u64]) -> Vec<u32> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let mut from = 0;
@@ -179,7 +181,7 @@ fn by_start(start: &[u64]) -> Vec<u32> {
         if i == start.len() || start[i] < start[i - 1] {
             runs.push(from..i);
             from = i;
-            if runs.len() > MOST_RUNS {
+            if runs.len() > MAX_MERGED_RUNS {
                 return by_sorting(start);
             }
         }
@@ -190,7 +192,7 @@ fn by_start(start: &[u64]) -> Vec<u32> {
         .map(|run| Reverse((start[runs[run].start], run)))
         .collect();
     while let Some(Reverse((_, run))) = heads.pop() {
-        // This run's, up to the next one's turn.
+        // Take from this run until the next run's turn.
         let turn = heads.peek().map_or(u64::MAX, |Reverse(next)| next.0);
         let Range { start: first, end } = runs[run];
         let mut at = first;
@@ -206,8 +208,8 @@ fn by_start(start: &[u64]) -> Vec<u32> {
     sorted
 }
 
-/// The same for a column without long runs. Start and index share one word where they fit, which is
-/// all but always: then it is an in-place sort of 8 bytes a strand.
+/// Sorts a column without long runs. Start and index share one word if they fit, which is almost
+/// always the case: then this is an in-place sort of 8 bytes per strand.
 fn by_sorting(start: &[u64]) -> Vec<u32> {
     let low = start.iter().copied().min().unwrap_or(0);
     let range = start.iter().copied().max().unwrap_or(0) - low;

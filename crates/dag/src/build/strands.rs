@@ -29,7 +29,7 @@ pub(super) struct Strands {
     merged: Vec<Merged>,
 }
 
-/// A raw strand that went into an earlier one.
+/// A raw strand that was merged into an earlier one.
 #[derive(Debug, Clone, Copy)]
 struct Merged {
     raw: u32,
@@ -75,7 +75,7 @@ impl Strands {
         (strand..total).find(own).unwrap_or_default()
     }
 
-    /// Forgets where raw strands went.
+    /// Drops the record of where raw strands went.
     pub(super) fn forget_raw(&mut self) {
         self.merged = Vec::new();
     }
@@ -92,9 +92,9 @@ pub(super) struct TaskColumns {
 /// Children that a task has created and not yet waited for, as linked lists; only for runs with
 /// waits for all children.
 struct Pending {
-    /// Per task: the last child it created.
+    /// By task: the last child that it created.
     head: Vec<u32>,
-    /// Per child: the one its parent created before.
+    /// By child: the child that its parent created before it.
     next: Vec<u32>,
     joined: Vec<bool>,
     list: Vec<u32>,
@@ -115,8 +115,8 @@ impl Pending {
         self.next[child as usize] = std::mem::replace(&mut self.head[parent as usize], child);
     }
 
-    /// Children of the waiting task that a wait names are joined: a later plain wait leaves them
-    /// out.
+    /// Marks the children of the waiting task that a wait names as joined; a later plain wait
+    /// leaves them out.
     fn mark_own(&mut self, members: &[u32], waiter: u32, tasks: &Tasks) {
         for &m in members {
             if tasks.parent[m as usize] == waiter {
@@ -125,7 +125,7 @@ impl Pending {
         }
     }
 
-    /// The children of `parent` that are left, ascending; none is left afterwards.
+    /// Takes the remaining children of `parent`, ascending.
     fn take(&mut self, parent: u32) -> impl Iterator<Item = u32> + '_ {
         let mut child = std::mem::replace(&mut self.head[parent as usize], NONE);
         self.list.clear();
@@ -166,8 +166,8 @@ pub(super) fn merge(
     let n = tasks.len();
     let mut pending = Pending::new(raw, n);
     let mut told = std::mem::take(&mut raw.strands);
-    // A burden sits on the continuation of every spawn then, so a continuation of no length still
-    // counts.
+    // In such a run the continuation of every spawn carries a burden, so a continuation of no
+    // length still counts.
     let burdened_continuation = raw.meta.steals == Steals::Continuation;
     let total = told.len();
     let mut columns = TaskColumns {

@@ -1,12 +1,13 @@
-//! What must hold of every task before anything else: valid indices, strands, one creator, an end.
+//! Checks what must hold for every task before anything else: valid indices, strands, one creator,
+//! an end.
 
 use super::{At, Fault, Repairs, joins};
 use crate::cancel::checked;
 use crate::dag::{NONE, ROOT_PLACE, TaskKind};
 use crate::raw::{RawEnd, RawStrand, RawTask, RawTrace};
 
-/// Every task has strands and ends, is created once or is a root; every scope and signal is used as
-/// it may be.
+/// Checks that every task has strands and an end and is created once or is a root, and that every
+/// scope and signal is used correctly.
 pub(super) fn complete(raw: &mut RawTrace, repairs: &mut Repairs) -> Result<(), Fault> {
     let mut last = vec![NONE; raw.tasks.len()];
     for (i, &task) in raw.strands.task.iter().enumerate() {
@@ -38,7 +39,7 @@ pub(super) fn complete(raw: &mut RawTrace, repairs: &mut Repairs) -> Result<(), 
                     creator[c] = i as u32;
                 }
             }
-            // A plain one, else it would have been expanded.
+            // A plain join, otherwise it would have been expanded.
             RawEnd::Join(first) => {
                 creator[first as usize] = i as u32;
                 creator[first as usize + 1] = i as u32;
@@ -100,8 +101,8 @@ pub(super) fn complete(raw: &mut RawTrace, repairs: &mut Repairs) -> Result<(), 
     orphans_and_unbegun(raw, &creator, &last, repairs)
 }
 
-/// Tasks nobody created are roots; tasks that never began get a strand of no length where they were
-/// created.
+/// Makes tasks without a creator roots, and gives tasks that never began a strand of no length
+/// where they were created.
 fn orphans_and_unbegun(
     raw: &mut RawTrace,
     creator: &[u32],
@@ -156,7 +157,7 @@ fn orphans_and_unbegun(
     let is_cut = |t: usize| raw.tasks[t].parent == NONE && creator[t] != NONE;
     let any_cut = (0..raw.tasks.len()).any(is_cut);
     if any_cut {
-        // While the tasks still have their scopes.
+        // Expand joins while the tasks still have their scopes.
         joins::expand(raw);
     }
     let mut cut = vec![false; raw.tasks.len()];
@@ -186,7 +187,7 @@ fn orphans_and_unbegun(
     Ok(())
 }
 
-/// No task is its own ancestor.
+/// Cuts cycles, so that no task is its own ancestor.
 fn cut_ancestor_cycles(raw: &mut RawTrace, repairs: &mut Repairs) -> Result<(), Fault> {
     let created_before =
         |(t, task): (usize, &RawTask)| task.parent == NONE || (task.parent as usize) < t;

@@ -6,7 +6,7 @@ use crate::raw::{RawTask, RawTrace};
 
 /// The tasks in number order, in columns.
 pub(super) struct Tasks {
-    /// Number people know each by; empty where it is the id.
+    /// Number shown to people, by task; empty if it is the id.
     pub numbers: Vec<u64>,
     /// Parent, an id.
     pub parent: Vec<TaskId>,
@@ -14,7 +14,7 @@ pub(super) struct Tasks {
     pub site: Vec<PlaceId>,
     /// Raw scope.
     pub scope: Vec<u32>,
-    /// Creates from the root.
+    /// Number of creates on the way from the root.
     pub level: Vec<u32>,
     /// `None` when ids are raw indices, as in recorded traces.
     ids: Option<Ids>,
@@ -30,7 +30,7 @@ impl Tasks {
     pub(super) fn len(&self) -> usize {
         self.parent.len()
     }
-    /// Number people know the task by.
+    /// Number of the task as shown to people.
     pub(super) fn number(&self, id: u32) -> u64 {
         let own = self.numbers.get(id as usize).copied();
         own.unwrap_or(u64::from(id))

@@ -17,14 +17,13 @@ pub(super) struct Waits {
     pub plain: Vec<bool>,
     /// Tasks joined, ascending.
     pub tasks: Lists,
-    /// Strands that set the signals waited for, ascending; no lists at all where there is no such
-    /// wait.
+    /// Strands that set the signals waited for, ascending; no lists if there are no such waits.
     pub signals: Lists,
     ends: Ends,
 }
 
-/// Which strands end in a wait, and so the number of the wait of each: a bit a strand, and the
-/// count before each word.
+/// The set of strands that end in a wait: one bit per strand, and the count before each word. So it
+/// also has the number of each strand's wait.
 #[derive(Default)]
 struct Ends {
     bits: Vec<u64>,
@@ -79,7 +78,7 @@ impl Waits {
         }
     }
 
-    /// Makes room for so many waits, that join so many tasks.
+    /// Makes room for `waits` more waits that join `tasks` tasks.
     pub(super) fn reserve(&mut self, waits: usize, tasks: usize) {
         self.before.reserve_exact(waits);
         self.scope.reserve_exact(waits);
@@ -88,13 +87,13 @@ impl Waits {
         self.tasks.items.reserve_exact(tasks);
     }
 
-    /// The wait that strand `s` ends in.
+    /// The wait at the end of strand `s`.
     pub(super) fn of(&self, s: StrandId) -> Option<usize> {
         self.ends.number(s)
     }
 
-    /// All are known: puts them in the order of their strands and finds those that follow. Every
-    /// strand that ends in a wait has one wait and a strand after it.
+    /// Called when all waits are known: puts them in the order of their strands and finds the
+    /// strands that follow. Every strand that ends in a wait has one wait and a strand after it.
     pub(super) fn settle(&mut self, strands: &Strands) {
         if !self.before.is_sorted() {
             self.sort();
@@ -127,7 +126,7 @@ impl Waits {
         }
     }
 
-    /// From signal indices to the strands that set them.
+    /// Maps signal indices to the strands that set the signals.
     pub(super) fn resolve_signals(
         &mut self,
         raw: &RawTrace,

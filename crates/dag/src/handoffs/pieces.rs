@@ -3,14 +3,15 @@
 use super::Cut;
 use crate::dag::{Dag, EndKind, NONE, Region, StartKind, StrandId};
 
-/// How strands are numbered once some are cut. They stay in the order of their starts; of those
-/// that start at one tick the second pieces come first, as what follows from them starts later.
+/// The numbers of strands once some are cut. Strands stay in the order of their starts. Among
+/// strands that start at one tick, the second pieces come first, because their successors start
+/// later.
 pub(crate) struct Pieces {
     /// The cuts, by strand, then time.
     cuts: Vec<Cut>,
     /// The number of the piece after each cut.
     after: Vec<StrandId>,
-    /// Start of the strands, to count the pieces before each.
+    /// Starts of the strands, to count the pieces before each.
     starts: Vec<u64>,
     /// Times of the cuts, ascending.
     times: Vec<u64>,
@@ -36,7 +37,7 @@ impl Pieces {
         }
     }
 
-    /// The new number of a strand, of a cut one the number of its first piece.
+    /// The new number of a strand; for a cut strand the number of its first piece.
     pub(crate) fn first(&self, s: StrandId) -> StrandId {
         if s == NONE {
             return NONE;
@@ -99,7 +100,7 @@ impl Pieces {
         wholes
     }
 
-    /// The pieces of a strand, or itself.
+    /// The pieces of a strand, or the strand itself.
     pub(crate) fn of(&self, s: StrandId) -> impl Iterator<Item = StrandId> + '_ {
         let from = self.cuts.partition_point(|cut| cut.strand < s);
         let own = self.cuts[from..].iter().take_while(move |c| c.strand == s);
@@ -124,8 +125,8 @@ impl Pieces {
         }
         for region in dag.regions.iter_mut().chain(&mut dag.parts) {
             let Region { begin, end, .. } = region;
-            // A region that ends at a cut has nothing in the later piece, one that begins there
-            // nothing in the earlier, so either will do.
+            // A region that ends at a cut has nothing in the later piece, and one that begins there
+            // has nothing in the earlier piece, so either piece will do.
             (begin.0, end.0) = (self.at(begin.0, begin.1), self.at(end.0, end.1));
         }
         let values = dag.counters.iter_mut().flat_map(|c| &mut c.values);
@@ -144,11 +145,11 @@ impl Pieces {
         samples.for_each(|(strand, &t)| *strand = self.at(*strand, t.saturating_add(1)));
     }
 
-    /// The strands' columns with the pieces between them.
+    /// Inserts the pieces into the strands' columns.
     fn insert(&self, dag: &mut Dag) {
         let strands = &mut dag.strands;
         let (old, total) = (strands.len(), strands.len() + self.cuts.len());
-        // Where the strands go; the pieces take the numbers that are left.
+        // The new places of the strands; the pieces take the remaining numbers.
         let place: Vec<StrandId> = (0..old as StrandId).map(|s| self.first(s)).collect();
         for (s, prev) in strands.prev.iter_mut().enumerate() {
             *prev = self.last(*prev);

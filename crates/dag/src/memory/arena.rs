@@ -1,8 +1,8 @@
 //! One stretch of addresses for large blocks.
 //!
 //! Blocks are carved from the smallest free range that holds them, so that memory the process has
-//! already is used first. When none does, the untouched rest serves, and as much of what lies free
-//! is given back to the kernel: what the process holds stays close to what it uses.
+//! already is used first. If none does, the block comes from the untouched rest, and as much free
+//! memory is given back to the kernel. So the process holds little more than it uses.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,12 +10,12 @@ use std::sync::{Mutex, MutexGuard};
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 
-/// Addresses reserved; memory is only taken for what is touched.
-const RESERVED: usize = 1 << 38;
-/// Blocks are multiples of this, which is a multiple of every page size there is on Linux.
-const GRAIN: usize = 64 << 10;
-/// Free ranges kept; a run's columns leave a few dozen.
-const MOST: usize = 512;
+/// Size of the reserved address range in bytes; only touched addresses take memory.
+const RESERVED_BYTES: usize = 1 << 38;
+/// Size granularity of blocks in bytes: a multiple of every page size that Linux has.
+const BLOCK_GRAIN_BYTES: usize = 64 << 10;
+/// Maximum number of free ranges; a run's columns leave a few dozen.
+const MAX_FREE_RANGES: usize = 512;
 
 /// The process's arena.
 pub(super) static ARENA: Arena = Arena {
@@ -23,18 +23,18 @@ pub(super) static ARENA: Arena = Arena {
     ranges: Mutex::new(Ranges {
         base: UNKNOWN,
         top: 0,
-        free: [Free::NONE; MOST],
+        free: [Free::NONE; MAX_FREE_RANGES],
         count: 0,
     }),
 };
 
-/// Nothing was asked for yet.
+/// No memory was requested yet.
 const UNKNOWN: usize = 0;
-/// The kernel grants no such stretch.
+/// The kernel refuses a range of that size.
 const REFUSED: usize = 1;
 
 pub(super) struct Arena {
-    /// As in `ranges`, to be read without the lock.
+    /// A copy of the base in `ranges` that is read without the lock.
     base: AtomicUsize,
     ranges: Mutex<Ranges>,
 }
@@ -42,7 +42,7 @@ pub(super) struct Arena {
 /// A block just carved.
 pub(super) struct Block {
     pub at: *mut u8,
-    /// Nobody used its memory before.
+    /// Its memory was never used before.
     pub is_zero: bool,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Block {
 struct Free {
     at: usize,
     length: usize,
-    /// It may hold memory.
+    /// The range may hold memory.
     resident: bool,
 }
 
@@ -68,27 +68,27 @@ impl Free {
 
 struct Ranges {
     base: usize,
-    /// What lies from here on was never used.
+    /// Addresses from here on were never used.
     top: usize,
-    /// By address, apart from each other, all below `top`.
-    free: [Free; MOST],
+    /// The free ranges by address, apart from each other, all below `top`.
+    free: [Free; MAX_FREE_RANGES],
     count: usize,
 }
 
 fn rounded(size: usize) -> Option<usize> {
-    let length = size.checked_next_multiple_of(GRAIN)?;
-    (length <= RESERVED).then_some(length)
+    let length = size.checked_next_multiple_of(BLOCK_GRAIN_BYTES)?;
+    (length <= RESERVED_BYTES).then_some(length)
 }
 
 impl Arena {
     fn lock(&self) -> MutexGuard<'_, Ranges> {
-        // Nothing in here panics while it changes the ranges.
+        // Nothing in this module panics while it changes the ranges.
         self.ranges
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// A block; `None` when the arena has no room.
+    /// Allocates a block; `None` if the arena has no room.
     pub(super) fn alloc(&self, size: usize) -> Option<Block> {
         let length = rounded(size)?;
         let mut ranges = self.lock();
@@ -118,7 +118,7 @@ impl Arena {
     /// True for a block of this arena.
     pub(super) fn holds(&self, block: *mut u8) -> bool {
         let base = self.base.load(Ordering::Acquire);
-        base > REFUSED && (base..base + RESERVED).contains(&block.addr())
+        base > REFUSED && (base..base + RESERVED_BYTES).contains(&block.addr())
     }
 
     /// Takes a block of this arena back.
@@ -128,13 +128,13 @@ impl Arena {
         }
     }
 
-    /// Makes a block of this arena larger or smaller where it is; false when it can't be.
+    /// Makes a block of this arena larger or smaller in place; false if that is not possible.
     pub(super) fn resize(&self, block: *mut u8, size: usize, new: usize) -> bool {
         let (Some(old), Some(new)) = (rounded(size), rounded(new)) else {
             return false;
         };
-        // A small one is better kept elsewhere.
-        if new < super::LARGE {
+        // A small block belongs to the system's allocator.
+        if new < super::MIN_ARENA_BYTES {
             return false;
         }
         let end = block.addr() + old;
@@ -152,7 +152,7 @@ impl Arena {
                 ranges.take(i, more);
                 true
             }
-            _ if end == ranges.top && new <= ranges.base + RESERVED - block.addr() => {
+            _ if end == ranges.top && new <= ranges.base + RESERVED_BYTES - block.addr() => {
                 ranges.top += more;
                 true
             }
@@ -162,13 +162,13 @@ impl Arena {
 }
 
 impl Ranges {
-    /// The free range that fits best: one with memory before one without, then the smallest.
+    /// The free range that fits best: ranges with memory first, then the smallest.
     fn best(&self, length: usize) -> Option<usize> {
         let fits = (0..self.count).filter(|&i| self.free[i].length >= length);
         fits.min_by_key(|&i| (!self.free[i].resident, self.free[i].length))
     }
 
-    /// The first `length` bytes of free range `i`.
+    /// Takes the first `length` bytes of free range `i`.
     fn take(&mut self, i: usize, length: usize) -> usize {
         let range = &mut self.free[i];
         let at = range.at;
@@ -185,12 +185,12 @@ impl Ranges {
         self.count -= 1;
     }
 
-    /// `length` bytes at the end of what was ever used, and whether they are untouched.
+    /// Takes `length` bytes at `top`, and returns whether they are untouched.
     fn grow(&mut self, length: usize) -> Option<(usize, bool)> {
         let last = self.count.checked_sub(1).map(|i| self.free[i]);
         let last = last.filter(|f| f.end() == self.top);
         let at = last.map_or(self.top, |f| f.at);
-        if length > self.base + RESERVED - at {
+        if length > self.base + RESERVED_BYTES - at {
             return None;
         }
         if last.is_some() {
@@ -202,7 +202,7 @@ impl Ranges {
         Some((at, last.is_none()))
     }
 
-    /// Gives memory of free ranges back to the kernel, the largest first, until that is as much as
+    /// Gives memory of free ranges back to the kernel, the largest first, until it adds up to
     /// `wanted`.
     fn release(&mut self, wanted: usize) {
         let mut done = 0;
@@ -215,7 +215,7 @@ impl Ranges {
             range.resident = false;
             done += range.length;
             let at = std::ptr::with_exposed_provenance_mut::<u8>(range.at);
-            // SAFETY: nobody uses what is free; its content may go. When the kernel refuses, it
+            // SAFETY: a free range is not in use, so its content may go. If the kernel refuses, it
             // stays as it is.
             let _ = unsafe { madvise(at.cast(), range.length, Advice::LinuxDontNeed) };
         }
@@ -244,10 +244,10 @@ impl Ranges {
             }
             (true, false) => self.free[i - 1] = new,
             (false, true) => self.free[i] = new,
-            // The addresses are lost, which there are enough of; the memory is not.
-            (false, false) if self.count == MOST => {
+            // The addresses are lost, of which there are enough; the memory is not.
+            (false, false) if self.count == MAX_FREE_RANGES => {
                 let at = std::ptr::with_exposed_provenance_mut::<u8>(at);
-                // SAFETY: nobody uses what was just freed.
+                // SAFETY: the range was just freed and is not in use.
                 let _ = unsafe { madvise(at.cast(), length, Advice::LinuxDontNeed) };
             }
             (false, false) => {
@@ -259,13 +259,13 @@ impl Ranges {
     }
 }
 
-/// Reserves the stretch.
+/// Reserves the address range.
 fn reserve() -> Option<usize> {
     let (access, flags) = (
         ProtFlags::READ | ProtFlags::WRITE,
         MapFlags::PRIVATE | MapFlags::NORESERVE,
     );
     // SAFETY: a new mapping wherever the kernel likes touches nothing that exists.
-    let at = unsafe { mmap_anonymous(null_mut(), RESERVED, access, flags) }.ok()?;
+    let at = unsafe { mmap_anonymous(null_mut(), RESERVED_BYTES, access, flags) }.ok()?;
     Some(at.expose_provenance())
 }

@@ -1,9 +1,9 @@
-//! The strands of a run as told, in columns: there are tens of millions.
+//! The strands of a run as read, in columns: there are tens of millions of them.
 
 use crate::raw::{RawEnd, RawStrand};
 
-/// Strands as told, those of one task in program order. Columns of one length; the builder takes
-/// them over as they are.
+/// Strands as read, those of one task in program order. All columns have one length; the builder
+/// takes them over as they are.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RawStrands {
     /// See [`RawStrand::task`].
@@ -18,7 +18,7 @@ pub struct RawStrands {
     pub end_op: Vec<RawEnd>,
     /// See [`RawStrand::at`].
     pub at: Vec<u32>,
-    /// A bit a strand, see [`RawStrand::keep`]; what lies beyond is 0.
+    /// One bit per strand, see [`RawStrand::keep`]; bits beyond the end are 0.
     keep: Vec<u64>,
 }
 
@@ -28,12 +28,12 @@ impl RawStrands {
         self.task.len()
     }
 
-    /// True when there is none.
+    /// True if there are no strands.
     pub fn is_empty(&self) -> bool {
         self.task.is_empty()
     }
 
-    /// Makes room for exactly so many more.
+    /// Makes room for exactly `more` more strands.
     pub fn reserve_exact(&mut self, more: usize) {
         self.task.reserve_exact(more);
         self.thread.reserve_exact(more);
@@ -60,7 +60,7 @@ impl RawStrands {
     /// Strand `i`.
     ///
     /// # Panics
-    /// There is none.
+    /// If there is no such strand.
     pub fn get(&self, i: usize) -> RawStrand {
         RawStrand {
             task: self.task[i],
@@ -78,7 +78,7 @@ impl RawStrands {
         (0..self.len()).map(|i| self.get(i))
     }
 
-    /// Strand `i` must stay a strand of its own.
+    /// Sets that strand `i` must stay a strand of its own.
     pub fn keep(&mut self, i: usize) {
         if self.keep.len() <= i / 64 {
             self.keep.resize(i / 64 + 1, 0);
@@ -86,7 +86,7 @@ impl RawStrands {
         self.keep[i / 64] |= 1 << (i % 64);
     }
 
-    /// True when strand `i` must stay a strand of its own.
+    /// True if strand `i` must stay a strand of its own.
     #[inline]
     pub fn is_kept(&self, i: usize) -> bool {
         self.keep

@@ -1,4 +1,4 @@
-//! Numbers for random tests.
+//! A generator of random numbers for tests.
 
 /// A small generator of numbers (splitmix64), so that a run is a function of its seed.
 pub struct Dice(pub u64);

@@ -13,8 +13,8 @@ use crate::limits::limits_json;
 use crate::section::section_json;
 use crate::what_if::json::{outcome, whole};
 
-/// The advice as one JSON object, followed by a newline; the critical path was weighed by a
-/// `counter`, or by time.
+/// The advice as one JSON object, followed by a newline. `counter` is the metric of the critical
+/// path; `None` for time.
 pub fn advise_json(dag: &Dag, advice: &Advice, counter: Option<&str>) -> String {
     let workers = [advice.goal.cores];
     let steps: Vec<Json> = advice

@@ -12,7 +12,7 @@ use crate::quantity::{NBSP, amount, percent_of, ratio, share, thousands, time};
 use crate::section::titled;
 use crate::what_if::quoted;
 
-/// Sites shown at most in the table of grains.
+/// Maximum number of sites in the table of grains.
 const MAX_GRAIN_ROWS: usize = 10;
 
 /// The advice as lines of at most `looks.width` columns.
@@ -171,10 +171,10 @@ fn right_size(dag: &Dag, advice: &Advice, page: &mut Page) {
     page.prose("  ", 2, &words);
 }
 
-/// Sites named at most in the advice about folded strands.
+/// Maximum number of sites named in the advice about folded strands.
 const MAX_FOLDED_SITES: usize = 3;
 
-/// Says what folded strands hide, and how to see it.
+/// Says what folded strands hide, and how to make it visible.
 fn folded(dag: &Dag, advice: &Advice, counter: Option<&str>, page: &mut Page) {
     let Some(folded) = &advice.folded else {
         return;
@@ -236,7 +236,7 @@ fn grain(dag: &Dag, rows: &[GrainAdvice], page: &mut Page) {
     }
     page.blank();
     page.line(&[strong("  Grain, by spawn site")]);
-    // What to do takes some forty columns after the numbers.
+    // The advice takes some forty columns after the numbers.
     let width = page.width().saturating_sub(72).max(26);
     page.line(&[(
         Tone::Faint,

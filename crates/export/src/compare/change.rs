@@ -1,4 +1,4 @@
-//! Changes with their sign, and what is known of their noise.
+//! Changes with their sign, and whether they are within the noise.
 
 use workspan_analysis::compare::{Difference, Noise, Quantity, Value};
 
@@ -26,7 +26,7 @@ pub(super) fn value(quantity: Quantity, v: f64) -> String {
     }
 }
 
-/// How far the runs of a side lie apart: `±1.2 %`; nothing for one run.
+/// The spread of a side's runs: `±1.2 %`; empty for one run.
 pub(super) fn spread(v: &Value, unicode: bool) -> String {
     let Some(deviation) = v.deviation else {
         return String::new();
@@ -39,7 +39,7 @@ pub(super) fn spread(v: &Value, unicode: bool) -> String {
     format!("{sign}{percent:.1}{NBSP}%")
 }
 
-/// A change as a share of the base: `-12.1 %`; of nothing, as the amount itself.
+/// A change as a share of the base: `-12.1 %`; if the base is 0, the absolute change.
 pub(super) fn relative(d: &Difference, absolute: impl Fn(f64) -> String) -> String {
     match d.relative {
         _ if d.absolute == 0.0 => "=".into(),
@@ -70,7 +70,7 @@ pub(super) fn change(quantity: Quantity, d: &Difference) -> String {
     format!("{}{}", relative(d, absolute), mark(d))
 }
 
-/// A noise's key for programs.
+/// The key of a noise value for programs.
 pub(super) fn noise_key(noise: Noise) -> &'static str {
     match noise {
         Noise::Unknown => "unknown",

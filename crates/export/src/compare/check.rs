@@ -13,8 +13,8 @@ use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::position::{end_words, owner_words, short_function, start_words};
 use crate::quantity::{NBSP, ratio, share};
 
-/// The limits as text, broken ones first.
-/// `section` is the section that was measured, as `region:solve`; `None` for whole runs.
+/// The limits as text, broken ones first. `section` is the section that was measured, for instance
+/// `region:solve`; `None` for whole runs.
 pub fn check_text(checked: &[Checked], section: Option<&str>, options: &CompareOptions) -> String {
     let mut page = Page::new(options.width, options.color, options.charset);
     let broken = checked.iter().filter(|c| c.broken).count();
@@ -51,7 +51,7 @@ fn line(page: &mut Page, one: &Checked) {
     }
 }
 
-/// ` 1.44 (limit: at least 8.00)`, and what is known of the noise.
+/// ` 1.44 (limit: at least 8.00)`, and whether it is within the noise.
 pub(super) fn bound_words(one: &Checked) -> String {
     let verb = match one.limit.kind() {
         LimitKind::AtLeast => "at least",
@@ -146,8 +146,8 @@ pub(super) fn place_words(place: &Where) -> Vec<Piece> {
 }
 
 /// The limits as one JSON object, followed by a newline. `unit` says whether `measured` and `bound`
-/// are ratios, nanoseconds, or fractions (0.05 is 5 %).
-/// `section` is the section that was measured, as `region:solve`; `None` for whole runs.
+/// are ratios, nanoseconds, or fractions (0.05 is 5 %). `section` is the section that was measured,
+/// for instance `region:solve`; `None` for whole runs.
 pub fn check_json(checked: &[Checked], section: Option<&str>) -> String {
     let limits: Vec<_> = checked
         .iter()

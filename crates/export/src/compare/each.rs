@@ -10,15 +10,15 @@ use crate::page::{Page, Tone, columns, plain, strong};
 /// A test or benchmark that was recorded by itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EachRow {
-    /// What its harness calls it.
+    /// The name in its harness.
     pub name: String,
-    /// Its run.
+    /// The measures of its run.
     pub measures: RunMeasures,
-    /// Where most time was lost; `None` if little was.
+    /// The cause of most of the lost time; `None` if little was lost.
     pub cause: Option<Cause>,
 }
 
-/// The quantities, with the head of their columns and its width.
+/// The quantities, each with the heading of its column and the column's width.
 const COLUMNS: [(Quantity, &str, usize); 5] = [
     (Quantity::Tasks, "tasks", 10),
     (Quantity::Work, "work", 10),
@@ -26,9 +26,9 @@ const COLUMNS: [(Quantity, &str, usize); 5] = [
     (Quantity::Parallelism, "parallelism", 12),
     (Quantity::MeanBusy, "busy", 7),
 ];
-/// The head of the names.
+/// The heading of the names.
 const HEAD: &str = "Test or benchmark";
-/// Columns of the name of a cause.
+/// Number of columns for the name of a cause.
 const CAUSE_COLUMNS: usize = 18;
 
 /// The rows in the order in which they ran.

@@ -10,7 +10,7 @@ use super::names::names;
 use crate::json::document;
 use crate::position::{label, place};
 
-/// A ratio to six decimals; `null` when it is none.
+/// A ratio to six decimals; `null` if it is not finite.
 pub(crate) fn ratio_json(v: f64) -> Json {
     if v.is_finite() {
         json!((v * 1e6).round() / 1e6)
@@ -19,7 +19,7 @@ pub(crate) fn ratio_json(v: f64) -> Json {
     }
 }
 
-/// A time to a thousandth of a nanosecond.
+/// A time in nanoseconds, to a thousandth.
 pub(super) fn ns_json(v: f64) -> Json {
     if v.is_finite() {
         json!((v * 1e3).round() / 1e3)
@@ -52,7 +52,7 @@ fn differences(differences: &[Difference]) -> Json {
     differences.iter().map(difference_json).collect()
 }
 
-/// A position: label, file, line, function; `null` when it is unknown.
+/// A position: label, file, line, function; `null` if it is unknown.
 pub(crate) fn place_json(dag: &Dag, id: PlaceId) -> Json {
     let Some(at) = place(dag, id).filter(|_| id != NONE) else {
         return Json::Null;
@@ -62,7 +62,7 @@ pub(crate) fn place_json(dag: &Dag, id: PlaceId) -> Json {
     })
 }
 
-/// Where a block begins and ends, with the kinds.
+/// The start and end of a block, with their kinds.
 pub(crate) fn position_json(dag: &Dag, block: &CodeBlock) -> Json {
     json!({
         "from_kind": block.from_kind.name(), "from": place_json(dag, block.from),
@@ -70,8 +70,8 @@ pub(crate) fn position_json(dag: &Dag, block: &CodeBlock) -> Json {
     })
 }
 
-/// The comparison as one JSON object and a line end. The first side is the base; `differences` has
-/// an entry for each other side.
+/// The comparison as one JSON object, followed by a newline. The first side is the base;
+/// `differences` has an entry for each other side.
 pub fn compare_json(comparison: &Comparison) -> String {
     let dag = names(&comparison.places);
     let sides: Vec<Json> = comparison

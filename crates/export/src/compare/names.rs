@@ -1,10 +1,10 @@
-//! Positions and times of no single trace.
+//! Names of positions, and times, for data that belongs to no single trace.
 
 use workspan_dag::{Dag, Meta, Place};
 
 use crate::quantity::time;
 
-/// A trace of nothing but positions, for the words that name them.
+/// A DAG that contains only positions, for the functions that name them.
 pub(crate) fn names(places: &[Place]) -> Dag {
     Dag {
         places: places.to_vec(),

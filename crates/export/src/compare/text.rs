@@ -1,4 +1,4 @@
-//! Formats a comparison as text: what changed most first, then every quantity, site and block.
+//! Formats a comparison as text: the largest change first, then every quantity, site and block.
 
 use workspan_analysis::compare::{Comparison, Difference, Noise, Quantity, QuantityRow, Value};
 use workspan_dag::Dag;
@@ -10,14 +10,14 @@ use crate::page::{Page, Tone, plain, strong};
 use crate::position::{label, owned_cell, site_cell};
 use crate::quantity::{ratio, share};
 
-/// How a comparison looks.
+/// The format of a comparison's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompareOptions {
     /// Maximum number of columns of a line, at least 60.
     pub width: usize,
     /// ANSI colours.
     pub color: bool,
-    /// How far to stay inside ASCII.
+    /// The characters that may be used.
     pub charset: Charset,
     /// Maximum number of sites, and of blocks, to show.
     pub rows: usize,
@@ -55,11 +55,11 @@ pub(super) fn name(quantity: Quantity) -> &'static str {
     }
 }
 
-/// Columns of the quantities' names.
+/// Number of columns for the quantities' names.
 const NAME_COLUMNS: usize = 22;
-/// Columns of a value with its spread.
+/// Number of columns for a value with its spread.
 const VALUE_COLUMNS: usize = 20;
-/// Columns of a value if there are more than two sides.
+/// Number of columns for a value if there are more than two sides.
 const NARROW_COLUMNS: usize = 12;
 
 /// The comparison as text.
@@ -117,7 +117,7 @@ pub fn compare_words(comparison: &Comparison) -> Vec<String> {
         dag: &dag,
         rows: 1,
     };
-    // Wide enough that no sentence is broken.
+    // So wide that no sentence is broken.
     let mut page = Page::new(1 << 20, false, Charset::Unicode);
     for i in 0..comparison.sides.len().saturating_sub(1) {
         headline(&view, &mut page, i);
@@ -240,7 +240,7 @@ fn pair(view: &View, page: &mut Page) {
     }
 }
 
-/// Aligns a column at the percent sign; the mark hangs to the right of it.
+/// Aligns a column at the percent sign; the mark is to the right of it.
 fn open_end(change: &str) -> String {
     if change.ends_with('~') {
         change.to_string()
@@ -267,7 +267,7 @@ fn tone(quantity: Quantity, d: &Difference) -> Tone {
     }
 }
 
-/// The sides of each table, so that they fit beside each other.
+/// Splits the sides into tables, so that each table fits into the width.
 fn columns_of(view: &View, page: &Page, label: usize) -> Vec<Vec<usize>> {
     let room = ((page.width() - label) / NARROW_COLUMNS).max(2) - 1;
     let others: Vec<usize> = (1..view.c.sides.len()).collect();
@@ -329,7 +329,7 @@ fn is_worth_showing(view: &View, work: &[Difference], critical: &[Difference]) -
         .any(|d| d.absolute.abs() > whole / 1000.0)
 }
 
-/// Columns that the numbers of two sides take.
+/// Number of columns that the numbers of two sides take.
 const NUMBER_COLUMNS: usize = 46;
 
 fn sites(view: &View, page: &mut Page) {

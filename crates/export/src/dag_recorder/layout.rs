@@ -11,7 +11,7 @@ const FIRST_LINE: &[u8] = b"DAG_RECORDER FORMAT VERSION  1.24 2014/09/18\n";
 const NODE_BYTES: usize = 432;
 const TABLE_HEAD_BYTES: usize = 32;
 
-/// An edge: kind, and the places of both nodes in the file.
+/// An edge: its kind, and the positions of both nodes in the file.
 type Edge = (i32, usize, usize);
 
 pub(super) fn write(dag: &Dag, nodes: &[Node], out: &mut impl Write) -> io::Result<()> {
@@ -58,7 +58,7 @@ pub(super) fn write(dag: &Dag, nodes: &[Node], out: &mut impl Write) -> io::Resu
     names.write(out)
 }
 
-/// Where each node stands: the children of one next to each other, all behind it.
+/// The position of each node: the children of a node are adjacent and come after it.
 fn order(nodes: &[Node]) -> (Vec<usize>, Vec<usize>) {
     let mut order = Vec::with_capacity(nodes.len());
     let mut place = vec![0; nodes.len()];
@@ -92,13 +92,14 @@ fn last(nodes: &[Node], mut i: usize) -> usize {
     i
 }
 
-/// The edges between what the file has one by one.
+/// The edges between the nodes that the file has individually.
 fn edges(nodes: &[Node], place: &[usize]) -> Vec<Edge> {
     let mut edges = Vec::new();
     for node in nodes {
         for pair in node.children.windows(2) {
             let (before, next) = (&nodes[pair[0]], first(nodes, pair[1]));
-            // Two edges lead here where tasks were waited for: theirs tells when it was ready.
+            // If tasks were waited for, two edges lead here: the edge from the tasks determines
+            // when it was ready.
             let kind = match nodes[next].in_edge {
                 END_EDGE | CREATE_EDGE => WAIT_CONTINUATION_EDGE,
                 kind => kind,
@@ -118,7 +119,7 @@ fn edges(nodes: &[Node], place: &[usize]) -> Vec<Edge> {
     edges
 }
 
-/// When each could start on any number of workers.
+/// The earliest start of each node on any number of workers.
 fn earliest(nodes: &[Node]) -> Vec<u64> {
     let mut earliest = vec![0; nodes.len()];
     for (i, node) in nodes.iter().enumerate() {
@@ -134,8 +135,8 @@ fn earliest(nodes: &[Node]) -> Vec<u64> {
     earliest
 }
 
-/// How many nodes the file has of each and what is inside; a create's task counts for the section
-/// around.
+/// Number of nodes in the file for each node and its content; a create's task counts for the
+/// section around it.
 fn present(nodes: &[Node]) -> Vec<u64> {
     let mut present = vec![1; nodes.len()];
     for (i, node) in nodes.iter().enumerate().rev() {
@@ -190,11 +191,11 @@ struct Names {
 }
 
 impl Names {
-    /// File and line of a place; one without them has its label for a file and line 0.
+    /// File and line of a place. A place without them has its label as the file, and line 0.
     fn position(&mut self, dag: &Dag, place: PlaceId) -> (u64, u64) {
         let place = (place != NONE).then(|| &dag.places[place as usize]);
         let file = place.map_or("?", |p| p.file.as_deref().unwrap_or(&p.label));
-        // A name ends at a zero, and is never empty there.
+        // A name ends at a zero byte, and must not be empty.
         let file = match file.split('\0').next() {
             Some(name) if !name.is_empty() => name,
             _ => "?",

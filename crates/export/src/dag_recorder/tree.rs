@@ -16,32 +16,32 @@ pub(crate) enum Kind {
     Task,
 }
 
-/// A node; a parent stands before its children, a create before its task.
+/// A node; a parent comes before its children, a create before its task.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     pub kind: Kind,
     pub start: u64,
     pub end: u64,
     pub first_worker: u32,
-    /// `None` where several ran it.
+    /// `None` if several workers ran it.
     pub worker: Option<u32>,
     pub work: u64,
     pub span: u64,
-    /// When it became ready, and by which kind of edge as the file numbers them.
+    /// When it became ready. The next field is the kind of edge, in the numbers of the file.
     pub ready: u64,
     pub in_edge: i32,
-    /// Ticks ready by that kind of edge.
+    /// Ticks for which it was ready, by kind of edge.
     pub ready_ticks: [u64; 5],
-    /// Intervals inside by kind: create, wait, other, end.
+    /// Number of intervals inside by kind: create, wait, other, end.
     pub intervals: [u64; 4],
     pub from: PlaceId,
     pub to: PlaceId,
     pub children: Vec<usize>,
-    /// The task of a create.
+    /// The task that a create creates.
     pub task: Option<usize>,
-    /// The strand that an interval is; `None` where it is the rest of one, without length.
+    /// The strand of an interval; `None` if it is the rest of one, without length.
     pub strand: Option<StrandId>,
-    /// The task, of a task.
+    /// The task, if the node is a task.
     pub of: Option<TaskId>,
 }
 
@@ -52,19 +52,19 @@ pub(super) const CREATE_CONTINUATION_EDGE: i32 = 2;
 pub(super) const WAIT_CONTINUATION_EDGE: i32 = 3;
 pub(super) const OTHER_CONTINUATION_EDGE: i32 = 4;
 
-/// Numbers in the file have a sign.
+/// Numbers in the file are signed.
 const MAX_NUMBER: u64 = i64::MAX as u64;
 
-/// What a task does next.
+/// A step of a task.
 struct Item {
     node: Node,
-    /// The task it creates.
+    /// The task that it creates.
     creates: Option<TaskId>,
-    /// The tasks it waits for.
+    /// The tasks that it waits for.
     joins: Vec<TaskId>,
 }
 
-/// The tree, the root first; or what of the run the format has no place for.
+/// The tree, the root first; or a message about what the format can't express.
 pub(crate) fn tree(dag: &Dag) -> Result<Vec<Node>, String> {
     if !dag.depends.is_empty() {
         return Err("a task depends on another (only creates and waits are in it)".into());
@@ -191,7 +191,7 @@ fn items(
                 strand: None,
                 work: record.work,
                 span: record.span,
-                // A section has its own wait.
+                // A section includes its own wait.
                 intervals: [record.tasks, record.syncs.max(1), others, record.tasks],
                 ..piece.clone()
             };
@@ -230,7 +230,7 @@ fn items(
     Ok(items)
 }
 
-/// What follows at the end of `piece` at once.
+/// The interval that follows immediately at the end of `piece`.
 fn after(piece: &Node, in_edge: i32) -> Node {
     Node {
         start: piece.end,
@@ -259,7 +259,7 @@ fn nest(
     for (i, item) in items.iter().enumerate() {
         create_of.extend(item.creates.map(|task| (task, i)));
     }
-    // By its first create: the waits whose section begins there.
+    // By first create: the waits whose section begins there.
     let mut opens: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (w, item) in items.iter().enumerate() {
         if item.node.kind != Kind::Wait {
@@ -280,7 +280,7 @@ fn nest(
         }
         opens.entry(first).or_default().push(w);
     }
-    // Sections that are open: the wait that closes each, its node, the tasks it joins.
+    // The open sections: the wait that closes each, its node, and the tasks that it joins.
     let mut open: Vec<(usize, usize)> = Vec::new();
     let joins: Vec<Vec<TaskId>> = items.iter().map(|item| item.joins.clone()).collect();
     for (i, item) in items.into_iter().enumerate() {
@@ -321,7 +321,7 @@ fn nest(
     Ok(())
 }
 
-/// Sums of all that is inside, from the leaves up: as DAG Recorder accumulates them.
+/// Sums the content of each node from the leaves up, as DAG Recorder accumulates it.
 fn sum_up(nodes: &mut [Node]) {
     for i in (0..nodes.len()).rev() {
         if nodes[i].kind < Kind::Section {

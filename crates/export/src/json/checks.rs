@@ -1,4 +1,4 @@
-//! CPU time and what the run's numbers are checked by.
+//! CPU time, and the checks of the run's numbers.
 
 use serde::Serialize;
 use workspan_analysis::checks::{Check, CpuAccount};
@@ -13,7 +13,7 @@ pub(super) struct CpuJson<'a> {
     outside_in: Option<&'a str>,
     missing_switches: u64,
     switches: u64,
-    /// What the process's time went to, and what is in none of the three, or in two.
+    /// The process's CPU time by use, and the difference that is in none of the parts, or in two.
     #[serde(skip_serializing_if = "Option::is_none")]
     account: Option<AccountJson>,
 }
@@ -26,7 +26,7 @@ struct AccountJson {
     difference_ns: u64,
 }
 
-/// A check: two sides in nanoseconds, by how much they may differ, and what came out.
+/// A check: two sides in nanoseconds, the allowed difference, and the result.
 #[derive(Serialize)]
 pub(super) struct CheckJson {
     check: &'static str,

@@ -1,17 +1,17 @@
-//! What the samples say, as JSON.
+//! The sample profile, as JSON.
 
 use serde::Serialize;
 use workspan_analysis::{CodePlace, FunctionSamples, HotFunction, LineSamples, Report};
 
-/// Lines and functions given at most.
-const ROWS: usize = 1000;
+/// Maximum number of lines and of functions.
+const MAX_ROWS: usize = 1000;
 
 #[derive(Serialize)]
 pub(super) struct SamplesJson<'a> {
-    /// Samples a second of CPU time.
+    /// Samples per second of CPU time.
     hertz: u32,
-    /// Taken inside strands, and while the thread ran none or was in the recorder's code (which
-    /// `recording` counts).
+    /// Number of samples inside strands. `outside` counts those taken while the thread ran no
+    /// strand or was in the recorder's code (which `recording` counts).
     inside: u64,
     outside: u64,
     recording: u64,
@@ -37,7 +37,7 @@ struct FunctionJson<'a> {
     critical: u64,
 }
 
-/// `None` without samples.
+/// `None` if there are no samples.
 pub(super) fn samples(report: &Report) -> Option<SamplesJson<'_>> {
     let heat = &report.samples;
     if heat.inside + heat.outside == 0 {
@@ -51,7 +51,7 @@ pub(super) fn samples(report: &Report) -> Option<SamplesJson<'_>> {
         lines: heat
             .lines
             .iter()
-            .take(ROWS)
+            .take(MAX_ROWS)
             .map(|row: &LineSamples| LineJson {
                 file: &row.file,
                 line: row.line,
@@ -60,7 +60,7 @@ pub(super) fn samples(report: &Report) -> Option<SamplesJson<'_>> {
                 critical: row.critical,
             })
             .collect(),
-        functions: heat.functions.iter().take(ROWS).map(function).collect(),
+        functions: heat.functions.iter().take(MAX_ROWS).map(function).collect(),
     })
 }
 
@@ -74,7 +74,7 @@ fn function(row: &FunctionSamples) -> FunctionJson<'_> {
     }
 }
 
-/// Where the code of a finding was met.
+/// Where the code of a finding spent its time.
 #[derive(Serialize)]
 pub(super) struct InsideJson {
     function: String,

@@ -1,4 +1,4 @@
-//! Why worker time was lost, as JSON: `verdict`, `findings`, `causes`, `alone`.
+//! The causes of lost worker time, as JSON: `verdict`, `findings`, `causes`, `alone`.
 
 use serde::Serialize;
 use workspan_analysis::causes::{Cause, Evidence, Finding, Headline, headline};
@@ -32,7 +32,7 @@ pub(super) struct FindingJson<'a> {
     lost: u128,
     lost_percent: Ratio,
     evidence: EvidenceJson<'a>,
-    /// The function and line that the samples there were in most.
+    /// The function and line with most of the samples there.
     #[serde(skip_serializing_if = "Option::is_none")]
     inside: Option<super::code::InsideJson>,
     /// Where most of the blocked time was.
@@ -54,12 +54,12 @@ struct BlockedInJson<'a> {
     /// The join in which the holder of the lock waited meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     join: Option<&'a str>,
-    /// The rank that was waited for most.
+    /// The rank that others waited for most.
     #[serde(skip_serializing_if = "Option::is_none")]
     late: Option<LateJson>,
 }
 
-/// A process that others waited for; ticks of the waits for it, of those for all.
+/// A process that others waited for, with the ticks of the waits for it and for all.
 #[derive(Serialize)]
 struct LateJson {
     process: usize,
@@ -68,7 +68,7 @@ struct LateJson {
     of: u64,
 }
 
-/// Who ended the waits.
+/// The threads that ended the waits.
 #[derive(Serialize)]
 struct HolderJson {
     released_at: Option<CodePlaceJson>,
@@ -86,7 +86,7 @@ struct HolderCodeJson {
     of: u64,
 }
 
-/// What bounds the program where others had the CPUs.
+/// The code that limits the program if other programs used the CPUs.
 #[derive(Serialize)]
 pub(super) struct QuietJson<'a> {
     place: PlaceJson<'a>,
@@ -105,7 +105,7 @@ pub(super) fn quiet<'a>(dag: &'a Dag, report: &Report) -> Option<QuietJson<'a>> 
     })
 }
 
-/// CPU time that is in none of the numbers.
+/// CPU time that no other number includes.
 #[derive(Serialize)]
 pub(super) struct OutsideJson {
     cpu_ticks: u128,
@@ -166,8 +166,8 @@ fn holder(at: Holder) -> HolderJson {
     }
 }
 
-/// `site` is whose strands or tasks they are, `file` and `line` where to look first, `task` to
-/// `end` the strand that shows it best.
+/// `site` is the site of the strands or tasks, `file` and `line` are where to look first, `task` to
+/// `end` identify the strand that shows it best.
 #[derive(Serialize)]
 struct PlaceJson<'a> {
     site: Option<&'a str>,
@@ -204,7 +204,7 @@ struct EvidenceJson<'a> {
     steal_ticks: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     probe_ticks: Option<u64>,
-    /// Site of the task that ran above.
+    /// Site of the task that ran on top.
     #[serde(skip_serializing_if = "Option::is_none")]
     above: Option<&'a str>,
 }
@@ -224,7 +224,7 @@ pub(super) fn findings<'a>(dag: &'a Dag, report: &Report) -> Vec<FindingJson<'a>
 }
 
 fn place_json<'a>(dag: &'a Dag, finding: &Finding) -> PlaceJson<'a> {
-    // Other places are whole sites, or what follows a position.
+    // Other places are whole sites, or the code after a position.
     let is_block = matches!(
         finding.cause,
         Cause::SerialStrand
@@ -285,7 +285,7 @@ pub(super) struct CauseJson {
     lost_percent: Ratio,
 }
 
-/// All that lost something, most first.
+/// All causes with a loss, in descending order.
 pub(super) fn causes(report: &Report) -> Vec<CauseJson> {
     let all = &report.causes;
     let mut lost: Vec<(Cause, u128)> = Cause::ALL.into_iter().zip(all.by_cause).collect();

@@ -1,4 +1,4 @@
-//! Times of low parallelism, as JSON.
+//! Intervals of low parallelism, as JSON.
 
 use serde::Serialize;
 use workspan_analysis::{CodeBlock, LowParallelism};
@@ -7,7 +7,7 @@ use workspan_dag::Dag;
 use super::{Position, Ratio, end, start};
 use crate::position::label;
 
-/// A time of low parallelism, in ticks.
+/// An interval of low parallelism, in ticks.
 #[derive(Serialize)]
 pub(super) struct Low<'a> {
     begin: u64,

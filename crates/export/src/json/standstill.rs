@@ -22,7 +22,7 @@ struct ThreadJson<'a> {
     site: &'a str,
     waits_for: &'static str,
     at: Option<CodePlaceJson>,
-    /// Tasks in a wait for other tasks below, the nearest first.
+    /// Tasks below it that wait for other tasks, the nearest first.
     below: Vec<BelowJson<'a>>,
 }
 

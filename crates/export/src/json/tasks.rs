@@ -1,4 +1,4 @@
-//! What the report's JSON says of all tasks: whether they are small, and who told of them.
+//! Facts about all tasks in the report's JSON: whether they are small, and who reported them.
 
 use serde::Serialize;
 use workspan_analysis::{Options, Report, WorkSpan, short_strands, told_tasks};
@@ -19,7 +19,7 @@ pub(super) fn short(work_span: &WorkSpan, measured: &Options) -> Option<ShortStr
     })
 }
 
-/// Tasks by who told of them (MODEL.md §1).
+/// Tasks by who reported them (MODEL.md §1).
 #[derive(Serialize)]
 pub(super) struct ToldTasksJson {
     told_by: Option<&'static str>,

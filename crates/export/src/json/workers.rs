@@ -1,4 +1,5 @@
-//! What workers did between tasks and beside each other, as JSON.
+//! Facts about workers in the report's JSON: idle time, and tasks that were slower while others
+//! ran.
 
 use serde::Serialize;
 use workspan_analysis::{IdleTime, SlowerBeside};
@@ -7,7 +8,7 @@ use workspan_dag::Dag;
 use super::Ratio;
 use crate::position::label;
 
-/// What idle workers did, in ticks.
+/// The time of idle workers by use, in ticks.
 #[derive(Serialize)]
 pub(super) struct IdleJson {
     searching: u64,
@@ -25,7 +26,7 @@ pub(super) fn idle(idle: &IdleTime) -> IdleJson {
     }
 }
 
-/// Tasks that took longer beside others than alone: number and median weight of both.
+/// Tasks that took longer while others ran than alone: number and median weight of both.
 #[derive(Serialize)]
 pub(super) struct SlowerBesideJson<'a> {
     site: &'a str,

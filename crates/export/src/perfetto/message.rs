@@ -1,12 +1,12 @@
-//! The messages of Perfetto's trace format that are used here: names, numbers and types as its
-//! `.proto` files give them.
+//! The messages of Perfetto's trace format that are used here. Names, numbers and types are those
+//! of its `.proto` files.
 
 use prost::Message;
 
 /// `TracePacket`; a trace is any number of them, each as field 1.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct TracePacket {
-    /// Nanoseconds.
+    /// Time in nanoseconds.
     #[prost(uint64, optional, tag = "8")]
     pub timestamp: Option<u64>,
     #[prost(uint32, tag = "10")]

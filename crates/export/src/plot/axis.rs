@@ -1,6 +1,6 @@
 //! Round numbers for axes.
 
-/// At most about `many` round values from 0 to `top`.
+/// About `many` round values at most, from 0 to `top`.
 pub(super) fn ticks(top: f64, many: usize) -> Vec<f64> {
     let raw = top / many.max(1) as f64;
     let power = 10f64.powf(raw.log10().floor());
@@ -21,7 +21,7 @@ pub(super) fn powers(from: f64, to: f64) -> Vec<f64> {
         .collect()
 }
 
-/// A value at an axis: as few digits as it needs.
+/// A value at an axis, with as few digits as possible.
 pub(super) fn label(v: f64) -> String {
     if v == 0.0 {
         return "0".into();

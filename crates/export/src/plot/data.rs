@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::figure::{Across, Figure, Mark, Scale};
 
-/// `series,x,y` with a heading; x of a bar is its name.
+/// `series,x,y` with a heading; for a bar, x is its name.
 pub fn csv(figure: &Figure) -> String {
     let mut out = String::from("series,x,y\r\n");
     for series in &figure.series {
@@ -27,13 +27,13 @@ pub fn csv(figure: &Figure) -> String {
     out
 }
 
-/// Ten digits, which hides what the conversion of units rounded.
+/// A number with ten digits, which hides rounding errors of unit conversions.
 fn number(v: f64) -> String {
     let rounded: f64 = format!("{v:.9e}").parse().unwrap_or(v);
     rounded.to_string()
 }
 
-/// A field of a CSV file (RFC 4180): quoted where it needs to be.
+/// A field of a CSV file (RFC 4180), quoted if necessary.
 pub fn csv_field(text: &str) -> String {
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -42,7 +42,8 @@ pub fn csv_field(text: &str) -> String {
     }
 }
 
-/// A gnuplot script with the numbers inside, to be changed and run: `gnuplot -p x.gnuplot`.
+/// A gnuplot script that contains the numbers, for the user to change and run: `gnuplot -p
+/// x.gnuplot`.
 pub fn gnuplot(figure: &Figure) -> String {
     let mut out = String::from("# Made by workspan plot.\nset encoding utf8\n");
     let _ = writeln!(out, "set title {}", quoted(&figure.title));
@@ -79,8 +80,8 @@ pub fn gnuplot(figure: &Figure) -> String {
     out
 }
 
-/// One data block for all bars, else one a series; areas are stacked here, as gnuplot has no such
-/// style.
+/// Writes one data block for all bars, otherwise one per series. Areas are stacked here, as gnuplot
+/// has no such style.
 fn blocks(figure: &Figure, out: &mut String) {
     if let Across::Categories { names, .. } = &figure.across {
         out.push_str("$data << EOD\n");
@@ -137,7 +138,8 @@ fn blocks(figure: &Figure, out: &mut String) {
     let _ = writeln!(out, "plot {}", plots.join(", \\\n  "));
 }
 
-/// A text in gnuplot's double quotes, without anything gnuplot would run or take as markup.
+/// A text in gnuplot's double quotes, without anything that gnuplot would execute or take as
+/// markup.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! A figure in shapes on a page of points, which both picture formats draw.
+//! A figure as shapes on a page, in points; both picture formats draw these.
 
 mod frame;
 mod legend;
@@ -13,7 +13,7 @@ use super::figure::{Across, Figure, Mark, Series};
 use super::fill::{BLACK, Color, Fill, GREY, WHITE};
 use super::page::Page;
 
-/// Where a text stands against its point.
+/// The alignment of a text relative to its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -21,7 +21,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// Something to draw; y grows downwards.
+/// A shape; y grows downwards.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Shape {
     Box {
@@ -46,7 +46,7 @@ pub(super) enum Shape {
         y: f64,
         radius: f64,
         color: Color,
-        /// Only its rim.
+        /// Draw only the outline.
         hollow: bool,
     },
     Text {
@@ -56,12 +56,12 @@ pub(super) enum Shape {
         text: String,
         anchor: Anchor,
         color: Color,
-        /// Turned a quarter to the left.
+        /// Rotate by a quarter turn to the left.
         turned: bool,
     },
 }
 
-/// A page with shapes. Shapes count in units of the page's text; `unit` points are one.
+/// A page with shapes. Shapes are in units of the page's text; a unit is `unit` points.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Drawing {
     pub width: f64,
@@ -70,7 +70,7 @@ pub(super) struct Drawing {
     pub shapes: Vec<Shape>,
 }
 
-/// Size of the text in units.
+/// Size of the text, in units.
 const SIZE: f64 = 11.0;
 const TITLE: f64 = 13.0;
 const MARGIN: f64 = 10.0;
@@ -88,16 +88,17 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().map(advance).sum()
 }
 
-/// Which end of a text is left out where it is too long.
+/// Which end of a text is cut off if it is too long.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keep {
     Start,
     End,
 }
 
-/// Without what is no character to draw, and not wider than `width`.
+/// The text without characters that can't be drawn, cut to `width`.
 fn fitted(text: &str, size: f64, width: f64, keep: Keep) -> String {
-    // Longer texts fit nowhere, and cutting them a letter at a time would take long.
+    // Maximum number of characters that are measured: longer texts fit nowhere, and cutting them
+    // letter by letter would take long.
     const MAX_CHARS: usize = 400;
     let mut text: Vec<char> = text.chars().filter(|c| !c.is_control()).collect();
     match keep {
@@ -146,7 +147,8 @@ pub(super) fn draw(figure: &Figure, page: &Page) -> Drawing {
         Across::Numbers { .. } => Vec::new(),
     };
     let lying = matches!(&figure.across, Across::Categories { lying: true, .. });
-    // A position that is too long loses its beginning, because its end tells it from others.
+    // A position that is too long loses its beginning, because its end distinguishes it from
+    // others.
     let cut = |name: &String| fitted(name, SIZE, width * 0.4, Keep::End);
     let names: Vec<String> = names.iter().map(cut).collect();
     let values = frame::values(figure, lying);
@@ -160,7 +162,7 @@ pub(super) fn draw(figure: &Figure, page: &Page) -> Drawing {
     } else {
         widest(&labels) + 22.0
     };
-    // Right of the plot stand the level's name, or the values of the longest bars.
+    // The level's name, or the values of the longest bars, are to the right of the plot.
     let beside: Vec<String> = match (&figure.level, lying) {
         (Some((_, name)), _) => vec![name.clone()],
         (None, true) => shown.iter().flat_map(|s| s.labels.clone()).collect(),
@@ -206,7 +208,7 @@ fn text(shapes: &mut Vec<Shape>, (x, y): (f64, f64), size: f64, text: &str, anch
     });
 }
 
-/// A text on a ground of its own, as it lies over other shapes.
+/// A text with a background of its own, because it covers other shapes.
 fn on_ground(
     shapes: &mut Vec<Shape>,
     (x, y): (f64, f64),

@@ -1,25 +1,25 @@
-//! What a figure shows, in data units.
+//! The content of a figure, in data units.
 
 use super::fill::Fill;
 
 /// How a series is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// Bars on the categories, stacked on the series before.
+    /// Bars on the categories, stacked on the earlier series.
     Bars,
-    /// A filled area, stacked on the areas before; steps between the x values.
+    /// A filled area, stacked on the earlier areas; it steps between the x values.
     Area,
     /// A line.
     Line,
     /// A dashed line.
     Dashed,
-    /// Dots: what was measured.
+    /// Dots: measured values.
     Points,
-    /// Rings: what was not measured but computed.
+    /// Rings: computed values.
     Rings,
 }
 
-/// A row of numbers with a name.
+/// A named series of numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
     pub name: String,
@@ -27,14 +27,14 @@ pub(crate) struct Series {
     pub mark: Mark,
     /// (x, y); for bars x is the index of the category.
     pub points: Vec<(f64, f64)>,
-    /// What stands beside the points, in their order; may be shorter.
+    /// Labels next to the points, in their order; there may be fewer.
     pub labels: Vec<String>,
 }
 
 /// The horizontal axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Across {
-    /// Named bars; drawn lying when names are long.
+    /// Named bars; drawn horizontally if the names are long.
     Categories { names: Vec<String>, lying: bool },
     /// Numbers from 0 or the first to the last, with a title.
     Numbers {
@@ -45,13 +45,13 @@ pub(crate) enum Across {
     },
 }
 
-/// How values become heights.
+/// The mapping from values to heights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Scale {
     Linear,
     /// Powers of two.
     Log2,
-    /// Linear up to a value, and powers of two of it above, in the upper 40 %.
+    /// Linear up to a value, and its powers of two above, in the upper 40 %.
     LogAbove(f64),
 }
 
@@ -59,22 +59,22 @@ pub(crate) enum Scale {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
     pub(crate) title: String,
-    /// Which run it is, when it was, and how busy; may be empty.
+    /// The run, its time, and how busy it was; may be empty.
     pub(crate) subtitle: String,
     pub(crate) across: Across,
-    /// The title of the axis of values.
+    /// The title of the value axis.
     pub(crate) up: String,
-    /// The values' axis ends at least here.
+    /// The value axis ends at this value or above.
     pub(crate) at_least: f64,
     pub(crate) scale: Scale,
-    /// A dashed line across at a value, and what it is.
+    /// A dashed horizontal line at a value, and its name.
     pub(crate) level: Option<(f64, String)>,
     pub(crate) series: Vec<Series>,
 }
 
 impl Figure {
-    /// Where the axis upwards begins: 0, or on a logarithmic one the power of two at or below the
-    /// least value, at most 1 and at least 1/1024.
+    /// The start of the value axis: 0; on a logarithmic axis the power of two at or below the
+    /// smallest value, at most 1 and at least 1/1024.
     pub(crate) fn bottom(&self) -> f64 {
         if self.scale != Scale::Log2 {
             return 0.0;
@@ -87,9 +87,9 @@ impl Figure {
         2f64.powf(least.log2().floor()).max(1.0 / 1024.0)
     }
 
-    /// The largest value that is drawn: of a stack, its top.
+    /// The largest value that is drawn; for a stack, its top.
     pub(crate) fn top(&self) -> f64 {
-        // Lying bars stand below each other.
+        // Horizontal bars are below each other.
         let lying = matches!(&self.across, Across::Categories { lying: true, .. });
         let mut stacks: Vec<f64> = Vec::new();
         let mut top = self.at_least;
@@ -117,7 +117,7 @@ impl Figure {
         }
     }
 
-    /// Where the axis upwards ends: a little above the largest value, so that nothing touches the
+    /// The end of the value axis: a little above the largest value, so that nothing touches the
     /// frame and a value fits above a bar.
     pub(crate) fn ceiling(&self) -> f64 {
         let top = self.top();

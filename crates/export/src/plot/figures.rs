@@ -1,4 +1,4 @@
-//! The kinds of figures: runs in, figures out.
+//! The kinds of figures, made from runs.
 
 mod breakdown;
 mod profile;
@@ -20,11 +20,11 @@ use crate::quantity::{ratio, seconds, time};
 
 /// A run to draw.
 pub struct PlotRun<'a> {
-    /// What people call it.
+    /// Its name shown to people.
     pub name: String,
     /// Its trace.
     pub dag: &'a Dag,
-    /// Its report, of the metric time.
+    /// Its report, of the metric *time*.
     pub report: &'a Report,
 }
 
@@ -42,13 +42,13 @@ impl PlotRun<'_> {
         name.filter(|n| !n.is_empty()).unwrap_or("program")
     }
 
-    /// The times are computed by a model of a scheduler, not measured.
+    /// Whether the times are computed by a model of a scheduler instead of measured.
     fn is_simulated(&self) -> bool {
         let runtime = self.dag.meta.runtime.as_deref();
         runtime.is_some_and(|r| r.starts_with("simulated"))
     }
 
-    /// Which run it is, when it was, and how busy its workers were.
+    /// The run, its time, and how busy its workers were.
     fn verdict(&self) -> String {
         let b = &self.report.breakdown;
         let mut parts = vec![
@@ -75,7 +75,7 @@ fn series(name: &str, fill: Fill, mark: Mark, points: Vec<(f64, f64)>) -> Series
     }
 }
 
-/// The programs' names, each once; a few, and how many others there are.
+/// The programs' names, each once: a few, and the number of others.
 fn programs(runs: &[PlotRun]) -> String {
     const SHOWN: usize = 3;
     let mut names: Vec<&str> = Vec::new();

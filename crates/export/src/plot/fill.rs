@@ -1,6 +1,6 @@
 //! Colours and textures of figures: those of the page (ui/src/colors.ts, ui/src/patterns.tsx).
 
-/// A colour, 0xRRGGBB.
+/// A colour as 0xRRGGBB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Color(pub u32);
 
@@ -28,7 +28,7 @@ impl Color {
         0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
     }
 
-    /// Black or white, whichever is read better on this colour.
+    /// Black or white, whichever has more contrast on this colour.
     pub(crate) fn ink(self) -> Color {
         if self.luminance() > 0.19 {
             BLACK
@@ -38,7 +38,7 @@ impl Color {
     }
 }
 
-/// Marks over a colour, which tell areas apart in greyscale.
+/// Marks over a colour, which distinguish areas in greyscale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Texture {
     None,
@@ -48,7 +48,7 @@ pub(crate) enum Texture {
     Cross,
 }
 
-/// How an area looks.
+/// The look of an area.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fill {
     pub color: Color,

@@ -1,4 +1,4 @@
-//! A figure as PNG, with the letters' outlines taken from a font that comes with the program.
+//! A figure as PNG. The outlines of letters come from a font that is part of the program.
 
 use tiny_skia::{
     FillRule, FilterQuality, LineCap, LineJoin, Paint, Path, PathBuilder, Pattern, Pixmap, Rect,
@@ -11,7 +11,7 @@ use super::figure::Figure;
 use super::fill::{Color, Fill, Texture, WHITE};
 use super::page::Page;
 
-/// The figure as a file, each point `scale` pixels large. `None` when that is no size for a
+/// The figure as a file, with `scale` pixels per point. `None` if that is not a valid size for a
 /// picture.
 pub fn png(figure: &Figure, page: &Page, scale: f64) -> Option<Vec<u8>> {
     let drawing = draw(figure, page);
@@ -205,7 +205,7 @@ fn letters(face: &Face, text: &str, size: f64) -> Option<Path> {
     };
     for c in text.chars() {
         let glyph = face.glyph_index(c).unwrap_or_default();
-        // A blank has no outline.
+        // A space has no outline.
         let _ = face.outline_glyph(glyph, &mut outline);
         outline.x += f32::from(face.glyph_hor_advance(glyph).unwrap_or(0)) * scale;
     }
@@ -219,7 +219,7 @@ struct Outline {
 }
 
 impl Outline {
-    /// Fonts count upwards.
+    /// In fonts, y grows upwards.
     fn at(&self, x: f32, y: f32) -> (f32, f32) {
         (self.x + x * self.scale, -y * self.scale)
     }

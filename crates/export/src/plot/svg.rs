@@ -1,4 +1,4 @@
-//! A figure as SVG: vector shapes and text, nothing from elsewhere.
+//! A figure as SVG: vector shapes and text, without external resources.
 
 use std::fmt::Write;
 
@@ -28,7 +28,7 @@ pub fn svg(figure: &Figure, page: &Page) -> String {
     out
 }
 
-/// The textures that are used, each once.
+/// The textures in use, each once.
 fn patterns(shapes: &[Shape], out: &mut String) {
     let mut used: Vec<Fill> = Vec::new();
     for shape in shapes {
@@ -86,7 +86,7 @@ fn paint(fill: Fill) -> String {
     }
 }
 
-/// Coordinates to a hundredth of a point.
+/// A coordinate, to a hundredth of a point.
 fn n(v: f64) -> String {
     let text = format!("{v:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
@@ -201,7 +201,7 @@ pub fn xml_text(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\n' | '\t' => out.push(' '),
-            // XML 1.0 has no characters for these at all.
+            // XML 1.0 can't express these characters.
             c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
             c => out.push(c),
         }

@@ -15,7 +15,7 @@ use super::Profile;
 /// Writes the profile as JSON.
 ///
 /// # Errors
-/// `out` takes no more.
+/// Writing to `out` failed.
 pub fn firefox(profile: &Profile<'_>, out: &mut impl Write) -> io::Result<()> {
     let recorded = profile.dag.meta.run.recorded_at.unwrap_or(0);
     let recorded = UNIX_EPOCH + Duration::from_secs(recorded);
@@ -37,7 +37,7 @@ pub fn firefox(profile: &Profile<'_>, out: &mut impl Write) -> io::Result<()> {
     let samples = &profile.dag.samples;
     let end = Timestamp::from_nanos_since_reference(profile.duration_ns());
     for number in profile.threads() {
-        // A main thread would have no name of its own.
+        // As a main thread it would have no name of its own.
         let thread = firefox.add_thread(process, number + 1, start, false);
         firefox.set_thread_name(thread, &profile.thread_name(number));
         firefox.set_thread_end_time(thread, end);
@@ -65,7 +65,7 @@ pub fn firefox(profile: &Profile<'_>, out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// The format has lines only for code that is looked up by address.
+/// The format has line numbers only for code that is looked up by address.
 fn shown(frame: &LogicalFrame) -> String {
     match (&frame.file, frame.line) {
         (Some(file), Some(line)) => {

@@ -1,5 +1,5 @@
 //! pprof's `profile.proto`, compressed by gzip: samples with count and time, the thread as a label,
-//! and `critical_path` on those that lie on it (`pprof -tagfocus=critical_path`).
+//! and the label `critical_path` on samples of that path (`pprof -tagfocus=critical_path`).
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use prost::Message;
 
 use super::Profile;
 
-/// `Profile`: names, numbers and types as pprof's `.proto` gives them.
+/// `Profile`. Names, numbers and types are those of pprof's `.proto` file.
 #[derive(Clone, PartialEq, Message)]
 pub struct PprofMessage {
     #[prost(message, repeated, tag = "1")]
@@ -118,7 +118,7 @@ impl Strings {
 /// Writes the profile.
 ///
 /// # Errors
-/// `out` takes no more.
+/// Writing to `out` failed.
 pub fn pprof(profile: &Profile<'_>, out: &mut impl Write) -> io::Result<()> {
     let mut encoder = GzEncoder::new(out, Compression::default());
     encoder.write_all(&message(profile).encode_to_vec())?;
@@ -153,7 +153,7 @@ fn message(profile: &Profile<'_>) -> PprofMessage {
     }
 }
 
-/// A location a level, a function for each name in a file. Numbers begin at 1.
+/// One location per level, one function per name and file. Numbers begin at 1.
 fn locations(profile: &Profile<'_>, strings: &mut Strings) -> (Vec<Location>, Vec<Function>) {
     let mut functions: Vec<Function> = Vec::new();
     let mut known: BTreeMap<(i64, i64), u64> = BTreeMap::new();
@@ -183,7 +183,7 @@ fn locations(profile: &Profile<'_>, strings: &mut Strings) -> (Vec<Location>, Ve
     (locations, functions)
 }
 
-/// Samples that differ in nothing are one with a count.
+/// Merges equal samples into one with a count.
 fn samples(profile: &Profile<'_>, strings: &mut Strings) -> Vec<Sample> {
     let logical = &profile.logical;
     let mut counts: BTreeMap<(u32, u32, bool), i64> = BTreeMap::new();

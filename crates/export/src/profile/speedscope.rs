@@ -1,4 +1,5 @@
-//! speedscope's file format (www.speedscope.app): a profile of all threads, and one for each.
+//! Writes speedscope's file format (www.speedscope.app): a profile of all threads, and one for each
+//! thread.
 
 use std::io::{self, Write};
 
@@ -49,7 +50,7 @@ struct Sampled<'a> {
 /// Writes the profile as JSON.
 ///
 /// # Errors
-/// `out` takes no more.
+/// Writing to `out` failed.
 pub fn speedscope(profile: &Profile<'_>, out: &mut impl Write) -> io::Result<()> {
     let logical = &profile.logical;
     let sampled = |name: String, samples: Vec<usize>| {

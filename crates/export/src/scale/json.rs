@@ -10,11 +10,11 @@ use crate::json::document;
 use crate::limits::limits_json_of;
 use crate::what_if::json::whole;
 
-/// One JSON object and a line end. Times in nanoseconds; work and spans in ticks of the recorded
-/// run.
+/// One JSON object, followed by a newline. Times in nanoseconds; work and spans in ticks of the
+/// recorded run.
 pub fn scale_json(view: &ScaleView) -> String {
     let scale = view.scale;
-    // Of a table of another tool it is not known how many there were.
+    // For another tool's table, the number of tasks is not known.
     let counted = !scale.recorded.is_empty();
     let logical = scale.logical.map(|l| {
         json!({

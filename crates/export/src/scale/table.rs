@@ -1,10 +1,10 @@
-//! A line a number of workers, for spreadsheets and plots.
+//! One line per number of workers, for spreadsheets and plots.
 
 use std::fmt::Write;
 
 use workspan_analysis::scale::Scale;
 
-/// Times in nanoseconds; what was not measured or predicted is empty.
+/// Times are in nanoseconds; fields without a measurement or prediction are empty.
 pub fn scale_csv(scale: &Scale) -> String {
     let mut out = String::from(
         "workers,runs,elapsed_ns,least_ns,most_ns,speedup,best_speedup,lower,simulated,simulated_least,simulated_most,upper\r\n",

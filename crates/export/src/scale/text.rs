@@ -101,7 +101,7 @@ fn logical_words(view: &ScaleView, logical: &Logical) -> Vec<Piece> {
         String::new()
     };
     pieces.push(plain(steal));
-    // Of a table of another tool their number is not known.
+    // For another tool's table, the number of spawns is not known.
     if logical.spawns > 0 || !view.scale.recorded.is_empty() {
         let spawns = thousands(logical.spawns.into());
         pieces.push(plain(format!(

@@ -9,7 +9,7 @@ use crate::limits::limits_json;
 use crate::section::section_json;
 use crate::what_if::json::whole;
 
-/// The runs as one JSON object and a line end.
+/// The runs as one JSON object, followed by a newline.
 pub fn simulation_json(view: &SimulationView) -> String {
     let rows: Vec<Json> = view.rows.iter().map(|r| row(view, r)).collect();
     let setup = view.rows.first().map(|r| r.setup);

@@ -51,7 +51,7 @@ struct DagJson<'a> {
     edges: Vec<EdgeMatrixJson<'a>>,
 }
 
-/// Entry i, j of the matrix: edges from thread i to thread j.
+/// Element i, j of the matrix: the number of edges from thread i to thread j.
 #[derive(Serialize)]
 struct EdgeMatrixJson<'a> {
     edge: &'static str,
@@ -70,7 +70,7 @@ struct DistributionJson<'a> {
     p90: Option<u64>,
     p99: Option<u64>,
     max: Option<u64>,
-    /// Entry i: values in [2^i, 2^(i+1)).
+    /// Element i: the number of values in [2^i, 2^(i+1)).
     histogram: &'a [u64],
 }
 
@@ -90,7 +90,7 @@ struct SiteJson<'a> {
 struct ReadyJson<'a> {
     starts: u64,
     steals: u64,
-    /// Share of all steals by the same rule.
+    /// Share of all steals, counted by the same rule.
     steals_percent: Ratio,
     times: DistributionJson<'a>,
 }
@@ -219,7 +219,7 @@ fn dag_json(of: &DagSummary) -> DagJson<'_> {
     }
 }
 
-/// The kinds of which there is an edge.
+/// The kinds of edges that occur.
 fn edge_matrices(of: &EdgeMatrices) -> Vec<EdgeMatrixJson<'_>> {
     let kinds = EdgeKind::NAMES.iter().zip(of.counts.iter().zip(of.beyond));
     let used = kinds.filter(|(_, (counts, beyond))| *beyond > 0 || counts.iter().any(|&n| n > 0));
@@ -272,7 +272,7 @@ fn ready(of: &ReadyTimes, steals: u64) -> ReadyJson<'_> {
     }
 }
 
-/// The kinds of edge that made any strand ready.
+/// The kinds of edges that made any strand ready.
 fn edges(of: &[ReadyTimes; 7], steals: u64) -> Vec<EdgeJson<'_>> {
     let kinds = EdgeKind::NAMES.iter().zip(of).filter(|(_, r)| r.starts > 0);
     let rows = kinds.map(|(edge, r)| EdgeJson {

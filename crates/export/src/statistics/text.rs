@@ -1,4 +1,4 @@
-//! Formats the statistics as text, to follow the report.
+//! Formats the statistics as text, which comes after the report.
 
 mod overhead;
 
@@ -15,9 +15,10 @@ use crate::position::site_cell;
 use crate::quantity::{amount, ratio, thousands};
 use crate::text::running::{level, levels, resample};
 
-/// Maximum number of marks of a strip over time.
+/// Maximum number of characters of a strip over time.
 const MAX_STRIP_MARKS: usize = 48;
-/// With more workers, the matrix has a mark instead of a number for each pair.
+/// Maximum number of workers for a matrix of numbers; with more workers it has a character for each
+/// pair.
 const MAX_WORKERS_IN_NUMBERS: usize = 8;
 
 /// Formats the statistics of `dag`, which were made with the options `measured`, as lines of at
@@ -125,7 +126,7 @@ fn spread(page: &mut Page, name: &str, d: &Distribution, show: impl Fn(f64) -> S
     page.line(&[plain(line)]);
 }
 
-/// A strip with a mark for each power of two from the shortest task to the longest.
+/// A strip with a character for each power of two from the shortest task to the longest.
 fn powers(page: &mut Page, d: &Distribution, show: impl Fn(f64) -> String) {
     let first = d.histogram.iter().position(|&n| n > 0).unwrap_or(0);
     let used = &d.histogram[first..];
@@ -182,7 +183,7 @@ fn edge(view: &View, page: &mut Page, name: &str, row: &ReadyTimes) {
     page.line(&[plain(line)]);
 }
 
-/// How long thieves took.
+/// The time that thieves took.
 fn steal_times(view: &View, page: &mut Page, all: &StealStatistics) {
     let rows = [
         ("to a child", &all.to_child),
@@ -320,7 +321,7 @@ fn workers(view: &View, page: &mut Page, all: &StealStatistics) {
     }
 }
 
-/// Wool's table: what each worker spawned and took.
+/// Wool's table: the tasks that each worker spawned and took.
 fn worker_events(view: &View, page: &mut Page, all: &StealStatistics) {
     if all.workers.iter().all(|w| w.spawns == 0 && w.tries() == 0) {
         return;
@@ -411,7 +412,7 @@ fn matrix(page: &mut Page, all: &StealStatistics) {
     }
 }
 
-/// Columns of a name and its value, two a line.
+/// Number of columns of a name and its value; there are two on a line.
 const NAME_COLUMNS: usize = 22;
 const VALUE_COLUMNS: usize = 14;
 
@@ -478,7 +479,7 @@ fn edge_matrices(page: &mut Page, edges: &EdgeMatrices) {
         }
         let title = format!("{}, from, to", kind.name().replace('_', " "));
         let threads: Vec<String> = (0..edges.threads).map(|t| t.to_string()).collect();
-        // Room for 8 workers in 80 columns.
+        // Fits 8 workers into 80 columns.
         let columns: Vec<(&str, usize)> = threads.iter().map(|t| (t.as_str(), 6)).collect();
         head(page, &title, 30, &columns);
         for from in 0..edges.threads {
@@ -496,7 +497,7 @@ fn edge_matrices(page: &mut Page, edges: &EdgeMatrices) {
     }
 }
 
-/// In the order of their numbers.
+/// The kinds of edges in the order of their numbers.
 const EDGE_KINDS: [EdgeKind; 7] = [
     EdgeKind::Create,
     EdgeKind::CreateContinuation,

@@ -1,4 +1,4 @@
-//! Work time stretch as JSON: ticks are whole numbers, `tick_ns` says what one is.
+//! Work time stretch as JSON: ticks are whole numbers, and `tick_ns` is the length of one.
 
 use serde_json::{Value as Json, json};
 use workspan_analysis::stretch::{Pair, RowKey, Stretch, StretchRow};
@@ -8,8 +8,8 @@ use crate::compare::{names, place_json, position_json, ratio_json};
 use crate::json::document;
 use crate::what_if::json::whole;
 
-/// The comparison as one JSON object and a line end.
-/// `section` is the section that was measured, as `region:solve`; `None` for whole runs.
+/// The comparison as one JSON object, followed by a newline. `section` is the section that was
+/// measured, for instance `region:solve`; `None` for whole runs.
 pub fn stretch_json(stretch: &Stretch, section: Option<&str>) -> String {
     let dag = names(&stretch.places);
     let rows =
@@ -40,7 +40,8 @@ pub fn stretch_json(stretch: &Stretch, section: Option<&str>) -> String {
     document(&root)
 }
 
-/// A whole number; beyond what JSON's readers take whole, the nearest real one.
+/// A whole number; if JSON readers could not represent it exactly, the nearest floating-point
+/// number.
 fn signed(v: i128) -> Json {
     i64::try_from(v).map_or_else(|_| json!(v as f64), |v| json!(v))
 }

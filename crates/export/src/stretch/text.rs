@@ -1,5 +1,5 @@
-//! Formats work time stretch: where the parallel run's time went beyond the serial work, then what
-//! stretched, by block, site, level and subtree.
+//! Formats work time stretch: first the parts of the parallel run's time beyond the serial work,
+//! then the stretch by block, site, level and subtree.
 
 use workspan_analysis::stretch::{Pair, RowKey, Stretch, StretchRow};
 use workspan_dag::{Dag, ToldBy};
@@ -52,7 +52,7 @@ impl View<'_> {
         signed_time(ticks as f64 * self.s.tick)
     }
 
-    /// An amount of what is measured: a time, or events of the counter.
+    /// An amount of the measured quantity: a time, or events of the counter.
     fn amount(&self, amount: u128) -> String {
         match self.s.metric {
             None => self.time(amount),
@@ -99,7 +99,7 @@ pub fn stretch_text(
     headline(&view, &mut page, program);
     loss(&view, &mut page);
     matched(&view, &mut page);
-    // Of a deep tree most levels hold next to nothing.
+    // Most levels of a deep tree have almost no time.
     let mut levels = stretch.levels.clone();
     levels.sort_by_key(|row| {
         let pair = row.measured(stretch.metric);
@@ -279,7 +279,7 @@ fn relative(time: Pair) -> String {
     }
 }
 
-/// Columns of a latency.
+/// Number of columns of a latency.
 const LATENCY_COLUMNS: usize = 13;
 
 fn table(view: &View, page: &mut Page, title: &str, rows: &[StretchRow]) {

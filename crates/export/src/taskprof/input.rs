@@ -1,11 +1,11 @@
 //! Writes a run as the files that TaskProf2's analysis (`gentprof`) reads.
 //!
-//! Its tree has asyncs (tasks), finishes (what a wait closes) and steps (strands), a line each in
-//! the order of the program: number, number of the parent, kind, number of the spawn site; of a
-//! step also its work, and where it starts and ends. A number is that of the line, as the analysis
-//! counts them. It takes every async and finish to begin with a step, so that one without work
-//! stands where the run has none. Only the first of the files of threads has lines: which thread
-//! ran a step is nothing to the analysis.
+//! Its tree has asyncs (tasks), finishes (closed by a wait) and steps (strands). Each is a line, in
+//! program order: its number, the parent's number, its kind, the number of the spawn site. A step
+//! also has its work, its start and its end. The numbers are line numbers, as the analysis counts
+//! lines. The analysis expects every async and finish to begin with a step, so a step without work
+//! is written where the run has none. Only the first of the thread files has lines, because the
+//! analysis does not use the thread of a step.
 
 use std::fmt::{self, Write};
 
@@ -15,21 +15,21 @@ use workspan_dag::{Dag, NONE, PlaceId, ROOT_PLACE};
 use crate::dag_recorder::tree::{Kind, Node, tree};
 use crate::position::place;
 
-/// A file of the folder that the analysis is started in.
+/// A file in the folder in which the analysis is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskprofFile {
     /// Its name.
     pub name: String,
-    /// What is in it.
+    /// Its content.
     pub text: String,
 }
 
 /// Why a run can't be written.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TaskprofError {
-    /// See there.
+    /// The run can't be measured.
     Measure(Error),
-    /// The run has something that the tree has no place for.
+    /// The tree can't express something in the run.
     Shape(String),
 }
 
@@ -52,16 +52,16 @@ impl From<Error> for TaskprofError {
     }
 }
 
-/// The analysis opens the files of this many threads, whether they have lines or not.
+/// Number of thread files that the analysis opens, whether they have lines or not.
 const THREADS: usize = 32;
-/// Names of files with more bytes would not fit into its buffers.
+/// Maximum length of a name in bytes: a longer one would not fit into the buffers of the analysis.
 const MAX_NAME: usize = 63;
 
 const ASYNC: u32 = 1;
 const FINISH: u32 = 2;
 const STEP: u32 = 3;
 
-/// The files of `dag`, weighed as `options` say.
+/// The files of `dag`, with weights by `options`.
 ///
 /// # Errors
 /// See [`TaskprofError`]: only series-parallel runs that are not folded have such a tree.
@@ -77,7 +77,7 @@ pub fn taskprof_input(dag: &Dag, options: &Options) -> Result<Vec<TaskprofFile>,
         text: String::new(),
         count: 0,
     };
-    // The node to write next, below which line.
+    // The next node to write, and the line of its parent.
     let mut next: Vec<(usize, usize)> = vec![(0, 0)];
     while let Some((at, parent)) = next.pop() {
         let node = &nodes[at];
@@ -121,7 +121,7 @@ pub fn taskprof_input(dag: &Dag, options: &Options) -> Result<Vec<TaskprofFile>,
     Ok(files)
 }
 
-/// A line a spawn site: its number, file, line, and whether it is a loop's.
+/// One line per spawn site: its number, file, line, and whether it is a loop's.
 fn sites(dag: &Dag) -> String {
     let mut used = vec![false; dag.places.len()];
     for &site in &dag.tasks.site {
@@ -158,8 +158,8 @@ impl Lines<'_> {
             let at = place(self.dag, id).filter(|_| id != NONE)?;
             Some((at.line?, cell(at.file.as_deref()?, MAX_NAME)))
         };
-        // A step that starts somewhere has to end somewhere, and to search for regions the analysis
-        // wants to know of all.
+        // A step with a start must also have an end, and to search for regions the analysis needs
+        // both for all steps.
         match (position(node.from), position(node.to)) {
             (Some((from, file)), Some((to, end))) => {
                 let _ = writeln!(self.text, ",{from},{file},{to},{end}");
@@ -169,7 +169,7 @@ impl Lines<'_> {
     }
 }
 
-/// The end of a name, in at most `most` bytes; there are no quotes in these files.
+/// The end of a name, in at most `most` bytes; these files have no quotes.
 fn cell(name: &str, most: usize) -> String {
     let name = name.replace([',', '\n', '\r'], "_");
     let mut from = name.len().saturating_sub(most);

@@ -1,15 +1,15 @@
-//! Writes the spawn sites of a report as TaskProf writes its parallelism profile.
+//! Writes the spawn sites of a report in the format of TaskProf's parallelism profile.
 
 use std::fmt::Write;
 
 use workspan_analysis::Report;
 use workspan_dag::{Dag, ROOT_PLACE};
 
-/// The head of the table; TaskProf has none over the fourth column, the critical per cent.
+/// The heading of the table; TaskProf has none for the fourth column, the critical percentage.
 const HEAD: &str = "Source file,Line number,Parallelism\n";
 
-/// A row a spawn site, the program first as `main,0`: file, line, parallelism, critical per cent.
-/// Sites without a line have their label for a file and line 0, as the program has.
+/// One row per spawn site, the program first as `main,0`: file, line, parallelism, critical
+/// percentage. Sites without a line have their label as the file and line 0, like the program.
 pub fn taskprof_csv(dag: &Dag, report: &Report) -> String {
     let mut out = String::from(HEAD);
     for row in &report.sites {
@@ -26,7 +26,7 @@ pub fn taskprof_csv(dag: &Dag, report: &Report) -> String {
     out
 }
 
-/// A cell, in quotes where it has to be. A line end has no place in a name.
+/// A cell, in quotes if necessary. Newlines in names are removed.
 fn cell(text: &str) -> String {
     let text = text.replace(['\n', '\r'], " ");
     if text.contains([',', '"']) {

@@ -106,7 +106,7 @@ pub(super) fn advice(view: &View, finding: &Finding) -> &'static str {
     }
 }
 
-/// Threads that came late, of a run in which others had the CPUs.
+/// Advice for threads that came late in a run in which other programs used the CPUs.
 const BUSY: &str = "Measure again on a quiet machine: on a busy one, a thread that starts or wakes up waits for a CPU like any other.";
 
 /// Advice for strands that were ready while a worker was free.

@@ -1,4 +1,4 @@
-//! The table that says where the worker time went: workers times elapsed time, by kind.
+//! The table of the worker time by kind: workers × elapsed time.
 
 use workspan_analysis::Breakdown;
 use workspan_dag::EdgeKind;
@@ -8,16 +8,16 @@ use super::code::MIN_SAMPLES;
 use crate::page::{Page, Piece, Tone, columns, plain, strong};
 use crate::quantity::{TimeScale, percent_of, ratio, seconds, share, thousands};
 
-/// Columns that the table has before a bar.
+/// Number of columns of the table before a bar.
 const ROW_COLUMNS: usize = 43;
-/// Columns of a bar that stands for all of the time.
+/// Number of columns of a bar for the whole time.
 const BAR_COLUMNS: std::ops::RangeInclusive<usize> = 10..=100;
 
 /// A part of the worker time.
 struct Part {
     name: &'static str,
     ticks: u128,
-    /// Its marks in a bar, for ASCII and for Unicode.
+    /// Its characters in a bar, for ASCII and for Unicode.
     marks: [char; 2],
     tone: Tone,
     /// Whether the table has a row for it if it is zero.
@@ -53,7 +53,7 @@ fn whole_percent(percent: f64) -> String {
     }
 }
 
-/// All worker time as one bar, and what its marks stand for.
+/// All worker time as one bar, and the meaning of its characters.
 pub(super) fn bar(view: &View, page: &mut Page) {
     let b = &view.report.breakdown;
     let all = u128::from(b.workers) * u128::from(b.elapsed());
@@ -66,7 +66,7 @@ pub(super) fn bar(view: &View, page: &mut Page) {
     let room = page.width().saturating_sub(columns(&head));
     let mark = |part: &Part| part.marks[usize::from(page.unicode())];
     let mut line = vec![strong(head)];
-    // The ends of the parts are rounded, so that their lengths add up to the bar's.
+    // The ends of the parts are rounded, so that their lengths add up to the bar's length.
     let (mut until, mut drawn) = (0u128, 0);
     for part in &parts {
         until += part.ticks;
@@ -163,7 +163,7 @@ pub(super) fn table(view: &View, page: &mut Page) {
     }
 }
 
-/// What the strands' weights exclude, and the parts of the ready path.
+/// The time that the strands' weights exclude, and the parts of the ready path.
 pub(super) fn excluded(view: &View, page: &mut Page) {
     let b = &view.report.breakdown;
     let strands = b.work + b.descheduled + b.blocked + b.recording;
@@ -222,12 +222,12 @@ pub(super) fn excluded(view: &View, page: &mut Page) {
     }
 }
 
-/// `1.21 of 2`: mean running against the workers.
+/// `1.21 of 2`: the mean number of running strands and the number of workers.
 pub(super) fn mean_of(mean: f64, workers: u32) -> String {
     format!("{} of {}", ratio(mean), thousands(workers.into()))
 }
 
-/// What idle workers did, and what CPU time that took.
+/// The time of idle workers by use, and the CPU time of it.
 fn idle_workers(view: &View) -> Option<String> {
     let idle = view.report.idle.filter(|idle| idle.total() > 0)?;
     let of = |ticks: u64| share(percent_of(ticks.into(), idle.total().into()));
@@ -245,7 +245,7 @@ fn idle_workers(view: &View) -> Option<String> {
     ))
 }
 
-/// The process's CPU time against what is known of it.
+/// The process's CPU time, compared with its known parts.
 fn cpu_time(view: &View) -> Option<String> {
     let cpu = view.report.cpu?;
     let ns = |ns: u64| view.time(ns as f64 * view.dag.meta.tick_rate() as f64 / 1e9);

@@ -1,4 +1,4 @@
-//! What the samples of the CPU say: functions inside strands, and the hottest lines.
+//! The sample profile: functions inside strands, and the hottest lines.
 
 use workspan_analysis::{BlockedIn, CodePlace, Holder, HotFunction, LineSamples, WaitKind};
 
@@ -9,11 +9,11 @@ use crate::page::{Page, Piece, Tone, columns, plain, strong};
 use crate::position::label;
 use crate::quantity::{percent_of, share, thousands};
 
-/// Lines shown at most.
+/// Maximum number of lines shown.
 const MAX_LINES: usize = 5;
-/// A line is shown if it has at least this share of the samples, in percent.
+/// Minimum share of the samples, in percent, for a line to be shown.
 const MIN_LINE_PERCENT: f64 = 2.0;
-/// Fewer samples than this say nothing.
+/// Minimum number of samples that are worth a statement.
 pub(super) const MIN_SAMPLES: u64 = 5;
 
 /// The hottest lines of the program.
@@ -39,7 +39,7 @@ pub(super) fn lines(view: &View, page: &mut Page) {
             ),
         ),
     ]);
-    // The numbers and the gaps take 24 columns; places take what they need of the rest, up to half.
+    // The numbers and the gaps take 24 columns; places take up to half of the rest.
     let at = |line: &LineSamples| format!("{}:{}", line.file, line.line);
     let room = page.width().saturating_sub(24);
     let widest = shown

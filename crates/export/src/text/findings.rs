@@ -17,13 +17,13 @@ use crate::what_if::command;
 
 /// The words of a finding.
 pub(super) struct FindingWords {
-    /// What happened, where.
+    /// What happened and where.
     pub(super) what: Vec<Piece>,
-    /// Its share of what was lost.
+    /// Its share of the loss.
     pub(super) share: String,
     /// What to do about it.
     pub(super) advice: &'static str,
-    /// What the samples say of the place, where they say something.
+    /// What the samples show about the place, if they show anything.
     pub(super) code: Vec<Piece>,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn words(view: &View, finding: &Finding) -> FindingWords {
     }
 }
 
-/// The findings that lead the report, a paragraph each.
+/// The findings that lead the report, one paragraph each.
 pub(super) fn show(view: &View, page: &mut Page) {
     let findings = view.report.causes.findings();
     for (number, &finding) in findings.iter().enumerate() {
@@ -80,7 +80,7 @@ pub(super) fn show(view: &View, page: &mut Page) {
     }
 }
 
-/// What would limit the program on a machine that runs nothing else.
+/// What would limit the program on an otherwise idle machine.
 pub(super) fn on_a_quiet_machine(view: &View, quiet: &CriticalBlock) -> Vec<Piece> {
     let mut words = vec![plain("On a quiet machine, ")];
     let workers = view.report.breakdown.workers;
@@ -112,7 +112,7 @@ pub(super) fn on_a_quiet_machine(view: &View, quiet: &CriticalBlock) -> Vec<Piec
     words
 }
 
-/// The parallelism if the finding's code were twice as fast, and the command that says more.
+/// The parallelism if the finding's code were twice as fast, and the command with details.
 pub(super) fn faster(view: &View, suggestion: &Suggestion) -> Vec<Piece> {
     let trace = view.options.trace.as_ref();
     let file = trace.map_or("FILE", |trace| trace.name.as_str());
@@ -133,15 +133,15 @@ pub(super) fn faster(view: &View, suggestion: &Suggestion) -> Vec<Piece> {
     words
 }
 
-/// Stands in place of the findings if time was lost to none of the known causes.
+/// The text instead of findings if none of the known causes explains the loss.
 pub(super) const NO_CAUSE: &str = "No known cause explains the lost time; see the tables below.";
 
 fn what(view: &View, finding: &Finding) -> Vec<Piece> {
     let (at, e) = (&finding.block, &finding.evidence);
     let time = |ticks: u64| strong(view.time(ticks as f64));
     let site = || (Tone::Path, label(view.dag, at.site).to_string());
-    // Strands may overlap, so a sum over several of them is not a time of the run.
-    // The count is of the times that strands gave up the CPU, of which one strand may have many.
+    // Strands may overlap, so a sum over several of them is not a time of the run. The count is the
+    // number of times that strands gave up the CPU, which may be many for one strand.
     let unit = match finding.cause.is_blocked() {
         true => "times",
         false => "strands",
@@ -170,7 +170,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             words
         }
         Cause::GrainFine => {
-            // If the mean of all tasks is not small, those that something waited for are.
+            // If the mean of all tasks is not small, the tasks that something waited for are.
             let small = |task: &u64| *task < 2 * e.steal_ticks.unwrap_or(u64::MAX / 2);
             let mean = e.task_ticks.filter(small);
             let of = match (mean, e.task_ticks) {
@@ -284,7 +284,8 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
         Cause::Oversubscribed => too_many_threads(view, finding),
         Cause::OtherThreads => {
             let mut words = block(view, at, e.strands > 1);
-            // The wait of one thread. It is cut into pieces where others began and ended meanwhile.
+            // The wait of one thread. It is cut into pieces if other waits began or ended
+            // meanwhile.
             words.push(plain(" waited "));
             words.push(time(e.ticks));
             words.push(plain(" for threads outside the pool"));
@@ -353,7 +354,7 @@ fn late_rank(view: &View, finding: &Finding) -> Vec<Piece> {
     let mut words = vec![strong(title), plain(" was late: others waited ")];
     words.push(time(late.ticks));
     words.push(plain(" for it"));
-    // What is little beside the rest is not worth a word.
+    // A small share is not worth a sentence.
     if late.ticks < late.of - late.of / 20 {
         words.push(plain(", of "));
         words.push(time(late.of));
@@ -380,7 +381,7 @@ fn late_rank(view: &View, finding: &Finding) -> Vec<Piece> {
     words
 }
 
-/// The program has more threads than there are CPUs; says what set their number.
+/// Says that the program has more threads than there are CPUs, and what set their number.
 fn too_many_threads(view: &View, finding: &Finding) -> Vec<Piece> {
     let (dag, lost) = (view.dag, view.time(finding.lost as f64));
     let threads = super::headline::workers(view.report.breakdown.workers);
@@ -400,7 +401,7 @@ fn too_many_threads(view: &View, finding: &Finding) -> Vec<Piece> {
         words.push((Tone::Path, built.clone()));
         words.push(plain(")"));
     } else if let (Some(set), false) = (&dag.meta.run.threads_set_by, outside)
-        // A pool of another size was set by something else.
+        // Something else set the size of the pool if it differs.
         && set.ends_with(&format!("={}", view.report.breakdown.workers))
     {
         words.push(plain(format!(" ({set})")));
@@ -453,7 +454,7 @@ fn each(view: &View, e: &Evidence) -> String {
     })
 }
 
-/// The time of one task, with what it is uncertain by if the report says so.
+/// The time of one task, with its uncertainty if the report has one.
 fn task_time(view: &View, e: &Evidence, ticks: u64) -> String {
     let time = view.time(ticks as f64);
     match view.report.task_ticks_error(e) {
@@ -522,7 +523,7 @@ pub(super) fn block(view: &View, at: &CodeBlock, many: bool) -> Vec<Piece> {
     words
 }
 
-/// The strands that follow a position.
+/// The strands after a position.
 fn after(view: &View, at: &CodeBlock, many: bool) -> Vec<Piece> {
     let dag = view.dag;
     let strands = if many {

@@ -39,7 +39,7 @@ pub(super) fn title(view: &View, page: &mut Page) {
             (Tone::Faint, format!("{gap}{file}")),
         ]);
     } else {
-        // The names and versions of several runtimes may take more than a line.
+        // The names and versions of several runtimes may exceed a line.
         if used - columns(&page.clean(&file)) <= page.width() {
             page.line(&[plain("  "), strong(name), plain(facts)]);
         } else {
@@ -70,11 +70,11 @@ pub(super) struct Said {
     pub(super) verdict: Vec<Piece>,
     /// Further sentences about the whole run.
     pub(super) more: Vec<Vec<Piece>>,
-    /// Worker time was lost: the findings stand between the two.
+    /// Whether worker time was lost: then the findings come between the two.
     pub(super) lost: bool,
 }
 
-/// The first sentences, which the terminal and the page share.
+/// The first sentences, shared by the terminal and the page.
 pub(super) fn said(view: &View) -> Said {
     let is_whole = view.dag.meta.unread.is_none();
     let of = |verdict: Vec<Piece>| Said {
@@ -136,10 +136,10 @@ pub(super) fn verdict(view: &View, page: &mut Page) {
     }
 }
 
-/// Precedes the verdict on a trace of which only a part could be read.
+/// A prefix of the verdict on a trace that could be read only in part.
 const ONLY_A_PART: &str = "Only part of this trace could be read. In that part: ";
 
-/// Of a trace of which only a part could be read.
+/// The verdict on a trace that could be read only in part, with a single task.
 const ONE_TASK_IN_PART: &str = "Only part of this trace could be read. In that part a single task ran; \
      whether it created others is not known.";
 
@@ -153,7 +153,7 @@ fn busy(view: &View) -> String {
     let busy = b.mean_busy();
     let of = thousands(b.workers.into());
     if view.dag.meta.unread.is_some_and(|part| part.off_cpu) {
-        // Work may include off-CPU time, so this is no measure of how busy they were.
+        // The work may include off-CPU time, so it does not show how busy the workers were.
         return format!(
             "{} of {of} {noun} had a task on average (whether on or off the CPU is unknown). ",
             ratio(busy)
@@ -204,7 +204,7 @@ fn nothing(view: &View, enough_for: u32) -> Said {
     }
 }
 
-/// CPU time of threads that the report knows nothing else about.
+/// A sentence about the CPU time of threads about which the report has no other data.
 fn not_measured(view: &View, outside: &OtherThreadsCpu) -> Vec<Piece> {
     let mut words = vec![
         strong(view.time(outside.others as f64)),
@@ -222,7 +222,7 @@ fn not_measured(view: &View, outside: &OtherThreadsCpu) -> Vec<Piece> {
     words
 }
 
-/// Says that tasks take longer beside others than alone, and how to look into it.
+/// Says that tasks take longer while others run than alone, and how to investigate it.
 fn slower_beside(view: &View) -> Option<Vec<Piece>> {
     let slower = view.report.slower_beside?;
     let mut words = owner_words(view.dag, slower.site, true);
@@ -246,8 +246,8 @@ fn slower_beside(view: &View) -> Option<Vec<Piece>> {
     Some(words)
 }
 
-/// Says what is particular about the machine's CPUs, where the program has workers for all of them
-/// or is limited by the machine.
+/// Says what is special about the machine's CPUs, if the program has workers for all of them or is
+/// limited by the machine.
 fn machine(view: &View) -> Option<Vec<Piece>> {
     let (meta, machine) = (&view.dag.meta, &view.dag.meta.run.machine);
     let cpus = meta.cpus?;
@@ -293,7 +293,7 @@ fn machine(view: &View) -> Option<Vec<Piece>> {
 fn small_tasks(view: &View) -> Option<Vec<Piece>> {
     let ws = &view.report.work_span;
     let short = short_strands(ws, view.measured)?;
-    // Name the site that creates most tasks; roots are created by nobody.
+    // Name the site that creates most tasks; roots have no creator.
     let sites = view.report.sites.iter().filter(|s| s.site != ROOT_PLACE);
     let most = sites.max_by_key(|s| (s.count, Reverse(s.site)));
     let mut words = vec![plain("The tasks are small")];

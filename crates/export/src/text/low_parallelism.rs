@@ -10,11 +10,11 @@ use crate::page::{Page, Tone, plain, strong};
 use crate::position::{cell, label};
 use crate::quantity::{percent_of, ratio, share};
 
-/// Intervals shown at most.
+/// Maximum number of intervals shown.
 const MAX_INTERVALS: usize = 3;
-/// Strands shown at most for one interval.
+/// Maximum number of strands shown for one interval.
 const MAX_STRANDS: usize = 3;
-/// An interval is shown if it lost at least this share of all worker-ticks, in percent.
+/// Minimum loss of an interval that is shown, in percent of all worker-ticks.
 const MIN_LOST_PERCENT: f64 = 1.0;
 
 pub(super) fn intervals(view: &View, page: &mut Page) {
@@ -61,7 +61,7 @@ fn show(view: &View, page: &mut Page, interval: &LowParallelism) {
     }
 }
 
-/// Strands of an interval that ran the same piece of code.
+/// Strands of an interval that ran the same code.
 struct Group {
     block: CodeBlock,
     strands: usize,
@@ -124,7 +124,7 @@ fn row(view: &View, page: &mut Page, interval: &LowParallelism, group: &Group) {
     if group.strands > 1 || group.block.site != ROOT_PLACE {
         pieces.push((Tone::Path, label(dag, group.block.site).to_string()));
     }
-    // The times of several strands may overlap; their times alone do not.
+    // The times of several strands may overlap; the times in which each ran alone do not.
     let all = match group.strands > 1 && group.alone < group.ticks {
         true => " in all",
         false => "",

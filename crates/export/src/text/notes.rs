@@ -1,11 +1,11 @@
-//! Shows each warning beside the numbers it makes doubtful.
+//! Shows each warning next to the numbers that it concerns.
 
 pub(super) use workspan_analysis::About;
 use workspan_analysis::{Report, Warning};
 
 use crate::page::{Page, Tone};
 
-/// Warnings shown at most in one place. All of them are in the JSON report and in `info`.
+/// Maximum number of warnings shown in one place. The JSON report and `info` have all of them.
 const MAX_SHOWN: usize = 4;
 
 /// The warnings that have not been shown yet.
@@ -26,7 +26,8 @@ impl Notes {
         }
     }
 
-    /// All that were not shown, those about everything first, and of these what was not recorded.
+    /// All warnings that were not shown. Those about everything come first, and among them those
+    /// about what was not recorded.
     pub(super) fn rest(mut self) -> Vec<Warning> {
         self.left.sort_by_key(|w| {
             let is_missing = w.text.contains("not recorded");

@@ -1,12 +1,12 @@
-//! The table of pools: how busy each was, and how many workers would have been enough.
+//! The table of pools: how busy each one was, and how many workers would have been enough.
 
 use super::View;
 use crate::page::{Page, Tone, plain, strong};
 use crate::quantity::{ratio, thousands};
 
-/// Columns that the numbers take.
+/// Number of columns for the numbers.
 const NUMBER_COLUMNS: usize = 63;
-/// Pools shown at most.
+/// Maximum number of pools shown.
 const MAX_POOLS: usize = 12;
 
 pub(super) fn table(view: &View, page: &mut Page) {

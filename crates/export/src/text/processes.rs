@@ -1,4 +1,4 @@
-//! The table of processes: what each rank did, and who waited for it.
+//! The table of processes: the time of each rank, and who waited for it.
 
 use workspan_analysis::ProcessRow;
 
@@ -6,9 +6,9 @@ use super::View;
 use crate::page::{Page, Tone, plain, strong};
 use crate::quantity::thousands;
 
-/// Columns that the numbers take.
+/// Number of columns for the numbers.
 const NUMBER_COLUMNS: usize = 68;
-/// Processes shown at most.
+/// Maximum number of processes shown.
 const MAX_PROCESSES: usize = 16;
 
 pub(super) fn table(view: &View, page: &mut Page) {
@@ -69,8 +69,8 @@ pub(super) fn table(view: &View, page: &mut Page) {
     }
 }
 
-/// Where there are too many, those that others waited for, or that worked most; in the order of
-/// their ranks.
+/// The processes shown. If there are too many, those that others waited for most, or that worked
+/// most; in the order of their ranks.
 fn shown(rows: &[ProcessRow], has_mpi: bool) -> Vec<&ProcessRow> {
     let mut shown: Vec<&ProcessRow> = rows.iter().collect();
     if shown.len() > MAX_PROCESSES {

@@ -1,10 +1,10 @@
-//! Busy workers over time, as one line of marks.
+//! Busy workers over time, as one line of characters.
 
 use super::View;
 use super::breakdown::mean_of;
 use crate::page::{Page, Tone, plain, strong};
 
-/// Nine marks from empty to full, for a Unicode terminal.
+/// Nine characters from empty to full, for a Unicode terminal.
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Like [`BLOCKS`], in ASCII.
 const ASCII: [char; 9] = [' ', '.', ':', '-', '=', '+', '*', '%', '#'];
@@ -31,12 +31,12 @@ pub(super) fn strip(view: &View, page: &mut Page) {
     ]);
 }
 
-/// The marks that the page may use.
+/// The characters that the page may use.
 pub(crate) fn levels(page: &Page) -> &'static [char; 9] {
     if page.unicode() { &BLOCKS } else { &ASCII }
 }
 
-/// A share of the workers as one of nine marks. Only 0 is blank.
+/// A share of the workers as one of nine characters. Only 0 is blank.
 pub(crate) fn level(share: f64, levels: &[char; 9]) -> char {
     if share <= 0.0 {
         return levels[0];

@@ -54,7 +54,7 @@ pub(super) fn work_and_span(view: &View, page: &mut Page) {
             view.amount(ws.burden as f64)
         )));
     } else if !view.dag.meta.recorded {
-        // For a recorded run, a warning says so.
+        // For a recorded run, there is a warning about it.
         facts.push(plain(", cost of a steal unknown"));
     }
     page.prose("  ", 4, &facts);
@@ -88,7 +88,7 @@ pub(super) fn counts(view: &View, page: &mut Page, notes: &mut Notes) {
 }
 
 /// Says how many tasks the recorder folded (MODEL.md §7), their share of the time, and their sites,
-/// so that nobody looks for them.
+/// so that readers don't look for them.
 fn folded(view: &View) -> Option<String> {
     const SITES: usize = 3;
     let folded = &view.dag.folded;
@@ -103,7 +103,7 @@ fn folded(view: &View) -> Option<String> {
     if tasks == 0 {
         return None;
     }
-    // This includes the time that folding took: the rest belongs to tasks that have strands.
+    // This includes the time that folding took; the rest belongs to tasks that have strands.
     let inside = subtrees().map(|(s, _)| length(view, s as usize));
     let inside = inside.sum::<u128>();
     let mut sites: BTreeMap<u32, u128> = BTreeMap::new();
@@ -187,7 +187,7 @@ fn number(n: u64, one: &str, many: &str) -> String {
     )
 }
 
-/// The numbers of workers that have a column: powers of two from 2 to 128 and the run's own.
+/// The numbers of workers with a column: powers of two from 2 to 128, and the run's own.
 pub(crate) fn shown_workers(own: u32) -> Vec<u32> {
     let mut shown: Vec<u32> = (1..=7).map(|k| 1 << k).collect();
     shown.push(own);
@@ -196,12 +196,12 @@ pub(crate) fn shown_workers(own: u32) -> Vec<u32> {
     shown
 }
 
-/// Columns of the names of the rows.
+/// Number of columns for the names of the rows.
 const NAME_COLUMNS: usize = 18;
-/// Columns of a number of workers.
+/// Number of columns for a number of workers.
 const WORKERS_COLUMNS: usize = 7;
 
-/// As many of [`shown_workers`] as the page has room for.
+/// As many of [`shown_workers`] as fit on the page.
 fn workers_that_fit(own: u32, page: &Page) -> Vec<u32> {
     let mut shown = shown_workers(own);
     let room = page.width().saturating_sub(NAME_COLUMNS) / WORKERS_COLUMNS;
@@ -213,7 +213,7 @@ fn workers_that_fit(own: u32, page: &Page) -> Vec<u32> {
     shown
 }
 
-/// The bounds of the speedup, a column a number of workers.
+/// The bounds of the speedup, with a column for each number of workers.
 pub(super) fn bounds(view: &View, page: &mut Page) {
     if view.report.work_span.work == 0 {
         return;
@@ -232,7 +232,7 @@ pub(super) fn bounds(view: &View, page: &mut Page) {
     }
 }
 
-/// The bounds alone.
+/// Only the rows of the bounds.
 pub(super) fn bound_rows(view: &View, page: &mut Page) {
     let ws = &view.report.work_span;
     let shown = workers_that_fit(view.report.breakdown.workers, page);

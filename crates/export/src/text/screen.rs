@@ -1,5 +1,5 @@
-//! The report that fits a screen: what limits the program, up to three findings with a remedy each,
-//! the worker time as one bar, and the bounds.
+//! The report that fits on a screen: the limit of the program, up to three findings with their
+//! remedies, the worker time as one bar, and the bounds.
 
 use workspan_analysis::causes::{Cause, Finding};
 use workspan_analysis::{CriticalBlock, Suggestion};
@@ -11,25 +11,25 @@ use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::quantity::{percent_of, ratio, share};
 use crate::what_if::measuring_options;
 
-/// Lines of the report at most.
+/// Maximum number of lines of the report.
 pub(super) const MAX_LINES: usize = 30;
 
-/// How much is shown. What is left out is in the long report.
+/// The level of detail. The long report has everything that is left out.
 #[derive(Clone, Copy)]
 struct Detail {
-    /// Findings at most.
+    /// Maximum number of findings.
     findings: usize,
-    /// Findings at most that say what the samples say.
+    /// Maximum number of findings with a statement about samples.
     samples: usize,
     /// Whether remedy and gain have lines of their own.
     own_lines: bool,
-    /// Warnings and further sentences at most.
+    /// Maximum number of warnings and further sentences.
     notes: usize,
-    /// Lines of a finding's sentence at most.
+    /// Maximum number of lines of a finding's sentence.
     lines: usize,
 }
 
-/// From the most detail to the least. The first that fits is shown.
+/// From the most detailed level to the least. The first one that fits is used.
 const DETAILS: [Detail; 10] = [
     detail(3, 3, true, 4, 9),
     detail(3, 3, true, 2, 9),
@@ -113,16 +113,16 @@ fn page(view: &View, detail: Detail) -> Page {
     page
 }
 
-/// A finding of the screen.
+/// A finding on the screen.
 enum Item<'a> {
-    /// One of the causes, with its number among the findings.
+    /// One of the causes, with its index among the findings.
     Cause(usize, &'a Finding),
     /// The largest part of the critical path, for a run whose findings are about the machine, or
     /// that lost nothing.
     Critical(usize, &'a CriticalBlock),
 }
 
-/// What is about the program comes before what the machine did to it.
+/// Items about the program come before those about the machine.
 fn items<'a>(view: &View<'a>) -> Vec<Item<'a>> {
     let report = view.report;
     if report.breakdown.elapsed() == 0 || report.work_span.tasks <= 1 {
@@ -172,7 +172,7 @@ fn show(view: &View, page: &mut Page, number: usize, item: &Item, detail: Detail
     }
 }
 
-/// What happened where, and its share of what was lost.
+/// What happened and where, and its share of the loss.
 fn lost(view: &View, finding: &Finding, samples: bool) -> Vec<Piece> {
     let said = findings::words(view, finding);
     let mut words = said.what;
@@ -184,7 +184,7 @@ fn lost(view: &View, finding: &Finding, samples: bool) -> Vec<Piece> {
     words
 }
 
-/// What using the lost time would bring, and what faster code would.
+/// The gain from using the lost time, and the gain from faster code.
 fn cause_gain(view: &View, finding: &Finding, index: usize) -> Vec<Piece> {
     let gain = view.report.elapsed_gain(view.dag, finding);
     let elapsed = view.report.breakdown.elapsed();

@@ -7,13 +7,13 @@ use crate::page::{Page, Tone, plain, strong};
 use crate::position::{cell, place, site_cell};
 use crate::quantity::{percent, percent_of, ratio, thousands};
 
-/// Columns that the numbers take.
+/// Number of columns for the numbers.
 const NUMBER_COLUMNS: usize = 44;
-/// Code blocks shown at most below a site.
+/// Maximum number of code blocks shown below a site.
 const MAX_BLOCKS: usize = 3;
-/// Functions shown at most below a block.
+/// Maximum number of functions shown below a block.
 const MAX_FUNCTIONS: usize = 2;
-/// A function is shown if it has at least this fraction of its block's samples.
+/// Minimum share of its block's samples, as a fraction, for a function to be shown.
 const MIN_FUNCTION_SHARE: f64 = 0.2;
 
 pub(super) fn table(view: &View, page: &mut Page) {
@@ -98,8 +98,7 @@ fn site(view: &View, page: &mut Page, row: &SiteRow, label: usize) {
     }
 }
 
-/// The functions that the block's samples were in. The block's time is divided among them by
-/// samples.
+/// The functions of the block's samples. The block's time is divided among them by samples.
 fn block_functions(view: &View, page: &mut Page, block: &BlockRow, label: usize) {
     let dag = view.dag;
     if dag.samples.is_empty() || view.counter().is_some() {

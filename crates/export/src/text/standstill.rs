@@ -9,10 +9,10 @@ use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::position::{label, owner_words};
 use crate::quantity::thousands;
 
-/// Threads that are listed at most.
+/// Maximum number of threads listed.
 const MAX_THREADS: usize = 4;
 
-/// The paragraphs about the standstill, if there was one; `bullet` stands before the first.
+/// The paragraphs about the standstill, if there was one; `bullet` precedes the first.
 pub(super) fn show(view: &View, page: &mut Page, bullet: &str) {
     let Some(stood) = &view.report.standstill else {
         return;

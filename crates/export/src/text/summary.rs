@@ -1,5 +1,5 @@
-//! The report's first sentences in pieces, for a page: what limits the program, why, and what else
-//! was checked.
+//! The report's first sentences in pieces, for a page: the limit of the program, the reasons, and
+//! further checks.
 
 use workspan_analysis::causes::Finding;
 use workspan_analysis::{MIN_STRAND_INSTRUCTIONS, Options, Report, StrandRule, short_strands};
@@ -10,7 +10,7 @@ use crate::TextOptions;
 use crate::page::{Piece, Tone, plain};
 use crate::quantity::{percent_of, share, thousands};
 
-/// How a piece of text is meant.
+/// The role of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WordKind {
     /// Running text.
@@ -28,7 +28,7 @@ pub enum WordKind {
 pub struct Word {
     /// The text. Names in it come from the traced program, so treat it as data, never as markup.
     pub text: String,
-    /// How it is meant.
+    /// Its role.
     pub kind: WordKind,
 }
 
@@ -53,7 +53,7 @@ pub struct Summary {
     pub why: Vec<Vec<Word>>,
     /// The findings, in the order of [`workspan_analysis::causes::Causes::findings`].
     pub findings: Vec<FindingSaid>,
-    /// What else was checked.
+    /// The further checks.
     pub checked: Vec<Checked>,
 }
 
@@ -62,7 +62,7 @@ pub struct Summary {
 pub struct FindingSaid {
     /// What happened, and where.
     pub title: Vec<Word>,
-    /// How much it lost, what to do, and what the samples say.
+    /// The loss, the remedy, and what the samples show.
     pub evidence: Vec<Word>,
 }
 
@@ -77,7 +77,7 @@ pub enum State {
     Absent,
 }
 
-/// Something that was checked.
+/// A check of the summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
     /// The outcome.
@@ -162,10 +162,10 @@ fn words(pieces: &[Piece]) -> Vec<Word> {
     words
 }
 
-/// Off-CPU time, delay and oversubscription are fine below this share of the worker time, in
-/// percent.
+/// Maximum share of the worker time, in percent, at which off-CPU time, delay and oversubscription
+/// are fine.
 const MAX_GOOD_PERCENT: f64 = 2.0;
-/// Recording is fine if it took less than this share of the strands' time, in percent.
+/// Maximum share of the strands' time, in percent, at which recording is fine.
 const MAX_RECORDING_PERCENT: f64 = 10.0;
 
 /// The checks that need off-CPU times.
@@ -176,7 +176,7 @@ fn checked(view: &View) -> Vec<Checked> {
     let all = u128::from(b.workers) * u128::from(b.elapsed());
     let unread = dag.meta.unread;
     let mut list = Vec::new();
-    // The part that was not read may contain anything, so no check passes and no zero is certain.
+    // The unread part may contain anything, so no check passes and no zero is certain.
     let mut add = |state: State, what: &'static str, value: String| {
         let value = match (unread, state) {
             (Some(part), State::Absent) if part.off_cpu && OFF_CPU.contains(&what) => {

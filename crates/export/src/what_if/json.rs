@@ -10,7 +10,7 @@ use crate::limits::limits_json;
 use crate::position::label;
 use crate::section::section_json;
 
-/// The profile as one JSON object and a line end.
+/// The profile as one JSON object, followed by a newline.
 pub fn what_if_json(view: &WhatIfView) -> String {
     let result = view.result;
     let (metric, metric_unit) = match &view.measured.metric {
@@ -51,12 +51,13 @@ pub fn what_if_json(view: &WhatIfView) -> String {
     document(&root)
 }
 
-/// A whole number; beyond what JSON's readers take whole, the nearest real one.
+/// A whole number; if JSON readers could not represent it exactly, the nearest floating-point
+/// number.
 pub(crate) fn whole(v: u128) -> Json {
     u64::try_from(v).map_or_else(|_| json!(v as f64), |v| json!(v))
 }
 
-/// A factor: whole where it is.
+/// A factor; a whole number if possible.
 fn factor(v: f64) -> Json {
     if v.fract() == 0.0 && v < 1e15 {
         json!(v as u64)
@@ -65,8 +66,8 @@ fn factor(v: f64) -> Json {
     }
 }
 
-/// One row of a profile. Where folded records leave it uncertain, `least_span` and
-/// `most_parallelism` are its other end.
+/// One row of a profile. If folded records leave it uncertain, `least_span` and `most_parallelism`
+/// are its other end.
 pub(crate) fn outcome(outcome: &Outcome, workers: &[u32]) -> Json {
     let mut row = Map::new();
     row.insert("factor".into(), factor(outcome.factor));

@@ -1,4 +1,4 @@
-//! Targets in the words of the command line.
+//! Targets in the form of the command line.
 
 use workspan_analysis::{Metric, Options, Suggestion, Target};
 use workspan_dag::Dag;
@@ -6,8 +6,8 @@ use workspan_dag::Dag;
 use crate::position::label;
 use crate::section;
 
-/// `workspan whatif sort.wspan --lines src/sort.rs:43-50`, a word each, and what makes it measure
-/// as `measured` does: the number that is promised is the one it prints.
+/// `workspan whatif sort.wspan --lines src/sort.rs:43-50` as a list of words, with the options that
+/// make it measure like `measured`: so the command prints the number that the report promises.
 pub(crate) fn command(
     dag: &Dag,
     file: &str,
@@ -53,7 +53,7 @@ pub(crate) fn command(
     words
 }
 
-/// The options that make another command measure the same, a word each.
+/// The options that make another command measure the same, as a list of words.
 pub(crate) fn measuring_options(dag: &Dag, measured: &Options) -> Vec<String> {
     let mut words: Vec<String> = section::option(&dag.meta).into_iter().collect();
     if let Metric::Counter(name) = &measured.metric {
@@ -71,7 +71,7 @@ pub(crate) fn measuring_options(dag: &Dag, measured: &Options) -> Vec<String> {
     words
 }
 
-/// A word as a shell takes it.
+/// A word, quoted for a shell.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_./:+-@,=%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -10,12 +10,12 @@ use crate::position::label;
 use crate::quantity::{NBSP, amount, ratio, share};
 use crate::section::titled;
 
-/// Columns of a speedup on some workers.
+/// Number of columns of a speedup on some workers.
 const BOUND_COLUMNS: usize = 14;
-/// Columns before the speedups.
+/// Number of columns before the speedups.
 const FIRST_COLUMNS: usize = 36;
 
-/// Formats the profile as lines of at most `looks.width` columns: each target alone, then all
+/// Formats the profile as lines of at most `looks.width` columns: each target by itself, then all
 /// together.
 pub fn what_if_text(view: &WhatIfView, looks: &CompareOptions) -> String {
     let mut page = Page::new(looks.width, looks.color, looks.charset);

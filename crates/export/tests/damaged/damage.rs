@@ -1,5 +1,4 @@
-//! Damage that knows what it hits: a field of a record, a chunk's header, an entry, a line of a
-//! text trace.
+//! Targeted damage: to a field of a record, a chunk's header, an entry, a line of a text trace.
 
 use proptest::prelude::*;
 use workspan_trace::chunk::{ALIGNMENT, ChunkHeader};
@@ -8,25 +7,25 @@ use workspan_trace::{ClockKind, FileHeader};
 
 use super::run::{Piece, Record, Run};
 
-/// A place, as a share of what there is.
+/// A position, as a share of all positions.
 type At = prop::sample::Index;
 
-/// What is done to a run.
+/// A kind of damage to a run.
 #[derive(Debug, Clone)]
 pub enum Damage {
     /// An operand becomes another number.
     Operand(At, At, At, u64),
-    /// A record is of another time, and those after it too.
+    /// A record has another time, and so do those after it.
     Time(At, At, u64),
-    /// It is of another kind.
+    /// A record is of another kind.
     Kind(At, At, u8),
-    /// It is missing.
+    /// A record is missing.
     Lost(At, At),
-    /// It stands there twice.
+    /// A record occurs twice.
     Twice(At, At),
-    /// It has moved to another place, perhaps on another thread.
+    /// A record has moved to another place, perhaps to another thread.
     Moved(At, At, At, At),
-    /// One of those that only some recordings have stands in between, with these operands.
+    /// A record that only some recordings have is inserted, with these operands.
     Put(At, At, Kind, Vec<u64>),
     /// A field of a chunk's header.
     Header(At, Field, u64),
@@ -38,7 +37,7 @@ pub enum Damage {
     Cut(At, At),
     /// A chunk is missing.
     NoChunk(At),
-    /// It stands there twice.
+    /// A chunk occurs twice.
     ChunkTwice(At),
 }
 
@@ -54,7 +53,7 @@ pub enum Field {
     BaseNs,
 }
 
-/// Numbers at which things break, and small ones that mean something else.
+/// Numbers at which code breaks, and small ones that mean something else.
 pub fn number() -> impl Strategy<Value = u64> {
     prop_oneof![
         4 => 0..8u64,
@@ -98,7 +97,7 @@ pub fn damage() -> impl Strategy<Value = Damage> {
     ]
 }
 
-/// Kinds that sound runs of ours have none of.
+/// Kinds that our intact runs do not have.
 fn rare() -> impl Strategy<Value = Kind> {
     prop::sample::select(vec![
         Kind::Unrecorded,
@@ -114,7 +113,7 @@ fn rare() -> impl Strategy<Value = Kind> {
     ])
 }
 
-/// How many operands one of those has; of a restart, those before its list.
+/// Number of operands of such a kind; for a restart, those before its list.
 fn operands(kind: Kind) -> usize {
     match kind {
         Kind::Recorded => 0,
@@ -134,7 +133,7 @@ fn pick<'a, T>(of: &'a mut [T], at: &At) -> Option<&'a mut T> {
 }
 
 impl Damage {
-    /// Does it to a run's records, where it is one of those.
+    /// Applies the damage to a run's records, if it is of that kind.
     pub fn to_records(&self, run: &mut Run) {
         match self {
             Damage::Operand(thread, record, operand, value) => {
@@ -168,7 +167,7 @@ impl Damage {
                 let mut at = place.index(records.len() + 1);
                 let mut operands = numbers[..operands(*kind)].to_vec();
                 if *kind == Kind::Restart {
-                    // Only a thread's first record does anything.
+                    // Only on a thread's first record does it have an effect.
                     at *= usize::from(numbers[0] % 4 == 0);
                     let places = numbers[3..].iter().map(|place| place % 4);
                     operands.push(places.len() as u64);
@@ -210,7 +209,7 @@ impl Damage {
         }
     }
 
-    /// Does it to a file's chunks, where it is one of those.
+    /// Applies the damage to a file's chunks, if it is of that kind.
     pub fn to_pieces(&self, pieces: &mut Vec<Piece>) {
         match self {
             Damage::Header(piece, field, value) => {

@@ -7,16 +7,16 @@ use super::damage::number;
 
 type At = prop::sample::Index;
 
-/// What is done to the lines.
+/// A kind of damage to the lines.
 #[derive(Debug, Clone)]
 pub enum LineDamage {
-    /// A field's number becomes another; in a list its first.
+    /// A field's number becomes another one; in a list, the first number does.
     Number(At, At, u64),
-    /// A field has another one's value: a task is its own parent, a predecessor of itself.
+    /// A field has another one's value: a task is its own parent, or its own predecessor.
     Copied(At, At, At),
-    /// It has a value of another sort.
+    /// A field has a value of another type.
     Sort(At, At, u8),
-    /// It is missing.
+    /// A field is missing.
     NoField(At, At),
     Lost(At),
     Twice(At),
@@ -45,7 +45,7 @@ pub fn of(text: &[u8]) -> Vec<Map<String, Value>> {
         .collect()
 }
 
-/// And back.
+/// The text of the lines.
 pub fn joined(lines: &[Map<String, Value>]) -> Vec<u8> {
     let mut text = Vec::new();
     for line in lines {
@@ -62,7 +62,7 @@ fn field<'a>(lines: &'a mut [Map<String, Value>], line: &At, field: &At) -> Opti
 }
 
 impl LineDamage {
-    /// Does it.
+    /// Applies the damage.
     pub fn to(&self, lines: &mut Vec<Map<String, Value>>) {
         if lines.is_empty() {
             return;

@@ -1,5 +1,5 @@
-//! Valid traces, damaged where it hurts, go the whole way: reading, building, reports and exports
-//! give an error or an answer, and never take more memory than goes with the file.
+//! Valid traces with targeted damage go through everything: reading, building, reports and exports
+//! give an error or an answer, and never take more memory than is appropriate for the file.
 #![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
 mod damage;
@@ -26,7 +26,7 @@ use damage::{damage, file, number};
 use lines::line_damage;
 use run::Run;
 
-/// What is allocated is counted for the whole process, so one test at a time.
+/// Allocations are counted for the whole process, so only one test runs at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn opened(bytes: &[u8], allow_truncated: bool) -> Result<Dag, Error> {
@@ -46,7 +46,7 @@ fn opened(bytes: &[u8], allow_truncated: bool) -> Result<Dag, Error> {
     heap::within(bytes.len(), || read(Path::new("t"), bytes, &options))
 }
 
-/// What `record` makes of it when a part of the run is kept.
+/// What `record` makes of it if a part of the run is kept.
 fn part(bytes: &[u8], from: u64, to: u64) -> Option<Vec<u8>> {
     let pair = |ticks| ClockPair { ticks, ns: ticks };
     heap::within(bytes.len(), || {
@@ -66,7 +66,7 @@ fn part(bytes: &[u8], from: u64, to: u64) -> Option<Vec<u8>> {
     })
 }
 
-/// What everything behind the reading takes for granted.
+/// Checks what all code after the reading relies on.
 fn in_order(dag: &Dag) {
     let s = &dag.strands;
     for i in 0..s.len() {
@@ -78,7 +78,7 @@ fn in_order(dag: &Dag) {
     }
 }
 
-/// Report and exports of a run.
+/// Makes the report and the exports of a run.
 fn told(dag: &Dag, length: usize) {
     in_order(dag);
     heap::within(length, || {
@@ -188,7 +188,7 @@ proptest! {
     }
 }
 
-/// Nothing that could not be read is told as a 0 that was looked at, or as a fact of the whole run.
+/// Unread data never appears as a measured 0, or as a fact about the whole run.
 #[test]
 fn a_report_of_a_part_says_so_first_and_ticks_nothing_off() {
     let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
@@ -229,7 +229,7 @@ fn a_report_of_a_part_says_so_first_and_ticks_nothing_off() {
     assert!(json.contains("\"off_cpu\": true"), "{json}");
 }
 
-/// Whether what was read is all there was is not known of one task, or of tasks of no length.
+/// With one task, or tasks of no length, it is not known whether the rest had more.
 #[test]
 fn a_report_of_a_part_does_not_say_what_the_rest_did() {
     let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());

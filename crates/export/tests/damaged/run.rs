@@ -1,4 +1,4 @@
-//! Runs of a made-up program, as the records its threads would write.
+//! Runs of an artificial program, as the records that its threads would write.
 
 use workspan_trace::ChunkKind;
 use workspan_trace::entry::{
@@ -8,25 +8,25 @@ use workspan_trace::entry::{
 use workspan_trace::folded::{FoldedRecord, FoldedSite};
 use workspan_trace::wire::{Kind, put_head};
 
-/// A record, as far as it can be damaged by its parts.
+/// A record in the parts that can be damaged.
 #[derive(Debug, Clone)]
 pub struct Record {
     pub t: u64,
     pub kind: Kind,
     pub operands: Vec<u64>,
-    /// What follows the operands as it is: a folded record.
+    /// Bytes after the operands, taken as they are: a folded record.
     pub tail: Vec<u8>,
 }
 
-/// A chunk of the file; its header is made of these fields, however wrong, with the checksums that
-/// go with them.
+/// A chunk of the file; its header is made from these fields, even if they are wrong, with matching
+/// checksums.
 #[derive(Debug, Clone)]
 pub struct Piece {
     pub kind: u8,
     pub flags: u8,
     pub thread: u32,
     pub seq: u32,
-    /// Taken from the payload when not said otherwise.
+    /// From the payload by default.
     pub capacity: Option<u32>,
     pub committed: Option<u64>,
     pub base: (u64, u64),
@@ -38,11 +38,11 @@ pub struct Piece {
 pub struct Run {
     /// Each thread's records, by time.
     pub threads: Vec<Vec<Record>>,
-    /// How much of each thread's records goes into a chunk.
+    /// How many of each thread's records go into a chunk.
     pub in_a_chunk: usize,
 }
 
-/// Numbers drawn from a seed, the same everywhere.
+/// Random numbers from a seed, the same on every machine.
 pub struct Dice(pub u64);
 
 impl Dice {
@@ -55,8 +55,7 @@ impl Dice {
     }
 }
 
-/// The program under way: everything happens one after the other, on a clock that all threads
-/// share.
+/// The running program: everything happens one after the other, on a clock shared by all threads.
 struct Program {
     dice: Dice,
     run: Run,
@@ -64,7 +63,7 @@ struct Program {
     /// Each thread's running counts of creates and scopes.
     created: Vec<u64>,
     scopes: Vec<u64>,
-    /// Tasks still to be created.
+    /// Number of tasks still to be created.
     left: u32,
 }
 
@@ -201,7 +200,7 @@ impl Program {
         }
     }
 
-    /// Another thread takes a task, on top of whatever it has there.
+    /// Another thread takes a task, on top of its own stack.
     fn stolen(&mut self, thief: usize, creator: usize, count: u64, depth: u32) {
         let task = [creator as u64, count];
         self.put(
@@ -303,7 +302,7 @@ impl Run {
         self.threads.iter().map(last).max().unwrap_or(0)
     }
 
-    /// The file's chunks, with an entry or more of every kind.
+    /// The file's chunks, with at least one entry of every kind.
     pub fn pieces(&self) -> Vec<Piece> {
         let mut pieces = Vec::new();
         for (thread, records) in (0..).zip(&self.threads) {

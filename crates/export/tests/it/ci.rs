@@ -1,5 +1,5 @@
-//! Checked limits as GitHub annotations, Markdown, SARIF and JUnit XML: each is what its readers
-//! accept, and names the line.
+//! Checked limits as GitHub annotations, Markdown, SARIF and JUnit XML: their readers accept each,
+//! and each names the line.
 
 use std::path::Path;
 
@@ -79,7 +79,7 @@ fn a_comment_has_limits_a_table_and_a_picture() {
     assert!(alone.contains("| | this run |"), "{alone}");
 }
 
-/// What section 3 of the specification asks of a log, as far as ours has it.
+/// The requirements of section 3 of the specification for the parts that our log has.
 #[test]
 fn sarif_keeps_the_rules_of_2_1_0() {
     let log: Value = serde_json::from_str(&check_sarif(&checked().0)).unwrap();

@@ -1,4 +1,4 @@
-//! Runs side by side and limits checked: traces in, numbers and text out. The texts are under
+//! Comparisons of runs, and checked limits: traces in, numbers and text out. The texts are under
 //! `runs/`.
 
 use serde_json::Value;
@@ -89,7 +89,7 @@ fn snapshot(name: &str, text: &str) {
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
-/// The root's last strand is a region, its first lies in two of which the inner one never counts.
+/// The root's last strand is a region; its first lies in two, of which the inner one never counts.
 fn with_regions(run: Run) -> RunMeasures {
     let mark = |ev: &str, t: u64, region: &str| {
         format!(r#"{{"ev":"region_{ev}","t":{t},"w":0,"task":0,"region":"{region}"}}"#)
@@ -168,7 +168,7 @@ fn before_and_after_an_edit_that_moved_the_line() {
         (Quantity::Elapsed, -100e3),
         (Quantity::Work, -100e3),
         (Quantity::Span, -100e3),
-        // Beside the merge the other worker had nothing to do.
+        // During the merge, the other worker had nothing to do.
         (Quantity::NoWorkProgram, -100e3),
     ] {
         assert_eq!(

@@ -20,7 +20,7 @@ struct Open {
     scopes: Vec<u64>,
 }
 
-/// A program that a list of steps makes, run on one worker: work, spawns, ends of tasks, scopes,
+/// A program made from a list of steps and run on one worker: work, spawns, ends of tasks, scopes,
 /// waits.
 pub(crate) struct Program {
     text: String,
@@ -111,7 +111,7 @@ impl Program {
         }
     }
 
-    /// For the innermost scope, or for all children.
+    /// Waits for the innermost scope, or for all children.
     fn wait(&mut self) {
         match self.open.last_mut().unwrap().scopes.pop() {
             Some(scope) => self.line("wait", &format!(r#","scope":{scope}"#)),

@@ -1,6 +1,6 @@
 //! Trace in, report out: every trace under `golden/` has its text report (ASCII, 80 columns) and
-//! its JSON report beside it. A change of either is looked at before it is accepted
-//! (`cargo insta review`, or INSTA_UPDATE=always).
+//! its JSON report next to it. Review every change before accepting it (`cargo insta review`, or
+//! INSTA_UPDATE=always).
 
 use std::path::{Path, PathBuf};
 
@@ -116,7 +116,7 @@ fn no_line_is_wider_than_80_columns_and_nothing_steers_the_terminal() {
             if charset == Charset::Strict {
                 assert!(plain.is_ascii(), "{name}: {plain}");
             }
-            // Colours add escapes and nothing else.
+            // Colours only add escapes.
             let colored = shown(
                 &name,
                 &Options::default(),
@@ -150,7 +150,7 @@ fn json(name: &str) -> serde_json::Value {
     serde_json::from_str(&report_json(&dag, &report, &Options::default())).unwrap()
 }
 
-/// MODEL.md §8, example A, as TEXT_TRACE.md shows its report.
+/// MODEL.md §8, example A, with its report as in TEXT_TRACE.md.
 #[test]
 fn example_a_has_the_numbers_of_the_paper() {
     let report = json("example_a");
@@ -237,8 +237,8 @@ fn large_numbers_stay_whole() {
     assert!(text.contains(&format!("\"work\": {work},")), "{text}");
 }
 
-/// What `xtask demo` shows on a real run, here with known numbers: the last merge runs alone for 16
-/// ms on 4 workers.
+/// The result of `xtask demo` on a real run, here with known numbers: the last merge runs alone for
+/// 16 ms on 4 workers.
 #[test]
 fn the_verdict_names_the_strand_that_holds_the_merge() {
     let report = json("serial_merge");
@@ -283,8 +283,8 @@ fn a_balanced_run_is_not_blamed() {
     assert!(text.contains("nothing to gain"), "{text}");
 }
 
-/// Each stands beside the number it spoils: what spoils all before all of them, the others right
-/// after theirs.
+/// Each warning is next to the number that it concerns: those about everything come first, the
+/// others right after their numbers.
 #[test]
 fn warnings_stand_beside_the_numbers_they_spoil() {
     let text = shown("doubtful", &Options::default(), &looks("doubtful"));
@@ -318,7 +318,7 @@ fn warnings_stand_beside_the_numbers_they_spoil() {
         (&json["work_uncertainty"], &json["span_uncertainty"])
     );
     assert!(json.get("tasks_error").is_none(), "the tasks were counted");
-    // Where nothing is corrected, no correction is uncertain.
+    // Without a correction there is no uncertainty.
     let raw = Options {
         raw: true,
         ..Options::default()

@@ -1,4 +1,4 @@
-//! Runs written as otf2-print prints them come back.
+//! Runs written in the format of otf2-print are read back unchanged.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn a_run_comes_back(steps in prop::collection::vec(any::<u8>(), 0..120)) {
-        // Scopes have no place there: every wait is for all children.
+        // The format has no scopes: every wait is for all children.
         let steps: Vec<u8> = steps.into_iter().filter(|step| step % 8 != 4).collect();
         for dag in Program::runs(&steps) {
             check(&dag);

@@ -269,7 +269,7 @@ fn a_name_cannot_leave_its_text() {
     }
 }
 
-/// What a textured figure is in SVG and PNG, and what it says of its run.
+/// The look of a textured figure in SVG and PNG, and its description of the run.
 #[test]
 fn a_figure_has_the_pages_textures_and_says_its_run() {
     let read = read("serial_merge");
@@ -297,7 +297,7 @@ fn a_title_begins_with_its_first_word() {
     assert!(svg.contains("…</text>"), "{svg}");
 }
 
-/// A run that a model made is a ring, and is not measured against a machine's serial run.
+/// A simulated run is a ring, and is not compared with a machine's serial run.
 #[test]
 fn simulated_runs_are_told_from_measured_ones() {
     let (one, mut many) = (read("one_task"), read("serial_merge"));

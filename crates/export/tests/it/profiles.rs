@@ -81,7 +81,7 @@ fn pprof_has_the_reports_samples() {
     assert_eq!(sum(&|_| true, 1), all * 100_000);
     let outermost = |s: &Value| s["stack"].as_array().unwrap().last().unwrap()[0].clone();
     assert_eq!(sum(&|s| outermost(s) == "[no task]", 0), heat.outside);
-    // As many as the flame graph of the critical path has.
+    // As many as in the flame graph of the critical path.
     let critical = flame(
         &dag,
         &Options::default(),
@@ -204,7 +204,7 @@ fn a_redacted_run_has_the_same_numbers_and_none_of_its_names() {
                 assert!(!text.contains(one.as_str()), "{name}, {format}: `{one}`");
             }
         }
-        // What is written can be read, and is not redacted further.
+        // The written run can be read, and redacting it again changes nothing.
         let mut text = Vec::new();
         workspan_reader::text::write(&shared, &mut text).unwrap();
         let again = workspan_reader::text::read(&text).unwrap();
@@ -212,7 +212,7 @@ fn a_redacted_run_has_the_same_numbers_and_none_of_its_names() {
     }
 }
 
-/// Everything in the run that names something, as long as it is no word that any run has.
+/// Every name in the run, except words that any run has.
 fn names_of(dag: &Dag) -> Vec<String> {
     let mut all: Vec<String> = ["workstation17", "alice", "hunter2", "31337", "password"]
         .map(str::to_owned)
@@ -228,7 +228,7 @@ fn names_of(dag: &Dag) -> Vec<String> {
     }
     all.extend(dag.labels.iter().cloned());
     all.extend(dag.meta.name.clone());
-    // Short ones are parts of words; `sort` is also what formats call an order.
+    // Short names are parts of words; `sort` is also a keyword of some formats.
     all.retain(|name| name.len() >= 5 && !["root", "sort"].contains(&name.as_str()));
     all
 }

@@ -1,4 +1,5 @@
-//! The report that fits a screen: at most 30 lines at any width, with what a reader needs to act.
+//! The report that fits on a screen: at most 30 lines at any width, with everything that a reader
+//! needs to act.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ use workspan_reader::text;
 const WIDTHS: [usize; 4] = [60, 80, 120, 200];
 const MAX_LINES: usize = 30;
 
-/// All text traces of the repository that are whole.
+/// All intact text traces of the repository.
 fn traces() -> Vec<PathBuf> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let folders = [
@@ -97,8 +98,7 @@ fn it_fits_at_every_width_and_so_does_the_long_report() {
     }
 }
 
-/// A finding about the program is there whatever the machine did, with what to do and what it
-/// brings.
+/// A finding about the program is shown whatever the machine did, with its remedy and gain.
 #[test]
 fn each_run_with_tasks_has_a_finding_with_remedy_and_gain() {
     for run in traces().iter().map(|trace| read(trace)) {
@@ -127,7 +127,7 @@ fn each_run_with_tasks_has_a_finding_with_remedy_and_gain() {
     }
 }
 
-/// Where other programs had the CPUs, what they took stands beside what limits the program.
+/// If other programs used the CPUs, their share is shown next to the limit of the program.
 #[test]
 fn load_does_not_crowd_the_program_out() {
     let mut trace = String::from(

@@ -4,7 +4,8 @@ use serde_json::Value;
 use workspan_analysis::{Metric, Options, report};
 use workspan_export::{TextOptions, report_json, report_text};
 
-/// Ten tasks of `each` instructions, created by a root that has `each` in all its strands.
+/// Ten tasks of `each` instructions, created by a root whose strands have `each` instructions in
+/// total.
 fn trace(each: u64) -> String {
     let mut text =
         r#"{"workspan_trace":1,"workers":1,"time_unit":"ns","steals":"child","name":"short"}
@@ -53,7 +54,7 @@ fn strands_below_500_instructions_are_short() {
     assert!(text.contains(says), "{text}");
     assert_eq!(json["short_strands"]["rule"], "instructions", "{json}");
     assert_eq!(json["short_strands"]["threshold"], 500);
-    // Above, the cost of a steal alone.
+    // Above it, only the cost of a steal counts.
     let (text, json) = said(500);
     assert!(!text.contains("overhead of scheduling dominates"), "{text}");
     assert_eq!(json["short_strands"]["rule"], "steal");

@@ -1,5 +1,5 @@
-//! Trace in, statistics out, as text and in the report's JSON. A change is looked at before it is
-//! accepted (`cargo insta review`, or INSTA_UPDATE=always).
+//! Trace in, statistics out, as text and in the report's JSON. Review every change before accepting
+//! it (`cargo insta review`, or INSTA_UPDATE=always).
 
 use std::path::Path;
 
@@ -85,7 +85,7 @@ fn no_line_is_wider_than_80_columns_and_nothing_steers_the_terminal() {
     assert!(seen >= 8);
 }
 
-/// One row a thief, one mark a victim, where numbers have no room.
+/// One row per thief and one character per victim, if there is no room for numbers.
 #[test]
 fn a_large_matrix_is_drawn_with_marks() {
     let (dag, mut all) = measured(TWO_STEALS);

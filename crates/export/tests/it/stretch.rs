@@ -1,4 +1,4 @@
-//! Work time stretch as people and programs read it. The texts are under `runs/`.
+//! Work time stretch in the formats for people and programs. The texts are under `runs/`.
 
 use serde_json::Value;
 use workspan_analysis::stretch::{Latency, Stretch, StretchOptions, stretch};
@@ -95,8 +95,8 @@ fn a_counter_takes_the_place_of_the_time_in_the_tables() {
     }
 }
 
-/// A region inside another one counts for nothing; of the task half is in its region, of its
-/// counters too.
+/// A region inside another one does not count; half of the task is in its region, with half of its
+/// counters.
 #[test]
 fn marked_regions_add_up_to_what_lies_in_them() {
     let json: Value = serde_json::from_str(&stretch_json(&result(&[]), None)).unwrap();

@@ -1,5 +1,5 @@
-//! Runs written as the files of TaskProf2's analysis, read again and measured by its rules on its
-//! tree, written anew here.
+//! Runs written as the files of TaskProf2's analysis, read again and measured by an independent
+//! implementation of its rules.
 
 use std::collections::BTreeMap;
 
@@ -20,14 +20,15 @@ struct Line {
     children: Vec<usize>,
 }
 
-/// Work and span of a subtree, and of spawn sites in it that are in no other task of their own.
+/// Work and span of a subtree, and of its spawn sites without tasks nested in another of the same
+/// site.
 #[derive(Default)]
 struct Measured {
     work: u128,
     span: u128,
 }
 
-/// The tree, by number of the line; 0 is nobody.
+/// The tree, by line number; 0 is no node.
 fn lines(files: &[TaskprofFile]) -> Vec<Line> {
     let text = &files
         .iter()
@@ -65,7 +66,8 @@ fn lines(files: &[TaskprofFile]) -> Vec<Line> {
     lines
 }
 
-/// A DPST's measures: steps and finishes follow each other, an async runs beside what follows it.
+/// A DPST's measures: steps and finishes run one after another, an async runs in parallel with the
+/// nodes after it.
 fn measure(
     lines: &[Line],
     at: usize,

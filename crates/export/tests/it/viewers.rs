@@ -1,5 +1,5 @@
-//! What is written for other viewers, read back by readers that are not ours: Perfetto's own schema
-//! in Python, Python's JSON, Graphviz.
+//! Files for other viewers, read back by independent readers: Perfetto's own schema in Python,
+//! Python's JSON, Graphviz.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use workspan_dag::Dag;
 use workspan_export::{DotColors, DotOptions, chrome, dot, perfetto};
 use workspan_reader::text;
 
-/// Past the test harness, which keeps what tests print to itself.
+/// Prints around the test harness, which captures the output of tests.
 pub(crate) fn skipped(test: &str, why: &str) {
     let line = format!("skipped: {test}: {why}\n");
     let _ = std::io::stdout().write_all(line.as_bytes());
@@ -30,7 +30,7 @@ fn run(name: &str) -> Dag {
     text::read(&std::fs::read(golden.join(format!("{name}.jsonl"))).unwrap()).unwrap()
 }
 
-/// Python that can do `import`, where there is one: that of `cargo xtask test`, else the machine's.
+/// A Python that can run `import`, if there is one: that of `cargo xtask test`, else the machine's.
 pub(crate) fn python(import: &str) -> Option<PathBuf> {
     let own = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../python/bin/python3");
     [own, "python3".into()].into_iter().find(|python| {
@@ -42,7 +42,7 @@ pub(crate) fn python(import: &str) -> Option<PathBuf> {
     })
 }
 
-/// What the script makes of the file's content.
+/// The script's result for the file's content.
 pub(crate) fn read_back(python: &Path, script: &str, name: &str, content: &[u8]) -> Value {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("viewers-{name}-{script}"));
     std::fs::write(&file, content).unwrap();
@@ -59,7 +59,7 @@ pub(crate) fn read_back(python: &Path, script: &str, name: &str, content: &[u8])
     serde_json::from_slice(&out.stdout).unwrap()
 }
 
-/// What a reader must find, from the DAG itself.
+/// What a reader must find, computed from the DAG itself.
 fn expected(dag: &Dag) -> Value {
     let strands = &dag.strands;
     let begin = *strands.start.iter().min().unwrap();
@@ -226,7 +226,7 @@ fn levels_of_a_dot_file_are_limited_and_nodes_have_their_counters() {
             .count()
     };
     assert_eq!(nodes(&whole, "  s"), dag.strands.len());
-    // Nothing but the root, collapsed, with the sums of all counters.
+    // Only the root, collapsed, with the sums of all counters.
     let root = drawn(Some(0), DotColors::Critical);
     assert_eq!((nodes(&root, "  s"), nodes(&root, "  t")), (0, 1), "{root}");
     for counter in &dag.counters {
@@ -248,7 +248,7 @@ fn levels_of_a_dot_file_are_limited_and_nodes_have_their_counters() {
     let one = drawn(Some(1), DotColors::Level);
     let of_root = dag.tasks.level.iter().filter(|&&level| level == 1).count();
     assert_eq!(nodes(&one, "  t"), of_root, "{one}");
-    // Of the root's level and of the next.
+    // Fills of the root's level and of the next one.
     assert!(one.contains("fillcolor=\"#ffffff\"") && one.contains("fillcolor=\"#dbe9f6\""));
 }
 

@@ -1,4 +1,4 @@
-//! `compare`: before and after a change.
+//! `compare`: compares the runs before and after a change.
 
 use anyhow::bail;
 use serde_json::{Map, Value as Json, json};
@@ -9,9 +9,9 @@ use super::{present, run};
 use crate::Shared;
 use crate::tools::CompareArgs;
 
-/// Runs of a side.
+/// Maximum number of runs of a side.
 const MAX_RUNS: usize = 10;
-/// Sites and code blocks in the answer.
+/// Maximum number of sites and of code blocks in the answer.
 const MAX_ROWS: usize = 5;
 
 pub(crate) fn answer(shared: &Shared, args: &CompareArgs) -> anyhow::Result<String> {
@@ -62,7 +62,7 @@ fn side(shared: &Shared, name: &str, traces: &[String]) -> anyhow::Result<Side> 
     })
 }
 
-/// Means of both sides, the relative difference, and whether it is noise.
+/// Means of both sides, the relative difference, and whether it is within the noise.
 fn change(values: &Json, differences: &Json, unit: &Json) -> Json {
     let difference = &differences[0];
     json!({

@@ -14,7 +14,7 @@ use crate::Shared;
 use crate::runs::Run;
 use crate::tools::FindingsArgs;
 
-/// Warnings that are repeated.
+/// Maximum number of warnings in the answer.
 const MAX_WARNINGS: usize = 3;
 
 pub(crate) fn answer(shared: &Shared, args: &FindingsArgs) -> anyhow::Result<String> {
@@ -39,7 +39,7 @@ pub(crate) fn findings(shared: &Shared, path: &Path, run: &Run) -> Json {
         .zip(&said.findings)
         .map(|(finding, words)| one(shared, run, finding, words))
         .collect();
-    // With other programs on the CPUs, this is the finding about the program itself.
+    // If other programs used the CPUs, this is the finding about the program itself.
     let quiet = report.on_a_quiet_machine().map(|quiet| {
         json!({
             "block": block_name(dag, &quiet.block), "critical_percent": rounded(quiet.percent()),
@@ -108,7 +108,7 @@ pub(crate) fn position(shared: &Shared, dag: &Dag, place: u32) -> Option<Json> {
     }))
 }
 
-/// A spawn site as tools accept it.
+/// A spawn site in the form that the tools accept.
 pub(crate) fn site_name(dag: &Dag, site: u32) -> Option<&str> {
     match site {
         NONE => None,

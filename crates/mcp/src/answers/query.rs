@@ -1,4 +1,4 @@
-//! `query`: SQL.
+//! `query`: runs an SQL query.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use crate::Shared;
 use crate::runs::open;
 use crate::tools::QueryArgs;
 
-const ROWS: usize = 30;
+const DEFAULT_ROWS: usize = 30;
 const MAX_ROWS: usize = 200;
-/// Characters of a cell.
+/// Maximum number of characters of a cell.
 const MAX_CELL_CHARS: usize = 120;
-/// Runs of one question.
+/// Maximum number of runs of a query.
 const MAX_RUNS: usize = 8;
-/// A query that takes longer is ended.
+/// Maximum time of a query; a longer one is ended.
 const MAX_TIME: Duration = Duration::from_secs(30);
 
 pub(crate) fn answer(shared: &Shared, args: &QueryArgs) -> anyhow::Result<String> {
@@ -52,7 +52,7 @@ pub(crate) fn answer(shared: &Shared, args: &QueryArgs) -> anyhow::Result<String
         database.load(&run, &read)?;
     }
     let limits = Limits {
-        rows: args.rows.unwrap_or(ROWS).min(MAX_ROWS),
+        rows: args.rows.unwrap_or(DEFAULT_ROWS).min(MAX_ROWS),
         cell: MAX_CELL_CHARS,
         time: Some(MAX_TIME),
     };

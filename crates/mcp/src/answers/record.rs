@@ -1,4 +1,4 @@
-//! `record`: runs a program, where the user allowed it.
+//! `record`: runs and records a program, if the user allowed it.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -18,16 +18,16 @@ use super::present;
 use crate::Shared;
 use crate::tools::RecordArgs;
 
-/// A program that runs longer is ended, where nobody says how long.
+/// Default time limit of a program, in seconds.
 const TIMEOUT_SECONDS: u64 = 300;
 const MAX_TIMEOUT_SECONDS: u64 = 3600;
-/// How long the recorder has to write the trace of a program that was ended.
+/// Time for the recorder to write the trace of a program that was ended.
 const GRACE: Duration = Duration::from_secs(10);
-/// Bytes of the program's output that an answer has: its last ones.
+/// Maximum number of bytes of the program's output in an answer: the last ones.
 const MAX_OUTPUT_BYTES: usize = 2_000;
-/// How long its pipes may stay open after it has ended.
+/// Time for which its pipes may stay open after it has ended.
 const PIPE_GRACE: Duration = Duration::from_secs(2);
-/// Between two looks at a process or a pipe.
+/// Pause between two checks of a process or a pipe.
 const PAUSE: Duration = Duration::from_millis(20);
 
 pub(crate) fn answer(shared: &Shared, args: &RecordArgs) -> anyhow::Result<String> {
@@ -47,7 +47,7 @@ pub(crate) fn answer(shared: &Shared, args: &RecordArgs) -> anyhow::Result<Strin
     let seconds = args.timeout_seconds.unwrap_or(TIMEOUT_SECONDS);
     let time = Duration::from_secs(seconds.clamp(1, MAX_TIMEOUT_SECONDS));
     let ran = run(recorder, &args.command, &folder, &output, time)?;
-    // A program of several processes leaves several traces; the first has the name.
+    // A program of several processes leaves several traces; the first one has the name.
     let found = shared
         .runs
         .get(&output)
@@ -98,7 +98,7 @@ fn run(
         .arg("--")
         .args(command)
         .current_dir(folder)
-        // Standard input and output are the client's.
+        // Standard input and output belong to the client.
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -125,7 +125,7 @@ fn run(
     })
 }
 
-/// Its exit, unless it is still running at the deadline.
+/// Its exit status; `None` if it is still running at the deadline.
 fn wait(child: &mut Child, deadline: Instant) -> anyhow::Result<Option<ExitStatus>> {
     loop {
         if let Some(status) = child.try_wait()? {
@@ -138,7 +138,7 @@ fn wait(child: &mut Child, deadline: Instant) -> anyhow::Result<Option<ExitStatu
     }
 }
 
-/// Ends the program, so that its trace is written; after a while, all of it.
+/// Ends the program in a way that its trace is written; after a while, kills all of it.
 fn end(child: &mut Child) -> anyhow::Result<ExitStatus> {
     let group = Pid::from_child(child);
     // It may have ended meanwhile.
@@ -150,7 +150,7 @@ fn end(child: &mut Child) -> anyhow::Result<ExitStatus> {
     Ok(child.wait()?)
 }
 
-/// The end of what was written into a pipe, read by a thread.
+/// The end of the data written into a pipe, read by a thread.
 struct Tail {
     bytes: Arc<Mutex<Vec<u8>>>,
     thread: JoinHandle<()>,
@@ -174,7 +174,8 @@ impl Tail {
         Tail { bytes, thread }
     }
 
-    /// What was written; a process that the program left behind may hold the pipe for ever.
+    /// The text read up to now; a process that the program left behind may keep the pipe open
+    /// forever.
     fn text(self) -> String {
         let deadline = Instant::now() + PIPE_GRACE;
         while !self.thread.is_finished() && Instant::now() < deadline {

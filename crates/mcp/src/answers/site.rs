@@ -1,4 +1,4 @@
-//! `site`: spawn sites, or one of them.
+//! `site`: the spawn sites, or one of them.
 
 use anyhow::Context;
 use serde_json::{Value as Json, json};
@@ -10,9 +10,9 @@ use crate::Shared;
 use crate::runs::Run;
 use crate::tools::SiteArgs;
 
-/// Sites of a list.
+/// Maximum number of sites in a list.
 const MAX_SITES: usize = 10;
-/// Code blocks of a site.
+/// Maximum number of code blocks of a site.
 const MAX_BLOCKS: usize = 12;
 
 pub(crate) fn answer(shared: &Shared, args: &SiteArgs) -> anyhow::Result<String> {

@@ -1,4 +1,4 @@
-//! `source_heat`: the lines in which the samples lie.
+//! `source_heat`: the lines with samples.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, UNIX_EPOCH};
@@ -13,12 +13,12 @@ use crate::Shared;
 use crate::runs::Run;
 use crate::tools::SourceHeatArgs;
 
-/// Lines of an answer, where nobody says how many, and at most.
-const LINES: usize = 20;
+/// Default number of lines of an answer; the next constant is the maximum.
+const DEFAULT_LINES: usize = 20;
 const MAX_LINES: usize = 100;
-/// Characters of a source line that an answer has at most.
+/// Maximum number of characters of a source line in an answer.
 const MAX_CHARS: usize = 160;
-/// A larger file is no source that anybody wrote.
+/// Maximum size of a source file in bytes: larger ones are generated.
 const MAX_SOURCE_BYTES: u64 = 4 << 20;
 
 pub(crate) fn answer(shared: &Shared, args: &SourceHeatArgs) -> anyhow::Result<String> {
@@ -33,7 +33,7 @@ pub(crate) fn answer(shared: &Shared, args: &SourceHeatArgs) -> anyhow::Result<S
         Some(file) => is_same_file(&line.file, file),
         None => true,
     };
-    let wanted = args.lines.unwrap_or(LINES).min(MAX_LINES);
+    let wanted = args.lines.unwrap_or(DEFAULT_LINES).min(MAX_LINES);
     let all: Vec<&LineSamples> = heat.lines.iter().filter(of_file).collect();
     if let (Some(file), true) = (&args.file, all.is_empty()) {
         let mut files: Vec<&str> = heat.lines.iter().map(|line| line.file.as_str()).collect();
@@ -93,7 +93,7 @@ impl Texts {
         Some(line.trim().chars().take(MAX_CHARS).collect())
     }
 
-    /// Files that were written after the run: their lines may have moved.
+    /// Files that were written after the run, so that their lines may have moved.
     fn changed(&self) -> Option<Vec<&str>> {
         let changed = |text: &Option<Text>| text.as_ref().is_some_and(|text| text.changed);
         let all = self.files.iter().filter(|(_, text)| changed(text));

@@ -1,4 +1,4 @@
-//! `what_if`: what faster code would give.
+//! `what_if`: predicts the gain of faster code.
 
 use anyhow::bail;
 use serde_json::{Value as Json, json};
@@ -12,7 +12,7 @@ use crate::runs::Run;
 use crate::tools::WhatIfArgs;
 
 const FACTORS: [f64; 3] = [2.0, 4.0, 8.0];
-/// Targets and factors of one question.
+/// Maximum number of targets and of factors in a request.
 const MAX_ASKED: usize = 16;
 
 pub(crate) fn answer(shared: &Shared, args: &WhatIfArgs) -> anyhow::Result<String> {
@@ -71,7 +71,7 @@ pub(crate) fn answer(shared: &Shared, args: &WhatIfArgs) -> anyhow::Result<Strin
     Ok(present(answer).to_string())
 }
 
-/// The row with its span as people read times.
+/// The row with its span in a readable form.
 fn with_time(run: &Run, mut row: Json, outcome: &Outcome) -> Json {
     row["span"] = time(&run.dag, outcome.span_ticks()).into();
     if let Some(object) = row.as_object_mut() {

@@ -12,8 +12,8 @@ fn fixture(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Whether a tool is there. Says what is skipped without it, past the test harness, which keeps
-/// what passing tests print to itself.
+/// Whether a tool exists. Otherwise prints which test is skipped, around the test harness, which
+/// captures the output of passing tests.
 fn there(test: &str, tool: &str) -> bool {
     let found = Command::new(tool).arg("--version").output().is_ok();
     if !found {
@@ -219,7 +219,8 @@ fn a_package_of_split_debug_information() {
     assert_eq!(told(&whole.positions), expected("calls.c", &C));
     assert!(whole.warnings.is_empty(), "{:?}", whole.warnings);
 
-    // Without it the lines are still there, of the functions around; and what is missing is said.
+    // Without the package, the lines are still known, with the functions around them; and a warning
+    // names the missing file.
     fs::remove_file(package).unwrap();
     let without = resolved(&program);
     assert!(
@@ -296,7 +297,7 @@ fn separate_debug_files() {
             assert!(with.warnings.is_empty(), "{:?}", with.warnings);
             fs::remove_file(&place).unwrap();
         }
-        // One of another build is none.
+        // A debug file of another build is not used.
         let mut other = fs::read(&away).unwrap();
         match id {
             "-Wl,--build-id=none" => other.push(0),

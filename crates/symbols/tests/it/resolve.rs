@@ -1,4 +1,4 @@
-//! Real programs, built here, stripped and not, and broken ones.
+//! Real programs, built here, stripped and unstripped, and damaged ones.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

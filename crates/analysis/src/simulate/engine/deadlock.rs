@@ -3,7 +3,7 @@
 use super::{Engine, Frame};
 
 impl Engine<'_> {
-    /// Lets one worker continue against the policy. False if none is left that could.
+    /// Lets one worker continue against the policy. False if there is none that could.
     pub(super) fn break_deadlock(&mut self, t: u64) -> bool {
         let over = |frame: &Frame, members: &[u32]| matches!(frame, Frame::Wait(_, wait) if members[*wait as usize] == 0);
         for w in 0..self.workers.len() {
@@ -35,8 +35,8 @@ impl Engine<'_> {
                 return true;
             }
         }
-        // Work-first: those that called a task that waits. The smallest, as the order of a hash map
-        // is no order.
+        // Work-first: the tasks that called a waiting task. Takes the smallest, because the order
+        // of a hash map is undefined.
         let Some(&task) = self.callers.keys().min() else {
             return false;
         };

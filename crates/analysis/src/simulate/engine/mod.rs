@@ -1,16 +1,17 @@
 //! Virtual workers and their events.
 //!
-//! A worker has a queue of tasks that can be run and a stack of tasks that can't go on before what
-//! is above them has: in a wait, or in a call of an inline task. Under work-first nothing is kept
-//! in waits: a task that waits leaves its worker, with the tasks that called it.
+//! A worker has a queue of tasks that can run, and a stack of tasks that are in a wait or in a call
+//! of an inline task. A task on the stack continues only after the tasks above it. Under
+//! work-first, no task stays on a stack in a wait: a waiting task leaves its worker, together with
+//! the tasks that called it.
 //!
-//! Thieves don't poll. One that finds all queues empty sleeps, and each task put into a queue wakes
-//! one; how many empty queues it would have looked at on its way is drawn from the same
-//! distribution.
+//! Thieves don't poll. A thief that finds all queues empty sleeps, and each task put into a queue
+//! wakes one thief. The number of empty queues that it would have looked at on its way is drawn
+//! from the same distribution.
 //!
-//! * `task`: what a task does: creates, waits, ends.
-//! * `steal`: what a worker does that has nothing to run.
-//! * `stuck`: what goes on against the policy when nothing can.
+//! * `task`: the operations of tasks: creates, waits, ends.
+//! * `steal`: what a worker does when it has nothing to run.
+//! * `deadlock`: what continues against the policy if nothing can continue under it.
 
 mod deadlock;
 mod sparse_set;
@@ -39,23 +40,25 @@ pub(super) struct Engine<'a> {
     events: BinaryHeap<Reverse<(u64, u64, u32, u32)>>,
     order: u64,
     workers: Vec<Worker>,
-    /// Workers with something in their queues, and sleeping ones that may steal.
+    /// Workers with a task in their queues, and sleeping workers that may steal.
     full: SparseSet,
     asleep: SparseSet,
-    /// Breadth-first: all tasks, with who put them there.
+    /// Breadth-first: all ready tasks, each with the worker that put it there.
     shared: VecDeque<(u32, u32)>,
     /// Next operation of each task.
     next: Vec<u32>,
-    /// Not yet ended: what each task depends on, and each wait's members.
+    /// Numbers of tasks that have not ended: those that each task depends on, and each wait's
+    /// members.
     depends: Vec<u32>,
     members: Vec<u32>,
-    /// Where the task in each wait lies: a worker, or [`NONE`] for a task that left its worker.
+    /// Where the task in each wait is: on a worker's stack, or [`NONE`] for a task that left its
+    /// worker.
     parked: HashMap<u32, (u32, u32)>,
-    /// Work-first: those that called a task that left its worker.
+    /// Work-first: the callers of a task that left its worker.
     callers: HashMap<u32, Vec<Frame>>,
-    /// Children not yet shown.
+    /// Children that are not visible to other workers yet.
     delayed: HashMap<u32, Vec<u32>>,
-    /// Created, and all it depends on has ended or it will be.
+    /// By task: whether it was created. It can run once all that it depends on has ended.
     created: Vec<bool>,
     left: usize,
     result: Simulated,
@@ -140,7 +143,7 @@ impl<'a> Engine<'a> {
         self.order += 1;
     }
 
-    /// Worker `w` takes up `task`.
+    /// Called when worker `w` takes up `task`.
     pub(super) fn start(&mut self, w: u32, task: u32, t: u64) {
         self.asleep.remove(w);
         let worker = &mut self.workers[w as usize];

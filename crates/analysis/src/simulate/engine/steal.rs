@@ -1,13 +1,13 @@
-//! What workers do that have nothing to run.
+//! What workers do when they have nothing to run.
 
 use super::{Engine, Frame, State};
 use crate::simulate::Policy;
 
-/// Looks at empty queues that are drawn for one steal at most.
+/// Maximum number of empty queues drawn for one steal.
 const MAX_ATTEMPTS: u64 = 1000;
 
 impl Engine<'_> {
-    /// Worker `w` has nothing to run.
+    /// Called when worker `w` has nothing to run.
     pub(super) fn seek(&mut self, w: u32, t: u64) {
         self.workers[w as usize].state = State::Idle;
         if self.setup.policy == Policy::BreadthFirst {
@@ -36,7 +36,7 @@ impl Engine<'_> {
             return self.start(w, task, t);
         }
         if waits.is_some() {
-            // It sleeps until its wait is over.
+            // The worker sleeps until its wait is over.
             return;
         }
         if self.full.list.is_empty() {
@@ -46,7 +46,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Worker `w` goes stealing.
+    /// Called when worker `w` sets out to steal.
     pub(super) fn set_out(&mut self, w: u32, t: u64) {
         let mut attempts = 0;
         if self.setup.policy != Policy::BreadthFirst {
@@ -65,7 +65,7 @@ impl Engine<'_> {
         self.at(t.saturating_add(cost), w);
     }
 
-    /// Worker `w` is where it set out to.
+    /// Called when worker `w` arrives at its destination.
     pub(super) fn arrive(&mut self, w: u32, t: u64) {
         let taken = if self.setup.policy == Policy::BreadthFirst {
             self.shared.pop_front()

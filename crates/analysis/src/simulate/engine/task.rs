@@ -1,4 +1,4 @@
-//! What tasks do, one operation after the other.
+//! The operations of tasks, one after the other.
 
 use workspan_dag::NONE;
 
@@ -7,8 +7,8 @@ use crate::simulate::Policy;
 use crate::simulate::program::{Kind, Op};
 
 impl Engine<'_> {
-    /// The operations of the worker's task from `t` on, until one takes time or the worker has to
-    /// look for another task.
+    /// Runs the operations of the worker's task from `t` on, until one takes time or the worker has
+    /// to look for another task.
     pub(super) fn go_on(&mut self, w: u32, t: u64) {
         loop {
             let task = self.workers[w as usize].task;
@@ -66,7 +66,7 @@ impl Engine<'_> {
         }
     }
 
-    /// What lies below a task that has ended: true when the worker goes on with it at once.
+    /// Continues with the frame below a task that has ended; true if the worker can run it at once.
     pub(super) fn below(&mut self, w: u32, t: u64) -> bool {
         let next = match self.workers[w as usize].stack.last().copied() {
             Some(Frame::Call(caller)) => Some(caller),
@@ -97,7 +97,7 @@ impl Engine<'_> {
             return self.call(w, task, child, t);
         }
         if self.depends[child as usize] > 0 {
-            // Whoever ends the last of what it depends on shows it.
+            // The worker that ends the last of its dependences makes it visible.
             self.created[child as usize] = true;
             return self.reopen(w, task, t);
         }
@@ -130,7 +130,7 @@ impl Engine<'_> {
         self.reopen(w, task, t);
     }
 
-    /// The creator goes on.
+    /// Called when the creator continues.
     pub(super) fn reopen(&mut self, w: u32, task: u32, t: u64) {
         if let Some(schedule) = &mut self.schedule {
             schedule.open(task, w, t);
@@ -148,13 +148,13 @@ impl Engine<'_> {
         }
     }
 
-    /// A new task comes into the queue of `w`.
+    /// Puts a new task into the queue of `w`.
     pub(super) fn put(&mut self, w: u32, task: u32, t: u64) {
         self.created[task as usize] = true;
         self.show_task(w, task, t);
     }
 
-    /// A task that can be run comes into the queue of `w`, and a sleeping worker hears of it.
+    /// Puts a ready task into the queue of `w`, and wakes a sleeping worker.
     pub(super) fn show_task(&mut self, w: u32, task: u32, t: u64) {
         if self.setup.policy == Policy::BreadthFirst {
             self.shared.push_back((task, w));
@@ -168,7 +168,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The children that `task` has kept to itself.
+    /// Makes the children that `task` has kept to itself visible.
     pub(super) fn show(&mut self, w: u32, task: u32, t: u64) {
         if self.setup.policy != Policy::DelayedChildren {
             return;
@@ -192,8 +192,8 @@ impl Engine<'_> {
         self.seek(w, t);
     }
 
-    /// The thread that runs `task` blocks. That of a pool is not free meanwhile; one of the
-    /// program's own leaves its CPU, which a worker stands for, to others.
+    /// Blocks the thread that runs `task`. A pool's thread is not free meanwhile. A thread of the
+    /// program itself frees its CPU, which a worker represents, for others.
     fn block(&mut self, w: u32, task: u32, wait: u32, t: u64) {
         if self.workers.len() == 1 || self.program.is_thread[task as usize] {
             return self.park(w, task, wait, t);
@@ -204,7 +204,7 @@ impl Engine<'_> {
         self.parked.insert(wait, (task, w));
     }
 
-    /// One that `wait` waits for has ended, on worker `w`.
+    /// Called when a member of `wait` has ended on worker `w`.
     pub(super) fn ended(&mut self, w: u32, wait: u32, t: u64) {
         let left = &mut self.members[wait as usize];
         *left = left.saturating_sub(1);

@@ -2,35 +2,35 @@
 
 use std::collections::VecDeque;
 
-/// Why a task lies on a stack.
+/// The reason why a task is on a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Frame {
-    /// It waits, for the wait of this number.
+    /// It is in the wait of this number.
     Wait(u32, u32),
-    /// It called what is above it.
+    /// It called the task above it.
     Call(u32),
 }
 
-/// What a worker does.
+/// The state of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// Runs a task.
+    /// It runs a task.
     Busy,
-    /// On the way to another worker's queue.
+    /// It is on the way to another worker's queue.
     Seeking,
-    /// Sleeps.
+    /// It sleeps.
     Idle,
 }
 
 /// A virtual worker.
 pub(super) struct Worker {
     pub(super) state: State,
-    /// What it runs while busy.
+    /// The task that it runs while busy.
     pub(super) task: u32,
-    /// The create it stands at has been paid for.
+    /// Whether the cost of its current create has been charged.
     pub(super) paid: bool,
     pub(super) stack: Vec<Frame>,
     pub(super) queue: VecDeque<u32>,
-    /// Events of another epoch are void.
+    /// Events of an earlier epoch are void.
     pub(super) epoch: u32,
 }

@@ -1,4 +1,5 @@
-//! What was folded while it was recorded is folded on when the trace is read: no measure changes.
+//! Records that were folded during recording are folded further when the trace is read: no measure
+//! changes.
 
 use workspan_analysis::{Options, report};
 use workspan_dag::Dag;
@@ -11,7 +12,7 @@ use crate::folding::reading::through;
 use crate::folding::{file, habits, measures, program};
 use crate::random::dice::Dice;
 
-/// How many folded strands there are, and the tasks in them.
+/// The number of folded strands, and of the tasks in them.
 fn inside(dag: &Dag) -> (usize, u64) {
     let tasks = dag.folded.iter().map(|(_, fold)| fold.tasks);
     (dag.folded.len(), tasks.sum())
@@ -88,14 +89,13 @@ fn no_measure_changes() {
                 let of = |dag: &Dag| report(dag, &options(burden)).unwrap().breakdown;
                 let (a, b) = (of(&plain), of(&short));
                 let all_count = a.work > 0 && a.oversubscribed == 0 && b.oversubscribed == 0;
-                // Where probes cost nothing, records that are inside of others leave out that the
-                // recorder folded.
+                // If probes cost nothing, nested records leave out that the recorder folded.
                 if all_count && probe > 0 && !raw {
                     assert_eq!(a.recording, b.recording, "case {case}");
                 }
             }
             let ((n, tasks), (_, more)) = (inside(&plain), inside(&short));
-            // Those that are no part of another say nothing of where they come from.
+            // Records that are not part of another one have no source.
             let left = short.folded.iter().filter(|f| f.1.source.is_none()).count();
             assert!(tasks <= more, "case {case}: {tasks}, {more}");
             fewer += n - left;
@@ -118,15 +118,15 @@ fn no_measure_changes() {
     assert!(looked_into > 1000, "{looked_into}");
 }
 
-/// Looks into each folded strand: what is found are strands of the run as it was recorded. Returns
-/// how many.
+/// Expands each folded strand: the strands inside must be strands of the run as recorded. Returns
+/// their number.
 fn look_into(bytes: &[u8], plain: &Dag, short: &Dag) -> usize {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), bytes).unwrap();
     let records = Expander::open(file.path(), short, &OpenOptions::default());
     let records = records.unwrap().unwrap();
     let strands = &plain.strands;
-    // And what each, where it is a folded one itself, has between those inside.
+    // Also compares the time between inner strands of those that are folded themselves.
     let known: std::collections::BTreeMap<(u32, u64, u64), u64> = (0..strands.len())
         .map(|s| {
             let between = plain.fold_of(s as u32).map_or(0, |fold| fold.between);

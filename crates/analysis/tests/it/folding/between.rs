@@ -1,6 +1,6 @@
-//! Time between the strands inside of folded ones is delay, as it is where each task is read
-//! (MODEL.md §5): on threads that always have a strand to run next, beside idle workers or not, no
-//! number of the breakdown but the delay's kinds changes by a tick.
+//! Time between the strands inside folded ones is delay, as it is when each task is read (MODEL.md
+//! §5). On threads that always have a next strand, with or without idle workers, only the kinds of
+//! delay in the breakdown change.
 
 use workspan_analysis::{Breakdown, Options, report};
 use workspan_dag::Dag;
@@ -13,13 +13,12 @@ use crate::folding::program::Lane;
 use crate::folding::reading::through;
 use crate::random::dice::Dice;
 
-/// A thread that runs a tree of tasks and nothing else, and is in the runtime for a while before
-/// each strand.
+/// A thread that only runs a tree of tasks, and is in the runtime for a while before each strand.
 struct Tree<'a> {
     dice: &'a mut Dice,
     thread: u64,
     lane: Lane,
-    /// Creates so far.
+    /// Number of creates up to now.
     created: u64,
     /// Longest time in the runtime.
     gap: usize,
@@ -42,7 +41,7 @@ impl Tree<'_> {
         self.lane.put(t, kind, operands);
     }
 
-    /// The inside of a task, which runs.
+    /// Runs the body of a task.
     fn task(&mut self, levels: usize) {
         let children = if levels == 0 { 0 } else { self.dice.below(5) };
         let first = self.created;
@@ -69,7 +68,7 @@ impl Tree<'_> {
     }
 }
 
-/// Threads that are workers all the time, with so many more that run nothing; and the run's end.
+/// Threads that are workers all the time, and `idle` more that run nothing; and the run's end.
 fn run(dice: &mut Dice, gap: usize, unit: u64, idle: u64) -> (Vec<Lane>, u64) {
     let threads = 1 + dice.below(3) as u64;
     let mut lanes = Vec::new();
@@ -102,7 +101,7 @@ fn run(dice: &mut Dice, gap: usize, unit: u64, idle: u64) -> (Vec<Lane>, u64) {
     (lanes, end)
 }
 
-/// All that is not about which strand was ready longest, and what the profile adds up to.
+/// All numbers that do not depend on which strand was ready longest, and the sum of the profile.
 fn numbers(dag: &Dag) -> (Breakdown, u64) {
     let report = report(dag, &Options::default()).unwrap();
     let breakdown = report.breakdown;
@@ -167,7 +166,7 @@ fn time_between_strands_is_delay_whether_folded_or_not() {
     assert!(folded * 2 > unfolded, "{folded} of {unfolded}");
 }
 
-/// Times so long that a thief would have come: nothing is folded for being short.
+/// So long that a thief would have come, so that nothing is folded for being short.
 const LONG: u64 = 5000;
 
 #[test]

@@ -14,19 +14,19 @@ use workspan_trace::entry::Note;
 use crate::folding::program::Lane;
 use crate::random::dice::Dice;
 
-/// Reads a file of these chunks of records: by thread, each with what its first record's ticks
-/// count from.
+/// Reads a file with these chunks of records: by thread, each with the base of its first record's
+/// ticks.
 pub fn dag(threads: &[Chunks], end: u64, steals: &str) -> Dag {
     let bytes = bytes(threads, end, steals, 0);
     read(Path::new("t"), &bytes, &OpenOptions::default()).unwrap()
 }
 
-/// The file; probes cost so many ticks.
+/// The file, with probes of `probe` ticks.
 pub fn bytes(threads: &[Chunks], end: u64, steals: &str, probe: u64) -> Vec<u8> {
     noted(threads, end, steals, probe, &[])
 }
 
-/// The same with a measured cost of recording: the ticks that it adds to the three strands of a
+/// The file with a measured cost of recording: the ticks that it adds to the three strands of a
 /// task.
 pub fn measured_bytes(
     threads: &[Chunks],
@@ -38,7 +38,7 @@ pub fn measured_bytes(
     noted(threads, end, steals, probe, &[task])
 }
 
-/// The same of a run that was folded while it was recorded.
+/// The file of a run that was folded during recording.
 pub fn folded_bytes(threads: &[Chunks], end: u64, steals: &str, probe: u64) -> Vec<u8> {
     let below = Note::new("folded below", "10 µs");
     noted(threads, end, steals, probe, &[below])
@@ -67,7 +67,7 @@ pub fn plain(lanes: &[Lane]) -> Vec<Chunks> {
     lanes.iter().map(|l| vec![(0, l.bytes.clone())]).collect()
 }
 
-/// The lanes folded, fed in pieces of any size.
+/// The lanes folded, passed in pieces of any size.
 pub fn folded(lanes: &[Lane], options: &FoldOptions, dice: &mut Dice) -> (Vec<Chunks>, u64) {
     let mut folds = 0;
     let mut threads = Vec::new();

@@ -17,7 +17,8 @@ fn every_measure_is_the_same_to_the_tick() {
             threads: 1 + dice.below(3),
             steals: dice.pick(&[0, 1, 3]),
             foreign: dice.pick(&[0, 0, 10]),
-            // Of two paths that are equally heavy either one may be told of: here there are none.
+            // If two paths are equally heavy, a record may contain either one: here there are no
+            // such paths.
             step: 1 << 16,
             tasks: 100 + dice.below(1500),
             outward: true,
@@ -56,7 +57,7 @@ fn every_measure_is_the_same_to_the_tick() {
     assert!(late > 60, "{late}");
 }
 
-/// Folded strands that end after the task did that they are of.
+/// Number of folded strands that end after their task's end.
 fn folded_past_the_end(plain: &workspan_dag::Dag, short: &workspan_dag::Dag) -> usize {
     let mut ends: Vec<(u64, u64)> = Vec::new();
     for task in 0..plain.tasks.len() {
@@ -77,7 +78,7 @@ fn folded_past_the_end(plain: &workspan_dag::Dag, short: &workspan_dag::Dag) -> 
     short.folded.strands().iter().filter(past).count()
 }
 
-/// Each block that takes any time: whose, from where to where, and how.
+/// Each block that takes time: its site, start and end.
 fn blocks(dag: &workspan_dag::Dag) -> std::collections::BTreeSet<String> {
     let label = |place: u32| dag.places.get(place as usize).map(|p| p.label.clone());
     let report = workspan_analysis::report(dag, &workspan_analysis::Options::default()).unwrap();
@@ -97,8 +98,8 @@ fn blocks(dag: &workspan_dag::Dag) -> std::collections::BTreeSet<String> {
 }
 
 /// The root opens a scope and creates a task of it, which runs when the root waits: it creates
-/// `BROAD` into the scope and ends, as does each of them down to `DEEP`, and the thread runs next
-/// what it created last.
+/// `BROAD` into the scope and ends, as does each of them down to `DEEP`. The thread always runs its
+/// last created task next.
 fn tree(lanes: &mut [Lane], stolen: Option<u64>) {
     const BROAD: u64 = 4;
     const DEEP: u32 = 4;
@@ -144,10 +145,10 @@ fn a_whole_tree_of_a_scope_is_folded_unless_some_of_it_is_stolen() {
         let plain = file::dag(&file::plain(&lanes), end, "child");
         let short = file::dag(&chunks, end, "child");
         assert_eq!(measures(&plain, 100), measures(&short, 100));
-        // What the stolen one is inside of stays, with what is beside it: a task of each level and
-        // its four.
+        // The ancestors of the stolen task stay, with their siblings: a task of each level and its
+        // four.
         match stolen {
-            // It goes into the root's strand.
+            // Everything goes into the root's strand.
             None => assert_eq!(short.tasks.len(), 1),
             Some(_) => {
                 assert!((7..60).contains(&short.tasks.len()));
@@ -169,7 +170,7 @@ fn one_that_other_tasks_wait_for_is_not_one_strand_with_what_it_created() {
     put(Kind::Root, &[]);
     put(Kind::Scope, &[0]);
     put(Kind::Create, &[5, 1, 0, 0]);
-    // For all children: not for what these create.
+    // A wait for all children, but not for their descendants.
     put(Kind::Wait, &[0, 0]);
     put(Kind::Begin, &[0, 1]);
     for _ in 0..40 {

@@ -1,36 +1,36 @@
-//! Random task-parallel programs on a random schedule, told as a recorder tells them: records of
-//! each thread.
+//! Random task-parallel programs with a random schedule, in the form of a recorder's output:
+//! records of each thread.
 
 use workspan_test_kit::put_record;
 use workspan_trace::wire::Kind;
 
 use crate::random::dice::Dice;
 
-/// What a program does beside joins, creates and waits.
+/// What a program does besides joins, creates and waits.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Habits {
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
-    /// In percent: a thread without work looks for some when it is its turn.
+    /// Probability in percent that a thread without work looks for some in its turn.
     pub steals: usize,
-    /// In a thousand steps each.
+    /// Probability per thousand steps of each.
     pub detached: usize,
     pub marks: usize,
     pub yields: usize,
     pub signals: usize,
     pub depends: usize,
-    /// In percent of the ends: children are not waited for.
+    /// Probability in percent that children are not waited for at an end.
     pub escapes: usize,
-    /// In percent of the waits: something else is run meanwhile if there is any.
+    /// Probability in percent that another task is run during a wait, if there is any.
     pub foreign: usize,
     /// Largest step of time.
     pub step: usize,
-    /// Tasks.
+    /// Number of tasks.
     pub tasks: usize,
     /// Only joins.
     pub joins_only: bool,
-    /// Tasks create into their own scopes and into the one that they are members of; nobody waits
-    /// for all children.
+    /// Tasks create into their own scopes and into the scope that they belong to; no task waits for
+    /// all children.
     pub outward: bool,
 }
 
@@ -68,20 +68,20 @@ struct Task {
     unjoined: Vec<usize>,
     scopes: Vec<(u64, bool, Vec<usize>)>,
     open_marks: Vec<u64>,
-    /// Who opened the scope that it was created into, and that scope's name.
+    /// The opener of the scope that it was created into, and that scope's name.
     member_of: Option<(usize, u64)>,
-    /// Creates into one scope from its opener.
+    /// Number of creates into one scope from its opener.
     level: u32,
 }
 
 #[derive(Clone)]
 enum Act {
     Runs(usize),
-    /// The task's deferred child of the join; none after it began here.
+    /// The join with the task's deferred child, which is cleared after it began here.
     Joins(usize, usize, bool),
     /// What it waits for.
     Waits(usize, Vec<usize>),
-    /// One of its own began on top of it.
+    /// One of its own tasks began on top of it.
     Interrupted(usize),
 }
 
@@ -157,7 +157,7 @@ impl Sim<'_> {
         tasks.iter().all(|&t| self.tasks[t].state == State::Ended)
     }
 
-    /// Takes any task that has not begun, but for the deferred child of a join that its own thread
+    /// Takes any task that has not begun, except the deferred child of a join that its own thread
     /// is about to begin.
     fn steal(&mut self, w: usize) -> bool {
         let ready: Vec<usize> = (0..self.tasks.len())
@@ -188,14 +188,14 @@ impl Sim<'_> {
             }
             Some(Act::Runs(task)) => self.run(w, task),
             Some(Act::Interrupted(task)) => {
-                // What was on top is gone.
+                // The task on top is gone.
                 *self.stacks[w].last_mut().unwrap() = Act::Runs(task);
                 self.run(w, task);
             }
             Some(Act::Joins(task, deferred, here)) => {
                 let top = self.stacks[w].len() - 1;
                 if self.tasks[deferred].state == State::Waiting && !here {
-                    // At the time of the record before: nothing may come in between.
+                    // At the time of the previous record, so that nothing comes in between.
                     let now = self.lanes[w].now;
                     self.lanes[w].put(now, Kind::Next, &[]);
                     self.tasks[deferred].state = State::Begun;
@@ -236,8 +236,8 @@ impl Sim<'_> {
 
     fn run(&mut self, w: usize, task: usize) {
         let h = self.habits;
-        // A thread that runs next what it created last comes back from no tree whose tasks create
-        // more than one each.
+        // A thread that next runs what it created last does not return from a tree whose tasks
+        // create more than one task each.
         let deep = h.outward && self.tasks[task].level > 7;
         let full = self.tasks.len() >= h.tasks || deep;
         if self.dice.below(1000) < h.detached + h.marks + h.yields + h.signals {
@@ -249,13 +249,14 @@ impl Sim<'_> {
             0 | 1 => self.end(w, task),
             2 => self.wait(w, task),
             3 if !h.joins_only => {
-                // Who escapes from a task in a tree scope is its member all the same: here nobody
-                // keeps count of that.
+                // A task that escapes from a task in a tree scope is still the scope's member,
+                // which is not tracked here.
                 let tree = self.dice.percent(50) && self.habits.escapes == 0;
                 self.put(w, Kind::Scope, &[u64::from(tree)]);
                 let number = self.lanes[w].scopes;
                 self.lanes[w].scopes += 1;
-                // A scope is named by the thread that opened it; the task may be elsewhere by then.
+                // A scope is named after the thread that opened it; the task may be on another one
+                // by then.
                 self.tasks[task]
                     .scopes
                     .push((number << 8 | w as u64, tree, vec![]));
@@ -299,8 +300,8 @@ impl Sim<'_> {
         }
     }
 
-    /// A task for the innermost scope that this one opened, or the one that it was created into.
-    /// False where there is neither, or where it is for the usual way.
+    /// Creates a task into the innermost scope that this task opened, or into the scope that it was
+    /// created into. False if there is neither, or if the usual way is chosen.
     fn create_outward(&mut self, w: usize, task: usize, site: u64) -> bool {
         let opened = self.tasks[task].scopes.last().map(|s| (task, s.0));
         let own = self.dice.percent(40);
@@ -352,8 +353,7 @@ impl Sim<'_> {
         }
     }
 
-    /// Waits for the innermost scope, or for all children; true when there was something to wait
-    /// for.
+    /// Waits for the innermost scope, or for all children; true if there was something to wait for.
     fn wait(&mut self, w: usize, task: usize) {
         if self.habits.outward && self.tasks[task].scopes.is_empty() {
             return;
@@ -401,8 +401,8 @@ impl Sim<'_> {
         }
     }
 
-    /// The task waits for a child that ran on top of it and has ended, as libgomp's do for
-    /// undeferred ones.
+    /// The task waits for a child that ran on top of it and has ended, as in libgomp for undeferred
+    /// tasks.
     fn name_ended(&mut self, w: usize, task: usize, child: usize) {
         let (thread, seq) = self.tasks[child].name;
         self.put(w, Kind::Wait, &[1, 2, 1, thread, seq]);

@@ -1,5 +1,5 @@
 //! Traces read through the fold: no measure of MODEL.md §2 and §3 changes, with probes taken out
-//! and threads off the CPU.
+//! and with threads off the CPU.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -17,8 +17,8 @@ use crate::folding::program::Lane;
 use crate::folding::{file, habits, measures, program};
 use crate::random::dice::Dice;
 
-/// The lane with times off the CPU told behind some of its records, each within the time since the
-/// record before.
+/// The lane with times off the CPU after some of its records, each within the time since the
+/// previous record.
 fn with_offs(lane: &Lane, dice: &mut Dice) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut walk = workspan_trace::event::Events::new(&lane.bytes, 0);
@@ -26,7 +26,7 @@ fn with_offs(lane: &Lane, dice: &mut Dice) -> Vec<u8> {
     while let Some((t, event)) = walk.next() {
         let end = walk.offset();
         bytes.extend_from_slice(&lane.bytes[at..end]);
-        // A record that takes its time from the one before has none of its own.
+        // A record that takes its time from the previous one has none of its own.
         let next_has_time = lane.bytes.get(end).is_none_or(|&b| b != Kind::Next as u8);
         let timeless = matches!(event, workspan_trace::event::Event::Folded(_));
         if t > before + 1 && next_has_time && !timeless && dice.percent(2) {
@@ -39,7 +39,7 @@ fn with_offs(lane: &Lane, dice: &mut Dice) -> Vec<u8> {
     bytes
 }
 
-/// Times off the CPU that the trace has after all other records, as it has those of the kernel's
+/// Times off the CPU that come after all other records of the trace, like those of the kernel's
 /// context switches.
 fn late_offs(lane: &Lane, dice: &mut Dice) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -62,8 +62,8 @@ pub fn through(bytes: &[u8], grain: Grain, raw: bool) -> Dag {
     read(Path::new("t"), bytes, &options).unwrap()
 }
 
-/// Looks into each folded strand: what is found there are strands of the run read task by task.
-/// Returns how many.
+/// Expands each folded strand: the strands inside must be strands of the run read task by task.
+/// Returns their number.
 fn look_into(bytes: &[u8], plain: &Dag, short: &Dag) -> usize {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
@@ -100,7 +100,7 @@ fn look_into(bytes: &[u8], plain: &Dag, short: &Dag) -> usize {
         }
         assert_eq!(work, fold.work + fold.probes, "{fold:?}");
         found += all.strands.len();
-        // Parts of it are those that overlap.
+        // The parts are the strands that overlap.
         let middle = (short.strands.start[s as usize] + short.strands.end[s as usize]) / 2;
         let part = records.expand(short, s, (middle, middle + 10), usize::MAX);
         let overlap = |s: &&ExpandedStrand| s.end > middle && s.start < middle + 10;
@@ -158,7 +158,7 @@ fn reading_through_the_fold_changes_no_measure() {
         }
         let of = |dag: &Dag| report(dag, &Options::default()).unwrap().breakdown;
         let (a, b) = (of(&plain), of(&short));
-        // At most what workers worked: of threads beyond them not all may count.
+        // At most the work of workers: threads beyond them may not all count.
         if a.work > 0 && a.oversubscribed == 0 && b.oversubscribed == 0 {
             let told = |b: &Breakdown| (b.recording, b.descheduled, b.blocked);
             assert_eq!(told(&a), told(&b), "case {case}");
@@ -183,7 +183,7 @@ fn reading_through_the_fold_changes_no_measure() {
     assert!(looked_into > 1000, "{looked_into}");
 }
 
-/// A run whose trace is large enough to be folded unasked, with an index.
+/// A run whose trace is large enough to be folded by default, with an index.
 #[test]
 fn an_index_gives_the_same_run_until_the_trace_changes() {
     let mut lane = Lane::default();
@@ -218,7 +218,7 @@ fn an_index_gives_the_same_run_until_the_trace_changes() {
     assert!(written.len() < bytes.len());
     let again = read();
     assert_eq!(first, again);
-    // It was read, and not made again.
+    // The index was read, and not made again.
     std::fs::write(&index, &written[..written.len() - 1]).unwrap();
     assert_eq!(first, read());
     assert_eq!(std::fs::read(&index).unwrap(), written);
@@ -236,7 +236,7 @@ fn an_index_gives_the_same_run_until_the_trace_changes() {
     let shorter = file::bytes(&file::plain(&lanes), end, "child", 0);
     std::fs::write(&trace, &shorter).unwrap();
     assert_eq!(read().meta.probe_cost, 0);
-    // Where none can be written, the run is the same.
+    // If no index can be written, the run is the same.
     std::fs::remove_file(&index).unwrap();
     std::fs::create_dir(&index).unwrap();
     assert_eq!(read().meta.probe_cost, 0);

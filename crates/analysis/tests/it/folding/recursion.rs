@@ -12,8 +12,8 @@ use crate::folding::{file, measures};
 struct Recursion {
     lane: Lane,
     created: u64,
-    /// What is smaller runs at once, on top of the task that creates it, which waits for it by name
-    /// when it has ended: libgomp's tasks whose `if` is false.
+    /// Smaller calls run at once, on top of the creating task, which waits for them by name when
+    /// they have ended: libgomp's tasks whose `if` is false.
     undeferred: u64,
 }
 
@@ -33,8 +33,8 @@ impl Recursion {
         self.created - 1
     }
 
-    /// The code of the task of fib(n): it creates the larger half, and goes on with the smaller one
-    /// as it did with this.
+    /// The code of the task of fib(n): it creates the larger half, and continues with the smaller
+    /// one in the same way.
     fn task(&mut self, n: u64) {
         let mut waiting = Vec::new();
         for n in (2..=n).rev().step_by(2) {

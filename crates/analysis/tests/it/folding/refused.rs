@@ -1,5 +1,5 @@
-//! What may not be folded is not (MODEL.md §7): each condition is broken on purpose, and no folded
-//! strand lies around that place.
+//! Subtrees that may not be folded are not (MODEL.md §7): each condition is broken on purpose, and
+//! no folded strand contains that place.
 
 use workspan_dag::Dag;
 use workspan_fold::{FoldOptions, Thieves};
@@ -9,7 +9,7 @@ use crate::folding::program::Lane;
 use crate::folding::{file, measures};
 use crate::random::dice::Dice;
 
-/// A thread that writes: a record each tick.
+/// A thread that writes a record per tick.
 struct Writer {
     lanes: Vec<Lane>,
     t: u64,
@@ -92,7 +92,7 @@ fn run(
     )
 }
 
-/// Whether a folded strand is around a moment (only the main thread has enough to fold). The first
+/// Whether a folded strand contains a moment (only the main thread has enough to fold). The first
 /// moment is 0.
 fn is_folded(dag: &Dag, t: u64) -> bool {
     let t = t - 1;
@@ -134,7 +134,7 @@ fn without_a_reason_all_is_one_strand() {
     assert_eq!((short.tasks.len(), short.folded.len()), (1, 1));
     assert_eq!(plain.tasks.len(), 1 + 2 + 2 * 91);
     assert_eq!(measures(&plain, 5), measures(&short, 5));
-    // And so with creates, scopes and waits.
+    // The same check with creates, scopes and waits.
     let scope = |w: &mut Writer| {
         w.put(Kind::Scope, &[1]);
         let first = w.create(1 | 4, 2, &[0, 0]);
@@ -182,7 +182,7 @@ fn a_task_escapes_a_shallow_wait() {
         w.put(Kind::EndResume, &[]);
         w.t
     };
-    // The task that escaped runs when all the others are gone.
+    // The task that escaped runs when all others are gone.
     let late = |w: &mut Writer| {
         w.put(Kind::Yield, &[0]);
         w.put(Kind::Begin, &[0, 64]);
@@ -199,7 +199,7 @@ fn a_foreign_task_runs_between() {
         let own = w.tasks;
         w.tasks += 2;
         w.put(Kind::End, &[]);
-        // Its deferred child is stolen, and it runs the thief's meanwhile.
+        // Its deferred child is stolen, and meanwhile it runs the thief's.
         w.on(1, Kind::Begin, &[0, own]);
         w.on(1, Kind::Create, &[1, 2]);
         w.put(Kind::Begin, &[1, 0]);

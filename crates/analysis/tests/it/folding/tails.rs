@@ -1,4 +1,4 @@
-//! What a process had last in the chunks of threads that fold is folded after it ended: no measure
+//! The last records in the chunks of folding threads are folded after the process ended: no measure
 //! changes, wherever it ended.
 
 use std::io::Cursor;
@@ -21,8 +21,9 @@ use crate::folding::program::{self, Habits, Lane};
 use crate::folding::{habits, measures};
 use crate::random::dice::Dice;
 
-/// The chunks of a thread that folds what comes before record `from`, of which the last one has all
-/// that was open then, and what came after. `finishes`: nothing was open to folding any more.
+/// The chunks of a thread that folds the records before record `from`. The last chunk has
+/// everything that was open then, and the later records. With `finishes`, nothing could be folded
+/// any more.
 fn left(
     thread: u32,
     lane: &Lane,
@@ -44,13 +45,13 @@ fn left(
     let (pending, base) = fold.pending();
     let mut last = Lane::default();
     (last.bytes, last.now) = (pending.to_vec(), fold.last());
-    // As the recorder says that what comes next counts from now.
+    // As the recorder writes it, so that later records count from now.
     last.put(now, Kind::Readings, &[0]);
     last.bytes.extend_from_slice(&lane.bytes[at..]);
     vec![firm, (base, last.bytes)]
 }
 
-/// What the process leaves: a file of which each thread's last chunk is not sealed.
+/// The files that the process leaves: each thread's last chunk is not sealed.
 fn spool(mut file: Vec<u8>) -> Vec<u8> {
     let trace = Trace::open(&file).unwrap();
     let header = FileHeader {
@@ -129,6 +130,6 @@ fn what_was_done_last_is_folded_and_no_measure_changes() {
             );
         }
     }
-    // Threads that had folded nothing by then stay as they are.
+    // Threads that had folded nothing by then stay unchanged.
     assert!(fewer > 20 && same > 0, "{fewer} {same}");
 }

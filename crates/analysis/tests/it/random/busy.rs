@@ -1,5 +1,5 @@
-//! Random programs of joins whose threads go from strand to strand without a pause, but for a steal
-//! now and then.
+//! Random programs of joins whose threads go from strand to strand without a pause, except for
+//! occasional steals.
 
 use crate::random::dice::Dice;
 use crate::random::run::{Event, For, Kind, Line, Off, Run, Task};
@@ -13,7 +13,7 @@ struct On {
 struct Join {
     deferred: usize,
     begun: bool,
-    /// Of the deferred child, and of the inline one.
+    /// Whether the deferred child and the inline one have ended.
     ended: [bool; 2],
 }
 
@@ -100,7 +100,7 @@ impl Busy<'_> {
         });
     }
 
-    /// A strand begins on thread `w`.
+    /// Begins a strand on thread `w`.
     fn runs(&mut self, w: usize) {
         self.at[w] += 1 + self.dice.below(20) as u64;
     }
@@ -166,7 +166,8 @@ impl Busy<'_> {
         self.begin(w, inline, 0);
     }
 
-    /// The top of the stack waits, or there is none: its other half runs next if nobody has it.
+    /// The top of the stack waits, or the stack is empty: the other half runs next if no thread has
+    /// it.
     fn wait(&mut self, w: usize) {
         let top = self.stacks[w].last();
         let Some((task, join)) = top.and_then(|on| Some((on.task, on.waits?))) else {

@@ -1,5 +1,5 @@
-//! The causes a second time: tick by tick over the strands of the DAG, each question asked of all
-//! of them anew.
+//! A second implementation of the causes: tick by tick over the strands of the DAG, answering each
+//! question for all of them anew.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use workspan_analysis::Options;
 use workspan_analysis::causes::{Cause, Causes};
 use workspan_dag::{Dag, EdgeKind, EndKind, NONE, OffWhy, StartKind, Steals, TaskKind};
 
-/// A cause with the place that tells it from others of its kind: site, start, end.
+/// A cause with the place that distinguishes it from others of its kind: site, start, end.
 type Key = (Cause, u32, (u32, u8), (u32, u8));
 
 struct Slow<'a> {
@@ -16,7 +16,7 @@ struct Slow<'a> {
     steal: u64,
     probe: u64,
     workers: u64,
-    /// When each strand became ready, and by what.
+    /// When each strand became ready, and by which kind of edge.
     ready: Vec<Option<(u64, EdgeKind)>>,
     path: Vec<usize>,
     work: Vec<u64>,
@@ -50,7 +50,7 @@ impl<'a> Slow<'a> {
             };
             dag.offs.iter().find(of).map(|o| o.why)
         };
-        // Neither preempted nor in probes, which are taken out of the time on the CPU.
+        // Time neither preempted nor in probes, which are taken out of the time on the CPU.
         let length = |s: usize| {
             let ticks = dag.strands.start[s]..dag.strands.end[s];
             let on = ticks.clone().filter(|&t| off(s, t).is_none()).count() as u64;
@@ -148,7 +148,7 @@ impl<'a> Slow<'a> {
         whole(cause, site)
     }
 
-    /// Of no work while `s`, number `at` of the path, runs.
+    /// The cause of no work while `s`, number `at` of the path, runs.
     fn running(&self, at: usize, t: u64, running: u64) -> Key {
         let s = self.path[at];
         match self.off(s, t) {
@@ -232,7 +232,7 @@ impl<'a> Slow<'a> {
         self.key(Cause::SerialStrand, s)
     }
 
-    /// Of the delay of `s`, for which a worker was free for `served` ticks.
+    /// The cause of the delay of `s`, for which a worker was free for `served` ticks.
     fn delayed(&self, s: usize, served: u64) -> Key {
         let strands = &self.dag.strands;
         let (ready, kind) = self.ready[s].unwrap();
@@ -302,7 +302,7 @@ impl<'a> Slow<'a> {
         }
     }
 
-    /// From when the worker that starts `s` is on its way to it.
+    /// The time from which the worker that starts `s` is on its way to it.
     fn approached(&self, s: usize) -> u64 {
         let strands = &self.dag.strands;
         let start = strands.start[s];
@@ -323,7 +323,7 @@ impl<'a> Slow<'a> {
         }
     }
 
-    /// How many tasks of each site tasks of site `parent` created.
+    /// Number of tasks of each site that tasks of site `parent` created.
     fn children(&self, parent: u32) -> BTreeMap<u32, u128> {
         let tasks = &self.dag.tasks;
         let mut sites = BTreeMap::new();
@@ -335,8 +335,8 @@ impl<'a> Slow<'a> {
         sites
     }
 
-    /// The site of the task that created `s`, or goes on in it, if its thread made it ready and its
-    /// children are too small.
+    /// The site of the task that created `s`, or that continues in it, if its thread made it ready
+    /// and its children are too small.
     fn parent_of_small(&self, s: usize) -> Option<u32> {
         let (strands, tasks) = (&self.dag.strands, &self.dag.tasks);
         let (by, _) = latest(self.dag, s)?;
@@ -411,8 +411,8 @@ impl<'a> Slow<'a> {
             let mut ready: Vec<usize> = (0..count).filter(stands).collect();
             let approached = |s: usize| self.approached(s) <= t;
             ready.sort_by_key(|&s| (!approached(s), self.ready[s].unwrap().0, strands.task[s], s));
-            // Those served last are served by the workers that are preempted between strands and
-            // on their way to none.
+            // The strands served last are served by workers that are preempted between strands and
+            // not on their way to one.
             let between = (0..self.dag.meta.workers).filter(|&w| {
                 let on = |s: usize| strands.thread[s] == w;
                 let goes = |&s: &usize| on(s) && approached(s);
@@ -508,8 +508,8 @@ impl<'a> Slow<'a> {
     }
 }
 
-/// The last predecessor of a strand: what ends latest; among these a continuation or create, end,
-/// depend, signal; then the smaller task.
+/// The last predecessor of a strand: the one that ends latest. Ties: a continuation or create edge,
+/// end, depend, signal; then the smaller task.
 fn latest(dag: &Dag, s: usize) -> Option<(usize, EdgeKind)> {
     let mut all = Vec::new();
     dag.for_each_predecessor(s as u32, |p, kind| {
@@ -531,7 +531,7 @@ fn whole(cause: Cause, site: u32) -> Key {
     (cause, site, (NONE, start), (NONE, end))
 }
 
-/// The causes of `fast` against the slow ones.
+/// Compares the causes in `fast` with the slow ones.
 pub fn check(dag: &Dag, options: &Options, fast: &Causes, context: &str) {
     let steal = match options.metric {
         workspan_analysis::Metric::Time => options.burden.unwrap_or(dag.meta.burden),
@@ -541,7 +541,7 @@ pub fn check(dag: &Dag, options: &Options, fast: &Causes, context: &str) {
     assert_eq!(fast.by_cause.iter().sum::<u128>(), fast.lost, "{context}");
     let (slow, over) = Slow::new(dag, steal, probe).ledger();
     if over {
-        // What strands lost beyond the workers has no place; then the sum alone is right.
+        // The loss of strands beyond the workers has no place, so only the sum can be compared.
         return;
     }
     let mut by_cause = [0; Cause::ALL.len()];

@@ -1,5 +1,5 @@
-//! The measures of MODEL.md §4 (work in regions) and §5 a second time: the run is looked at tick by
-//! tick, and at each tick every strand is asked what it does.
+//! A second implementation of the measures of MODEL.md §4 (work in regions) and §5: at each tick,
+//! it examines what every strand does.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub enum Doing {
     Works,
     Descheduled,
     Blocked,
-    /// Blocked outside the pool: doesn't count.
+    /// Blocked outside the pool, which does not count.
     Away,
 }
 
@@ -35,7 +35,7 @@ pub struct Times {
     pub busy_delay: u64,
     pub scheduler_delay: u64,
     pub steals: u64,
-    /// Running at each tick, and ready by kind.
+    /// Number of running strands at each tick; the next field has the ready ones by kind.
     pub running: Vec<u64>,
     pub ready: Vec<[u64; 7]>,
     /// Ticks in which one strand ran alone.
@@ -72,7 +72,7 @@ impl Slow<'_> {
         })
     }
 
-    /// When and by what kind of edge and which strand `s` became ready.
+    /// When strand `s` became ready, by which kind of edge and by which strand.
     pub fn readied(&self, s: usize) -> Option<(u64, usize, usize)> {
         let (p, kind) = self.best_pred(s, |p| u128::from(self.strands[p].end))?;
         Some((self.strands[p].end, kind, p))
@@ -105,8 +105,8 @@ impl Slow<'_> {
         self.strands[prev].w == strand.w && self.strands.iter().any(overlaps)
     }
 
-    /// From when the worker of `s`, which was `ready` then, was on its way to it: the end of the
-    /// last strand that took time there, if `s` was ready by then.
+    /// The time from which the worker of `s`, which became ready at `ready`, was on its way to it:
+    /// the end of the last strand that took time there, if `s` was ready by then.
     fn on_its_way(&self, s: usize, ready: u64) -> u64 {
         let strand = &self.strands[s];
         let before = |u: &&crate::random::slow::Strand| {

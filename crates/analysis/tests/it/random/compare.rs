@@ -1,4 +1,4 @@
-//! The analyses against the slow implementation, and against themselves.
+//! Compares the analyses with the slow implementation, and with themselves.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ fn sites_of(dag: &Dag, report: &Report) -> BTreeMap<String, Site> {
     rows.collect()
 }
 
-/// Everything of the report that the slow implementation knows too.
+/// Everything in the report that the slow implementation has too.
 pub fn check(run: &Run, dice: &mut Dice) {
     let text = if dice.percent(50) {
         run.text(Some(dice))
@@ -143,7 +143,7 @@ pub fn check(run: &Run, dice: &mut Dice) {
     }
 }
 
-/// Strands by thread, start and end, those that take time: the DAG leaves some of the others out.
+/// Strands that take time, by thread, start and end: the DAG leaves some of the others out.
 fn timed(dag: &Dag, strands: impl Iterator<Item = u32>) -> Vec<(u32, u64, u64)> {
     let strands = strands.map(|s| {
         let s = s as usize;
@@ -181,7 +181,7 @@ fn check_ready_path(dag: &Dag, fast: &Report, slow: &Slow, times: &Times, contex
     );
 }
 
-/// Order of the rows, and what their blocks add up to.
+/// Checks the order of the rows, and the sums of their blocks.
 fn check_rows(dag: &Dag, fast: &Report, context: &str) {
     assert_eq!(fast.sites[0].site, workspan_dag::ROOT_PLACE);
     let rest = &fast.sites[1..];
@@ -300,7 +300,7 @@ fn check_low(dag: &Dag, fast: &Report, slow: &Slow, times: &Times, context: &str
     }
 }
 
-/// What must hold of any report, and how reports of related runs are related.
+/// Properties of any report, and relations between reports of related runs.
 pub fn properties(run: &Run, dice: &mut Dice) {
     let (options, _) = options_for(run, dice);
     let plain = run.text(None);
@@ -337,12 +337,12 @@ pub fn properties(run: &Run, dice: &mut Dice) {
 
     regions_add_up(&dag, &first, &options, &plain);
 
-    // The order of lines of different tasks says nothing.
+    // The order of lines of different tasks has no meaning.
     let shuffled = read(&run.text(Some(dice)));
     assert_eq!(first, report(&shuffled, &options).unwrap(), "{plain}");
     assert_eq!(sites_of(&dag, &first), sites_of(&shuffled, &first));
 
-    // Nor does where the clock starts, even just below the largest time.
+    // Nor does the start of the clock, even just below the largest time.
     let end = run
         .tasks
         .iter()
@@ -368,12 +368,12 @@ pub fn properties(run: &Run, dice: &mut Dice) {
 }
 
 /// Marked regions, which nest and overlap, add up to no more than the work, in all of the run and
-/// on the critical path; a run held against itself has the same rows without stretch.
+/// on the critical path; a run compared with itself has the same rows without stretch.
 fn regions_add_up(dag: &Dag, first: &Report, options: &Options, context: &str) {
     let ws = &first.work_span;
     let work: u128 = first.regions.iter().map(|r| r.work).sum();
     let critical: u128 = first.regions.iter().map(|r| r.critical_work).sum();
-    // Each stretch of a strand takes out its own probes.
+    // Each stretch of a strand has its own probes taken out.
     let probes = u128::from(dag.meta.probe_cost)
         * first
             .regions
@@ -404,7 +404,7 @@ fn regions_add_up(dag: &Dag, first: &Report, options: &Options, context: &str) {
     }
 }
 
-/// Times k times as long give measures of time k times as large.
+/// Times multiplied by k give measures of time multiplied by k.
 fn scaled(run: &Run, options: &Options, first: &Report) {
     if options.metric != Metric::Time {
         return;

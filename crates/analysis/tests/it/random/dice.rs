@@ -15,7 +15,7 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// 0 to n − 1.
+    /// A number from 0 to n − 1.
     pub fn below(&mut self, n: usize) -> usize {
         (self.next() % n.max(1) as u64) as usize
     }

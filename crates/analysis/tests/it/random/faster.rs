@@ -1,4 +1,4 @@
-//! The profile by spawn site when a site is faster, against the slow implementation.
+//! Compares the profile by spawn site when a site is faster with the slow implementation.
 
 use workspan_analysis::{Options, Target, faster_sites};
 use workspan_dag::Dag;
@@ -28,7 +28,7 @@ pub fn check(dag: &Dag, options: &Options, run: &Run, m: Measure, context: &str)
         let expected = &then[label];
         let parts = |v: u128| v as f64 / f64::from(factor);
         assert_eq!(row.span_then, parts(expected.span), "{label}, {context}");
-        // Counters go up to 2^62: in f64 paths weigh the same that do not.
+        // Counters go up to 2^62: in f64, different paths may have the same weight.
         if !m.counter {
             let critical = parts(expected.critical_work);
             assert_eq!(row.critical_work_then, critical, "{label}, {context}");

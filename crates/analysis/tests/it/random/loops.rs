@@ -54,7 +54,7 @@ pub fn loop_of_creates(dice: &mut Dice) -> String {
     out
 }
 
-/// The causes of a loop of creates against the slow ones; returns the fast ones.
+/// Compares the causes of a loop of creates with the slow ones; returns the fast ones.
 pub fn check_loop(text: &str) -> Causes {
     let dag = workspan_reader::text::read(text.as_bytes()).unwrap();
     let options = Options::default();

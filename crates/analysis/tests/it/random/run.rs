@@ -54,7 +54,7 @@ pub struct Line {
     pub t: u64,
     pub w: usize,
     pub event: Event,
-    /// Instructions of the strand that ends here.
+    /// Number of instructions of the strand that ends here.
     pub counter: Option<u64>,
 }
 
@@ -88,7 +88,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// All times t become t·factor + shift; costs are scaled too.
+    /// Changes all times t to t · factor + shift; costs are scaled too.
     pub fn rescaled(&self, factor: u64, shift: u64) -> Run {
         let mut run = self.clone();
         run.burden *= factor;

@@ -1,4 +1,4 @@
-//! How many strands ran, and how many workers were free beside them, counted tick by tick.
+//! The number of running strands, and of free workers meanwhile, counted tick by tick.
 
 use workspan_analysis::{BusyTime, FreeTime, Options, SweepIndex, ready_path, strand_facts};
 use workspan_dag::Dag;
@@ -6,7 +6,7 @@ use workspan_dag::Dag;
 use super::each_case;
 use super::simulate::simulate;
 
-/// Strands that run at `t`, and of those the ones on the CPU.
+/// Number of strands that run at `t`, and of those on the CPU.
 fn running(dag: &Dag, t: u64) -> (usize, usize) {
     let strands = &dag.strands;
     let runs = |s: &usize| strands.start[*s] <= t && t < strands.end[*s];
@@ -43,7 +43,7 @@ fn what_ran_in_a_part_is_what_ran_at_its_ticks() {
         ticks += to - from;
         let told = free.between(from, to);
         assert!((told.0 - all).abs() < 1e-6, "{told:?} {all}");
-        // Time in which nothing runs yet is none of it.
+        // Time before anything runs does not count.
         assert!(told.1 <= idle + 1e-6, "{told:?} {idle}");
         let mean = on_cpu / (to - from).max(1) as f64;
         let told = busy.mean(&dag, &index, from, to);

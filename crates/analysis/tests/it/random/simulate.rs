@@ -1,8 +1,8 @@
 //! Random programs and random schedules of them, made together: a task that can run is given to a
 //! thread, runs up to a random primitive, and so on until all have ended.
 //!
-//! Nothing deadlocks: tasks wait only for tasks made later than themselves, or ended, or for
-//! signals those have promised; and what a new task depends on never waits any more.
+//! There are no deadlocks: tasks wait only for tasks made later than themselves, or ended, or for
+//! signals that those have promised; and the dependences of a new task never wait again.
 
 use crate::random::dice::Dice;
 use crate::random::run::{Event, For, Kind, Line, Off, Run, Task};
@@ -12,7 +12,7 @@ const REGIONS: [&str; 3] = ["r0", "r1", "r2"];
 
 #[derive(Debug, Clone, PartialEq)]
 enum State {
-    /// Can run when everything in `For` (and the tasks depended on) is done, not before `since`.
+    /// Can run when everything in `For` (and the tasks it depends on) is done, not before `since`.
     Can {
         since: u64,
         begun: bool,
@@ -55,7 +55,7 @@ pub struct Simulator<'a> {
     /// When each signal was set.
     signals: Vec<Option<u64>>,
     free: Vec<u64>,
-    /// What a thread would run next by its runtime's policy.
+    /// The task that a thread would run next by its runtime's policy.
     next: Vec<Option<usize>>,
     work_first: bool,
     most_tasks: usize,
@@ -232,7 +232,7 @@ impl Simulator<'_> {
                 && t.task.parent.is_some_and(|p| self.is_member(p, scope))
     }
 
-    /// From when `task` can run, if it can.
+    /// The time from which `task` can run, if it can.
     fn ready(&self, task: usize) -> Option<u64> {
         let latest = |since: u64, tasks: &[usize]| {
             tasks
@@ -327,7 +327,7 @@ impl Simulator<'_> {
         self.tasks[task].joined.extend(joined);
     }
 
-    /// Does something; `Some` when that ended the strand.
+    /// Does something; `Some` if that ended the strand.
     fn primitive(&mut self, task: usize, w: usize, t: u64) -> Option<State> {
         if self.tasks[task].budget == 0 {
             return self.finish(task, w, t);
@@ -394,7 +394,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// Keeps promises, closes scopes, ends.
+    /// Keeps promises, closes scopes, and ends the task.
     fn finish(&mut self, task: usize, w: usize, t: u64) -> Option<State> {
         if let Some(id) = self.tasks[task].promises.pop() {
             self.set(task, w, t, id);
@@ -426,7 +426,7 @@ impl Simulator<'_> {
         Some(State::Waits { since: t, what })
     }
 
-    /// Tasks that `task` may wait for: made by now, and later than itself or ended.
+    /// Tasks that `task` may wait for: tasks made up to now that are later than itself or ended.
     fn others(&mut self, task: usize, t: u64) -> Vec<usize> {
         let mut able: Vec<usize> = (0..self.tasks.len())
             .filter(|&o| o != task && self.tasks[o].task.kind != Kind::Root)
@@ -505,8 +505,7 @@ impl Simulator<'_> {
         })
     }
 
-    /// Makes a new task depend on others that have ended, or that wait for nothing any more from
-    /// now on.
+    /// Makes a new task depend on others that have ended, or that never wait again.
     fn depend(&mut self, child: usize, t: u64) {
         for _ in 0..=self.dice.below(2) {
             let on = self.dice.below(child);

@@ -1,5 +1,6 @@
-//! The measures of MODEL.md §2 and §3 a second time: every strand written in the trace, every edge
-//! in a list, every path by recursion, nothing reused from the crate under test.
+//! A second implementation of the measures of MODEL.md §2 and §3: every strand in the trace is
+//! written out, every edge is in a list, every path is found by recursion, and no code of the crate
+//! under test is used.
 
 use std::collections::BTreeMap;
 
@@ -26,11 +27,11 @@ pub struct Strand {
     pub preds: Vec<(usize, usize)>,
     /// The strand of the same task before it, when it follows a wait.
     pub waited_in: Option<usize>,
-    /// The strand ends by creating a deferred task.
+    /// Whether the strand ends by creating a deferred task.
     pub spawns: bool,
 }
 
-/// How to weigh.
+/// The options of weighing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measure {
     pub raw: bool,
@@ -45,7 +46,8 @@ pub struct Slow<'a> {
     pub of_task: Vec<Vec<usize>>,
     pub waits: u64,
     joined: Vec<bool>,
-    /// A site whose tasks' strands are that many times as fast: all others weigh that much more.
+    /// A site whose tasks' strands are that many times as fast: all other strands have that many
+    /// times the weight.
     pub faster: Option<(&'static str, u128)>,
 }
 
@@ -408,7 +410,7 @@ impl<'a> Slow<'a> {
         total
     }
 
-    /// True when an edge from outside enters some task with its descendants elsewhere than at its
+    /// True if an edge from outside enters some task with its descendants elsewhere than at its
     /// first strand.
     pub fn is_entered(&self) -> bool {
         let enters = |task: usize, s: usize| {

@@ -1,4 +1,5 @@
-//! The statistics a second time: every list written out, every rank found by counting.
+//! A second implementation of the statistics: every list is written out, every rank is found by
+//! counting.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use crate::random::clock::Times;
 use crate::random::run::Run;
 use crate::random::slow::{Measure, Slow};
 
-/// The smallest value that is not below `percent` of all; 0 of nothing.
+/// The smallest value that is not below `percent` of all; 0 if there are none.
 fn percentile(values: &[u128], percent: usize) -> u128 {
     let enough = |v: &&u128| {
         let below = values.iter().filter(|w| w <= v).count();
@@ -43,7 +44,7 @@ fn same(fast: &Distribution, values: &[u128], what: &str) {
     assert_ne!(fast.histogram.last(), Some(&0), "{what}");
 }
 
-/// Leapfrogs of a run.
+/// Number of leapfrogs of a run.
 pub fn leapfrogs(run: &Run) -> u64 {
     let dag = workspan_reader::text::read(run.text(None).as_bytes()).unwrap();
     let all = statistics(&dag, &Options::default()).unwrap();
@@ -70,10 +71,10 @@ fn lengths(dag: &Dag, options: &Options, all: &Statistics, slow: &Slow, m: Measu
         assert_eq!(row.tasks, tasks.len() as u64, "{label}, {context}");
         let own = |&t: &usize| slow.of_task[t].iter().map(|&s| slow.weight(s, m)).sum();
         let own: Vec<u128> = tasks.iter().map(own).collect();
-        // A task's length stops at 2^64 - 1, which hostile counters pass.
+        // A task's length saturates at 2^64 - 1, which hostile counters exceed.
         let lengths: Vec<u128> = own.iter().map(|&w| w.min(u128::from(u64::MAX))).collect();
         same(&row.task_lengths, &lengths, &format!("{label}, {context}"));
-        // Which strands of no length are stored is the reader's business.
+        // The reader decides which strands of no length are stored.
         let stored: Vec<u128> = (0..dag.strands.len())
             .filter(|&s| dag.tasks.site[dag.strands.task[s] as usize] == row.site)
             .map(|s| u128::from(facts.weight.get(s)))
@@ -182,7 +183,7 @@ fn steals(all: &Statistics, slow: &Slow, times: &Times, context: &str) {
             leaps.get(&w).copied().unwrap_or(0),
             "{context}"
         );
-        // Deferred tasks by who created them, and those that began there.
+        // Deferred tasks by creator, and those that began there.
         let creators = slow.strands.iter().filter(|s| s.spawns && s.w == w);
         assert_eq!(worker.spawns, creators.count() as u64, "{context}");
         let began_here = slow.strands.iter().enumerate().filter(|(s, strand)| {
@@ -194,7 +195,7 @@ fn steals(all: &Statistics, slow: &Slow, times: &Times, context: &str) {
         assert_eq!(worker.inlined, began_here.count() as u64, "{context}");
         assert!(worker.inlined <= worker.spawns, "{context}");
         assert_eq!(worker.tries(), worker.steals + worker.failed, "{context}");
-        // A thread outside the pools creates tasks and takes none.
+        // A thread outside the pools creates tasks, but takes none.
         let row = fast.matrix.get(w).map_or(&[][..], Vec::as_slice);
         for (victim, &n) in row.iter().enumerate() {
             let expected = pairs.get(&(w, victim)).copied().unwrap_or(0);

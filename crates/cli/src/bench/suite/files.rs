@@ -1,4 +1,4 @@
-//! The suite's numbers as comma-separated values and as JSON; times in ns.
+//! The suite's numbers as comma-separated values and as JSON; times are in ns.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use super::super::result::{PARTS, median};
 use super::summary::Benchmark;
 use super::table::{number, parallelism};
 
-/// A line for each benchmark, number of workers and runtime.
+/// One line for each benchmark, number of workers and runtime.
 pub fn csv(benchmarks: &[Benchmark]) -> String {
     let mut out = String::from(
         "program,workers,runtime,turns,elapsed,elapsed_min,elapsed_max,serial,speedup,speedup_min,speedup_max,loss,\
@@ -65,7 +65,7 @@ struct Suite<'a> {
     benchmarks: &'a [Benchmark],
 }
 
-/// All of it.
+/// The whole file.
 ///
 /// # Errors
 /// A number can't be written as JSON.

@@ -89,8 +89,8 @@ pub struct SuiteArgs {
 /// `workspan bench suite`.
 ///
 /// # Errors
-/// An unknown name, a runtime that was asked for and is not here, or a folder that can't be
-/// written. A program that fails ends nothing; the exit code is 1 then.
+/// A name is unknown, a requested runtime is not available, or a folder can't be written. A program
+/// that fails does not end the suite; the exit code is 1 then.
 pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     let programs = programs::chosen(&args.only)?;
     let known = RUNTIMES.map(Runtime::name);
@@ -185,7 +185,7 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// What a run may take.
+/// Default time limit of a run.
 fn default_limit(size: &str) -> Duration {
     const MINUTE: Duration = Duration::from_secs(60);
     if size == "large" {
@@ -195,14 +195,15 @@ fn default_limit(size: &str) -> Duration {
     }
 }
 
-/// What came of the turns.
+/// The results of the turns.
 struct Measured {
     turns: Vec<(Cell, Turn)>,
-    /// Programs that were left out on a runtime, with the reason.
+    /// Programs that were left out for a runtime, with the reason.
     failures: Vec<String>,
 }
 
-/// The turns in the order they are run: a slow moment of the machine meets all programs alike.
+/// The turns in the order in which they run: a slow moment of the machine affects all programs
+/// equally.
 fn cells(
     programs: &[Program],
     variants: &[Variant],
@@ -237,7 +238,8 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Runs what was not run before. A program that fails on a runtime is left out from there on.
+    /// Runs the turns that have not run before. A program that fails with a runtime is left out
+    /// from there on.
     fn measure(&self, cells: &[Cell]) -> Measured {
         let mut turns: Vec<(Cell, Turn)> = Vec::new();
         let mut failures = Vec::new();
@@ -286,7 +288,7 @@ impl Session<'_> {
     fn turn(&self, cell: &Cell, turns: &[(Cell, Turn)]) -> anyhow::Result<Turn> {
         let variant = self.variants.iter().find(|v| v.runtime == cell.runtime);
         let variant = variant.context("it was not built")?;
-        // All print the same, or something is wrong with the work that was measured.
+        // All runs must print the same; otherwise the measured work is wrong.
         let is_right = |printed: &str| {
             let mut same = turns
                 .iter()
@@ -304,7 +306,7 @@ impl Session<'_> {
         self.store.measure(cell, variant, &identity, is_right)
     }
 
-    /// What a runtime's programs were built from.
+    /// The inputs that a runtime's programs were built from.
     fn identity(&self, runtime: Runtime) -> String {
         let version = self.built.runtimes.iter().find(|r| r.0 == runtime);
         let mut text = version.map_or_else(String::new, |r| r.1.clone());
@@ -331,8 +333,8 @@ impl Session<'_> {
     }
 }
 
-/// Why a runtime is not here, with the command that installs what it is built with on Debian and
-/// its kin. cargo says itself what it lacks.
+/// Why a runtime is not available, with the command that installs its compiler on Debian and
+/// similar systems. cargo itself says what it lacks.
 fn missing(runtime: Runtime, why: &str) -> String {
     let packages = match runtime {
         Runtime::Serial | Runtime::Libgomp => "g++",
@@ -343,7 +345,7 @@ fn missing(runtime: Runtime, why: &str) -> String {
     format!("{why}; sudo apt-get install {packages}")
 }
 
-/// The machine, the runtimes, and what is not here.
+/// The machine, the available runtimes, and those that are missing.
 fn about(cpus: usize, built: &Comparison) -> Vec<String> {
     let mut lines = vec![format!("{cpus} CPUs")];
     for (runtime, what) in &built.runtimes {

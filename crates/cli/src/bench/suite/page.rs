@@ -1,4 +1,4 @@
-//! The suite as one page of HTML: a row a benchmark, in it a line for each runtime, and a link to
+//! The suite as one page of HTML: one row per benchmark with a line for each runtime, and a link to
 //! each run's trace.
 
 use std::fmt::Write;
@@ -34,7 +34,7 @@ const NOTE: &str = "Speedup is over the serial elision of the C++ source, by the
                     timeline, which shows the measured part first, and to the traces: workspan view FILE opens one, \
                     workspan view FILE FILE compares two.";
 
-/// All of it.
+/// The whole page.
 pub fn html(size: &str, benchmarks: &[Benchmark], about: &[String], warnings: &[String]) -> String {
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
@@ -134,7 +134,7 @@ fn line(out: &mut String, row: &Row) {
 fn links(row: &Row) -> String {
     let mut out = String::new();
     if let Some(report) = &row.report {
-        // The page's own way to say what it shows first.
+        // The parameter with which the viewer's page shows a range first.
         let window = row.says.as_ref().and_then(|says| says.window);
         let shown = window.map_or_else(String::new, |[from, to]| {
             format!("#v=1&tab=timeline&t={from},{to}")

@@ -1,4 +1,4 @@
-//! The programs of the suite: their names, and the sources that the tool carries inside.
+//! The programs of the suite: their names, and their sources, which are embedded in the tool.
 
 use super::super::kernels::Kernel;
 use super::names;
@@ -16,7 +16,7 @@ const fn program(name: &'static str, about: &'static str) -> Program {
     Program { name, about }
 }
 
-/// All of them, in the order they run: BOTS, then TP-PARSEC.
+/// All programs, in the order in which they run: BOTS, then TP-PARSEC.
 pub const PROGRAMS: [Program; 21] = [
     program("alignment", "a loop of uneven leaf tasks"),
     program("fft", "a tree with halved loops at each node"),
@@ -83,7 +83,7 @@ macro_rules! suite {
     };
 }
 
-/// One program that has all of them.
+/// One program that contains all of them.
 pub const SUITE: Kernel = suite!(
     "alignment",
     "fft",
@@ -108,11 +108,11 @@ pub const SUITE: Kernel = suite!(
     "swaptions"
 );
 
-/// The programs of a list of names, each once; all where it is empty. `bots` and `parsec` are
-/// names, too.
+/// The programs with the given names, each once; all if `given` is empty. `bots` and `parsec` are
+/// names too.
 ///
 /// # Errors
-/// An unknown name, with those closest to it.
+/// A name is unknown; the message has the closest ones.
 pub fn chosen(given: &[String]) -> anyhow::Result<Vec<Program>> {
     let groups = [("bots", &PROGRAMS[..10]), ("parsec", &PROGRAMS[10..])];
     let known: Vec<&str> = PROGRAMS

@@ -1,10 +1,10 @@
-//! How much of the suite is done and how long the rest will take, from the turns so far.
+//! Progress of the suite, and an estimate of the remaining time from the turns up to now.
 
 use std::collections::BTreeMap;
 
 use super::turn::Cell;
 
-/// Times of turns by what was run.
+/// Times of turns, by program and runtime.
 #[derive(Default)]
 pub struct Durations {
     /// Sum and number of turns, in ns, by program and runtime.
@@ -12,7 +12,7 @@ pub struct Durations {
 }
 
 impl Durations {
-    /// A turn took that long.
+    /// Adds a turn that took `ns`.
     pub fn add(&mut self, cell: &Cell, ns: u64) {
         let key = (cell.program.name, cell.runtime.name());
         let (sum, turns) = self.known.entry(key).or_default();
@@ -20,7 +20,7 @@ impl Durations {
         *turns += 1;
     }
 
-    /// What these turns will take, in ns; `None` before the first one.
+    /// Estimated time of these turns, in ns; `None` before the first turn.
     pub fn remaining(&self, cells: &[Cell]) -> Option<u64> {
         let mean = |pairs: &mut dyn Iterator<Item = &(u64, u64)>| {
             let (sum, turns) = pairs.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
@@ -39,7 +39,7 @@ impl Durations {
     }
 }
 
-/// A time to wait, rounded.
+/// A waiting time, rounded.
 pub fn wait(ns: u64) -> String {
     match ns / 1_000_000_000 {
         0..90 => format!("{} s", ns / 1_000_000_000),
@@ -72,7 +72,7 @@ mod tests {
         durations.add(&left[0], 10);
         durations.add(&left[0], 20);
         durations.add(&cell(3, Runtime::Libomp), 90);
-        // Its own mean, its program's, and that of all.
+        // The cell's own mean, its program's mean, and the mean of all.
         assert_eq!(durations.remaining(&left), Some(15 + 15 + 40));
         let times = [1, 89, 90, 5399, 5400].map(|s| wait(s * 1_000_000_000));
         assert_eq!(times, ["1 s", "89 s", "2 min", "90 min", "1.5 h"]);

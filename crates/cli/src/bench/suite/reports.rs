@@ -8,22 +8,22 @@ use anyhow::Context;
 use super::super::runtimes::Progress;
 use super::summary::Benchmark;
 
-/// Writes them.
+/// Writes the viewers.
 pub struct Reports<'a> {
     /// The suite's folder.
     pub folder: &'a Path,
-    /// Says which.
+    /// Shows the current one.
     pub progress: &'a Progress,
-    /// The user has seen enough.
+    /// Returns true when the user has stopped it.
     pub stopped: &'a dyn Fn() -> bool,
 }
 
 impl Reports<'_> {
-    /// Writes `reports/NAME.html` for each row's trace and names it in the row. One that is newer
-    /// than its trace stays. What could not be written is said once.
+    /// Writes `reports/NAME.html` for each row's trace, and sets its name in the row. A file that
+    /// is newer than its trace stays. Returns a sentence about those that could not be written.
     ///
     /// # Errors
-    /// The folder can't be made, or the tool's own program is not known.
+    /// The folder can't be made, or the path of the tool's own program is not known.
     pub fn write(&self, benchmarks: &mut [Benchmark]) -> anyhow::Result<Option<String>> {
         let folder = self.folder.join("reports");
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;

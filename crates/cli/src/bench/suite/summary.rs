@@ -1,5 +1,4 @@
-//! The suite's turns as rows: a benchmark with a number of workers, and in it a row for each
-//! runtime.
+//! The suite's turns as rows: a benchmark with a number of workers has a row for each runtime.
 
 use serde::Serialize;
 
@@ -7,23 +6,24 @@ use super::super::result::{Recorded, median};
 use super::super::runtime::Runtime;
 use super::turn::{Cell, Turn};
 
-/// What recording may cost at default settings, as recorded over bare CPU time.
+/// Maximum cost of recording at default settings, as recorded over bare CPU time.
 pub const MAX_CPU_RATIO: f64 = 1.3;
-/// CPU times are in hundredths of a second: a ratio of shorter ones says nothing.
-const LEAST_CPU_NS: u64 = 200_000_000;
+/// Minimum CPU time for a ratio, in ns: CPU times are in hundredths of a second, so ratios of
+/// shorter ones are meaningless.
+const MIN_CPU_NS: u64 = 200_000_000;
 
-/// A program on a number of workers.
+/// A program with a number of workers.
 #[derive(Debug, Clone, Serialize)]
 pub struct Benchmark {
     /// The program.
     pub program: &'static str,
     /// Its task structure.
     pub about: &'static str,
-    /// Workers.
+    /// Number of workers.
     pub workers: usize,
     /// Median of the serial elision, in ns.
     pub serial: Option<u64>,
-    /// One for each runtime, the serial elision first.
+    /// One row for each runtime, the serial elision first.
     pub rows: Vec<Row>,
 }
 
@@ -32,23 +32,23 @@ pub struct Benchmark {
 pub struct Row {
     /// The runtime's name in flags.
     pub runtime: &'static str,
-    /// The same in tables.
+    /// The runtime's name in tables.
     pub title: &'static str,
     /// Elapsed times of the bare runs, sorted, in ns.
     pub bare: Vec<u64>,
-    /// The same of the recorded runs.
+    /// Elapsed times of the recorded runs, sorted, in ns.
     pub recorded: Vec<u64>,
-    /// How much faster than the serial elision: by the medians.
+    /// The speedup over the serial elision, by the medians.
     pub speedup: Option<f64>,
-    /// The same by the slowest and the fastest run.
+    /// The speedup by the slowest and by the fastest run.
     pub spread: Option<[f64; 2]>,
-    /// The share of workers x elapsed that the serial elision would not have taken.
+    /// The share of workers × elapsed that the serial elision would not have taken.
     pub loss: Option<f64>,
     /// Recorded over bare CPU time of the process.
     pub cpu_ratio: Option<f64>,
-    /// What the trace of the fastest recorded run says.
+    /// The results from the trace of the fastest recorded run.
     pub says: Option<Recorded>,
-    /// Why no trace says anything.
+    /// Why there are no results from a trace.
     pub silent: Option<String>,
     /// The trace of that run, below the suite's folder.
     pub trace: Option<String>,
@@ -58,11 +58,11 @@ pub struct Row {
     pub report: Option<String>,
 }
 
-/// The benchmarks of the turns so far.
+/// The benchmarks of the turns up to now.
 pub fn benchmarks(turns: &[(Cell, Turn)]) -> Vec<Benchmark> {
     let mut keys: Vec<(Cell, usize)> = Vec::new();
     let serial = |cell: &Cell| cell.runtime == Runtime::Serial;
-    // The serial elision has no workers: it is a row of every number of them.
+    // The serial elision has no workers, so it has a row for every number of them.
     let only_serial = turns.iter().all(|(cell, _)| serial(cell));
     for (cell, _) in turns
         .iter()
@@ -156,7 +156,7 @@ fn row(
         spread,
         loss: speedup.map(|speedup| 1.0 - speedup / used as f64),
         cpu_ratio: match runtime {
-            // What is recorded of it is another program.
+            // Its recorded program differs from the bare one.
             Runtime::Serial => None,
             _ => cpu_ratio(turns),
         },
@@ -169,18 +169,18 @@ fn row(
     }
 }
 
-/// Of all turns together: each CPU time is rounded.
+/// The ratio over all turns together, because each CPU time is rounded.
 fn cpu_ratio(turns: &[&Turn]) -> Option<f64> {
     let both = turns.iter().filter_map(|turn| {
         let recorded = turn.recorded.as_ref()?.took.cpu?;
         Some((turn.bare.cpu?, recorded))
     });
     let (bare, recorded) = both.fold((0, 0), |sum, turn| (sum.0 + turn.0, sum.1 + turn.1));
-    (bare >= LEAST_CPU_NS).then(|| recorded as f64 / bare as f64)
+    (bare >= MIN_CPU_NS).then(|| recorded as f64 / bare as f64)
 }
 
-/// How recording's cost stands to its aim, with every program that misses it; `None` where no ratio
-/// is known.
+/// The cost of recording compared with the aim, with every program that misses it; `None` if no
+/// ratio is known.
 pub fn cost(benchmarks: &[Benchmark]) -> Option<String> {
     let rows = benchmarks
         .iter()

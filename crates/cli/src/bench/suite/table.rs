@@ -12,7 +12,7 @@ const LEGEND: &str = "speedup: over the serial elision of the C++ source, by the
                       the measured part in the fastest recorded run (workspan report --only part:measured); the sentence \
                       is the part's first finding that is not about other programs' load.";
 
-/// All benchmarks; `about` is a line on the machine and the runtimes.
+/// All benchmarks; `about` has lines on the machine and the runtimes.
 pub fn text(benchmarks: &[Benchmark], about: &[String], warnings: &[String]) -> String {
     let mut out = String::new();
     for line in about {
@@ -53,12 +53,12 @@ fn one(out: &mut String, benchmark: &Benchmark) {
     }
 }
 
-/// Empty where there is no number.
+/// The number, or an empty string.
 pub fn number(number: Option<f64>, digits: usize) -> String {
     number.map_or_else(String::new, |n| format!("{n:.digits$}"))
 }
 
-/// Work over span, of what a trace says.
+/// Work over span, from the results of a trace.
 pub fn parallelism(row: &Row) -> Option<f64> {
     let says = row.says.as_ref()?;
     (says.span > 0).then(|| says.work as f64 / says.span as f64)

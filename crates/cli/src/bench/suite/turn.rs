@@ -1,5 +1,5 @@
-//! One turn of a program on a runtime: a bare run and a recorded one. Each is kept in a file of the
-//! suite's folder, so that an interrupted suite goes on where it was.
+//! One turn of a program on a runtime: a bare run and a recorded one. The results are kept in a
+//! file of the suite's folder, so that an interrupted suite continues where it was.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,32 +13,32 @@ use super::super::result::Recorded;
 use super::super::runtime::Runtime;
 use super::programs::Program;
 
-/// What is run in a turn.
+/// The parameters of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell {
     /// The program.
     pub program: Program,
-    /// Workers; 1 for the serial elision.
+    /// Number of workers; 1 for the serial elision.
     pub workers: usize,
     /// The runtime.
     pub runtime: Runtime,
-    /// Which of the repetitions, from 1.
+    /// The number of the repetition, from 1.
     pub turn: usize,
 }
 
-/// What a run took.
+/// The times of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Took {
-    /// The measured part's time, in ns.
+    /// Time of the measured part, in ns.
     pub elapsed: u64,
     /// CPU time of the whole process, in ns.
     pub cpu: Option<u64>,
 }
 
-/// What a turn found.
+/// The results of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
-    /// What the programs were built from; a turn of others is measured again.
+    /// The inputs that the programs were built from; a turn with other inputs is measured again.
     pub built: String,
     /// The result line.
     pub printed: String,
@@ -46,47 +46,47 @@ pub struct Turn {
     pub bare: Took,
     /// The recorded run; `None` with `--no-record`.
     pub recorded: Option<Traced>,
-    /// What the turn took in all, in ns, building of the report included.
+    /// Total time of the turn in ns, including the time to make the report.
     pub turn_ns: u64,
 }
 
 /// A recorded run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Traced {
-    /// What it took.
+    /// Its times.
     pub took: Took,
     /// The trace below the suite's folder.
     pub trace: String,
-    /// What the trace says; or why it says nothing.
+    /// The results from the trace; or the reason why there are none.
     pub says: Result<Recorded, String>,
 }
 
-/// Where turns are kept, and how they are measured.
+/// The folder of the turns, and how they are measured.
 pub struct Store {
     folder: PathBuf,
-    /// Where the sources lie that sites are in.
+    /// The folder of the sources that contain the sites.
     cache: PathBuf,
     size: String,
     record: bool,
     limit: Duration,
 }
 
-/// How a folder is filled.
+/// The parameters of the measurements in a folder.
 #[derive(Debug, Clone, Copy)]
 pub struct Filling<'a> {
     /// The size of the inputs.
     pub size: &'a str,
-    /// Whether runs are recorded, too.
+    /// Whether runs are recorded too.
     pub record: bool,
-    /// What a run may take at most.
+    /// Maximum time of a run.
     pub limit: Duration,
 }
 
 impl Store {
-    /// In `folder`, which is made; `cache` has the sources of the programs.
+    /// A store in `folder`, which is made; `cache` has the sources of the programs.
     ///
     /// # Errors
-    /// It can't be made.
+    /// The folder can't be made.
     pub fn new(folder: &Path, cache: &Path, filling: Filling) -> anyhow::Result<Self> {
         for part in ["turns", "traces"] {
             let part = folder.join(part);
@@ -101,7 +101,7 @@ impl Store {
         })
     }
 
-    /// A text with the paths of sources as they are in the package. Reports shorten those below the
+    /// A text with the paths of sources relative to the package. Reports shorten those below the
     /// current folder.
     fn without_cache(&self, text: &str) -> String {
         let here = std::env::current_dir().unwrap_or_default();
@@ -127,7 +127,7 @@ impl Store {
         self.folder.join(format!("turns/{}.json", self.name(cell)))
     }
 
-    /// A turn that was measured before with the same programs.
+    /// A turn that was measured earlier with the same programs.
     pub fn kept(&self, cell: &Cell, built: &str) -> Option<Turn> {
         let text = std::fs::read(self.file(cell)).ok()?;
         let turn: Turn = serde_json::from_slice(&text).ok()?;
@@ -136,11 +136,11 @@ impl Store {
         (turn.built == built && whole && turn.recorded.iter().all(traced)).then_some(turn)
     }
 
-    /// Measures a turn and keeps it if `is_right` has nothing against what it printed.
+    /// Measures a turn, and keeps it if `is_right` accepts its output.
     ///
     /// # Errors
-    /// A run fails, the two do not print the same, `is_right` says why not, or the turn can't be
-    /// written.
+    /// A run fails, the two print different results, `is_right` rejects the output, or the turn
+    /// can't be written.
     pub fn measure(
         &self,
         cell: &Cell,
@@ -171,7 +171,8 @@ impl Store {
         if self.record {
             let name = format!("traces/{}.wspan", self.name(cell));
             let trace = self.folder.join(&name);
-            // `record` never overwrites; what is left here is of a turn that was not finished.
+            // `record` never overwrites a file; a file here is left over from a turn that was not
+            // finished.
             let _ = std::fs::remove_file(&trace);
             let run = call(&variant.recorded).run(Some(Recording {
                 options: &[],
@@ -185,7 +186,8 @@ impl Store {
                 );
             }
             let says = read(&trace, Extent::Measured).and_then(|said| {
-                // The main thread's root alone: whatever ran the tasks is not recorded.
+                // If there is only the main thread's root, the runtime that ran the tasks is not
+                // recorded.
                 let blind = said.tasks <= 1 && cell.runtime != Runtime::Serial;
                 if blind { Err(UNSEEN.into()) } else { Ok(said) }
             });
@@ -245,7 +247,7 @@ mod tests {
         assert_eq!(store.kept(&cell, "b"), None);
         let next = Cell { turn: 2, ..cell };
         assert_eq!(store.kept(&next, "a"), None);
-        // It has no recorded run.
+        // The filling without recorded runs.
         let filling = Filling {
             record: true,
             ..BARE
@@ -254,7 +256,7 @@ mod tests {
         assert_eq!(recording.kept(&cell, "a"), None);
     }
 
-    /// A program that prints `$1` and says what it took, as the suite's do.
+    /// A program that prints `$1` and how long it took, like those of the suite.
     #[cfg(unix)]
     fn program(folder: &Path, name: &str, body: &str) -> PathBuf {
         use std::os::unix::fs::PermissionsExt;

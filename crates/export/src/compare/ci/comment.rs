@@ -1,5 +1,5 @@
-//! Markdown for a pull request: the limits, before and after, and where the worker time went as a
-//! picture of text, which every renderer shows.
+//! Markdown for a pull request: the limits, values before and after, and a text picture of the
+//! worker time, which every renderer shows.
 
 use workspan_analysis::compare::{
     Checked, Comparison, Quantity, QuantityRow, Side, Value, compare,
@@ -23,7 +23,7 @@ const ROWS: [Quantity; 9] = [
     Quantity::NoWorkScheduler,
     Quantity::NoWorkProgram,
 ];
-/// Parts of the worker time and their marks.
+/// The parts of the worker time, with their characters.
 const PARTS: [(Quantity, char); 7] = [
     (Quantity::Work, '█'),
     (Quantity::Delay, '▒'),
@@ -36,7 +36,7 @@ const PARTS: [(Quantity, char); 7] = [
 /// Columns of the longest bar.
 const BAR_COLUMNS: f64 = 60.0;
 
-/// The limits of `side`, a table against `base` where there is one, and a picture.
+/// The limits of `side`, a table with `base` if there is one, and a picture.
 pub fn check_markdown(checked: &[Checked], base: Option<&Side>, side: &Side) -> String {
     let sides: Vec<Side> = base.into_iter().chain([side]).cloned().collect();
     let comparison = compare(&sides);
@@ -94,7 +94,7 @@ fn shown(quantity: Quantity, v: &Value) -> String {
     format!("{}{gap}{spread}", value(quantity, v.mean))
 }
 
-/// One bar a side, all of one scale.
+/// One bar per side, all on one scale.
 fn picture(out: &mut String, comparison: &Comparison) {
     let part = |quantity: Quantity, side: usize| {
         let row: Option<&QuantityRow> = comparison.quantity(quantity);
@@ -129,7 +129,7 @@ fn picture(out: &mut String, comparison: &Comparison) {
     out.push_str(&format!("{:<9}{}\n```\n", "", legend.join("   ")));
 }
 
-/// Text of a cell: nothing in it ends the cell, the row, or is markup.
+/// Text for a cell, escaped so that it can't end the cell or the row, and is not markup.
 fn cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.replace(NBSP, " ").chars() {

@@ -1,5 +1,5 @@
-//! Checked limits as other programs of a continuous integration read them: GitHub annotations, a
-//! comment for a pull request, SARIF and JUnit XML.
+//! Checked limits in formats for continuous integration: GitHub annotations, a comment for a pull
+//! request, SARIF and JUnit XML.
 
 mod comment;
 mod github;
@@ -28,7 +28,7 @@ fn limit_text(one: &Checked) -> String {
     format!("{}{}", name(one.limit), bound_words(one)).replace(NBSP, " ")
 }
 
-/// The limit, and for a broken one the place to look at.
+/// The limit, and the place to look at if it is broken.
 fn message(one: &Checked) -> String {
     match &one.place {
         Some(place) => {

@@ -6,7 +6,7 @@ use workspan_analysis::compare::Checked;
 use super::{file_line, limit_text, message};
 use crate::json::document;
 
-/// What each limit is about, by its name.
+/// A description of each limit, by its name.
 const RULES: [(&str, &str); 9] = [
     (
         "min-parallelism",

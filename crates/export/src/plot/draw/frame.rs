@@ -1,9 +1,9 @@
-//! The plot's area on the page, and data units to places on it.
+//! The plot's area on the page, and the mapping from data units to it.
 
 use super::super::axis::{powers, ticks};
 use super::super::figure::{Across, Figure, Scale};
 
-/// How much of the height is linear where the scale is logarithmic above a value.
+/// Share of the height that is linear, if the scale is logarithmic above a value.
 const LINEAR_PART: f64 = 0.6;
 
 /// An axis: its ends and its scale.
@@ -15,7 +15,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Where a value lies between the axis' ends, 0 to 1.
+    /// The position of a value between the axis' ends, 0 to 1.
     pub(super) fn part(self, v: f64) -> f64 {
         let between = |v: f64, from: f64, to: f64| {
             if to > from {
@@ -28,7 +28,7 @@ impl Axis {
         match self.scale {
             Scale::Linear => between(v, self.from, self.to),
             Scale::Log2 => between(log(v), log(self.from), log(self.to)),
-            // Without anything far above the value, all is linear.
+            // If no value is far above it, the whole axis is linear.
             Scale::LogAbove(at) if self.to < 2.0 * at => between(v, 0.0, self.to),
             Scale::LogAbove(at) if v <= at => LINEAR_PART * between(v, 0.0, at),
             Scale::LogAbove(at) => {
@@ -105,7 +105,7 @@ pub(super) fn values(figure: &Figure, lying: bool) -> Vec<f64> {
         Scale::LogAbove(at) if top >= 2.0 * at => {
             let above = (1..40).map(|k| at * 2f64.powi(k));
             let above: Vec<f64> = above.take_while(|&v| v <= top * 1.001).collect();
-            // Few of them have room.
+            // There is room for only a few of them.
             let each = above.len().div_ceil(4).max(1);
             let few = above.iter().rev().step_by(each).rev().copied();
             [0.0, at / 2.0, at].into_iter().chain(few).collect()

@@ -1,9 +1,9 @@
-//! The series' names above the plot.
+//! The legend: the names of the series, above the plot.
 
 use super::super::figure::{Mark, Series};
 use super::{Anchor, Keep, MARGIN, SIZE, Shape, boxed, dot, fitted, text, text_width};
 
-/// Draws the names in rows below `top`, and says how high these are.
+/// Draws the names in rows below `top`, and returns their height.
 pub(super) fn draw(shown: &[&Series], width: f64, top: f64, shapes: &mut Vec<Shape>) -> f64 {
     if shown.len() < 2 {
         return 0.0;

@@ -1,4 +1,4 @@
-//! Lying bars, whose names are long.
+//! Horizontal bars, for long names.
 
 use super::super::axis::label;
 use super::super::figure::{Figure, Series};
@@ -6,7 +6,7 @@ use super::super::fill::{BLACK, GRID};
 use super::frame::Frame;
 use super::{Anchor, Keep, SIZE, Shape, boxed, fitted, line, text};
 
-/// Thinner bars have no value beside them.
+/// Minimum thickness of a bar with a value beside it, in units.
 const MIN_THICKNESS: f64 = 8.0;
 
 pub(super) fn draw(

@@ -1,4 +1,4 @@
-//! Everything but lying bars: standing bars, areas, lines and points.
+//! Everything but horizontal bars: vertical bars, areas, lines and points.
 
 use super::super::axis::{label, powers, ticks};
 use super::super::figure::{Across, Figure, Mark, Series};
@@ -70,7 +70,7 @@ fn placed(series: &Series, frame: &Frame) -> Vec<(f64, f64)> {
     points.map(|p| (frame.x(p.0), frame.y(p.1))).collect()
 }
 
-/// A bar a category, on what stands there; its value is inside where there is room.
+/// One bar per category, on top of the earlier ones. The value is written inside if there is room.
 fn stacked(series: &Series, bars: &mut [f64], frame: &Frame, shapes: &mut Vec<Shape>) {
     let slot = frame.width / bars.len().max(1) as f64;
     let wide = (slot * 0.7).min(70.0);
@@ -93,7 +93,7 @@ fn stacked(series: &Series, bars: &mut [f64], frame: &Frame, shapes: &mut Vec<Sh
     }
 }
 
-/// The names beside points, each below the last name or point that it would cover.
+/// The names of points, each moved below the last name or point that it would cover.
 fn points_named(shown: &[&Series], frame: &Frame, shapes: &mut Vec<Shape>) {
     const DOT: f64 = 5.0;
     let dotted = |s: &&&Series| matches!(s.mark, Mark::Points | Mark::Rings);
@@ -105,7 +105,7 @@ fn points_named(shown: &[&Series], frame: &Frame, shapes: &mut Vec<Shape>) {
             let width = text_width(&name, SIZE);
             let left = x + 8.0 + width > frame.right();
             let from = if left { x - 8.0 - width } else { x + 8.0 };
-            // On the axis it would be struck through: above it then.
+            // The axis would cross the name, so it goes above the axis.
             let mut at = match y + 4.0 > frame.bottom() - 3.0 {
                 true => y - 7.0,
                 false => y + 4.0,
@@ -122,7 +122,8 @@ fn points_named(shown: &[&Series], frame: &Frame, shapes: &mut Vec<Shape>) {
     }
 }
 
-/// A dashed line across, named beside its right end: over the plot the name would hide some of it.
+/// A dashed horizontal line, named to the right of the plot: inside, the name would cover a part of
+/// it.
 fn level(v: f64, name: &str, frame: &Frame, shapes: &mut Vec<Shape>) {
     let y = frame.y(v);
     shapes.push(Shape::Line {
@@ -153,7 +154,7 @@ fn below(figure: &Figure, names: &[String], frame: &Frame, shapes: &mut Vec<Shap
             to,
             log2,
         } => {
-            // As many as have room beside each other.
+            // As many as fit beside each other.
             let marks = if *log2 {
                 powers(*from, *to)
             } else {

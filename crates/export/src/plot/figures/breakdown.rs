@@ -1,4 +1,4 @@
-//! Where workers x elapsed went.
+//! The division of workers × elapsed.
 
 use workspan_analysis::Breakdown;
 
@@ -9,7 +9,7 @@ use crate::quantity::{TimeScale, percent};
 
 type Part = (&'static str, Fill, fn(&Breakdown) -> u128);
 
-/// In the page's order.
+/// The parts, in the order of the page.
 const PARTS: [Part; 7] = [
     ("work", WORK, |b| b.work),
     ("recording", RECORDING, |b| b.recording),
@@ -20,7 +20,7 @@ const PARTS: [Part; 7] = [
     ("no work, program", PROGRAM, |b| b.no_work_app),
 ];
 
-/// Where workers x elapsed went, a bar a run; in time, or in per cent of each run's own.
+/// The division of workers × elapsed, one bar per run; in time, or in percent of each run's own.
 pub fn breakdown(runs: &[PlotRun], in_percent: bool) -> Figure {
     let total = |r: &PlotRun| r.report.breakdown.total().max(1) as f64;
     let largest = runs.iter().map(|r| r.seconds(total(r))).fold(0.0, f64::max);

@@ -1,20 +1,20 @@
-//! How many strands ran and were ready over time.
+//! The numbers of running and ready strands over time.
 
 use super::super::figure::{Across, Figure, Mark, Scale};
 use super::super::fill::{DELAY, DESCHEDULED, PROGRAM, READY_DEPEND, READY_SPAWN, WORK};
 use super::{PlotRun, series};
 use crate::quantity::TimeScale;
 
-/// What is shown as one, as in the page: edge kinds by their numbers in `Profile::ready`.
+/// Groups of edge kinds that are shown together, as in the page: edge kinds by their index in
+/// `Profile::ready`.
 const READY: [(&str, super::Fill, &[usize]); 3] = [
     ("ready, join", DELAY, &[1, 2, 3, 4]),
     ("ready, depend", READY_DEPEND, &[5, 6]),
     ("ready, spawn", READY_SPAWN, &[0]),
 ];
 
-/// Busy workers, on top strands that run off the CPU and those that are ready, over the time of a
-/// run. Workers for whom neither was there have no work. Above the number of workers the scale is
-/// logarithmic.
+/// Busy workers, with strands that run off the CPU and ready strands on top, over the time of a
+/// run. The remaining workers have no work. Above the number of workers the scale is logarithmic.
 pub fn profile(run: &PlotRun) -> Figure {
     let p = &run.report.profile;
     let n = p.running.len();
@@ -24,7 +24,7 @@ pub fn profile(run: &PlotRun) -> Figure {
     let of =
         |f: &dyn Fn(usize) -> f64| -> Vec<(f64, f64)> { (0..n).map(|i| (x(i), f(i))).collect() };
     let mut all = vec![series("busy", WORK, Mark::Area, of(&|i| p.busy[i]))];
-    // What recording took is in it: next to nothing where there is nothing else.
+    // Recording time is included; it is small if there is nothing else.
     let off = |i: usize| (p.running[i] - p.busy[i]).max(0.0);
     if (0..n).map(off).sum::<f64>() > 0.01 * p.running.iter().sum::<f64>() {
         all.push(series("off the CPU", DESCHEDULED, Mark::Area, of(&off)));

@@ -1,4 +1,4 @@
-//! Measured speedups over predicted ones.
+//! Measured and predicted speedups.
 
 use workspan_analysis::scale::{Point, Scale as Measured};
 
@@ -7,7 +7,7 @@ use super::super::fill::{BLUE, Fill, GREEN, GREY};
 use super::series;
 use super::speedup::with_bend;
 
-/// Measured speedups over lower bound, simulation and upper bound.
+/// Measured speedups, with lower bound, simulation and upper bound.
 pub fn scale(program: &str, scale: &Measured) -> Figure {
     let most = scale.points.iter().map(|p| p.workers).max();
     let most = f64::from(most.unwrap_or(1).max(2));

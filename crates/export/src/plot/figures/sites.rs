@@ -1,4 +1,4 @@
-//! Which spawn sites matter.
+//! The spawn sites that matter most.
 
 use workspan_analysis::SiteRow;
 use workspan_dag::{Dag, ROOT_PLACE};

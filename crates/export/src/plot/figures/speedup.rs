@@ -1,15 +1,16 @@
-//! How far the program can go, and what its runs reached.
+//! The speedup that the program can reach, and the one that its runs reached.
 
 use super::super::figure::{Across, Figure, Mark, Scale, Series};
 use super::super::fill::{BLUE, Fill, GREY, WINE};
 use super::{PlotRun, empty, programs, series};
 use crate::quantity::percent;
 
-/// A base of comparison that was off the CPU for a larger part of its time is said.
+/// Maximum share of its time that a base of comparison may be off the CPU without a note.
 const MAX_OFF_CPU: f64 = 0.05;
 
-/// Bounds of the speedup by the first run, and what the runs reached: elapsed against that of a run
-/// of the same program on one worker when there is one, else the mean number of workers at work.
+/// Bounds of the speedup by the first run, and the speedups of the runs. A speedup is relative to
+/// the elapsed time of a run of the same program on one worker, if there is one, and otherwise the
+/// mean number of busy workers.
 pub fn speedup(runs: &[PlotRun]) -> Figure {
     let Some(first) = runs.first() else {
         return empty("speedup");
@@ -17,7 +18,7 @@ pub fn speedup(runs: &[PlotRun]) -> Figure {
     let most = runs.iter().map(|r| r.report.breakdown.workers).max();
     let most = most.unwrap_or(1).next_power_of_two().clamp(16, 1 << 16) * 2;
     let mut all = bounds(first, most);
-    // The bounds are one run's: another version of the program may reach more.
+    // The bounds belong to one run: another version of the program may reach more.
     let mut warned: Vec<String> = Vec::new();
     if runs.len() > 1 {
         warned.push(format!("bounds of {}", first.name));
@@ -64,8 +65,8 @@ pub fn speedup(runs: &[PlotRun]) -> Figure {
     }
 }
 
-/// The run on one worker that `run` is measured against: of the same program, and simulated where
-/// `run` is, as a model's time over a machine's is neither's speedup.
+/// The run on one worker that `run` is compared with. It must be of the same program, and simulated
+/// if `run` is, because a model's time and a machine's time can't be compared.
 fn base_of<'a>(run: &PlotRun, runs: &'a [PlotRun]) -> Option<&'a PlotRun<'a>> {
     runs.iter().find(|base| {
         base.report.breakdown.workers == 1
@@ -75,7 +76,7 @@ fn base_of<'a>(run: &PlotRun, runs: &'a [PlotRun]) -> Option<&'a PlotRun<'a>> {
     })
 }
 
-/// Says that a base of comparison had not the machine for itself.
+/// A note that a base of comparison shared the machine with other programs.
 fn off_cpu(base: &PlotRun) -> Option<String> {
     let share = base.report.breakdown.descheduled_share();
     (share > MAX_OFF_CPU).then(|| {
@@ -110,8 +111,8 @@ fn bounds(first: &PlotRun, most: u32) -> Vec<Series> {
     ]
 }
 
-/// The upper bound grows with the workers up to its limit and stays there; between two numbers of
-/// workers it bends, and a straight line would be below it.
+/// Adds the bend of the upper bound, which grows with the workers up to its limit and stays there:
+/// a straight line between two numbers of workers would be below it.
 pub(super) fn with_bend(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let bend = points.iter().position(|&(p, v)| v < p * 0.999_999);
     if let Some(i) = bend.filter(|&i| i > 0) {

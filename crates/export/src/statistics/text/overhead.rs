@@ -7,7 +7,7 @@ use crate::page::{Page, Tone, plain};
 use crate::position::site_cell;
 use crate::quantity::{percent_of, ratio, thousands};
 
-/// A row a site, at most `most`.
+/// One row per site, at most `most` rows.
 pub(super) fn rows(view: &View, page: &mut Page, rows: &[SiteOverhead], most: usize) {
     if rows.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Speedup over workers, a panel for each benchmark and a curve for each runtime.
+//! Speedup over workers, with a panel for each benchmark and a curve for each runtime.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ const GAP: f64 = 66.0;
 const LEFT: f64 = 46.0;
 const TOP: f64 = 84.0;
 
-/// `None` where no benchmark ran on several numbers of workers.
+/// `None` if no benchmark ran on several numbers of workers.
 pub(super) fn svg(benchmarks: &[Benchmark]) -> Option<String> {
     let mut programs: Vec<Vec<&Benchmark>> = Vec::new();
     for benchmark in benchmarks {
@@ -51,7 +51,7 @@ fn panel(out: &mut String, program: &[&Benchmark], left: f64, top: f64) {
     let x = |workers: f64| left + PANEL * workers / most_workers;
     let y = |speedup: f64| top + PANEL * (1.0 - speedup / most);
     text(out, "", left, top - 10.0, program[0].program);
-    // At most five lines.
+    // At most five grid lines.
     let step = (most / 4.0).ceil().max(1.0);
     let mut at = 0.0;
     while at <= most {

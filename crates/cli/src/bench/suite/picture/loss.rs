@@ -1,5 +1,5 @@
-//! What each runtime lost against the serial elision, in percent of the serial work: work stretch
-//! and the parts of the breakdown that are no work.
+//! The loss of each runtime compared with the serial elision, in percent of the serial work: work
+//! stretch, and the parts of the breakdown other than work.
 
 use std::fmt::Write;
 
@@ -12,17 +12,17 @@ const RIGHT: f64 = 70.0;
 const BAR: f64 = 11.0;
 const GAP: f64 = 12.0;
 const TOP: f64 = 76.0;
-/// Bars end here; the number beside them goes on.
-const MOST_PERCENT: f64 = 400.0;
+/// The percentage at which bars end; the number beside a bar may be larger.
+const MAX_BAR_PERCENT: f64 = 400.0;
 
-/// A bar; the parts are those of [`PARTS`], where work is what it has beyond the serial one.
+/// A bar. Its parts are [`PARTS`], where work is the work in addition to the serial work.
 struct Loss<'a> {
     row: &'a Row,
     percent: [f64; 7],
     all: f64,
 }
 
-/// `None` where no recorded run has a recorded serial elision beside it.
+/// `None` if no recorded run has a recorded serial elision to compare with.
 pub(super) fn svg(benchmarks: &[Benchmark]) -> Option<String> {
     let lost: Vec<(&Benchmark, Vec<Loss>)> = benchmarks
         .iter()
@@ -36,7 +36,7 @@ pub(super) fn svg(benchmarks: &[Benchmark]) -> Option<String> {
     if lost.is_empty() {
         return None;
     }
-    let scale = (WIDTH - LEFT - RIGHT) / most.clamp(1.0, MOST_PERCENT);
+    let scale = (WIDTH - LEFT - RIGHT) / most.clamp(1.0, MAX_BAR_PERCENT);
     let mut body = String::new();
     parts(&mut body);
     let mut y = TOP;
@@ -51,8 +51,8 @@ pub(super) fn svg(benchmarks: &[Benchmark]) -> Option<String> {
     }
     let mut title =
         "Worker time lost against the serial elision, in percent of the serial work".to_owned();
-    if most > MOST_PERCENT {
-        let _ = write!(title, " (bars end at {MOST_PERCENT:.0} %)");
+    if most > MAX_BAR_PERCENT {
+        let _ = write!(title, " (bars end at {MAX_BAR_PERCENT:.0} %)");
     }
     Some(frame(&title, y + 10.0, &body))
 }

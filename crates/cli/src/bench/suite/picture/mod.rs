@@ -1,6 +1,6 @@
-//! The suite's numbers as pictures, those of Huynh's thesis (2017) of its suites: speedups, the
-//! utilisation of all benchmarks (its figure 6.8), what was lost against the serial elision (8.1),
-//! and speedups over workers (8.16).
+//! The suite's numbers as pictures, like those in Huynh's thesis (2017) of its suites: speedups,
+//! the utilisation of all benchmarks (its figure 6.8), the loss compared with the serial elision
+//! (8.1), and speedups over workers (8.16).
 
 mod curves;
 mod loss;
@@ -14,7 +14,7 @@ use workspan_export::plot::xml_text;
 use super::super::picture::COLORS as PART_COLORS;
 use super::summary::{Benchmark, Row};
 
-/// Runtimes by name, with their colours on light ground and on dark.
+/// Runtimes by name, with their colours on a light background and on a dark one.
 const COLORS: [(&str, &str, &str); 4] = [
     ("rayon", "#d1693b", "#ee8c5e"),
     ("libomp", "#3d83b8", "#66aee4"),
@@ -27,14 +27,14 @@ const WIDTH: f64 = 900.0;
 
 /// A picture with the name of its file.
 pub struct Picture {
-    /// Its file, in the suite's folder.
+    /// The name of its file in the suite's folder.
     pub file: &'static str,
-    /// It.
+    /// The picture.
     pub svg: String,
 }
 
-/// All that the numbers give: curves need several numbers of workers, losses a recorded serial
-/// elision.
+/// All pictures that the numbers allow: curves need several numbers of workers, losses a recorded
+/// serial elision.
 pub fn pictures(benchmarks: &[Benchmark]) -> Vec<Picture> {
     let drawn = [
         ("suite.svg", Some(speedup::svg(benchmarks))),
@@ -48,12 +48,12 @@ pub fn pictures(benchmarks: &[Benchmark]) -> Vec<Picture> {
         .collect()
 }
 
-/// The rows that are no serial elision.
+/// The rows other than the serial elision.
 fn parallel(benchmark: &Benchmark) -> impl Iterator<Item = &Row> {
     benchmark.rows.iter().filter(|row| row.runtime != "serial")
 }
 
-/// A picture of that height, `body` below its title.
+/// A picture of that height, with `body` below its title.
 fn frame(title: &str, height: f64, body: &str) -> String {
     let title = xml_text(title);
     format!(
@@ -64,7 +64,7 @@ fn frame(title: &str, height: f64, body: &str) -> String {
     )
 }
 
-/// The runtimes that have rows, with their marks, in a line.
+/// One line with the runtimes that have rows, and their marks.
 fn legend(out: &mut String, shown: &[&Benchmark], left: f64) {
     let mut x = left;
     for (runtime, ..) in COLORS {
@@ -78,7 +78,7 @@ fn legend(out: &mut String, shown: &[&Benchmark], left: f64) {
     }
 }
 
-/// A runtime's mark; its shape tells it where colours do not.
+/// A runtime's mark; its shape identifies it without colours.
 fn mark(out: &mut String, runtime: &str, x: f64, y: f64) {
     let _ = match runtime {
         "rayon" => write!(
@@ -194,7 +194,8 @@ mod tests {
     fn each_number_is_in_its_picture() {
         let all = pictures(&[benchmark(2, 1.5)]);
         assert_eq!(names(&all), ["suite.svg", "utilisation.svg", "loss.svg"]);
-        // 250 + 50 of worker time for what takes 200: half of the serial work is lost.
+        // 250 + 50 of worker time for work that takes 200 serially: half of the serial work is
+        // lost.
         assert!(all[2].svg.contains(">50 %<"), "{}", all[2].svg);
         assert!(all[2].svg.contains(">0 %<"), "{}", all[2].svg);
         let all = pictures(&[benchmark(1, 1.0), benchmark(2, 1.5)]);

@@ -1,4 +1,4 @@
-//! The suite's speedups as a picture: a bar for each runtime of each benchmark, a line for its
+//! The suite's speedups as a picture: a bar for each runtime of each benchmark, with a line for its
 //! spread.
 
 use std::fmt::Write;
@@ -14,7 +14,7 @@ const BAR: f64 = 11.0;
 const GAP: f64 = 12.0;
 const TOP: f64 = 66.0;
 
-/// All of it.
+/// The whole picture.
 pub(super) fn svg(benchmarks: &[Benchmark]) -> String {
     let has_rows = |b: &&Benchmark| parallel(b).next().is_some();
     let shown: Vec<&Benchmark> = benchmarks.iter().filter(has_rows).collect();

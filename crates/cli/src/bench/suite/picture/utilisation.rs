@@ -1,4 +1,4 @@
-//! Utilisation of all benchmarks: speedup over the number of workers, a mark for each runtime.
+//! Utilisation of all benchmarks: speedup over the number of workers, with a mark for each runtime.
 
 use super::super::summary::Benchmark;
 use super::{WIDTH, frame, legend, line, mark, parallel, text};
@@ -8,7 +8,7 @@ const TOP: f64 = 70.0;
 const PLOT: f64 = 180.0;
 const NAMES: f64 = 110.0;
 
-/// A panel for each number of workers; `None` without any speedup.
+/// One panel for each number of workers; `None` if there are no speedups.
 pub(super) fn svg(benchmarks: &[Benchmark]) -> Option<String> {
     let measured = |b: &&Benchmark| parallel(b).any(|row| row.speedup.is_some());
     let shown: Vec<&Benchmark> = benchmarks.iter().filter(measured).collect();
@@ -38,7 +38,7 @@ fn panel(out: &mut String, shown: &[&Benchmark], workers: usize, top: f64) {
             .flat_map(|b| parallel(b))
             .filter_map(|r| r.speedup)
     };
-    // Less work than the serial elision has may give more than all.
+    // A program with less work than the serial elision may exceed 100 %.
     let most = (speedups().map(used).fold(100.0, f64::max) / 25.0).ceil() * 25.0;
     let at = |percent: f64| top + PLOT * (1.0 - percent / most);
     let words = match workers {
