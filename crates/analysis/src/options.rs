@@ -31,7 +31,7 @@ pub enum Error {
     #[error("the trace has no counter `{0}`; {hint}", hint = offered(.1))]
     NoSuchCounter(String, Vec<String>),
     /// The what-if factor is not valid.
-    #[error("`{0}` is no factor; expected a positive number, as 2 for twice as fast")]
+    #[error("`{0}` is not a factor; expected a positive number, such as 2 for twice as fast")]
     BadFactor(String),
 }
 

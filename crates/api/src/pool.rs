@@ -66,7 +66,7 @@ impl Drop for Pool {
 /// drop(worker);
 /// ```
 #[derive(Debug)]
-#[must_use = "the thread is no worker any more when this is dropped"]
+#[must_use = "the thread stops being a worker when this is dropped"]
 pub struct Worker {
     _of_this_thread: PhantomData<*const ()>,
 }

@@ -115,7 +115,7 @@ fn parallelism(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(v) if v.is_finite() && v >= 1.0 => Ok(v),
         _ => Err(format!(
-            "`{text}` is no parallelism; expected a number of at least 1"
+            "`{text}` is not a parallelism; expected a number of at least 1"
         )),
     }
 }

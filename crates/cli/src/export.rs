@@ -168,7 +168,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
             bail!("a database is a file; name it with -o");
         }
         None if args.format.is_binary() && std::io::stdout().is_terminal() => {
-            bail!("the format is no text; name a file with -o");
+            bail!("the format is binary; name a file with -o");
         }
         None => {
             let mut out = BufWriter::new(std::io::stdout().lock());

@@ -98,7 +98,7 @@ fn refuse(path: &Path) -> anyhow::Result<()> {
         && std::fs::read(path).is_ok_and(|old| old.is_empty() || html::is_report(&old));
     if !report {
         bail!(
-            "{}: exists and is no report of workspan's; choose another name",
+            "{}: exists and is not a report of workspan's; choose another name",
             path.display()
         );
     }

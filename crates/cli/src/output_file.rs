@@ -28,7 +28,7 @@ pub fn create(path: &Path, is_earlier: impl FnOnce(&[u8]) -> bool) -> anyhow::Re
         let read = File::open(path).and_then(|f| f.take(MAX_START_BYTES).read_to_end(&mut start));
         if read.is_err() || !is_earlier(&start) {
             bail!(
-                "{}: exists and is no earlier output of this kind; choose another name, or remove it",
+                "{}: exists and is not an earlier output of this kind; choose another name, or remove it",
                 path.display()
             );
         }

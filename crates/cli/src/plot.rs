@@ -143,7 +143,7 @@ pub fn write(
     };
     match (output, String::from_utf8(bytes)) {
         (None, Ok(text)) => print(&text),
-        (None, Err(_)) => bail!("a bitmap is no text for stdout; name a file with -o"),
+        (None, Err(_)) => bail!("a bitmap cannot be printed to stdout; name a file with -o"),
         (Some(path), text) => {
             let bytes = match text {
                 Ok(text) => text.into_bytes(),

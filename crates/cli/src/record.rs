@@ -34,7 +34,7 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
         Some((program, rest)) if Path::new(program).file_name() == Some(OsStr::new("cargo")) => {
             if windows.is_triggered() {
                 anyhow::bail!(
-                    "--on-signal and its kin are for a program that is built already: give it instead of a cargo command"
+                    "--on-signal and the other triggers need a program that is already built; name it instead of a cargo command"
                 );
             }
             if args.swap_runtime {

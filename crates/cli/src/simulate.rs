@@ -194,7 +194,7 @@ pub fn workers(text: &str) -> Result<Workers, String> {
     let one = |text: &str| match text.trim().parse() {
         Ok(n) if (1..=MAX_WORKERS).contains(&n) => Ok(n),
         _ => Err(format!(
-            "`{text}` is no number of workers from 1 to {MAX_WORKERS}; expected as 1,2,4 or 4..64"
+            "`{text}` is not a number of workers from 1 to {MAX_WORKERS}; expected a list or range such as 1,2,4 or 4..64"
         )),
     };
     let mut all = Vec::new();
@@ -255,7 +255,7 @@ pub fn policy(text: &str) -> Result<Policy, String> {
 fn fix(dag: &Dag, text: &str) -> anyhow::Result<Fix> {
     let expected = || {
         format!(
-            "`{text}` is no fix; expected CODE as `site:SITE`, `lines:FILE:FROM-TO` or `region:NAME`, and behind it `xK`, `into TIME` \
+            "`{text}` is not a fix; expected CODE as `site:SITE`, `lines:FILE:FROM-TO` or `region:NAME`, and behind it `xK`, `into TIME` \
              or, for a site, `cutoff N`, as 'site:src/sort.rs:37 x2'"
         )
     };

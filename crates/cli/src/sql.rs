@@ -58,7 +58,7 @@ pub struct SqlArgs {
     /// How the answer is written
     #[arg(long, value_enum, default_value_t)]
     format: Answer,
-    /// Most rows of a table
+    /// Maximum number of rows of a table
     #[arg(long, value_name = "N", default_value_t = 1000)]
     rows: usize,
     /// Leave the recorder's own time in the measures

@@ -94,7 +94,7 @@ pub struct StretchArgs {
     /// The tables shown
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT,...")]
     by: Vec<Table>,
-    /// Most rows of a table
+    /// Maximum number of rows of a table
     #[arg(long, value_name = "N", default_value_t = 10)]
     rows: usize,
     /// Print one JSON object with stable keys instead of text

@@ -83,7 +83,7 @@ impl LookedAt {
     pub fn session(&self, files: &[PathBuf]) -> anyhow::Result<Session> {
         for folder in &self.source_dir {
             if !folder.is_dir() {
-                bail!("--source-dir {}: is no folder", folder.display());
+                bail!("--source-dir {}: is not a folder", folder.display());
             }
         }
         for file in files {

@@ -198,7 +198,7 @@ pub fn factor(text: &str) -> Result<f64, String> {
     match number.parse::<f64>() {
         Ok(factor) if factor.is_finite() && factor > 0.0 => Ok(factor),
         _ => Err(format!(
-            "`{text}` is no factor; expected a positive number, as 2 for twice as fast"
+            "`{text}` is not a factor; expected a positive number, such as 2 for twice as fast"
         )),
     }
 }

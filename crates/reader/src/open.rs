@@ -207,7 +207,7 @@ impl OwnedTrace {
 pub fn index_note(path: &Path, folded: [u64; 5]) -> Result<(&'static str, String), Error> {
     with_file(path, |content| {
         let (bytes, about) = (content.bytes, content.about);
-        let about = about.ok_or_else(|| fail(path, "is no file that could have an index"))?;
+        let about = about.ok_or_else(|| fail(path, "is not a file that can have an index"))?;
         let beside = SidecarIndex::of(path, about, bytes);
         Ok((recorded::index::KEY, beside.note(folded)))
     })

@@ -148,7 +148,7 @@ pub static TABLES: &[Table] = &[
             "blocked" INTEGER "Time blocked inside these strands, waits for other ranks included" |r, i| Cell::whole(r.ns(r.report.processes[i].blocked));
             "waited" INTEGER "Time in which it waited for other ranks in calls of MPI" |r, i| Cell::whole(r.ns(r.report.processes[i].waited));
             "awaited" INTEGER "Time in which other ranks waited for it, all of them together" |r, i| Cell::whole(r.ns(r.report.processes[i].awaited));
-            "communication" INTEGER "Time in calls of MPI that is no wait for a late rank" |r, i| Cell::whole(r.ns(r.report.processes[i].communication.into()));
+            "communication" INTEGER "Time in calls of MPI other than waits for a late rank" |r, i| Cell::whole(r.ns(r.report.processes[i].communication.into()));
         },
     },
     Table {

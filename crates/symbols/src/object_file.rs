@@ -36,7 +36,7 @@ impl Store {
         // This comes first, because opening a pipe would wait.
         match std::fs::metadata(path) {
             Ok(facts) if !facts.is_file() => {
-                return Err(format!("{}: is no file any more", path.display()));
+                return Err(format!("{}: no longer exists", path.display()));
             }
             Err(error) => {
                 return Err(format!(
@@ -51,7 +51,7 @@ impl Store {
         let cache: &ReadCache<File> = self.files.alloc(ReadCache::new(file));
         object::File::parse(cache).map_err(|e| {
             format!(
-                "{}: is no object file that can be read ({e})",
+                "{}: is not a readable object file ({e})",
                 path.display()
             )
         })

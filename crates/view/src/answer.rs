@@ -191,7 +191,7 @@ impl Query {
         let text = self.text(name)?;
         let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let number = digits.then(|| text.parse().ok()).flatten();
-        number.ok_or_else(|| ApiError::bad_request(format!("`{name}` is no number in range.")))
+        number.ok_or_else(|| ApiError::bad_request(format!("`{name}` is not a number in range.")))
     }
 
     fn tile(&self, run: &Run) -> Result<Tile, ApiError> {

@@ -81,7 +81,7 @@ fn open(dag: &Dag, path: &Path) -> Result<SourceFile, String> {
     let unreadable = |e: std::io::Error| format!("It can't be read: {e}.");
     let about = fs::symlink_metadata(path).map_err(unreadable)?;
     if !about.is_file() || about.len() > MOST_BYTES {
-        return Err("It is no file of a source file's size.".into());
+        return Err("It is not a file of a source file's size.".into());
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unreadable)?;

@@ -54,7 +54,7 @@ impl KeptKey {
         let key = lines.next().and_then(Key::parse);
         let (Ok(_), Some(key)) = (read, key) else {
             bail!(
-                "{}: is no file that `view --key` made; choose another name",
+                "{}: is not a file that `view --key` made; choose another name",
                 name()
             );
         };
@@ -102,7 +102,7 @@ fn nofollow() -> OpenOptions {
 fn private(file: &File) -> anyhow::Result<()> {
     let about: fs::Metadata = file.metadata()?;
     if !about.is_file() {
-        bail!("is no plain file");
+        bail!("is not a regular file");
     }
     if about.uid() != rustix::process::geteuid().as_raw() {
         bail!("belongs to another user");

@@ -207,7 +207,7 @@ fn a_page_is_written_beside_its_trace_and_over_nothing_but_a_page() {
     fs::copy(golden("example_a.jsonl"), &trace).unwrap();
     fs::write(&page, "mine").unwrap();
     let words = ["html", trace.to_str().unwrap()];
-    fails(&words, &["run.html: exists and is no report"]);
+    fails(&words, &["run.html: exists and is not a report"]);
     assert_eq!(fs::read(&page).unwrap(), b"mine");
     fs::remove_file(&page).unwrap();
     for _ in 0..2 {

@@ -124,7 +124,7 @@ fn bad_input_is_answered() {
     for (args, words) in [
         (
             &["--workers", "0"][..],
-            "`0` is no number of workers from 1 to 65536",
+            "`0` is not a number of workers from 1 to 65536",
         ),
         (&["--policy", "worst-first"], "the closest: work-first"),
         (&["--policy", "bounded-queue"], "bounded-queue:N"),
@@ -132,7 +132,7 @@ fn bad_input_is_answered() {
             &["--fix", "site:src/a.rs:6 x2"],
             "closest to it: src/a.rs:5",
         ),
-        (&["--fix", "a.rs:5 x2"], "is no fix"),
+        (&["--fix", "a.rs:5 x2"], "is not a fix"),
         (
             &["--fix", "site:src/a.rs:5 x0"],
             "expected a positive number",
@@ -146,8 +146,8 @@ fn bad_input_is_answered() {
             "no position in a file `src/b.rs`",
         ),
         (&["--fix", "lines:src/a.rs:5 into 0"], "0"),
-        (&["--fix", "site:src/a.rs:5 cutoff 0"], "is no fix"),
-        (&["--fix", "lines:src/a.rs:5 cutoff 4"], "is no fix"),
+        (&["--fix", "site:src/a.rs:5 cutoff 0"], "is not a fix"),
+        (&["--fix", "lines:src/a.rs:5 cutoff 4"], "is not a fix"),
         (&["-o", "out.jsonl"], "say on how many workers"),
     ] {
         let message = refused(&ask("simulate", file, args));

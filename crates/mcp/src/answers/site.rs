@@ -27,7 +27,7 @@ pub(crate) fn answer(shared: &Shared, args: &SiteArgs) -> anyhow::Result<String>
         }
         Some(name) => {
             let Target::Site { places, .. } = named_code::site(&run.dag, name, false)? else {
-                anyhow::bail!("`{name}` is no spawn site");
+                anyhow::bail!("`{name}` is not a spawn site");
             };
             let found = all.iter().find(|row| places.contains(&row.site));
             let row = found.context("the site's tasks are all folded; ask about the site above")?;

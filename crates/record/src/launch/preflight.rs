@@ -56,7 +56,7 @@ pub fn refusal(path: &Path, follow: bool) -> Option<String> {
         Err(error) => return Some(format!("{shown}: {error}")),
     };
     if !facts.is_file() {
-        return Some(format!("{shown}: is no regular file; give a program"));
+        return Some(format!("{shown}: is not a regular file; give a program"));
     }
     if facts.permissions().mode() & 0o111 == 0 {
         return Some(format!(
@@ -89,7 +89,7 @@ pub fn refusal(path: &Path, follow: bool) -> Option<String> {
     }
     if !head.starts_with(b"\x7fELF") {
         return Some(format!(
-            "{shown}: is no program of this system (no ELF file); give one that is"
+            "{shown}: is not a program of this system (not an ELF file); give one that is"
         ));
     }
     let own = own_machine();

@@ -12,7 +12,7 @@ use crate::launch::environment::{
     FOLD, FOLD_STRANDS, FOLD_TASKS, KEEP, MAX_MEMORY, MAX_SIZE, join,
 };
 
-/// The flags.
+/// Flags of folding.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct FoldArgs {
     /// Which subtrees that ran on one thread become one record: none (off), those shorter than a
@@ -22,20 +22,20 @@ pub struct FoldArgs {
     #[arg(long, value_name = "auto|off|steals|TIME")]
     pub fold: Option<FoldWhen>,
     /// Keep a folded trace near this number of strands, by folding longer subtrees the more
-    /// strands it has; without --fold from 10 µs on. A folded subtree counts as one strand. With
-    /// off, what is longer than --fold says stays, however large the trace becomes (default: 1000
-    /// for each thread that folds)
+    /// strands it has; without --fold, those of 10 µs and more. A folded subtree counts as one
+    /// strand. With off, subtrees longer than --fold stay as they are, however large the trace
+    /// becomes (default: 1000 for each thread that folds)
     #[arg(long, value_name = "N|off")]
     pub fold_strands: Option<StrandTarget>,
-    /// Fold no subtree of more tasks than this. Without --fold or --fold-strands, fold all smaller
-    /// ones
+    /// Fold only subtrees of at most this many tasks. Without --fold or --fold-strands, fold all of
+    /// them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub fold_tasks: Option<u64>,
     /// With --fold auto, fold longer subtrees, up to 1 ms, to keep the trace below this (default
     /// 256MB)
     #[arg(long, value_name = "SIZE", value_parser = max_size)]
     pub max_size: Option<u64>,
-    /// Memory a thread for what may still be folded (default 64MB)
+    /// Memory per thread for records that may still be folded (default 64MB)
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     pub max_memory: Option<u64>,
     /// Never fold the tasks of this spawn site, as sort.rs:42 (Rayon, the Rust API) or a site's

@@ -72,14 +72,14 @@ pub fn positive(text: &str) -> Result<Length, ParseError> {
 /// `--delay`, `--duration` and `--ring`.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct WindowArgs {
-    /// Keep what happens from so long after the program's start on: 500ms, 5s, 2m (SIGUSR2 to
-    /// `workspan record` starts and stops as well)
+    /// Start to record this long after the program's start: 500ms, 5s, 2m (SIGUSR2 to `workspan
+    /// record` starts and stops as well)
     #[arg(long, value_name = "TIME")]
     pub delay: Option<Length>,
-    /// Keep so much from there on; the program runs on
+    /// Record for this long; the program runs on
     #[arg(long, value_name = "TIME", value_parser = positive)]
     pub duration: Option<Length>,
-    /// Keep the last so much before the program's end, in a file that grows no further
+    /// Keep only the last part of this length before the program's end, in a file of bounded size
     #[arg(long, value_name = "TIME", conflicts_with_all = ["delay", "duration"], value_parser = positive)]
     pub ring: Option<Length>,
 }

@@ -7,28 +7,27 @@ use workspan_analysis::Breakdown;
 use crate::options::keep_windows::{Length, positive};
 use crate::units::ParseError;
 
-/// `--on-signal` and its kin.
+/// Triggers: `--on-signal`, `--on-call` and the like.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct TriggerArgs {
-    /// With --ring: SIGUSR2 to `workspan record` keeps the last so much as a trace, and the
-    /// recording goes on
+    /// With --ring: on SIGUSR2 to `workspan record`, keep the ring as a trace, and go on recording
     #[arg(long, requires = "ring")]
     pub on_signal: bool,
-    /// With --ring: a call of workspan_keep() in the program does the same
+    /// With --ring: the same on a call of workspan_keep() in the program
     #[arg(long, requires = "ring")]
     pub on_call: bool,
-    /// With --ring: the program's end does, with one of these exit codes or by a signal: 1,3, or
-    /// `failure` for all but 0
+    /// With --ring: keep the ring when the program ends by a signal or with one of these exit
+    /// codes: 1,3, or `failure` for all but 0
     #[arg(long, value_name = "failure|CODES", requires = "ring")]
     pub on_exit_code: Option<ExitCodes>,
-    /// With --ring: the program has used no CPU for so long does, once each time
+    /// With --ring: keep the ring when the program has used no CPU for this long, once each time
     #[arg(long, value_name = "TIME", value_parser = positive, requires = "ring")]
     pub on_stall: Option<Length>,
-    /// With --ring: a share of the worker time in the last second does, as 'delay > 20%': of work,
-    /// delay, no-work or lost (repeatable)
+    /// With --ring: keep the ring when a share of the worker time in the last second is exceeded,
+    /// as 'delay > 20%': of work, delay, no-work or lost (repeatable)
     #[arg(long, value_name = "CONDITION", requires = "ring")]
     pub on: Vec<Condition>,
-    /// Most traces that --on-signal and its kin keep; what comes later is not kept (default 16)
+    /// Maximum number of traces that triggers keep; later ones are not kept (default 16)
     #[arg(long, value_name = "N", requires = "ring", value_parser = clap::value_parser!(u32).range(1..))]
     pub most_parts: Option<u32>,
 }
