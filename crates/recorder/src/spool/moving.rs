@@ -5,8 +5,8 @@
 //! chunk:
 //!
 //! 1. The new place gets a header with the flag [`MOVING`], so that nothing is read there; then the
-//!   records; then the header of a sealed chunk. Until then the chunk in memory counts; afterwards
-//!   both have the same contents.
+//!    records; then the header of a sealed chunk. Until then the chunk in memory counts; afterwards
+//!    both have the same contents.
 //! 2. The chunk in memory gets the flag, its next header, and the flag is removed.
 //!
 //! Only one thread at a time can write to a file, so threads would wait for each other. A thread
