@@ -49,12 +49,8 @@ impl Store {
         let file = File::open(path)
             .map_err(|e| format!("{}: can't be opened any more: {e}", path.display()))?;
         let cache: &ReadCache<File> = self.files.alloc(ReadCache::new(file));
-        object::File::parse(cache).map_err(|e| {
-            format!(
-                "{}: is not a readable object file ({e})",
-                path.display()
-            )
-        })
+        object::File::parse(cache)
+            .map_err(|e| format!("{}: is not a readable object file ({e})", path.display()))
     }
 
     /// A section's content, decompressed; empty if the file has no section of that name.
