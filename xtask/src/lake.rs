@@ -7,6 +7,7 @@ mod python;
 mod runs;
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use anyhow::Result;
 
@@ -16,6 +17,20 @@ use crate::workspace::{cargo, root};
 const MANIFEST: [&str; 2] = ["--manifest-path", "lake/Cargo.toml"];
 /// The client of a cluster is tested too.
 const FEATURES: [&str; 2] = ["--features", "cluster"];
+
+/// A cargo whose builds of the lake are those that the same command makes by hand. A dependency's
+/// build script runs again, and with it most of the others, where variables differ that cargo gives
+/// to what it runs.
+fn lake_cargo() -> Command {
+    let mut command = cargo();
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
 
 /// Where cargo builds the lake to.
 fn lake_target() -> PathBuf {
@@ -39,11 +54,11 @@ pub fn format(tally: &mut Tally) -> Result<()> {
 /// cargo could not be started, or the programs that are recorded for the tests fail.
 pub fn run(tally: &mut Tally) -> Result<()> {
     format(tally)?;
-    let mut clippy = cargo();
+    let mut clippy = lake_cargo();
     clippy.args(["clippy", "--quiet", "--all-targets"]);
     clippy.args(MANIFEST).args(FEATURES);
     tally.check("lints of the lake", clippy.args(["--", "-D", "warnings"]))?;
-    let mut tests = cargo();
+    let mut tests = lake_cargo();
     tests.args(["test", "--no-fail-fast"]);
     tests.args(MANIFEST).args(FEATURES);
     tests.env("WORKSPAN_LAKE_RUNS", runs::recorded()?);

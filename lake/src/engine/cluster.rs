@@ -143,6 +143,13 @@ impl Cluster {
         .await
     }
 
+    /// The number of executors that the scheduler knows to be there, if it tells.
+    pub fn executors(&self) -> Option<usize> {
+        let answer = self.asked("/readyz").ok()?;
+        let told = answer.split("ready: ").nth(1)?;
+        told.split([' ', '/']).next()?.parse().ok()
+    }
+
     /// What to do about a failure, where its text tells.
     pub fn remedy(text: &str, root: &Root) -> Option<String> {
         let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));

@@ -34,9 +34,13 @@ use object_store::path::Path;
 
 use crate::layout::RunName;
 use crate::root::Root;
+use crate::say;
 use crate::tables::{FOLDER_COLUMNS, LakeTable, named, tables};
 pub use cluster::Cluster;
 use shown::{Files, ShownFiles};
+
+/// How often a cluster is asked that loses executors.
+const ATTEMPTS: usize = 3;
 
 /// A file that is left out of answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -144,12 +148,31 @@ impl Engine {
         let is_explained = matches!(planned.logical_plan(), LogicalPlan::Explain(_));
         let stream = match &self.cluster {
             Some(cluster) if self.reads_lake && !is_explained => {
-                let plan = planned.create_physical_plan().await?;
-                cluster.execute(plan, &self.context).await
+                return self.execute_there(cluster, planned).await;
             }
             _ => planned.execute_stream().await,
         };
         stream.map_err(|error| self.failed(error))
+    }
+
+    /// Has the cluster execute a plan, and once more when it lost an executor meanwhile: Ballista
+    /// 55.0.0 then repeats rows of those that it had finished.
+    async fn execute_there(
+        &self,
+        cluster: &Cluster,
+        planned: DataFrame,
+    ) -> anyhow::Result<SendableRecordBatchStream> {
+        let plan = planned.create_physical_plan().await?;
+        for _ in 0..ATTEMPTS {
+            let before = cluster.executors();
+            let stream = cluster.execute(Arc::clone(&plan), &self.context).await;
+            let stream = stream.map_err(|error| self.failed(error))?;
+            if cluster.executors() >= before {
+                return Ok(stream);
+            }
+            say!("the cluster lost an executor: the query is asked again");
+        }
+        bail!("the cluster lost an executor in each of {ATTEMPTS} attempts")
     }
 
     /// A failure of a plan with what to do about it.

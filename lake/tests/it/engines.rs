@@ -43,6 +43,7 @@ settings = {
     "spark.sql.parquet.mergeSchema": "true",
     "spark.sql.shuffle.partitions": "2",
     "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.warehouse.dir": told["scratch"],

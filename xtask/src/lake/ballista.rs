@@ -28,7 +28,7 @@ pub fn programs() -> Option<PathBuf> {
     if !may_install() {
         return None;
     }
-    println!("== Ballista's scheduler and executor are built: 20 minutes on 2 idle cores, once");
+    println!("== Ballista's scheduler and executor are built, once: a large build");
     let build = root.join("build");
     let mut install = cargo();
     install

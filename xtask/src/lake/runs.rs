@@ -99,7 +99,7 @@ pub fn recorded() -> Result<PathBuf> {
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     succeed(cargo().args(["build", "--quiet", "--package", "workspan"]))?;
-    let mut build = cargo();
+    let mut build = super::lake_cargo();
     build.args(["build", "--quiet", "--features", "cluster"]);
     succeed(build.args(super::MANIFEST))?;
     let mut programs = Vec::new();

@@ -61,6 +61,7 @@ impl Cluster {
             .args(["--bind-port", &port.to_string()])
             .args(["--min-ready-executors", &executors.to_string()])
             // An executor that is killed is missed after seconds and not after minutes.
+            .args(["--scheduler-policy", "pull-staged"])
             .args(["--executor-timeout-seconds", "6"])
             .args(["--expire-dead-executor-interval-seconds", "1"])
             .stdout(log("scheduler.log"))
@@ -94,6 +95,7 @@ impl Cluster {
             .args(["--bind-health-port", &health.to_string()])
             .args(["--scheduler-connect-timeout-seconds", "60", "--vcores", "2"])
             .args(["--executor-heartbeat-interval-seconds", "1"])
+            .args(["--task-scheduling-policy", "pull-staged"])
             .args(["--memory-pool-size", "1GB"])
             .arg("--work-dir")
             .arg(&folder)
