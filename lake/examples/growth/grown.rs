@@ -53,6 +53,8 @@ fn renamed(source: &Bytes, run: usize, file: fs::File) -> Result<()> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
         .set_statistics_enabled(EnabledStatistics::Chunk)
+        // Copied columns have none.
+        .set_offset_index_disabled(true)
         .set_key_value_metadata(known.key_value_metadata().cloned())
         .build();
     let schema = known.schema_descr().root_schema_ptr();

@@ -17,11 +17,7 @@ pub fn programs() -> Option<PathBuf> {
     let root = target().join("ballista");
     let own = root.join("bin");
     let mut folders = std::env::split_paths(&path).chain([own.clone()]);
-    let are_there = |folder: &PathBuf| {
-        PROGRAMS
-            .iter()
-            .all(|name| has_version(&folder.join(name)))
-    };
+    let are_there = |folder: &PathBuf| PROGRAMS.iter().all(|name| has_version(&folder.join(name)));
     if let Some(folder) = folders.find(are_there) {
         return Some(folder);
     }
