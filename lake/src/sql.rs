@@ -6,7 +6,7 @@ use anyhow::bail;
 use futures::StreamExt;
 
 use crate::command::{Outcome, runtime};
-use crate::engine::Engine;
+use crate::engine::{Cluster, Engine};
 use crate::output::print;
 use crate::print::{Format, Printer};
 use crate::root::Root;
@@ -21,13 +21,16 @@ The tables are those of `workspan sql`, of all runs at once: `run` names the run
 `runs` has the tags `commit` and `branch`, and `tags` has all of them. Tables with a row a task, strand or sample are there for runs \
 that were added with --detail. A query may only read.
 
-A file that cannot be read is named, the answer is that of the others, and the exit code is 1.",
+A file that cannot be read is named, the answer is that of the others, and the exit code is 1.
+
+With --cluster the executors of a cluster of Ballista read the files and compute the answer. ROOT is the same path on each of them.",
     after_help = "\
 Examples:
   workspan lake sql ~/lake --query commits
   workspan lake sql ~/lake --query worse-sites --format csv > worse.csv
   workspan lake sql s3://perf/lake \"select host, avg(parallelism) from runs where branch = 'main' group by host\"
   workspan lake sql ~/lake \"select label, sum(critical_work) from sites where day >= '2026-11-01' group by label\"
+  workspan lake sql /shared/lake --query slowest-sites --cluster df://localhost:50050
   workspan lake sql --list      # the ready queries and their questions
   workspan lake sql --schema    # the tables and their columns"
 )]
@@ -59,6 +62,10 @@ pub struct SqlArgs {
     /// Memory for the query; what does not fit goes to temporary files
     #[arg(long, value_name = "SIZE", default_value = "1GB", value_parser = size)]
     memory: usize,
+    /// Ask a cluster of Ballista by its scheduler's address, as df://localhost:50050; its executors
+    /// have a --memory-pool-size of their own
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "memory")]
+    cluster: Option<String>,
 }
 
 /// Memory for queries that the other commands ask.
@@ -113,11 +120,20 @@ pub fn run(args: &SqlArgs) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let root = Root::open(args.root.as_deref().unwrap_or_default())?;
-    runtime()?.block_on(answer(args, root, query))
+    root.must_exist()?;
+    let cluster = args.cluster.as_deref();
+    let cluster = cluster.map(|address| Cluster::open(address, &root));
+    let cluster = cluster.transpose()?;
+    runtime()?.block_on(answer(args, root, cluster, query))
 }
 
-async fn answer(args: &SqlArgs, root: Root, query: &str) -> anyhow::Result<Outcome> {
-    let mut engine = Engine::open(root, args.memory).await?;
+async fn answer(
+    args: &SqlArgs,
+    root: Root,
+    cluster: Option<Cluster>,
+    query: &str,
+) -> anyhow::Result<Outcome> {
+    let mut engine = Engine::open_with(root, args.memory, cluster).await?;
     let mut out = BufWriter::new(std::io::stdout());
     while let Err(failed) = attempt(args, &mut engine, query, &mut out).await {
         let is_new = failed.may_be_a_file && engine.leave_out_damaged().await?;
@@ -171,11 +187,11 @@ async fn attempt(
         .await
         .map_err(|e| failed(e, false, false))?;
     let columns = std::sync::Arc::clone(rows.schema().inner());
-    let stream = rows.execute_stream().await;
-    let mut stream = stream.map_err(|e| failed(e.into(), true, false))?;
+    let stream = engine.execute(rows).await;
+    let mut stream = stream.map_err(|e| failed(e, true, false))?;
     let mut printer = Printer::new(args.format, args.rows, &columns, out);
     while let Some(batch) = stream.next().await {
-        let batch = batch.map_err(|e| failed(e.into(), true, printer.has_written()))?;
+        let batch = batch.map_err(|e| failed(engine.failed(e), true, printer.has_written()))?;
         let written = printer.batch(&batch);
         written.map_err(|e| failed(e.into(), false, true))?;
     }

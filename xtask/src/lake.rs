@@ -1,23 +1,44 @@
-//! The lake in `lake/`, a workspace of its own: its format, lints and tests, which use other
-//! engines and an object store from PyPI. Its query engine has hundreds of crates, so only `--long`
-//! and `cargo xtask test lake` build it.
+//! The lake in `lake/`, a workspace of its own: its format, lints and tests, with other engines and
+//! an object store from PyPI and a cluster of Ballista. Its query engine has hundreds of crates, so
+//! only `--long` and `cargo xtask test lake` build it.
 
-use std::ffi::OsString;
+mod ballista;
+mod python;
+mod runs;
+
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use crate::packages::may_install;
 use crate::test::Tally;
-use crate::workspace::{cargo, root, succeed, target, workspan};
+use crate::workspace::{cargo, root};
 
 const MANIFEST: [&str; 2] = ["--manifest-path", "lake/Cargo.toml"];
+/// The client of a cluster is tested too.
+const FEATURES: [&str; 2] = ["--features", "cluster"];
 
-/// Packages with which the tests read the same files and store them.
-const PACKAGES: [&str; 2] = ["duckdb", "moto[server]"];
+/// A cargo whose builds of the lake are those that the same command makes by hand. A dependency's
+/// build script runs again, and with it most of the others, where variables differ that cargo gives
+/// to what it runs.
+fn lake_cargo() -> Command {
+    let mut command = cargo();
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
 
-/// Checks the formatting of the code, which needs no build.
+/// Where cargo builds the lake to.
+fn lake_target() -> PathBuf {
+    let given = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    root().join(given.unwrap_or_else(|| "lake/target".into()))
+}
+
+/// Whether the code is formatted, which needs no build.
 ///
 /// # Errors
 /// cargo could not be started.
@@ -27,105 +48,52 @@ pub fn format(tally: &mut Tally) -> Result<()> {
     tally.check("format of the lake", &mut fmt)
 }
 
-/// Runs all checks of the lake.
+/// All of it. What a missing package or program leaves out is skipped, by name.
 ///
 /// # Errors
-/// cargo could not be started.
+/// cargo could not be started, or the programs that are recorded for the tests fail.
 pub fn run(tally: &mut Tally) -> Result<()> {
     format(tally)?;
-    let mut clippy = cargo();
-    clippy
-        .args(["clippy", "--quiet", "--all-targets"])
-        .args(MANIFEST);
+    let mut clippy = lake_cargo();
+    clippy.args(["clippy", "--quiet", "--all-targets"]);
+    clippy.args(MANIFEST).args(FEATURES);
     tally.check("lints of the lake", clippy.args(["--", "-D", "warnings"]))?;
-    let mut tests = cargo();
-    tests.args(["test", "--no-fail-fast"]).args(MANIFEST);
-    tests.env("WORKSPAN_LAKE_RUNS", recorded_runs()?);
-    match python() {
-        Some(path) => {
-            tests.args(["--", "--include-ignored"]).env("PATH", path);
+    let mut tests = lake_cargo();
+    tests.args(["test", "--no-fail-fast"]);
+    tests.args(MANIFEST).args(FEATURES);
+    tests.env("WORKSPAN_LAKE_RUNS", runs::recorded()?);
+    let mut left_out = Vec::new();
+    let mut lacks = |parts: &[&'static str], what: &str, how: &str| {
+        left_out.extend_from_slice(parts);
+        tally.skipped.push(format!("the lake {what}: needs {how}"));
+    };
+    match python::with_packages() {
+        Some(python) => {
+            tests.env("PATH", python.path);
+            if !python.has_spark {
+                let how = "pyspark and Java: python3 -m pip install pyspark, apt-get install default-jre-headless";
+                lacks(&["spark"], "in Spark", how);
+            }
         }
-        None => {
-            let why = "needs duckdb and moto: python3 -m pip install duckdb 'moto[server]'";
-            tally
-                .skipped
-                .push(format!("the lake in other engines and in S3: {why}"));
-            tests.args(["--", "--include-ignored"]);
-            tests.args(["--skip", "engines::", "--skip", "object_store::"]);
+        None => lacks(
+            &["engines::", "object_store::"],
+            "in other engines and in S3",
+            "duckdb and moto: python3 -m pip install duckdb 'moto[server]'",
+        ),
+    }
+    match ballista::programs() {
+        Some(folder) => {
+            tests.env("WORKSPAN_BALLISTA", folder);
         }
+        None => lacks(
+            &["cluster::started"],
+            "in a cluster",
+            "Ballista: cargo install ballista-scheduler ballista-executor --version 55.0.0 --locked",
+        ),
+    }
+    tests.args(["--", "--include-ignored"]);
+    for part in left_out {
+        tests.args(["--skip", part]);
     }
     tally.count("tests of the lake", &mut tests, true)
-}
-
-/// Number of runs recorded for the tests.
-const RUNS: usize = 200;
-
-/// A folder with recorded runs of a small program, on 1 to 4 threads and of several sizes. Existing
-/// ones are kept.
-fn recorded_runs() -> Result<PathBuf> {
-    succeed(cargo().args(["build", "--quiet", "--package", "workspan"]))?;
-    let folder = target().join("lake-runs");
-    std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-    let program = folder.join("treesum");
-    let source = root().join("examples/treesum.c");
-    let mut compile = Command::new("gcc");
-    compile
-        .args(["-g", "-O2", "-fopenmp", "-o"])
-        .arg(&program)
-        .arg(source);
-    succeed(&mut compile)?;
-    for run in 0..RUNS {
-        let trace = folder.join(format!("{run}.wspan"));
-        if trace.exists() {
-            continue;
-        }
-        let mut record = workspan("debug");
-        record
-            .args(["record", "--no-report", "-o"])
-            .arg(&trace)
-            .arg("--")
-            .arg(&program);
-        record.arg((10 + run % 4).to_string());
-        record.env("OMP_NUM_THREADS", (1 + run % 4).to_string());
-        let output = record.output().with_context(|| format!("{record:?}"))?;
-        anyhow::ensure!(
-            output.status.success() && trace.exists(),
-            "{record:?}: {}",
-            output.status
-        );
-    }
-    Ok(folder)
-}
-
-/// A search path in which the first Python has the packages; it is made if that is allowed.
-fn python() -> Option<OsString> {
-    let folder = target().join("lake-python");
-    let own = folder.join("bin/python3");
-    let has = |python: PathBuf| {
-        let output = Command::new(python)
-            .args(["-c", "import duckdb, moto.server"])
-            .output();
-        output.is_ok_and(|output| output.status.success())
-    };
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    if has("python3".into()) {
-        return Some(path);
-    }
-    if !has(own.clone()) {
-        let done = |command: &mut Command| command.status().is_ok_and(|status| status.success());
-        let made = may_install()
-            && done(Command::new("python3").args(["-m", "venv"]).arg(&folder))
-            && done(
-                Command::new(&own)
-                    .args(["-m", "pip", "install", "-q"])
-                    .args(PACKAGES),
-            );
-        if !made || !has(own) {
-            return None;
-        }
-    }
-    let mut first = folder.join("bin").into_os_string();
-    first.push(":");
-    first.push(path);
-    Some(first)
 }

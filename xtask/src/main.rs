@@ -58,7 +58,8 @@ usage: cargo xtask demo            build workspan, record the merge sort of benc
        cargo xtask test aarch64   the recorder cross-compiled for Linux on aarch64, in qemu: an experiment
        cargo xtask test page      the viewer's page alone: types, tests, in a browser
        cargo xtask test fuzz      the fuzzers alone, for a minute
-       cargo xtask test lake      the lake of many runs: format, lints, tests, the same rows in SQLite and DuckDB, S3 on loopback
+       cargo xtask test lake      the lake of many runs: format, lints, tests, 200 recorded runs with the same rows in SQLite, DuckDB
+                                  and a cluster of Ballista, which is built once; Spark; S3 on loopback
        cargo xtask test miri      the recorder's and the format's tests in miri
        cargo xtask test sanitized the preloaded library, built with the address sanitizer
        cargo xtask test dependencies  licences and origins of what the project depends on, and cargo-deny

@@ -2,8 +2,14 @@
 //! written to temporary files.
 //!
 //! A table of the engine is the set of files that [`files`] found whole and of a run that is in the
-//! lake. The engine lists files through [`shown`], which shows no others.
+//! lake. The engine lists files through [`shown`], which shows no others. With a cluster the engine
+//! makes the plan, and [`cluster`] has it executed.
 
+#[cfg(feature = "cluster")]
+mod cluster;
+#[cfg(not(feature = "cluster"))]
+#[path = "no_cluster.rs"]
+mod cluster;
 mod files;
 mod shown;
 
@@ -17,16 +23,24 @@ use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{
     ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
 };
+use datafusion::error::DataFusionError;
+use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::context::SQLOptions;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use object_store::path::Path;
 
 use crate::layout::RunName;
 use crate::root::Root;
+use crate::say;
 use crate::tables::{FOLDER_COLUMNS, LakeTable, named, tables};
+pub use cluster::Cluster;
 use shown::{Files, ShownFiles};
+
+/// How often a cluster is asked that loses executors.
+const ATTEMPTS: usize = 3;
 
 /// A file that is left out of answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +55,9 @@ pub struct Damage {
 pub struct Engine {
     root: Root,
     memory: usize,
+    cluster: Option<Cluster>,
+    /// True if the last query reads tables of the lake.
+    reads_lake: bool,
     context: SessionContext,
     files: Files,
     runs: BTreeSet<RunName>,
@@ -55,6 +72,18 @@ impl Engine {
     /// # Errors
     /// There is no lake, or it has no run.
     pub async fn open(root: Root, memory: usize) -> anyhow::Result<Engine> {
+        Engine::open_with(root, memory, None).await
+    }
+
+    /// The same with a cluster that executes the plans, if one is given.
+    ///
+    /// # Errors
+    /// There is no lake, or it has no run.
+    pub async fn open_with(
+        root: Root,
+        memory: usize,
+        cluster: Option<Cluster>,
+    ) -> anyhow::Result<Engine> {
         root.must_exist()?;
         let runs = files::runs(&root).await?;
         if runs.is_empty() {
@@ -65,10 +94,12 @@ impl Engine {
             );
         }
         let files = Files::default();
-        let context = context(&root, memory, &files)?;
+        let context = context(&root, memory, &files, cluster.is_some())?;
         Ok(Engine {
             root,
             memory,
+            cluster,
+            reads_lake: false,
             context,
             files,
             runs,
@@ -93,8 +124,10 @@ impl Engine {
         let tables = state
             .resolve_table_references(&statement)
             .map_err(refused)?;
+        self.reads_lake = false;
         for table in tables {
             if let Some(table) = named(table.table()) {
+                self.reads_lake = true;
                 self.register(&table).await?;
             }
         }
@@ -104,6 +137,55 @@ impl Engine {
             .with_allow_statements(false);
         let planned = self.context.sql_with_options(sql, options).await;
         planned.map_err(refused)
+    }
+
+    /// Executes a plan of [`Engine::query`]: here, or in the cluster. What reads no table of the lake
+    /// is executed here, and so is `explain`.
+    ///
+    /// # Errors
+    /// It fails. The text says what to do about it where that is known.
+    pub async fn execute(&self, planned: DataFrame) -> anyhow::Result<SendableRecordBatchStream> {
+        let is_explained = matches!(planned.logical_plan(), LogicalPlan::Explain(_));
+        let stream = match &self.cluster {
+            Some(cluster) if self.reads_lake && !is_explained => {
+                return self.execute_there(cluster, planned).await;
+            }
+            _ => planned.execute_stream().await,
+        };
+        stream.map_err(|error| self.failed(error))
+    }
+
+    /// Has the cluster execute a plan, and once more when it lost an executor meanwhile: Ballista
+    /// 55.0.0 then repeats rows of those that it had finished.
+    async fn execute_there(
+        &self,
+        cluster: &Cluster,
+        planned: DataFrame,
+    ) -> anyhow::Result<SendableRecordBatchStream> {
+        let plan = planned.create_physical_plan().await?;
+        for _ in 0..ATTEMPTS {
+            let before = cluster.executors();
+            let stream = cluster.execute(Arc::clone(&plan), &self.context).await;
+            let stream = stream.map_err(|error| self.failed(error))?;
+            if cluster.executors() >= before {
+                return Ok(stream);
+            }
+            say!("the cluster lost an executor: the query is asked again");
+        }
+        bail!("the cluster lost an executor in each of {ATTEMPTS} attempts")
+    }
+
+    /// A failure of a plan with what to do about it.
+    pub fn failed(&self, error: DataFusionError) -> anyhow::Error {
+        if self.cluster.is_none() {
+            return error.into();
+        }
+        // As text: a connection that closed is not stdout that closed.
+        let text = error.strip_backtrace();
+        match Cluster::remedy(&text, &self.root) {
+            Some(remedy) => anyhow!("{text}; {remedy}"),
+            None => anyhow!("{text}"),
+        }
     }
 
     async fn register(&mut self, table: &LakeTable) -> anyhow::Result<()> {
@@ -152,7 +234,8 @@ impl Engine {
             // The engine remembers what it listed.
             self.files = Files::default();
             self.asked.clear();
-            self.context = context(&self.root, self.memory, &self.files)?;
+            let is_cluster = self.cluster.is_some();
+            self.context = context(&self.root, self.memory, &self.files, is_cluster)?;
         }
         Ok(found)
     }
@@ -163,20 +246,30 @@ impl Engine {
     }
 }
 
-fn context(root: &Root, memory: usize, files: &Files) -> anyhow::Result<SessionContext> {
+fn context(
+    root: &Root,
+    memory: usize,
+    files: &Files,
+    is_cluster: bool,
+) -> anyhow::Result<SessionContext> {
     let runtime = RuntimeEnvBuilder::new()
         .with_memory_pool(Arc::new(FairSpillPool::new(memory)))
         .build_arc()
         .context("starting the query engine")?;
     let store = ShownFiles::new(Arc::clone(&root.store), files.clone());
     runtime.register_object_store(&root.top, Arc::new(store));
-    let mut config = SessionConfig::new().with_information_schema(true);
+    let config = if is_cluster {
+        Cluster::settings()
+    } else {
+        SessionConfig::new()
+    };
+    let mut config = config.with_information_schema(true);
     config.options_mut().execution.parquet.pushdown_filters = true;
     Ok(SessionContext::new_with_config_rt(config, runtime))
 }
 
 /// What the engine says of a wrong query, with where to look.
-fn refused(error: datafusion::error::DataFusionError) -> anyhow::Error {
+fn refused(error: DataFusionError) -> anyhow::Error {
     let text = error.strip_backtrace();
     let known: Vec<&str> = tables().iter().map(|table| table.name).collect();
     if text.contains("table '") && text.contains("not found") {

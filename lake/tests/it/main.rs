@@ -2,11 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod add;
+mod cluster;
 mod damage;
 mod engines;
 mod history;
 mod killed;
 mod object_store;
+mod recorded;
 mod sqlite;
 
 use std::path::{Path, PathBuf};

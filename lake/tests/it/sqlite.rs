@@ -32,8 +32,14 @@ pub fn cells(csv: &str) -> impl Iterator<Item = Vec<String>> {
 
 /// The lake's rows of a ready query.
 pub fn answer(root: &Path, query: &str) -> Vec<Vec<String>> {
+    answer_of(root, query, &[])
+}
+
+/// The same with these further arguments.
+pub fn answer_of(root: &Path, query: &str, more: &[&str]) -> Vec<Vec<String>> {
     let root = root.to_str().unwrap();
-    let csv = printed(&["sql", root, "--query", query, "--format", "csv"]);
+    let arguments = ["sql", root, "--query", query, "--format", "csv"];
+    let csv = printed(&[&arguments, more].concat());
     normal(cells(&csv))
 }
 

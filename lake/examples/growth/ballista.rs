@@ -1,0 +1,120 @@
+//! A cluster on this machine: Ballista's scheduler and executors as processes.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::Result;
+
+/// How long it may take to be ready.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Most bytes of a message: a plan names each of thousands of files.
+const MESSAGE: &str = "268435456";
+
+/// Its processes, which end with this value.
+pub struct Cluster {
+    processes: Vec<Child>,
+    port: u16,
+    _folder: tempfile::TempDir,
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        for process in self.processes.iter_mut().rev() {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+}
+
+impl Cluster {
+    /// Starts a scheduler and executors with one CPU and `memory` each; `None` where the programs
+    /// are not known.
+    pub fn start(executors: usize, memory: &str) -> Result<Option<Cluster>> {
+        let Some(programs) = std::env::var_os("WORKSPAN_BALLISTA").map(PathBuf::from) else {
+            return Ok(None);
+        };
+        let folder = tempfile::tempdir()?;
+        let port = free_port()?;
+        let mut scheduler = quiet(&programs, "ballista-scheduler", folder.path());
+        scheduler
+            .args(["--bind-host", "127.0.0.1", "--external-host", "127.0.0.1"])
+            .args(["--bind-port", &port.to_string()])
+            .args(["--min-ready-executors", &executors.to_string()])
+            .args(["--grpc-server-max-decoding-message-size", MESSAGE])
+            .args(["--grpc-server-max-encoding-message-size", MESSAGE])
+            .args(["--grpc-client-max-message-size", MESSAGE]);
+        let mut cluster = Cluster {
+            processes: vec![scheduler.spawn()?],
+            port,
+            _folder: folder,
+        };
+        cluster.wait_until(|answer| answer.starts_with("HTTP/"))?;
+        for number in 0..executors {
+            let work = cluster._folder.path().join(number.to_string());
+            std::fs::create_dir(&work)?;
+            let mut executor = quiet(&programs, "ballista-executor", &work);
+            executor
+                .args(["--bind-host", "127.0.0.1", "--external-host", "127.0.0.1"])
+                .args(["--scheduler-host", "127.0.0.1", "--vcores", "1"])
+                .args(["--scheduler-port", &port.to_string()])
+                .args(["--bind-port", &free_port()?.to_string()])
+                .args(["--bind-grpc-port", &free_port()?.to_string()])
+                .args(["--bind-health-port", &free_port()?.to_string()])
+                .args(["--grpc-server-max-decoding-message-size", MESSAGE])
+                .args(["--grpc-server-max-encoding-message-size", MESSAGE])
+                .args(["--memory-pool-size", memory, "--work-dir"])
+                .arg(&work);
+            cluster.processes.push(executor.spawn()?);
+        }
+        cluster.wait_until(|answer| answer.contains(" 200 "))?;
+        Ok(Some(cluster))
+    }
+
+    fn wait_until(&self, done: impl Fn(&str) -> bool) -> Result<()> {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            if self.readiness().is_ok_and(|answer| done(&answer)) {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        Err("the cluster was not ready in time".into())
+    }
+
+    fn readiness(&self) -> std::io::Result<String> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream
+            .write_all(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        Ok(answer)
+    }
+
+    /// Its address.
+    pub fn address(&self) -> String {
+        format!("df://127.0.0.1:{}", self.port)
+    }
+
+    /// The executors' processes.
+    pub fn executors(&self) -> Vec<u32> {
+        self.processes[1..].iter().map(Child::id).collect()
+    }
+}
+
+fn quiet(programs: &Path, name: &str, folder: &Path) -> Command {
+    let mut command = Command::new(programs.join(name));
+    command
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
+}
+
+/// A port that was free a moment ago.
+fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}

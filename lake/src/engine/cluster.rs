@@ -1,0 +1,260 @@
+//! Sends a plan to a cluster of Ballista, whose executors read the files.
+//!
+//! The query is planned here, over the files that this process found whole, so the same files are
+//! read as without a cluster. The plan goes to the scheduler, which cuts it into stages for its
+//! executors. They read the files by the same names as this process.
+
+use std::io::{Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{anyhow, bail};
+use ballista_core::BALLISTA_VERSION;
+use ballista_core::execution_plans::execute_physical_plan;
+use ballista_core::extension::SessionConfigExt;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileScanConfigBuilder};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion_proto::protobuf::PhysicalPlanNode;
+use url::Url;
+
+use crate::root::Root;
+
+/// The port of a scheduler whose address names none.
+const PORT: u16 = 50050;
+/// How long a scheduler may take to answer that it is there.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
+/// Bytes of that answer that are read.
+const ANSWER_BYTES: u64 = 1024;
+/// Most bytes of a message that this process takes and sends; scheduler and executors have limits of
+/// their own.
+const MAX_MESSAGE_BYTES: usize = 1 << 30;
+
+/// A cluster: its scheduler's address.
+#[derive(Debug, Clone)]
+pub struct Cluster {
+    host: String,
+    port: u16,
+}
+
+impl Cluster {
+    /// The cluster of the scheduler at `address`, such as `df://host:50050`, for a lake at `root`.
+    ///
+    /// # Errors
+    /// The address is wrong, no scheduler is there or it has no executors, or executors cannot read
+    /// such a lake.
+    pub fn open(address: &str, root: &Root) -> anyhow::Result<Cluster> {
+        let url = Url::parse(address).ok().filter(|url| url.scheme() == "df");
+        let host = url
+            .as_ref()
+            .and_then(Url::host_str)
+            .filter(|host| !host.is_empty());
+        let (Some(url), Some(host)) = (&url, host) else {
+            bail!(
+                "--cluster {address}: expected the address of a scheduler, as df://localhost:50050"
+            );
+        };
+        if !matches!(root.top.scheme(), "file" | "s3") {
+            bail!(
+                "{}: executors of Ballista read folders and s3:// alone; without --cluster this process reads it",
+                root.name
+            );
+        }
+        let cluster = Cluster {
+            host: host.to_owned(),
+            port: url.port().unwrap_or(PORT),
+        };
+        cluster.must_be_ready()?;
+        Ok(cluster)
+    }
+
+    /// Asks the scheduler whether it has executors: a query to one without them would wait for them.
+    fn must_be_ready(&self) -> anyhow::Result<()> {
+        // As text: a connection that closed is not stdout that closed.
+        let answer = self.asked("/readyz").map_err(|error| {
+            anyhow!(
+                "df://{}:{}: no scheduler answers there ({error}); `ballista-scheduler --bind-port {}` starts one",
+                self.host,
+                self.port,
+                self.port
+            )
+        })?;
+        match answer.split_whitespace().nth(1) {
+            Some("503") => bail!(
+                "df://{}:{}: the scheduler has no executors; `ballista-executor --scheduler-host {} --scheduler-port {}` starts one",
+                self.host,
+                self.port,
+                self.host,
+                self.port
+            ),
+            Some(_) if answer.starts_with("HTTP/") => Ok(()),
+            _ => bail!(
+                "df://{}:{}: what answers there is not a scheduler of Ballista",
+                self.host,
+                self.port
+            ),
+        }
+    }
+
+    /// The first bytes of what the scheduler answers to a request by HTTP.
+    fn asked(&self, path: &str) -> std::io::Result<String> {
+        let host = self.host.trim_matches(['[', ']']);
+        let mut failed = std::io::Error::other("the host has no address");
+        for address in (host, self.port).to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, ANSWERS_WITHIN) {
+                Ok(stream) => return answer(stream, host, path),
+                Err(error) => failed = error,
+            }
+        }
+        Err(failed)
+    }
+
+    /// The settings that plans for a cluster are made with.
+    pub fn settings() -> SessionConfig {
+        SessionConfig::new_with_ballista()
+            .with_ballista_grpc_client_max_message_size(MAX_MESSAGE_BYTES)
+    }
+
+    /// Has the cluster execute `plan`.
+    ///
+    /// # Errors
+    /// The plan cannot be sent, or it fails there.
+    pub async fn execute(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        context: &SessionContext,
+    ) -> datafusion::error::Result<SendableRecordBatchStream> {
+        let plan = without_statistics_of_files(plan)?;
+        let config = context.copied_config();
+        let codec = config.ballista_physical_extension_codec();
+        execute_physical_plan::<PhysicalPlanNode>(
+            format!("http://{}:{}", self.host, self.port),
+            &config.ballista_config(),
+            plan,
+            codec.as_ref(),
+            context.session_id(),
+            config,
+        )
+        .await
+    }
+
+    /// The number of executors that the scheduler knows to be there, if it tells.
+    pub fn executors(&self) -> Option<usize> {
+        let answer = self.asked("/readyz").ok()?;
+        let told = answer.split("ready: ").nth(1)?;
+        told.split([' ', '/']).next()?.parse().ok()
+    }
+
+    /// What to do about a failure, where its text tells.
+    pub fn remedy(text: &str, root: &Root) -> Option<String> {
+        let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
+        if has(&["cannot be used with"]) {
+            return Some(format!(
+                "this workspan-lake needs `cargo install ballista-scheduler ballista-executor --version {BALLISTA_VERSION} --locked`"
+            ));
+        }
+        if has(&["No such file or directory", "NotFound", "Permission denied"]) {
+            return Some(format!(
+                "executors read the files themselves: {} must be there under the same path on each of them",
+                root.name
+            ));
+        }
+        if has(&["message length too large", "too large: found"]) {
+            return Some(
+                "the query reads more files than one message names: start the scheduler and the executors \
+                 with a larger --grpc-server-max-decoding-message-size, or ask for fewer days"
+                    .to_owned(),
+            );
+        }
+        if has(&["Resources exhausted"]) {
+            return Some(
+                "the executors' memory is set by `ballista-executor --memory-pool-size`".to_owned(),
+            );
+        }
+        if has(&[
+            "Stream closed without",
+            "transport error",
+            "error trying to connect",
+            "h2 protocol error",
+        ]) {
+            return Some("the scheduler or an executor went away: ask again".to_owned());
+        }
+        None
+    }
+}
+
+/// The first bytes of an answer by HTTP. What came before the other side closed counts.
+fn answer(mut stream: TcpStream, host: &str, path: &str) -> std::io::Result<String> {
+    stream.set_read_timeout(Some(ANSWERS_WITHIN))?;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    let asked = stream.write_all(request.as_bytes());
+    let mut answer = Vec::new();
+    let read = stream.take(ANSWER_BYTES).read_to_end(&mut answer);
+    if answer.is_empty() {
+        asked.and(read)?;
+    }
+    Ok(String::from_utf8_lossy(&answer).into_owned())
+}
+
+/// The plan with the names of its files alone. What is known of each file's columns has been used,
+/// and is ten times as long as its name: a message would name a tenth of the files.
+fn without_statistics_of_files(
+    plan: Arc<dyn ExecutionPlan>,
+) -> datafusion::error::Result<Arc<dyn ExecutionPlan>> {
+    let shortened = plan.transform_down(|node| {
+        let source = node.downcast_ref::<DataSourceExec>();
+        let scan = source.and_then(|exec| exec.data_source().downcast_ref::<FileScanConfig>());
+        let Some(scan) = scan else {
+            return Ok(Transformed::no(node));
+        };
+        let group = |group: &FileGroup| {
+            let files = group.iter().map(|file| PartitionedFile {
+                statistics: None,
+                ..file.clone()
+            });
+            FileGroup::new(files.collect())
+        };
+        let groups = scan.file_groups.iter().map(group).collect();
+        let scan = FileScanConfigBuilder::from(scan.clone()).with_file_groups(groups);
+        Ok(Transformed::yes(DataSourceExec::from_data_source(
+            scan.build(),
+        )))
+    })?;
+    Ok(shortened.data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The texts are Ballista's.
+    #[test]
+    fn failures_have_remedies() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::open(folder.path().to_str().unwrap()).unwrap();
+        let version = ballista_core::version::check_compatibility(Some("55.0.0"), Some("54.1.0"));
+        let told = [
+            (version.unwrap_err(), "--version 55.0.0 --locked"),
+            (
+                "Object Store error: Object at location /lake/v1/runs/a.parquet not found: No such file or directory".into(),
+                "under the same path on each of them",
+            ),
+            (
+                "Status { code: OutOfRange, message: \"Error, decoded message length too large: found 20000000 bytes\" }".into(),
+                "--grpc-server-max-decoding-message-size",
+            ),
+            ("Resources exhausted: Failed to allocate".into(), "--memory-pool-size"),
+            ("Stream closed without job completing".into(), "ask again"),
+        ];
+        for (text, remedy) in told {
+            let found = Cluster::remedy(&text, &root).unwrap_or_default();
+            assert!(found.contains(remedy), "{text}: {found}");
+        }
+        assert_eq!(Cluster::remedy("Arrow error: Divide by zero", &root), None);
+    }
+}
