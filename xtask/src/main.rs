@@ -76,7 +76,8 @@ usage: cargo xtask demo            build workspan, record the merge sort of benc
                                   8 minutes and builds; of 1 round, to see whether it works, 2
        cargo xtask bench predictions   how good what-if and simulation are: docs/predictions.md
        cargo xtask bench folding   runs of 10^8 tasks: what folding costs and saves: docs/folding.md
-       cargo xtask bench viewer    the memory of the viewer of large runs, on each runtime: docs/viewer.md
+       cargo xtask bench viewer    the memory of the viewer of large runs, on each runtime, and in a browser its first
+                                  picture, frames and tiles: docs/measured/viewer.md
        cargo xtask bench samples       what a sample of the code costs: docs/samples.md
        cargo xtask bench           what a recorded join or task costs on each runtime, its bytes, its report";
 

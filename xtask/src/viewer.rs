@@ -1,11 +1,13 @@
 //! `cargo xtask bench viewer`: the memory of `workspan view` of large runs on every runtime
 //! (docs/viewer.md), in bytes and as a multiple of the trace: once all is read, after tiles of all
-//! of it, and at most meanwhile.
+//! of it, and at most meanwhile. Then, in a browser, how long it takes until the first picture of
+//! the largest ones is there, frames while they are moved and zoomed, and tiles
+//! (`ui/e2e/bench.mjs`). Times are those of the machine: nothing else should run on it.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
@@ -14,12 +16,15 @@ use serde_json::Value;
 
 use crate::folding::executable;
 use crate::native_bench::{RUNTIMES, build};
-use crate::workspace::{build_release, cargo_workspan, output, target, workspan};
+use crate::ui;
+use crate::workspace::{build_release, cargo_workspan, output, root, succeed, target, workspan};
 
 /// Uncut Fibonacci numbers by joins: 11.4 million tasks.
 const JOINS: &str = "33";
 /// And by the tasks of the C and C++ runtimes: half a million and 3.5 million.
 const NATIVE: [&str; 2] = ["28", "32"];
+/// The runtime of these whose largest trace is opened in a browser too.
+const LARGEST: &str = "libgomp";
 /// Tiles asked for.
 const TILES: u64 = 1500;
 /// What the server gives back once all is read, it has given back after so long.
@@ -36,20 +41,52 @@ pub fn run() -> Result<()> {
         "{:<10}{:>8}{:>12}{:>10}{:>15}{:>15}{:>15}",
         "runtime", "fib of", "tasks", "trace", "all is read", "after tiles", "at most"
     );
+    let mut kept = Vec::new();
+    let mut keep = |name: &str| -> Result<()> {
+        let to = folder.join(format!("viewer-{name}.wspan"));
+        fs::rename(&trace, &to)?;
+        kept.push(to);
+        Ok(())
+    };
     let rayon = executable(&mut cargo_workspan("release")?, "fib")?;
     row(&rayon, &trace, ("Rayon", JOINS))?;
+    keep("Rayon")?;
     for runtime in &RUNTIMES {
         match build(runtime, &folder) {
             Ok(program) => {
                 for n in NATIVE {
                     row(&program, &trace, (runtime.name, n))?;
                 }
+                if runtime.name == LARGEST {
+                    keep(runtime.name)?;
+                }
             }
             Err(why) => println!("not measured: {}: {why:#}", runtime.name),
         }
     }
-    let _ = fs::remove_file(&trace);
-    Ok(())
+    let result = in_browser(&kept);
+    for file in kept.iter().chain([&trace]) {
+        let _ = fs::remove_file(file);
+    }
+    result
+}
+
+/// Times in a browser, of the traces that were kept.
+fn in_browser(traces: &[PathBuf]) -> Result<()> {
+    println!(
+        "\nin a browser, from the start of `workspan view`; frames and tiles: median / 95th percentile"
+    );
+    let Some(browser) = ui::headless().or_else(ui::browser) else {
+        println!("not measured: there is no Chromium (apt-get install chromium)");
+        return Ok(());
+    };
+    let mut node = Command::new("node");
+    node.arg(root().join("ui/e2e/bench.mjs"))
+        .args(traces)
+        .current_dir(root().join("ui"))
+        .env("WORKSPAN", target().join("release/workspan"))
+        .env("CHROMIUM", browser);
+    succeed(&mut node)
 }
 
 /// A run of fib(`n`), recorded in full, and its viewer.

@@ -11,8 +11,8 @@ use workspan_dag::{Dag, EdgeKind};
 use crate::ready_path::{Gaps, ReadyPath};
 use crate::sweep::{Moment, Observer};
 
-/// Where W · elapsed went (MODEL.md §5), in worker-ticks; the sum of all but `oversubscribed` is W
-/// · elapsed.
+/// Where W · elapsed went (MODEL.md §5), in worker-ticks; work, descheduled, blocked, recording, delay,
+/// no-work and unread add up to W · elapsed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Breakdown {
     /// First start and last end.
@@ -46,6 +46,9 @@ pub struct Breakdown {
     pub no_work_sched: u128,
     /// The rest of no-work: the program gave nothing to do.
     pub no_work_app: u128,
+    /// Workers without a strand after the first record that is missing: what they did or waited for
+    /// is not known. 0 where all of the trace was read.
+    pub unread: u128,
     /// Number of buried waits, and the time they stood ready.
     pub buried: u64,
     /// See `buried`.
@@ -59,7 +62,7 @@ impl Breakdown {
     pub fn elapsed(&self) -> u64 {
         self.end - self.begin
     }
-    /// Everything but work.
+    /// Everything that is known not to be work.
     pub fn lost(&self) -> u128 {
         self.descheduled
             + self.blocked
@@ -130,6 +133,7 @@ impl Observer for Sums<'_> {
         out.descheduled += area(shares.descheduled);
         out.blocked += area(shares.blocked);
         out.oversubscribed += area(shares.oversubscribed);
+        out.unread += area(shares.unread);
         if moment.running() > self.cpus {
             out.beyond_cpus += ticks;
         }

@@ -31,6 +31,9 @@ pub(crate) struct Moment {
     pub descheduled: u64,
     /// Running strands of pool threads that were blocked.
     pub blocked: u64,
+    /// Of some worker nothing was read from here on, so what those do that run nothing is not known
+    /// ([`Dag::unread_from`]).
+    pub is_unread: bool,
     /// Ready strands, and of those by the kind of edge that made them so.
     pub ready: u64,
     pub ready_by_kind: [u64; 7],
@@ -56,7 +59,8 @@ impl Moment {
         let descheduled = self.descheduled.min(workers - work);
         let blocked = self.blocked.min(workers - work - descheduled);
         let used = work + descheduled + blocked;
-        let free = workers - used;
+        let idle = workers - used;
+        let (unread, free) = if self.is_unread { (idle, 0) } else { (0, idle) };
         Shares {
             work,
             descheduled,
@@ -64,7 +68,16 @@ impl Moment {
             delay: self.served,
             no_work: free.saturating_sub(self.ready),
             free,
+            unread,
             oversubscribed: self.running() - used,
+        }
+    }
+
+    /// Workers of `workers` that are known to run nothing.
+    pub(crate) fn free(&self, workers: u64) -> u64 {
+        match self.is_unread {
+            true => 0,
+            false => workers.saturating_sub(self.running()),
         }
     }
 }
@@ -84,6 +97,8 @@ pub struct Shares {
     pub no_work: u64,
     /// `delay` + `no_work`.
     pub free: u64,
+    /// Without a strand that was read, where some are missing.
+    pub unread: u64,
     /// Running strands beyond the workers.
     pub oversubscribed: u64,
 }
@@ -137,7 +152,12 @@ pub(crate) fn sweep_over(
     observer: &mut impl Observer,
 ) {
     let offs = off_events(dag);
-    let mut state = State::new(dag, &offs, Queue::new(dag, &readiness.waiting));
+    let mut state = State::new(
+        dag,
+        &offs,
+        dag.unread_from(),
+        Queue::new(dag, &readiness.waiting),
+    );
     let mut full = full.iter().copied().peekable();
     let mut steps = Checkpoint::default();
     while let Some(time) = state.next_time() {
@@ -185,6 +205,9 @@ pub(crate) struct State<'a, Q> {
     queue: Q,
     offs: &'a [OffEvent],
     next_off: usize,
+    /// From when on nothing was read of some worker.
+    unread_from: Option<u64>,
+    is_unread: bool,
     now: Vec<ThreadNow>,
     /// Running strands by what their thread does: working, descheduled, blocked.
     running: [u64; 3],
@@ -221,7 +244,12 @@ impl ThreadNow {
 
 impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
     /// Before everything.
-    pub(crate) fn new(dag: &'a Dag, offs: &'a [OffEvent], queue: Q) -> State<'a, Q> {
+    pub(crate) fn new(
+        dag: &'a Dag,
+        offs: &'a [OffEvent],
+        unread_from: Option<u64>,
+        queue: Q,
+    ) -> State<'a, Q> {
         State {
             dag,
             next_start: 0,
@@ -229,6 +257,8 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
             queue,
             offs,
             next_off: 0,
+            unread_from,
+            is_unread: false,
             now: vec![ThreadNow::default(); dag.meta.threads as usize],
             running: [0; 3],
             running_threads: 0,
@@ -241,13 +271,14 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
     /// those ready.
     pub(crate) fn at(
         dag: &'a Dag,
-        offs: &'a [OffEvent],
+        (offs, unread_from): (&'a [OffEvent], Option<u64>),
         queue: Q,
         time: u64,
         running: impl Iterator<Item = StrandId>,
         observer: &mut impl Observer,
     ) -> State<'a, Q> {
-        let mut state = State::new(dag, offs, queue);
+        let mut state = State::new(dag, offs, unread_from, queue);
+        state.is_unread = unread_from.is_some_and(|from| from <= time);
         state.next_start = dag.strands.start.partition_point(|&start| start <= time);
         state.next_off = offs.partition_point(|off| off.0 <= time);
         let threads = if offs.is_empty() { 0 } else { dag.meta.threads };
@@ -291,6 +322,7 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
             self.change(thread, |now| now.strands -= 1);
             observer.end(s, thread, end);
         }
+        self.is_unread = self.unread_from.is_some_and(|from| from <= time);
         self.queue.append_until(time);
         while let Some(&start) = self.dag.strands.start.get(self.next_start)
             && start <= time
@@ -396,6 +428,7 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
     pub(crate) fn moment(&mut self, begin: u64, end: u64) -> Moment {
         let [working, descheduled, blocked] = self.running;
         let free = self.workers.saturating_sub(working + descheduled + blocked);
+        let free = if self.is_unread { 0 } else { free };
         let preempted = match self.preempted_between {
             0 => 0,
             all => {
@@ -411,6 +444,7 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
             working,
             descheduled,
             blocked,
+            is_unread: self.is_unread,
             only_thread: self.running_threads,
             ..Moment::default()
         };

@@ -8,6 +8,16 @@ import { place, type FlameNode } from "./tree";
 
 /** Height of a row, with the gap below it. */
 const ROW = 25;
+/** In windows from this height on rows grow into the room that there is, up to the second. */
+const TALL_WINDOW = 1200;
+const MAX_ROW = 40;
+/** Height of all else in such a window. */
+const ROOM_BESIDE = 660;
+
+const rowHeight = (rows: number): number =>
+  window.innerHeight < TALL_WINDOW
+    ? ROW
+    : Math.min(MAX_ROW, Math.max(ROW, Math.floor((window.innerHeight - ROOM_BESIDE) / rows)));
 /** Narrower frames have no name; narrower ones no more than that. */
 const MIN_NAMED = 26;
 const MIN_TOLD = 60;
@@ -83,6 +93,7 @@ export function Graph(p: {
     e.stopPropagation();
     go(to);
   };
+  const high = rowHeight(rows);
   return (
     <div ref={ref}>
       <div
@@ -90,7 +101,7 @@ export function Graph(p: {
         class="frames"
         role="group"
         aria-label={p.label}
-        style={{ height: `${rows * ROW}px` }}
+        style={{ height: `${rows * high}px` }}
       >
         {placed.map(({ node: n, x, width: w, row }) => {
           const look = p.look(n);
@@ -108,9 +119,9 @@ export function Graph(p: {
               title={where ? `${words}\n${where}` : words}
               style={{
                 left: `${x}px`,
-                top: `${row * ROW}px`,
+                top: `${row * high}px`,
                 width: `${Math.max(1, w - 1)}px`,
-                height: `${ROW - 2}px`,
+                height: `${high - 2}px`,
                 ...paintOf(colour),
                 color: colour.ink,
                 // Room that a narrow frame has not would lie over the next one.

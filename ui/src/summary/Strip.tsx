@@ -24,6 +24,7 @@ const LAYERS = [
   ["delay", "delay"],
   ["sched", "no_work_sched"],
   ["app", "no_work_app"],
+  ["unread", "unread"],
 ] as const;
 
 /** The glossary's words for the layers. */
@@ -34,6 +35,7 @@ const MEANINGS = {
   delay: "delay",
   sched: "no work",
   app: "no work",
+  unread: "not read",
 } as const;
 
 /** Mean workers of each layer in equal columns over the whole run. */
@@ -113,6 +115,7 @@ export function Strip({
     delay: "ready, not running",
     sched: "no work, scheduler",
     app: "no work, program",
+    unread: "not read",
   } as const;
   return (
     <Section
@@ -145,8 +148,8 @@ export function Strip({
 
 /** Height of the strip, and of what stands above and below it in its window. */
 const LEAST_HIGH = 118;
-const MOST_HIGH = 420;
-const BESIDE = 880;
+const MOST_HIGH = 560;
+const BESIDE = 820;
 const FINDING = 84;
 
 /** Tall windows have room for a higher strip, the fewer findings stand below it the more. */

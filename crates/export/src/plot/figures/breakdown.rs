@@ -3,14 +3,16 @@
 use workspan_analysis::Breakdown;
 
 use super::super::figure::{Across, Figure, Mark, Scale};
-use super::super::fill::{BLOCKED, DELAY, DESCHEDULED, Fill, PROGRAM, RECORDING, SCHEDULER, WORK};
+use super::super::fill::{
+    BLOCKED, DELAY, DESCHEDULED, Fill, PROGRAM, RECORDING, SCHEDULER, UNREAD, WORK,
+};
 use super::{PlotRun, programs, series, verdict};
 use crate::quantity::{TimeScale, percent};
 
 type Part = (&'static str, Fill, fn(&Breakdown) -> u128);
 
 /// In the page's order.
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     ("work", WORK, |b| b.work),
     ("recording", RECORDING, |b| b.recording),
     ("descheduled", DESCHEDULED, |b| b.descheduled),
@@ -18,6 +20,7 @@ const PARTS: [Part; 7] = [
     ("delay", DELAY, |b| b.delay),
     ("no work, scheduler", SCHEDULER, |b| b.no_work_sched),
     ("no work, program", PROGRAM, |b| b.no_work_app),
+    ("not read", UNREAD, |b| b.unread),
 ];
 
 /// Where workers x elapsed went, a bar a run; in time, or in per cent of each run's own.

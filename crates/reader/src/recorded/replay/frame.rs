@@ -150,7 +150,9 @@ impl<'a> Replay<'a, '_> {
         let mut open = 0u64;
         for (number, lane) in lanes.iter_mut().enumerate() {
             // A thread of which a part is missing was last seen when it was last seen.
-            let cut = self.chunks.threads[number].cut || lane.bad;
+            // In a damaged trace that may be any thread: its last chunk leaves no gap behind.
+            let damaged = self.chunks.damaged > 0;
+            let cut = damaged || self.chunks.threads[number].cut || lane.bad;
             while let Some(frame) = lane.stack.len().checked_sub(1) {
                 let (task, stopped) = (lane.stack[frame].task, lane.stack[frame].stopped);
                 let state = self.states[task as usize];
