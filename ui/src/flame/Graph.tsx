@@ -66,6 +66,8 @@ export function Graph(p: {
   selected: FlameNode | null;
   onSelect: (n: FlameNode) => void;
   onZoom: (n: FlameNode) => void;
+  /** It has the tab for itself: rows take the room that there is. */
+  alone?: boolean;
 }) {
   const [ref, width] = useWidth<HTMLDivElement>(900);
   const list = useRef<HTMLDivElement>(null);
@@ -93,7 +95,7 @@ export function Graph(p: {
     e.stopPropagation();
     go(to);
   };
-  const high = rowHeight(rows);
+  const high = p.alone ? rowHeight(rows) : ROW;
   return (
     <div ref={ref}>
       <div

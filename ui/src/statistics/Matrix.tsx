@@ -99,7 +99,9 @@ export function Matrix({ of, run: r }: { of: Pairs; run: RunMeta }) {
         )}
       </svg>
       <figcaption>
-        rows: who took; columns: from whom
+        {of.edge === "all"
+          ? "rows: who took; columns: from whom"
+          : "rows: who went on; columns: who made it ready"}
         {n < workers && `; the first ${count(n)} of ${count(workers)} workers`}
       </figcaption>
     </figure>

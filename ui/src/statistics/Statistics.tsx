@@ -15,6 +15,7 @@ import { Term } from "../terms/Term";
 import { Choice } from "../ui/parts";
 import { csv, Table, type Column } from "../ui/Table";
 import { Answered, Empty } from "../ui/states";
+import { nothingStolen } from "../ui/words";
 import { Distribution } from "./Distribution";
 import { Matrix } from "./Matrix";
 import { Pools, Processes } from "./PoolsAndProcesses";
@@ -267,7 +268,7 @@ function Steals({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
         </h2>
         <p class="hint">
           {s.steals.workers.length > 1
-            ? "Nothing was stolen: tasks ran where they were created, or where the program itself put them."
+            ? nothingStolen(r)
             : "One worker: there is nobody to steal from."}
         </p>
         {choice}

@@ -167,8 +167,8 @@ function Went({ report, run: r }: { report: Report; run: RunMeta }) {
 /** What of a damaged or cut-off trace the parts of the bar leave out. */
 function unreadWords(report: Report): string {
   return report.unread.off_cpu
-    ? "of what was read: work may be time off the CPU, and lost time may be work"
-    : "of what was read: lost time may be work that was not";
+    ? "of what was read: work may be time off the CPU"
+    : "of what was read";
 }
 
 function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {

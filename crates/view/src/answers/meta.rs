@@ -8,7 +8,7 @@ use workspan_dag::{Dag, Place, Process, ROOT_PLACE, ThreadId};
 use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::overview::Overview;
-use crate::run::codes::shown;
+use crate::run::codes::{UNKNOWN_PLACE, shown};
 use crate::run::{Picture, Run};
 use crate::session::{Mode, Session};
 use crate::timeline::events;
@@ -58,6 +58,8 @@ struct RunMeta<'a> {
     codes: Vec<CodeName<'a>>,
     has: Has<'a>,
     warnings: Vec<String>,
+    /// Only a part of the trace could be read.
+    unread: bool,
     facts: &'a [(String, String)],
     overview: Option<u32>,
     parts: Vec<PartMeta<'a>>,
@@ -207,6 +209,7 @@ fn told<'a>(run: &'a Run, meta: &'a workspan_dag::Meta) -> RunMeta<'a> {
             inside: false,
         },
         warnings: meta.warnings.clone(),
+        unread: meta.unread.is_some(),
         facts: &meta.facts,
         overview: None,
         parts: Vec::new(),
@@ -452,8 +455,8 @@ fn site_name(place: u32, at: Option<&Place>) -> SiteName<'_> {
         place,
         label: match at {
             _ if place == ROOT_PLACE => "root",
-            Some(at) => at.label.as_str(),
-            None => "?",
+            Some(at) if at.label != "?" => at.label.as_str(),
+            _ => UNKNOWN_PLACE,
         },
         function: at.and_then(|p| p.function.as_deref()),
         file: at.and_then(|p| p.file.as_deref()),
