@@ -69,7 +69,7 @@ usage: cargo xtask demo            build workspan, record the merge sort of benc
        cargo xtask package [--verify]  the crates as a registry would get them, with the page; --verify compiles each alone
        cargo xtask book [--check]  docs/ as a site with search, a gallery of reports and rustdoc: target/book/site; mdBook is
                                   installed into the target folder where it is missing; --check looks at the links alone
-       cargo xtask screenshots     the README's pictures of the page, into docs/pictures
+       cargo xtask screenshots     pictures of the page for README and docs/viewer.md, into docs/pictures
        cargo xtask case-studies [NAME...]  runs of the suite, recorded, and their pictures in docs/case-studies; needs g++, clang++,
                                   oneTBB and Chromium
        cargo xtask bench overhead [ROUNDS]  that by the length of strands: in full, folded, within a budget: docs/measured/overhead.md;

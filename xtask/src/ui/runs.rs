@@ -63,6 +63,26 @@ pub fn record(profile: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
+/// Runs for pictures: the merge sort with its parallel merge on 8 virtual workers, with its serial
+/// one on 96.
+pub fn simulate(profile: &str, folder: &Path) -> Result<()> {
+    let runs = [
+        ("simulated-after", "8", "after"),
+        ("simulated-96", "96", "one-worker"),
+    ];
+    for (name, workers, of) in runs {
+        let to = folder.join(format!("{name}.jsonl"));
+        let _ = fs::remove_file(&to);
+        let mut simulate = workspan(profile);
+        simulate
+            .args(["simulate", "--workers", workers, "-o"])
+            .arg(&to)
+            .arg(folder.join(format!("{of}.wspan")));
+        output(&mut simulate)?;
+    }
+    Ok(())
+}
+
 /// Runs of a recursion with very short tasks: trace, how it is recorded, arguments. Some megabytes,
 /// which are shown before they are read; one within an overhead budget; one that was folded while
 /// it was recorded, and is folded on when it is read.
