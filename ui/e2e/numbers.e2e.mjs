@@ -82,6 +82,48 @@ export default function (suite) {
     );
   });
 
+  suite.test(
+    "numbers: what was not read of a trace that was cut off",
+    { files: [suite.runs.truncated] },
+    async (t, { browser }) => {
+      const file = suite.runs.truncated;
+      const report = await browser.json("report", "--json", "--allow-truncated", file);
+      const { unread, work } = report.breakdown;
+      if (unread === 0) throw new Skip("all that runs was read");
+      const s = seconds(report);
+      const whole = report.workers * report.elapsed;
+      await t.open("tab=summary");
+      const bar = await t.page
+        .locator("svg[aria-label^='Where the worker time went']")
+        .getAttribute("aria-label");
+      const [, time, share] = /(?:: |, )not read ([^·]*) · ([^,%]*%)/.exec(bar) ?? [];
+      same(time, s(unread), "not read");
+      same(share, unread / whole, "share of what was not read");
+      const [sql] = await browser.json(
+        "sql",
+        "--format",
+        "json",
+        "--allow-truncated",
+        file,
+        `select unread, working, working + delay + no_work_sched + no_work_app + descheduled + blocked
+         + recording + unread as whole, workers * elapsed as wanted from runs`,
+      );
+      same(time, sql.unread * 1e-9, "not read, in SQL");
+      check(Math.abs(sql.whole - sql.wanted) < 10, `parts of ${sql.whole} ns, not ${sql.wanted}`);
+      // The columns over time have what the bar has.
+      await t.open(`tab=timeline&sel=range:a:0:${report.elapsed}`);
+      const row = t.page.locator(".drawer table[aria-label='Where its worker time went'] tr", {
+        hasText: "not read",
+      });
+      const { value, half } = printed((await cells(row))[1]);
+      check(
+        Math.abs(value - s(unread)) <= half + 0.002 * s(whole),
+        `the drawer has ${value} s, the report ${s(unread)}`,
+      );
+      check(work > 0, "nothing was read at all");
+    },
+  );
+
   suite.test("numbers: the verdict on every other tab", async (t, { browser }) => {
     const report = await reportOf(browser, before);
     for (const tab of [
