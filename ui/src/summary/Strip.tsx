@@ -247,8 +247,13 @@ function Drawn({
       <text x={w + 7} y={top + 4} font-size="11" font-weight="600" fill={t.fg}>
         P = {P}
       </text>
-      {!r.only && Math.abs(y(mean) - top) > 13 && y(mean) < bottom - 10 && (
-        <text x={w + 7} y={y(mean) + 4} font-size="11" fill={t.fg2}>
+      {!r.only && Math.abs(y(mean) - top) > 13 && (
+        <text
+          x={w + 7}
+          y={Math.min(y(mean) + 4, bottom - (isRecording ? 23 : 10))}
+          font-size="11"
+          fill={t.fg2}
+        >
           mean {plain(mean)}
           {isRecording && (
             <tspan x={w + 7} dy="13">
