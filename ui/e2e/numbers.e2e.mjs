@@ -236,6 +236,21 @@ export default function (suite) {
     for (const [i, n] of wanted.entries()) same(cells[i], n, `cell ${i} of the matrix`);
   });
 
+  suite.test(
+    "numbers: what a runtime does not tell of its steals is no 0",
+    { files: [suite.runs.broad] },
+    async (t) => {
+      await t.open("tab=statistics");
+      const section = t.page.locator("section[aria-label=Steals]");
+      await section.locator("table").waitFor();
+      // GNU OpenMP tells of no attempts.
+      const failed = await section.locator("td.c-failed").allInnerTexts();
+      check(failed.length > 0 && failed.every((text) => text === "–"), `failed: ${failed}`);
+      const head = await section.locator("h2").innerText();
+      check(!head.includes("attempt"), head);
+    },
+  );
+
   /** Cells of a table of groups against the report's rows; keys that are times are in ticks. */
   const groups = async (t, label, rows, times, counts, s) => {
     await t.open("tab=statistics");

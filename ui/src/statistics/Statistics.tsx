@@ -42,7 +42,7 @@ function Shown({ report, run: r }: { report: Report; run: RunMeta }) {
     status.value = s
       ? `Lengths are on the CPU and off it${
           s.folded_strands > 0
-            ? `; ${many(s.folded_strands, "folded strand")} stand for others`
+            ? `; ${many(s.folded_strands, "folded strand")} ${s.folded_strands === 1 ? "stands" : "stand"} for others`
             : ""
         }`
       : "";
@@ -239,6 +239,9 @@ function Waiting(p: { of: Numbers; run: RunMeta; elapsed: number }) {
   );
 }
 
+/** What the runtime does not tell of is not 0. */
+const UNTOLD = <span title="The runtime does not tell">–</span>;
+
 const movedIn = (m: Pairs): boolean =>
   m.thieves.some((row, thief) => row.some((n, victim) => n > 0 && thief !== victim));
 
@@ -281,9 +284,10 @@ function Steals({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
       <h2>
         Who took from whom{" "}
         <span>
-          {count(s.steals.count)} <Term of="steal">steals</Term>, {plain(s.steals.per_second)} a
-          second, {count(s.steals.leapfrogs)} while waiting in a join, {count(s.steals.failed)}{" "}
-          attempts without one
+          {count(s.steals.count)}{" "}
+          <Term of="steal">{s.steals.count === 1 ? "steal" : "steals"}</Term>,{" "}
+          {plain(s.steals.per_second)} a second, {count(s.steals.leapfrogs)} while waiting in a join
+          {r.has.attempts && `, ${many(s.steals.failed, "attempt")} without one`}
         </span>
       </h2>
       {choice}
@@ -313,8 +317,8 @@ function Steals({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
                 <td class="c-leapfrogs">{count(w.leapfrogs)}</td>
                 <td class="c-stolen">{count(w.stolen)}</td>
                 <td class="c-first_steal">{w.first_steal === null ? "never" : t(w.first_steal)}</td>
-                <td class="c-failed">{count(w.failed)}</td>
-                <td class="c-asleep">{t(w.asleep)}</td>
+                <td class="c-failed">{r.has.attempts ? count(w.failed) : UNTOLD}</td>
+                <td class="c-asleep">{r.has.sleeps ? t(w.asleep) : UNTOLD}</td>
               </tr>
             ))}
           </tbody>
