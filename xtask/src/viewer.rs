@@ -2,14 +2,14 @@
 //! (docs/viewer.md), in bytes and as a multiple of the trace: once all is read, after tiles of all
 //! of it, and at most meanwhile. Then, in a browser, how long it takes until the first picture of
 //! the largest ones is there, frames while they are moved and zoomed, and tiles
-//! (`ui/e2e/bench.mjs`). Times are those of the machine: nothing else should run on it.
+//! (`ui/e2e/bench.mjs`), and size and time of the single-file reports of small runs. Times are those of the machine: nothing else should run on it.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -25,6 +25,8 @@ const JOINS: &str = "33";
 const NATIVE: [&str; 2] = ["28", "32"];
 /// The runtime of these whose largest trace is opened in a browser too.
 const LARGEST: &str = "libgomp";
+/// A small run: some thousand tasks.
+const SMALL: &str = "16";
 /// Tiles asked for.
 const TILES: u64 = 1500;
 /// What the server gives back once all is read, it has given back after so long.
@@ -51,6 +53,7 @@ pub fn run() -> Result<()> {
     let rayon = executable(&mut cargo_workspan("release")?, "fib")?;
     row(&rayon, &trace, ("Rayon", JOINS))?;
     keep("Rayon")?;
+    let mut reports = vec![report_file(&rayon, &trace, "Rayon")?];
     for runtime in &RUNTIMES {
         match build(runtime, &folder) {
             Ok(program) => {
@@ -59,10 +62,15 @@ pub fn run() -> Result<()> {
                 }
                 if runtime.name == LARGEST {
                     keep(runtime.name)?;
+                    reports.push(report_file(&program, &trace, runtime.name)?);
                 }
             }
             Err(why) => println!("not measured: {}: {why:#}", runtime.name),
         }
+    }
+    println!();
+    for line in reports {
+        println!("{line}");
     }
     let result = in_browser(&kept);
     for file in kept.iter().chain([&trace]) {
@@ -89,8 +97,8 @@ fn in_browser(traces: &[PathBuf]) -> Result<()> {
     succeed(&mut node)
 }
 
-/// A run of fib(`n`), recorded in full, and its viewer.
-fn row(program: &Path, trace: &Path, (runtime, n): (&str, &str)) -> Result<()> {
+/// Records a run of fib(`n`) in full, on two threads.
+fn record(program: &Path, trace: &Path, n: &str) -> Result<()> {
     let _ = fs::remove_file(trace);
     let mut record = workspan("release");
     let full = ["--no-report", "--max-overhead", "off", "--sample", "off"];
@@ -106,6 +114,38 @@ fn row(program: &Path, trace: &Path, (runtime, n): (&str, &str)) -> Result<()> {
         .env("RAYON_NUM_THREADS", "2")
         .env("OMP_NUM_THREADS", "2");
     output(&mut record)?;
+    Ok(())
+}
+
+/// The single-file report of a small run: the smallest of three times, and its size.
+fn report_file(program: &Path, trace: &Path, runtime: &str) -> Result<String> {
+    record(program, trace, SMALL)?;
+    let page = trace.with_extension("html");
+    let mut least = Duration::MAX;
+    for _ in 0..3 {
+        let began = Instant::now();
+        output(
+            workspan("release")
+                .args(["html", "-o"])
+                .arg(&page)
+                .arg(trace),
+        )?;
+        least = least.min(began.elapsed());
+    }
+    let kb = |path: &Path| -> Result<f64> { Ok(fs::metadata(path)?.len() as f64 / 1e3) };
+    let line = format!(
+        "html of a small run, {runtime}, fib of {SMALL}: trace {:.0} KB, report {:.0} KB in {:.2} s",
+        kb(trace)?,
+        kb(&page)?,
+        least.as_secs_f64(),
+    );
+    fs::remove_file(&page)?;
+    Ok(line)
+}
+
+/// A run of fib(`n`), recorded in full, and its viewer.
+fn row(program: &Path, trace: &Path, (runtime, n): (&str, &str)) -> Result<()> {
+    record(program, trace, n)?;
     let size = fs::metadata(trace)?.len() as f64;
     let mut viewer = Viewer::start(workspan("release").args(VIEW).arg(trace))?;
     let run = viewer.loaded()?;
