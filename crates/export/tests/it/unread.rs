@@ -32,7 +32,10 @@ fn text_and_json_have_it_and_the_verdict_promises_nothing() {
     let (dag, options) = (run(UNREAD), Options::default());
     let report = report(&dag, &options).unwrap();
     let text = report_text(&dag, &report, &options, &TextOptions::default());
-    assert!(text.contains("not read 36 %"), "{text}");
+    let row = text.lines().find(|line| line.contains("not read")).unwrap();
+    assert!(row.contains("145") && row.contains("36 %"), "{text}");
+    // Nobody is said to have run alone there.
+    assert!(!text.contains("from 60 ns"), "{text}");
     let json: Value = serde_json::from_str(&report_json(&dag, &report, &options)).unwrap();
     assert_eq!(json["breakdown"]["unread"], 145);
     let said = summary(&dag, &report, &options).verdict;
