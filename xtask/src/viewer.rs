@@ -1,8 +1,9 @@
 //! `cargo xtask bench viewer`: the memory of `workspan view` of large runs on every runtime
 //! (docs/viewer.md), in bytes and as a multiple of the trace: once all is read, after tiles of all
-//! of it, and at most meanwhile. Then, in a browser, how long it takes until the first picture of
-//! the largest ones is there, frames while they are moved and zoomed, and tiles
-//! (`ui/e2e/bench.mjs`), and size and time of the single-file reports of small runs. Times are those of the machine: nothing else should run on it.
+//! of it, and at most meanwhile. Then size and time of the single-file reports of small runs, and,
+//! in a browser, how long it takes until the first picture of the largest runs is there, frames
+//! while they are moved and zoomed, and tiles (`ui/e2e/bench.mjs`). Times are those of the machine:
+//! nothing else should run on it.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

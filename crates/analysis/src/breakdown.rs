@@ -11,8 +11,8 @@ use workspan_dag::{Dag, EdgeKind};
 use crate::ready_path::{Gaps, ReadyPath};
 use crate::sweep::{Moment, Observer};
 
-/// Where W · elapsed went (MODEL.md §5), in worker-ticks; work, descheduled, blocked, recording, delay,
-/// no-work and unread add up to W · elapsed.
+/// Where W · elapsed went (MODEL.md §5), in worker-ticks; work, descheduled, blocked, recording,
+/// delay, no-work and unread add up to W · elapsed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Breakdown {
     /// First start and last end.
