@@ -241,6 +241,19 @@ export default function (suite) {
     await until(async () => (await count(t.page)) > left.length, "the root to open again");
   });
 
+  suite.test("stays in sight as a whole while it is expanded and nobody moved it", async (t) => {
+    await dag(t);
+    const box = await t.page.locator(".dag-picture canvas").boundingBox();
+    for (let press = 1; press <= 3; press++) {
+      await t.page.keyboard.press("x");
+      await still(t.page);
+      const out = (await nodes(t.page)).filter(
+        (n) => !n.expanded && (n.x < -2 || n.x > box.width + 2 || n.y < -2 || n.y > box.height + 2),
+      );
+      check(out.length === 0, `after ${press} times: ${out.length} nodes are out of sight`);
+    }
+  });
+
   suite.test("has four layouts and six colours, each its own picture", async (t) => {
     await dag(t);
     const prints = new Set();

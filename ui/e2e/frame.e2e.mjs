@@ -196,11 +196,16 @@ export default function (suite) {
         t.page.getByRole("menuitem", { name: new RegExp(kind, "i") }).click(),
       ]);
       const bytes = readFileSync(await download.path());
-      if (kind === "png")
+      if (kind === "png") {
         check(
           bytes.subarray(1, 4).toString() === "PNG" && bytes.length > 20_000,
           `no picture: ${bytes.length} bytes`,
         );
+        // The width stands in the first chunk: twice that of the view, for paper.
+        const view = await t.page.locator("main").boundingBox();
+        const width = bytes.readUInt32BE(16);
+        check(width >= 1.9 * view.width, `${width} pixels of a view of ${view.width}`);
+      }
       if (kind === "svg")
         check(bytes.toString().startsWith("<svg") && bytes.toString().includes("root"), "no SVG");
       if (kind === "csv")

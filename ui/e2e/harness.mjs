@@ -57,6 +57,8 @@ export function findRuns(folder) {
     budget: named("budget"),
     twice: named("twice"),
     sleepy: named("no-steals"),
+    pools: named("pools"),
+    ranks: named("ranks"),
     simulated: existsSync(simulated) ? simulated : null,
   };
 }

@@ -55,7 +55,7 @@ export default function (suite) {
       }, "the window in the hash");
       await page.keyboard.press("3");
       await until(
-        async () => (await t.text("main")).includes("takes the whole run"),
+        async () => (await t.text("main")).includes("needs the whole run"),
         "words instead of a DAG",
       );
       await page.keyboard.press("2");

@@ -1,6 +1,6 @@
 /** Every number that a tab tells of the run is that of `workspan report --json`. */
 
-import { check, until } from "./harness.mjs";
+import { check, Skip, until } from "./harness.mjs";
 import { printed, same } from "./printed.mjs";
 
 export default function (suite) {
@@ -68,10 +68,61 @@ export default function (suite) {
       const share = (await findings.nth(i).locator(".share").innerText()).match(/[<\d.]+\s*%/)?.[0];
       same(share, lost_percent / 100, `share of finding ${i + 1}`);
     }
-    const sites = t.page.locator("aside section:has-text('Spawn sites on the critical path') .row");
-    for (const [i, text] of (await sites.allInnerTexts()).entries())
-      check(printed(text), `row ${i} of the sites: ${text}`);
+    const sites = await t.page.locator("aside .onpath").allInnerTexts();
+    check(sites.length > 0, "no spawn sites on the critical path");
+    for (const [i, text] of sites.entries()) {
+      const share = /[<\d.]+\s*%/.exec(text)?.[0];
+      same(share, report.sites[i].critical_percent / 100, `row ${i} of the sites: ${text}`);
+    }
+    const delay = t.page.locator("aside .checked", { hasText: "Scheduler delay" });
+    same(
+      /[<\d.]+\s*%/.exec(await delay.innerText())[0],
+      report.breakdown.delay / whole,
+      "scheduler delay among what was checked",
+    );
   });
+
+  suite.test(
+    "numbers: what was not read of a trace that was cut off",
+    { files: [suite.runs.truncated] },
+    async (t, { browser }) => {
+      const file = suite.runs.truncated;
+      const report = await browser.json("report", "--json", "--allow-truncated", file);
+      const { unread, work } = report.breakdown;
+      if (unread === 0) throw new Skip("all that runs was read");
+      const s = seconds(report);
+      const whole = report.workers * report.elapsed;
+      await t.open("tab=summary");
+      const bar = await t.page
+        .locator("svg[aria-label^='Where the worker time went']")
+        .getAttribute("aria-label");
+      const [, time, share] = /(?:: |, )not read ([^·]*) · ([^,%]*%)/.exec(bar) ?? [];
+      same(time, s(unread), "not read");
+      same(share, unread / whole, "share of what was not read");
+      const [sql] = await browser.json(
+        "sql",
+        "--format",
+        "json",
+        "--allow-truncated",
+        file,
+        `select unread, working, working + delay + no_work_sched + no_work_app + descheduled + blocked
+         + recording + unread as whole, workers * elapsed as wanted from runs`,
+      );
+      same(time, sql.unread * 1e-9, "not read, in SQL");
+      check(Math.abs(sql.whole - sql.wanted) < 10, `parts of ${sql.whole} ns, not ${sql.wanted}`);
+      // The columns over time have what the bar has.
+      await t.open(`tab=timeline&sel=range:a:0:${report.elapsed}`);
+      const row = t.page.locator(".drawer table[aria-label='Where its worker time went'] tr", {
+        hasText: "not read",
+      });
+      const { value, half } = printed((await cells(row))[1]);
+      check(
+        Math.abs(value - s(unread)) <= half + 0.002 * s(whole),
+        `the drawer has ${value} s, the report ${s(unread)}`,
+      );
+      check(work > 0, "nothing was read at all");
+    },
+  );
 
   suite.test("numbers: the verdict on every other tab", async (t, { browser }) => {
     const report = await reportOf(browser, before);
@@ -133,10 +184,213 @@ export default function (suite) {
           `${site.site}, ${key}`,
         );
     }
-    const total = await t.page
-      .locator("table[aria-label='Steals by worker'] tbody td:not(.left)")
-      .allInnerTexts();
-    check(total.length > 0 || report.steals === 0, "no steals by worker");
+    for (const edge of statistics.ready_by_edge) {
+      const row = t.page.locator(
+        `table[aria-label='Ready times by edge'] tr[data-row="${edge.edge}"] td`,
+      );
+      const [, starts, stolen, sum, median, p90, longest] = await row.allInnerTexts();
+      same(starts, edge.starts, `${edge.edge}, starts`);
+      same(stolen, edge.steals, `${edge.edge}, stolen`);
+      for (const [text, key] of [
+        [sum, "sum"],
+        [median, "median"],
+        [p90, "p90"],
+        [longest, "max"],
+      ])
+        same(text, s(edge.times[key]), `${edge.edge}, ${key}`);
+    }
+    const waited = await t.text("section[aria-label='Strands that waited'] h2 span");
+    const [mean, most] = waited.split(",");
+    same(mean, statistics.ready.mean, "strands that waited on average");
+    same(most, statistics.ready.max, "strands that waited at most");
+  });
+
+  suite.test("numbers: steals in Statistics", async (t, { browser }) => {
+    const { statistics, ...report } = await reportOf(browser, before);
+    const s = seconds(report);
+    if (report.steals === 0) throw new Skip("nothing was stolen");
+    await t.open("tab=statistics");
+    const section = t.page.locator("section[aria-label=Steals]");
+    await section.waitFor();
+    const [count, perSecond, leaps, failed] = (
+      await section.locator("h2 span").first().innerText()
+    ).split(", ");
+    same(count, statistics.steals.count, "steals");
+    same(perSecond, statistics.steals.per_second, "steals a second");
+    same(leaps, statistics.steals.leapfrogs, "while waiting in a join");
+    same(failed, statistics.steals.failed, "attempts");
+    for (const worker of statistics.steals.workers) {
+      const of = (id) => section.locator(`tr[data-row="${worker.worker}"] td.c-${id}`).innerText();
+      for (const id of ["steals", "leapfrogs", "stolen", "failed"])
+        same(await of(id), worker[id], `worker ${worker.worker}, ${id}`);
+      same(await of("asleep"), s(worker.asleep), `worker ${worker.worker}, asleep`);
+      const first = await of("first_steal");
+      if (worker.first_steal === null) check(first === "never", `a first steal: ${first}`);
+      else same(first, s(worker.first_steal), `worker ${worker.worker}, first steal`);
+    }
+    // The matrix tells each pair to whoever rests on its cell.
+    const told = await section.locator(".matrix rect title").allTextContents();
+    const cells = told.map((text) => / took ([\d,]+) from /.exec(text)[1]);
+    const wanted = statistics.steals.matrix.flat();
+    check(cells.length === wanted.length, `${cells.length} cells of ${wanted.length}`);
+    for (const [i, n] of wanted.entries()) same(cells[i], n, `cell ${i} of the matrix`);
+  });
+
+  suite.test(
+    "numbers: what a runtime does not tell of its steals is no 0",
+    { files: [suite.runs.broad] },
+    async (t) => {
+      await t.open("tab=statistics");
+      const section = t.page.locator("section[aria-label=Steals]");
+      await section.locator("table").waitFor();
+      // GNU OpenMP tells of no attempts.
+      const failed = await section.locator("td.c-failed").allInnerTexts();
+      check(failed.length > 0 && failed.every((text) => text === "–"), `failed: ${failed}`);
+      const head = await section.locator("h2").innerText();
+      check(!head.includes("attempt"), head);
+    },
+  );
+
+  /** Cells of a table of groups against the report's rows; keys that are times are in ticks. */
+  const groups = async (t, label, rows, times, counts, s) => {
+    await t.open("tab=statistics");
+    const table = t.page.locator(`table[aria-label='${label}']`);
+    await table.waitFor();
+    check((await table.locator("tbody tr").count()) === rows.length, `rows of ${label}`);
+    for (const [i, row] of rows.entries()) {
+      const of = (id) => table.locator(`tr[data-row="${i}"] td.c-${id}`).innerText();
+      for (const key of times) same(await of(key), s(row[key]), `${label} ${i}, ${key}`);
+      for (const key of counts) same(await of(key), row[key], `${label} ${i}, ${key}`);
+    }
+  };
+  suite.test("numbers: Pools", { files: [suite.runs.pools] }, async (t, { browser }) => {
+    const report = await reportOf(browser, suite.runs.pools);
+    const s = seconds(report);
+    const times = ["elapsed", "work", "span", "delay", "blocked"];
+    const counts = ["workers", "busy", "strands", "enough"];
+    await groups(t, "Pools of the run", report.pools, times, counts, s);
+  });
+  suite.test("numbers: Processes", { files: [suite.runs.ranks] }, async (t, { browser }) => {
+    const report = await reportOf(browser, suite.runs.ranks);
+    const s = seconds(report);
+    const times = ["elapsed", "work", "descheduled", "blocked", "waited", "awaited"];
+    await groups(
+      t,
+      "Processes of the run",
+      report.processes,
+      [...times, "communication"],
+      ["workers", "strands"],
+      s,
+    );
+  });
+  suite.test("rows of ranks are named", { files: [suite.runs.ranks] }, async (t, { browser }) => {
+    const { processes } = await reportOf(browser, suite.runs.ranks);
+    await t.open("tab=timeline");
+    await t.page.waitForFunction(() => window.__timeline?.scene);
+    const labels = await t.page.evaluate(() =>
+      window.__timeline.meta.threads.filter((x) => x.worker).map((x) => x.label),
+    );
+    for (const { rank } of processes)
+      check(labels.includes(`rank ${rank} · W0`), `rank ${rank} is not in ${labels}`);
+  });
+
+  suite.test("numbers: By size", async (t, { browser }) => {
+    const report = await reportOf(browser, before);
+    const sql = await browser.json(
+      "sql",
+      "--format",
+      "json",
+      before,
+      "select site, count(*) as strands, sum(time) as time from strands group by site",
+    );
+    await t.open("tab=sites");
+    const rows = t.page.locator(".sites tbody tr[data-row]");
+    await rows.first().waitFor();
+    const ids = await rows.evaluateAll((all) => all.map((row) => row.dataset.row));
+    const sums = new Map();
+    for (const id of ids) {
+      const [, site, code] = /^s(\d+)\D+(\d+)$/.exec(id) ?? [];
+      if (code === undefined) continue;
+      await t.page.locator(`tr[data-row="${id}"]`).click();
+      const table = t.page.locator(".by-size table");
+      await t.page.waitForSelector(`tr[data-row="${id}"][aria-selected=true]`);
+      await table.waitFor();
+      // Chosen rows are drawn with the next frame.
+      await t.page.evaluate(() => new Promise((r) => requestAnimationFrame(() => setTimeout(r))));
+      const head = await t.text(".by-size h2 span:last-child");
+      const [strands, work] = head.split(", ");
+      let n = 0;
+      let time = 0;
+      let half = 0;
+      for (const row of await table.locator("tbody tr").all()) {
+        const [each, count, total] = await cells(row);
+        const of = printed(total);
+        if (each !== "other sizes") {
+          const mean = of.value / printed(count).value;
+          same(each, mean, `${id}, each`, of.half / printed(count).value);
+        }
+        n += printed(count).value;
+        time += of.value;
+        half += of.half;
+      }
+      check(n === printed(strands).value, `${id}: ${n} strands by size, ${strands} in the head`);
+      same(work, time, `${id}, work`, half);
+      const sum = sums.get(site) ?? { n: 0, time: 0, half: 0 };
+      sums.set(site, { n: sum.n + n, time: sum.time + time, half: sum.half + half });
+    }
+    check(sums.size > 1, `codes of only ${sums.size} sites`);
+    for (const [site, { n, time, half }] of sums) {
+      const own = sql.find((row) => row.site === report.sites[site].id);
+      check(own.strands === n, `${report.sites[site].site}: ${n} of ${own.strands} strands`);
+      check(
+        Math.abs(own.time * 1e-9 - time) <= half * 1.001 + 1e-9 * n,
+        `${report.sites[site].site}: ${time} s by size, ${own.time} ns in SQL`,
+      );
+    }
+  });
+
+  suite.test("numbers: delay and steals of sites add up", async (t, { browser }) => {
+    const { statistics, ...report } = await reportOf(browser, before);
+    const s = seconds(report);
+    await t.open("tab=sites");
+    await t.page.waitForSelector(".sites tbody tr[data-row]");
+    let delay = 0;
+    let half = 0;
+    for (const [i, site] of report.sites.entries()) {
+      const row = t.page.locator(`tbody tr[data-row="s${i}"]`);
+      if ((await row.count()) === 0) continue;
+      const of = printed(await row.locator("td.c-delay").innerText());
+      delay += of.value;
+      half += of.half;
+      const told = statistics.sites.find((x) => x.id === site.id);
+      if (told) same(await row.locator("td.c-steals").innerText(), told.ready.steals, site.site);
+    }
+    check(
+      Math.abs(delay - s(report.breakdown.delay)) <= half * 1.001,
+      `delay of the sites is ${delay}, of the run ${s(report.breakdown.delay)}`,
+    );
+  });
+
+  suite.test("numbers: how busy each row was", async (t, { browser }) => {
+    const report = await reportOf(browser, before);
+    const threads = await browser.json(
+      "sql",
+      "--format",
+      "json",
+      before,
+      "select thread, work from threads",
+    );
+    await t.open("tab=timeline");
+    await t.page.waitForFunction(() => window.__timeline?.scene);
+    const rows = await t.page.evaluate(() => window.__timeline.meta.threads);
+    const elapsed = report.elapsed / report.ticks_per_second;
+    for (const row of rows) {
+      const { work } = threads.find((x) => x.thread === row.thread);
+      check(
+        Math.abs(row.busy - Math.min(1, (work * 1e-9) / elapsed)) < 1e-4,
+        `${row.label}: ${row.busy} busy, ${work} ns of work in SQL`,
+      );
+    }
   });
 
   suite.test("numbers: Scalability", async (t, { browser }) => {
@@ -155,6 +409,19 @@ export default function (suite) {
       compared++;
     }
     check(compared >= 5, `only ${compared} numbers of workers`);
+    const aside = t.page.locator("aside section").first();
+    const fact = async (name) =>
+      (await aside.locator(`dt:text-is("${name}") + dd`).first().innerText()).trim();
+    const s = seconds(report);
+    same(await fact("work"), s(report.work), "work beside the chart");
+    same(await fact("span"), s(report.span), "span beside the chart");
+    same(await fact("parallelism"), report.parallelism, "parallelism beside the chart");
+    if (report.burdened_span > report.span) {
+      const [parallelism, span] = (await fact("burdened")).split(/span/);
+      same(parallelism, report.burdened_parallelism, "burdened parallelism");
+      same(span, s(report.burdened_span), "burdened span");
+    }
+    same(await fact("measured"), report.mean_busy, "what the run reached");
   });
 
   suite.test(

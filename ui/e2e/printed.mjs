@@ -35,13 +35,13 @@ export function printed(text) {
   };
 }
 
-/** Throws unless `text` is `value` as it is printed. */
-export function same(text, value, what) {
+/** Throws unless `text` is `value` as it is printed; `value` may be off by `error`. */
+export function same(text, value, what, error = 0) {
   const seen = printed(text ?? "");
   check(seen, `${what}: no number in “${text}”`);
   const near =
     seen.least === null
-      ? Math.abs(seen.value - value) <= seen.half * 1.0001 + 1e-12
+      ? Math.abs(seen.value - value) <= seen.half * 1.0001 + error + 1e-12
       : value > 0 && value <= seen.value;
   check(near, `${what}: the page has “${text}”, the report ${value}`);
 }

@@ -8,6 +8,7 @@
  *            regions.wspan (regions by name), waits.wspan (waits for a condition variable),
  *            large.wspan (a few megabytes: shown before it is read), budget.wspan (recorded within
  *            an overhead budget), twice.wspan (folded while it was recorded, to be folded again),
+ *            pools.wspan (two pools at a time), ranks.wspan (ranks of MPI),
  *            simulated.jsonl (the merge sort on eight virtual workers)
  * PAGE       a built page to test instead of the one inside (not that of reports)
  * CHROMIUM   the browser (default: /usr/bin/chromium-headless-shell, which takes half the CPU time,

@@ -1,43 +1,64 @@
 /**
- * Pictures of the page for the README: `cargo xtask screenshots` records the runs and runs this.
+ * Pictures of the page for the README and docs/viewer.md: `cargo xtask screenshots` records the runs
+ * and runs this. node e2e/screenshots.mjs [NAME …]
  *
  * WORKSPAN   the CLI, built with the page inside
- * RUNS       a folder of traces, as run.mjs has it
+ * RUNS       a folder of traces, as run.mjs has it, with simulated-after.jsonl (the merge sort with
+ *            its parallel merge on eight virtual workers) and simulated-96.jsonl (the other on 96)
  * CHROMIUM   the browser
  * PICTURES   where the pictures go
+ * PAGE       a built page instead of the one inside
  */
 
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { Browser, findRuns } from "./harness.mjs";
 
-const { WORKSPAN, RUNS, CHROMIUM, PICTURES } = process.env;
+const { WORKSPAN, RUNS, CHROMIUM, PICTURES, PAGE } = process.env;
 const runs = findRuns(RUNS ?? "");
 if (!WORKSPAN || !CHROMIUM || !PICTURES || !runs.before)
   throw new Error("WORKSPAN, RUNS, CHROMIUM and PICTURES have to be set");
+const { before, simulated } = runs;
+const after = resolve(RUNS, "simulated-after.jsonl");
+const many = resolve(RUNS, "simulated-96.jsonl");
 
+/** Name, runs, what is looked at, what is waited for; width and height where they are others. */
 const shots = [
-  ["summary", "tab=summary", ".verdict"],
-  ["timeline", "tab=timeline", "main canvas"],
-  ["dag", "tab=dag", "main canvas"],
+  ["summary", [before], "tab=summary", ".verdict"],
+  ["timeline", [before], "tab=timeline", "main canvas"],
+  ["dag", [before], "tab=dag", "main canvas"],
+  ["sites", [before], "tab=sites", ".by-size table"],
+  ["flame", [simulated], "tab=flame", ".frames"],
+  ["compare", [simulated, after], "tab=compare", "main canvas"],
+  ["many-workers", [many], "tab=timeline", "main canvas", [1440, 1040]],
 ];
+const wanted = process.argv.slice(2);
 
 const browser = new Browser({ workspan: WORKSPAN, runs, chromiumPath: CHROMIUM });
 try {
   await browser.start();
-  const { url } = await browser.view([runs.before]);
-  const context = await browser.browser.newContext({
-    viewport: { width: 1280, height: 800 },
-    reducedMotion: "reduce",
-  });
-  const page = await context.newPage();
-  for (const [name, hash, selector] of shots) {
-    await page.goto("about:blank");
+  for (const [name, files, hash, selector, [width, height] = [1280, 800]] of shots) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue;
+    const lacking = files.find((file) => !file || !existsSync(file));
+    if (lacking !== undefined)
+      throw new Error(`${name}: there is no ${lacking ?? "simulated run"}`);
+    const { url } = await browser.view(files);
+    const context = await browser.browser.newContext({
+      viewport: { width, height },
+      reducedMotion: "reduce",
+    });
+    const page = await context.newPage();
+    if (PAGE)
+      await page.route(url, (route) =>
+        route.fulfill({ path: PAGE, contentType: "text/html; charset=utf-8" }),
+      );
     await page.goto(`${url}#v=1&theme=light&${hash}`);
     await page.waitForSelector(selector, { timeout: 60_000 });
     // Until nothing more is asked for and drawn.
     await page.waitForLoadState("networkidle");
     await page.waitForTimeout(1500);
     await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+    await context.close();
   }
 } finally {
   await browser.stop();

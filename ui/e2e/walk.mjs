@@ -64,6 +64,12 @@ try {
         await page.goto(`${url}#v=1&theme=${theme}&${hash}`);
         await page.waitForSelector("main", { timeout: 60_000 });
         await page.waitForLoadState("networkidle");
+        // A large run is shown before it is read.
+        await page.waitForFunction(
+          () => !/Still reading|An overview of what ran when/.test(document.body.innerText),
+          null,
+          { timeout: 120_000 },
+        );
         await page.waitForTimeout(1200);
         const run = basename(files[0]).replace(/\..*$/, "");
         const path = join(PICTURES, `${run}-${name}-${width}-${theme}.png`);

@@ -68,8 +68,16 @@ test("changes carry their sign", () => {
   ]);
 });
 test("ratios", () => {
-  expect([1.21, 5.8, 124.6, 8, 1].map(plain)).toEqual(["1.21", "5.8", "125", "8.0", "1.0"]);
-  expect(times(3.91)).toBe("3.9×");
+  expect([1.21, 5.8, 124.6, 8, 1, 12, 0].map(plain)).toEqual([
+    "1.21",
+    "5.80",
+    "125",
+    "8.00",
+    "1.00",
+    "12.0",
+    "0",
+  ]);
+  expect(times(3.91)).toBe("3.91×");
 });
 test("counts and sizes", () => {
   expect(count(7649)).toBe("7,649");

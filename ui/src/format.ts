@@ -72,17 +72,17 @@ export function change(share: number): string {
   return (p > 0 ? "+" : "−") + text + NB + "%";
 }
 
-/** `3.9×`; two digits after the point below 2. */
+/** `3.91×` */
 export function times(ratio: number): string {
   return Number.isFinite(ratio) ? `${plain(ratio)}×` : "–";
 }
 
-/** A ratio like parallelism: 1.21, 5.8, 125, 19,839. */
+/** A ratio like parallelism, with three digits as the report has it: 1.00, 5.88, 12.0, 19,839; or 0. */
 export function plain(x: number): string {
   if (!Number.isFinite(x)) return "–";
   const a = Math.abs(x);
   if (a >= 999.5) return count(x);
-  return minus(x.toFixed(a < 1.995 && x % 1 !== 0 ? 2 : a < 99.95 ? 1 : 0));
+  return a === 0 ? "0" : minus(three(x));
 }
 
 /** 7,649 */

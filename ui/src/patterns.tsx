@@ -3,7 +3,7 @@
 import { alpha, markInk, tokens, type Texture } from "./colors";
 
 /** Grounds of the timeline and its parallelism profile. */
-export type Ground = "delay" | "sched" | "app" | "descheduled" | "blocked";
+export type Ground = "delay" | "sched" | "app" | "descheduled" | "blocked" | "unread";
 
 type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
 
@@ -36,6 +36,11 @@ export function ground(
     if (kind === "app") {
       fill(t.appBg);
       slash(x, alpha(t.appHatch, 0.8), 1);
+    }
+    if (kind === "unread") {
+      fill(t.panel);
+      fill(alpha(t.fg3, 0.12));
+      backslash(x, t.fg3, 1);
     }
     if (kind === "descheduled") {
       fill(t.panel);
@@ -165,6 +170,17 @@ export function PatternContent({ t, dark }: { t: ReturnType<typeof tokens>; dark
       <pattern id="p-blocked" width="6" height="6" patternUnits="userSpaceOnUse">
         <rect width="6" height="6" fill={t.panel} />
         <path d="M0 0 6 6M6 0 0 6" stroke={t.blocked} stroke-width="1" />
+      </pattern>
+      <pattern
+        id="p-unread"
+        width="6"
+        height="6"
+        patternUnits="userSpaceOnUse"
+        patternTransform="rotate(-45)"
+      >
+        <rect width="6" height="6" fill={t.panel} />
+        <rect width="6" height="6" fill={t.fg3} fill-opacity=".12" />
+        <rect width="1.2" height="6" fill={t.fg3} />
       </pattern>
     </defs>
   );

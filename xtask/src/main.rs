@@ -70,14 +70,15 @@ usage: cargo xtask demo            build workspan, record the merge sort of benc
        cargo xtask package [--verify]  the crates as a registry would get them, with the page; --verify compiles each alone
        cargo xtask book [--check]  docs/ as a site with search, a gallery of reports and rustdoc: target/book/site; mdBook is
                                   installed into the target folder where it is missing; --check looks at the links alone
-       cargo xtask screenshots     the README's pictures of the page, into docs/pictures
+       cargo xtask screenshots     pictures of the page for README and docs/viewer.md, into docs/pictures
        cargo xtask case-studies [NAME...]  runs of the suite, recorded, and their pictures in docs/case-studies; needs g++, clang++,
                                   oneTBB and Chromium
        cargo xtask bench overhead [ROUNDS]  that by the length of strands: in full, folded, within a budget: docs/measured/overhead.md;
                                   8 minutes and builds; of 1 round, to see whether it works, 2
        cargo xtask bench predictions   how good what-if and simulation are: docs/predictions.md
        cargo xtask bench folding   runs of 10^8 tasks: what folding costs and saves: docs/folding.md
-       cargo xtask bench viewer    the memory of the viewer of large runs, on each runtime: docs/viewer.md
+       cargo xtask bench viewer    the memory of the viewer of large runs, on each runtime, and in a browser its first
+                                  picture, frames and tiles: docs/measured/viewer.md
        cargo xtask bench samples       what a sample of the code costs: docs/samples.md
        cargo xtask bench           what a recorded join or task costs on each runtime, its bytes, its report";
 

@@ -1,25 +1,33 @@
 //! `cargo xtask bench viewer`: measures the memory of `workspan view` for large runs on every
 //! runtime (docs/viewer.md), in bytes and as a multiple of the trace: after everything is read,
-//! after requests for tiles of the whole run, and the peak.
+//! after requests for tiles of the whole run, and the peak. Then size and time of the single-file reports of small runs, and,
+//! in a browser, how long it takes until the first picture of the largest runs is there, frames
+//! while they are moved and zoomed, and tiles (`ui/e2e/bench.mjs`). Times are those of the machine:
+//! nothing else should run on it.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::folding::executable;
 use crate::native_bench::{RUNTIMES, build};
-use crate::workspace::{build_release, cargo_workspan, output, target, workspan};
+use crate::ui;
+use crate::workspace::{build_release, cargo_workspan, output, root, succeed, target, workspan};
 
 /// Argument of fib by joins without a cutoff: 11.4 million tasks.
 const JOINS: &str = "33";
 /// Arguments of fib with the tasks of the C and C++ runtimes: half a million and 3.5 million tasks.
 const NATIVE: [&str; 2] = ["28", "32"];
+/// The runtime of these whose largest trace is opened in a browser too.
+const LARGEST: &str = "libgomp";
+/// Argument of fib for a small run: some thousand tasks.
+const SMALL: &str = "16";
 /// Number of tiles requested.
 const TILES: u64 = 1500;
 /// Time after which the server has given back the memory that it frees once everything is read.
@@ -36,24 +44,62 @@ pub fn run() -> Result<()> {
         "{:<10}{:>8}{:>12}{:>10}{:>15}{:>15}{:>15}",
         "runtime", "fib of", "tasks", "trace", "all is read", "after tiles", "at most"
     );
+    let mut kept = Vec::new();
+    let mut keep = |name: &str| -> Result<()> {
+        let to = folder.join(format!("viewer-{name}.wspan"));
+        fs::rename(&trace, &to)?;
+        kept.push(to);
+        Ok(())
+    };
     let rayon = executable(&mut cargo_workspan("release")?, "fib")?;
     row(&rayon, &trace, ("Rayon", JOINS))?;
+    keep("Rayon")?;
+    let mut reports = vec![report_file(&rayon, &trace, "Rayon")?];
     for runtime in &RUNTIMES {
         match build(runtime, &folder) {
             Ok(program) => {
                 for n in NATIVE {
                     row(&program, &trace, (runtime.name, n))?;
                 }
+                if runtime.name == LARGEST {
+                    keep(runtime.name)?;
+                    reports.push(report_file(&program, &trace, runtime.name)?);
+                }
             }
             Err(why) => println!("not measured: {}: {why:#}", runtime.name),
         }
     }
-    let _ = fs::remove_file(&trace);
-    Ok(())
+    println!();
+    for line in reports {
+        println!("{line}");
+    }
+    let result = in_browser(&kept);
+    for file in kept.iter().chain([&trace]) {
+        let _ = fs::remove_file(file);
+    }
+    result
 }
 
-/// Measures a run of fib(`n`), recorded in full, with its viewer.
-fn row(program: &Path, trace: &Path, (runtime, n): (&str, &str)) -> Result<()> {
+/// Times in a browser, of the traces that were kept.
+fn in_browser(traces: &[PathBuf]) -> Result<()> {
+    println!(
+        "\nin a browser, from the start of `workspan view`; frames and tiles: median / 95th percentile"
+    );
+    let Some(browser) = ui::headless().or_else(ui::browser) else {
+        println!("not measured: there is no Chromium (apt-get install chromium)");
+        return Ok(());
+    };
+    let mut node = Command::new("node");
+    node.arg(root().join("ui/e2e/bench.mjs"))
+        .args(traces)
+        .current_dir(root().join("ui"))
+        .env("WORKSPAN", target().join("release/workspan"))
+        .env("CHROMIUM", browser);
+    succeed(&mut node)
+}
+
+/// Records a run of fib(`n`) in full, on two threads.
+fn record(program: &Path, trace: &Path, n: &str) -> Result<()> {
     let _ = fs::remove_file(trace);
     let mut record = workspan("release");
     let full = ["--no-report", "--max-overhead", "off", "--sample", "off"];
@@ -69,6 +115,38 @@ fn row(program: &Path, trace: &Path, (runtime, n): (&str, &str)) -> Result<()> {
         .env("RAYON_NUM_THREADS", "2")
         .env("OMP_NUM_THREADS", "2");
     output(&mut record)?;
+    Ok(())
+}
+
+/// The single-file report of a small run: the smallest of three times, and its size.
+fn report_file(program: &Path, trace: &Path, runtime: &str) -> Result<String> {
+    record(program, trace, SMALL)?;
+    let page = trace.with_extension("html");
+    let mut least = Duration::MAX;
+    for _ in 0..3 {
+        let began = Instant::now();
+        output(
+            workspan("release")
+                .args(["html", "-o"])
+                .arg(&page)
+                .arg(trace),
+        )?;
+        least = least.min(began.elapsed());
+    }
+    let kb = |path: &Path| -> Result<f64> { Ok(fs::metadata(path)?.len() as f64 / 1e3) };
+    let line = format!(
+        "html of a small run, {runtime}, fib of {SMALL}: trace {:.0} KB, report {:.0} KB in {:.2} s",
+        kb(trace)?,
+        kb(&page)?,
+        least.as_secs_f64(),
+    );
+    fs::remove_file(&page)?;
+    Ok(line)
+}
+
+/// A run of fib(`n`), recorded in full, and its viewer.
+fn row(program: &Path, trace: &Path, (runtime, n): (&str, &str)) -> Result<()> {
+    record(program, trace, n)?;
     let size = fs::metadata(trace)?.len() as f64;
     let mut viewer = Viewer::start(workspan("release").args(VIEW).arg(trace))?;
     let run = viewer.loaded()?;

@@ -46,6 +46,9 @@ pub struct Breakdown {
     pub no_work_sched: u128,
     /// The rest of the no-work time: the program offered no work.
     pub no_work_app: u128,
+    /// Time of workers without a strand after the first missing record: what they did is not known.
+    /// 0 if all of the trace was read.
+    pub unread: u128,
     /// Number of buried waits.
     pub buried: u64,
     /// Time for which the strands after buried waits were ready, in ticks.
@@ -59,7 +62,7 @@ impl Breakdown {
     pub fn elapsed(&self) -> u64 {
         self.end - self.begin
     }
-    /// Everything but work.
+    /// Everything that is known not to be work.
     pub fn lost(&self) -> u128 {
         self.descheduled
             + self.blocked
@@ -130,6 +133,7 @@ impl Observer for Sums<'_> {
         out.descheduled += area(shares.descheduled);
         out.blocked += area(shares.blocked);
         out.oversubscribed += area(shares.oversubscribed);
+        out.unread += area(shares.unread);
         if moment.running() > self.cpus {
             out.beyond_cpus += ticks;
         }

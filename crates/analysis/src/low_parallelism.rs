@@ -159,7 +159,8 @@ impl Observer for LowFinder<'_> {
 
     fn moment(&mut self, moment: &Moment) {
         let running = moment.running();
-        if self.most == 0 || running > self.most {
+        // Where records are missing, others may have run.
+        if self.most == 0 || running > self.most || moment.is_unread {
             self.close(moment.begin);
             return;
         }

@@ -31,7 +31,7 @@ struct Shares<'a> {
 
 impl Observer for Shares<'_> {
     fn moment(&mut self, moment: &Moment) {
-        let free = self.workers - moment.running().min(self.workers);
+        let free = moment.free(self.workers);
         let idle = free.saturating_sub(moment.ready);
         let in_gap = self.gaps.contain(moment.begin);
         let share = if idle == 0 || in_gap || moment.working == 0 {

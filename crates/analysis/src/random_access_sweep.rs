@@ -28,6 +28,9 @@ pub struct Interval {
     pub ready_by_kind: [u64; 7],
     /// The division of the workers.
     pub shares: Shares,
+    /// Whether records of some worker are missing from here on. Strands that waited for others may
+    /// then not have been ready.
+    pub is_unread: bool,
     /// Whether no-work is the scheduler's: within the ready path's scheduler delay.
     pub no_work_sched: bool,
 }
@@ -52,6 +55,7 @@ pub struct SweepIndex {
     workers: u64,
     extent: (u64, u64),
     offs: Vec<OffEvent>,
+    unread_from: Option<u64>,
     path: ReadyPath,
     /// Strands that take time, by thread, then start.
     by_thread: Lists,
@@ -73,6 +77,7 @@ impl SweepIndex {
             workers: u64::from(dag.meta.workers.max(1)),
             extent: extent(dag),
             offs: off_events(dag),
+            unread_from: dag.unread_from(),
             path,
             by_thread: by_thread(dag),
             became: steps(by_ready.iter().map(|&i| ready.kind(i as usize))),
@@ -133,7 +138,14 @@ impl SweepIndex {
             observer,
         };
         let queue = ReadyCounts::at(self, dag, ready, from);
-        let mut state = State::at(dag, &self.offs, queue, from, running, &mut adapter);
+        let mut state = State::at(
+            dag,
+            (&self.offs, self.unread_from),
+            queue,
+            from,
+            running,
+            &mut adapter,
+        );
         let mut time = from;
         loop {
             let next = state.next_time();
@@ -311,6 +323,7 @@ impl<C: IntervalObserver> Observer for ObserverAdapter<'_, C> {
             running: moment.running(),
             ready_by_kind: moment.ready_by_kind,
             shares,
+            is_unread: moment.is_unread,
             no_work_sched: in_gap && shares.free > 0,
         });
     }

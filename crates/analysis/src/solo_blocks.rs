@@ -98,7 +98,8 @@ impl Observer for SoloBlockFinder<'_> {
     }
 
     fn moment(&mut self, moment: &Moment) {
-        if moment.running() == 1 {
+        // Where records are missing, others may have run.
+        if moment.running() == 1 && !moment.is_unread {
             self.running[moment.only_thread].1 += moment.ticks();
         }
     }

@@ -31,6 +31,9 @@ pub(crate) struct Moment {
     pub descheduled: u64,
     /// Number of running strands of pool threads that were blocked.
     pub blocked: u64,
+    /// Whether records of some worker are missing from here on ([`Dag::unread_from`]). What workers
+    /// without a strand do is then not known.
+    pub is_unread: bool,
     /// Number of ready strands; `ready_by_kind` counts them by the kind of edge that made them
     /// ready.
     pub ready: u64,
@@ -58,7 +61,8 @@ impl Moment {
         let descheduled = self.descheduled.min(workers - work);
         let blocked = self.blocked.min(workers - work - descheduled);
         let used = work + descheduled + blocked;
-        let free = workers - used;
+        let idle = workers - used;
+        let (unread, free) = if self.is_unread { (idle, 0) } else { (0, idle) };
         Shares {
             work,
             descheduled,
@@ -66,7 +70,16 @@ impl Moment {
             delay: self.served,
             no_work: free.saturating_sub(self.ready),
             free,
+            unread,
             oversubscribed: self.running() - used,
+        }
+    }
+
+    /// Number of workers, of `workers`, that are known to run nothing.
+    pub(crate) fn free(&self, workers: u64) -> u64 {
+        match self.is_unread {
+            true => 0,
+            false => workers.saturating_sub(self.running()),
         }
     }
 }
@@ -87,6 +100,8 @@ pub struct Shares {
     pub no_work: u64,
     /// `delay` + `no_work`.
     pub free: u64,
+    /// Workers without a strand while records are missing.
+    pub unread: u64,
     /// Number of running strands beyond the workers.
     pub oversubscribed: u64,
 }
@@ -140,7 +155,12 @@ pub(crate) fn sweep_over(
     observer: &mut impl Observer,
 ) {
     let offs = off_events(dag);
-    let mut state = State::new(dag, &offs, Queue::new(dag, &readiness.waiting));
+    let mut state = State::new(
+        dag,
+        &offs,
+        dag.unread_from(),
+        Queue::new(dag, &readiness.waiting),
+    );
     let mut full = full.iter().copied().peekable();
     let mut steps = Checkpoint::default();
     while let Some(time) = state.next_time() {
@@ -188,6 +208,9 @@ pub(crate) struct State<'a, Q> {
     queue: Q,
     offs: &'a [OffEvent],
     next_off: usize,
+    /// Time from which records of some worker are missing.
+    unread_from: Option<u64>,
+    is_unread: bool,
     now: Vec<ThreadNow>,
     /// Number of running strands by the state of their thread: working, descheduled, blocked.
     running: [u64; 3],
@@ -224,7 +247,12 @@ impl ThreadNow {
 
 impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
     /// The state before everything.
-    pub(crate) fn new(dag: &'a Dag, offs: &'a [OffEvent], queue: Q) -> State<'a, Q> {
+    pub(crate) fn new(
+        dag: &'a Dag,
+        offs: &'a [OffEvent],
+        unread_from: Option<u64>,
+        queue: Q,
+    ) -> State<'a, Q> {
         State {
             dag,
             next_start: 0,
@@ -232,6 +260,8 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
             queue,
             offs,
             next_off: 0,
+            unread_from,
+            is_unread: false,
             now: vec![ThreadNow::default(); dag.meta.threads as usize],
             running: [0; 3],
             running_threads: 0,
@@ -244,13 +274,14 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
     /// `queue` the ready ones.
     pub(crate) fn at(
         dag: &'a Dag,
-        offs: &'a [OffEvent],
+        (offs, unread_from): (&'a [OffEvent], Option<u64>),
         queue: Q,
         time: u64,
         running: impl Iterator<Item = StrandId>,
         observer: &mut impl Observer,
     ) -> State<'a, Q> {
-        let mut state = State::new(dag, offs, queue);
+        let mut state = State::new(dag, offs, unread_from, queue);
+        state.is_unread = unread_from.is_some_and(|from| from <= time);
         state.next_start = dag.strands.start.partition_point(|&start| start <= time);
         state.next_off = offs.partition_point(|off| off.0 <= time);
         let threads = if offs.is_empty() { 0 } else { dag.meta.threads };
@@ -294,6 +325,7 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
             self.change(thread, |now| now.strands -= 1);
             observer.end(s, thread, end);
         }
+        self.is_unread = self.unread_from.is_some_and(|from| from <= time);
         self.queue.append_until(time);
         while let Some(&start) = self.dag.strands.start.get(self.next_start)
             && start <= time
@@ -399,6 +431,7 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
     pub(crate) fn moment(&mut self, begin: u64, end: u64) -> Moment {
         let [working, descheduled, blocked] = self.running;
         let free = self.workers.saturating_sub(working + descheduled + blocked);
+        let free = if self.is_unread { 0 } else { free };
         let preempted = match self.preempted_between {
             0 => 0,
             all => {
@@ -414,6 +447,7 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
             working,
             descheduled,
             blocked,
+            is_unread: self.is_unread,
             only_thread: self.running_threads,
             ..Moment::default()
         };

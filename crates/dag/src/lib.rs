@@ -22,6 +22,7 @@ pub mod processes;
 pub mod raw;
 pub mod samples;
 pub mod section;
+mod unread;
 pub mod unrecorded;
 pub mod wait_kinds;
 

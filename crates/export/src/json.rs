@@ -165,6 +165,9 @@ struct BreakdownJson {
     delay_buried: u128,
     no_work_sched: u128,
     no_work_app: u128,
+    /// Only where a part of the trace could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unread: Option<u128>,
 }
 
 #[derive(Serialize)]
@@ -403,6 +406,7 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
             delay_buried: b.delay_buried,
             no_work_sched: b.no_work_sched,
             no_work_app: b.no_work_app,
+            unread: dag.meta.unread.map(|_| b.unread),
         },
         delay_by_edge: edges(b.delay_by_edge),
         ready_path: ReadyPathJson {

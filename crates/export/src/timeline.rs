@@ -71,6 +71,7 @@ pub fn timeline_text(dag: &Dag, timeline: &BinnedTimeline, options: &TimelineOpt
     let most = timeline.ready.iter().copied().fold(0.0, f64::max);
     strip(&mut page, "ready", &timeline.ready, most, Tone::Bad);
     page.blank();
+    let unread = unread_bin(dag, timeline);
     for track in &timeline.threads {
         let kind = if dag.is_worker(track.thread) {
             "worker"
@@ -78,8 +79,10 @@ pub fn timeline_text(dag: &Dag, timeline: &BinnedTimeline, options: &TimelineOpt
             "thread"
         };
         let mut pieces = vec![plain(row_name(&format!("{kind} {}", track.thread)))];
-        pieces.extend(cells(&page, timeline, track, options.cells));
-        pieces.push(plain(format!("  {:.0} %", track.busy * 100.0)));
+        let own = unread.filter(|_| dag.is_worker(track.thread));
+        pieces.extend(cells(&page, timeline, track, (options.cells, own)));
+        let least = if own.is_some() { ">=" } else { "" };
+        pieces.push(plain(format!("  {least}{:.0} %", track.busy * 100.0)));
         page.line(&pieces);
     }
     if timeline.more_threads > 0 {
@@ -90,6 +93,16 @@ pub fn timeline_text(dag: &Dag, timeline: &BinnedTimeline, options: &TimelineOpt
     page.blank();
     legend(dag, &mut page, timeline, options.cells);
     page.finish()
+}
+
+/// The first bin of which all lies behind the first record that is missing, in a trace that could
+/// be read in part.
+fn unread_bin(dag: &Dag, timeline: &BinnedTimeline) -> Option<usize> {
+    let bins = timeline.running.len() as u128;
+    let length = u128::from(timeline.to - timeline.from).max(1);
+    let from = u128::from(dag.unread_from()?.saturating_sub(timeline.from));
+    let bin = (from * bins).div_ceil(length);
+    (bin < bins).then_some(bin as usize)
 }
 
 fn row_name(name: &str) -> String {
@@ -112,11 +125,21 @@ fn strip(page: &mut Page, name: &str, values: &[f64], full: f64, tone: Tone) {
     ]);
 }
 
-/// A thread's cells; neighbours of one tone are combined.
-fn cells(page: &Page, timeline: &BinnedTimeline, track: &ThreadTrack, what: Cells) -> Vec<Piece> {
+/// A thread's cells; neighbours of one tone are combined. From bin `unread` on, cells without a
+/// strand are not known.
+fn cells(
+    page: &Page,
+    timeline: &BinnedTimeline,
+    track: &ThreadTrack,
+    (what, unread): (Cells, Option<usize>),
+) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     for bin in 0..track.working.len() {
-        let (tone, mark) = cell(page, timeline, track, what, bin);
+        let inside = track.working[bin] + track.descheduled[bin] + track.blocked[bin];
+        let (tone, mark) = match unread {
+            Some(first) if bin >= first && inside == 0.0 => (Tone::Faint, '?'),
+            _ => cell(page, timeline, track, what, bin),
+        };
         match pieces.last_mut() {
             Some((last, text)) if *last == tone => text.push(mark),
             _ => pieces.push((tone, mark.to_string())),
@@ -181,6 +204,9 @@ fn legend(dag: &Dag, page: &mut Page, timeline: &BinnedTimeline, what: Cells) {
     }
     if any(|l| &l.blocked) {
         words.push("b: mostly blocked".into());
+    }
+    if unread_bin(dag, timeline).is_some() {
+        words.push("?: not read".into());
     }
     page.prose("  ", 2, &[(Tone::Faint, format!("{}.", words.join("; ")))]);
     if what == Cells::Site {

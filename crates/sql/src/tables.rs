@@ -47,13 +47,14 @@ pub static TABLES: &[Table] = &[
             "syncs" INTEGER "Waits" |r, _| Cell::whole(r.report.work_span.syncs.into());
             "steals" INTEGER "Strands that another worker started than the one that made them ready" |r, _| Cell::whole(r.report.work_span.steals.into());
             "average_strand" REAL "Average maximal strand" |r, _| Cell::Real(ns_real(r, r.report.work_span.average_maximal_strand()));
-            "working" INTEGER "Worker time spent on work; this column and the next six add up to workers x elapsed" |r, _| Cell::whole(r.ns(r.report.breakdown.work));
+            "working" INTEGER "Worker time spent on work; this column and the next seven add up to workers x elapsed" |r, _| Cell::whole(r.ns(r.report.breakdown.work));
             "delay" INTEGER "Worker time in which the worker was free while a strand was ready" |r, _| Cell::whole(r.ns(r.report.breakdown.delay));
             "no_work_sched" INTEGER "Worker time without work because the ready path waited for the scheduler" |r, _| Cell::whole(r.ns(r.report.breakdown.no_work_sched));
             "no_work_app" INTEGER "Worker time without work because the program offered none" |r, _| Cell::whole(r.ns(r.report.breakdown.no_work_app));
             "descheduled" INTEGER "Worker time in which strands were preempted" |r, _| Cell::whole(r.ns(r.report.breakdown.descheduled));
             "blocked" INTEGER "Worker time in which strands were blocked" |r, _| Cell::whole(r.ns(r.report.breakdown.blocked));
             "recording" INTEGER "Worker time that the recorder's probes took" |r, _| Cell::whole(r.ns(r.report.breakdown.recording));
+            "unread" INTEGER "Worker time of which nothing was read, as the trace is damaged or cut off" |r, _| Cell::whole(r.ns(r.report.breakdown.unread));
             "oversubscribed" INTEGER "Strand time in excess of the number of workers" |r, _| Cell::whole(r.ns(r.report.breakdown.oversubscribed));
             "lost" INTEGER "Worker time that was lost; the causes divide it" |r, _| Cell::whole(r.ns(r.report.causes.lost));
             "cpu_time" INTEGER "CPU time of the process, where it was measured" |r, _| r.dag.meta.run.cpu_time.map_or(Cell::Null, |t| Cell::whole(r.ns(t.into())));

@@ -157,6 +157,7 @@ impl Overview {
             "delay",
             "no_work_sched",
             "no_work_app",
+            "unread",
         ] {
             planes.plane(later, none());
         }

@@ -133,10 +133,11 @@ const PROFILE: [&str; window::PROFILE] = [
     "no_work_app",
     "descheduled",
     "blocked",
+    "unread",
 ];
 
 /// Those of time in which workers were free.
-const LOST: [&str; 3] = ["delay", "no_work_sched", "no_work_app"];
+const LOST: [&str; 4] = ["delay", "no_work_sched", "no_work_app", "unread"];
 
 /// `profile`.
 pub(crate) fn profile(run: &Run, (level, at): (u32, u64)) -> Result<Planes, ApiError> {
@@ -198,6 +199,7 @@ pub(crate) fn rows(run: &Run, (level, at): (u32, u64)) -> Result<Planes, ApiErro
         "delay",
         "no_work_sched",
         "no_work_app",
+        "unread",
     ];
     for (i, name) in (3..).zip(rest) {
         let told = !(run.is_part() && LOST.contains(&name));

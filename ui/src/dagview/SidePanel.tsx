@@ -6,7 +6,7 @@ import type { InsideDetail, StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
 import { codeColour } from "../codes";
 import { count, many, percent, plain, ticks } from "../format";
-import { hover, layout, selection } from "../store";
+import { hover, layout, selection, runMeta } from "../store";
 import { dagDetails } from "./choices";
 import { fillOf } from "../patterns";
 import { colours, dark } from "../theme/theme";
@@ -521,7 +521,7 @@ function HowTo({ scene }: { scene: Scene }) {
             <StripGlyph />
             At the left, what the workers did at that time. Blue: ran; lines: off the CPU; orange:
             delay, though work was ready; dots: no work by the scheduler's fault; grey: the program
-            had none.
+            had none.{runMeta()?.unread && " Dark hatch: not read."}
           </li>
         )}
         <li>

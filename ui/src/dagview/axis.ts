@@ -19,7 +19,7 @@ export const HEAD = 30;
  * What workers do that do not run, in the order in which it stands beside those that do; the rest
  * has no work of the program.
  */
-const BESIDE = ["descheduled", "blocked", "delay", "sched"] as const;
+const BESIDE = ["descheduled", "blocked", "delay", "sched", "unread"] as const;
 type Kind = "running" | (typeof BESIDE)[number];
 
 /** Mean workers by what they did, in equal bins of a part of the run. */

@@ -37,6 +37,7 @@ export class Strip {
       blocked,
       delay,
       no_work_sched: sched,
+      unread,
     } = planes as Record<string, ArrayLike<number>>;
     return {
       workers: {
@@ -45,6 +46,7 @@ export class Strip {
         blocked: blocked!,
         delay: delay!,
         sched: sched!,
+        unread: unread ?? new Float32Array(sched!.length),
       },
       ticksPerBin,
       from: index * TILE_BINS * ticksPerBin,

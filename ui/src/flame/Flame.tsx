@@ -212,6 +212,7 @@ function Shown(p: {
           zoomed={at}
           look={lookOf(root, r, dark.value)}
           label="Flame graph"
+          alone
           selected={selected}
           onSelect={select}
           onZoom={zoom}

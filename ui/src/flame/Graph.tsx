@@ -8,6 +8,16 @@ import { place, type FlameNode } from "./tree";
 
 /** Height of a row, with the gap below it. */
 const ROW = 25;
+/** In windows from this height on rows grow into the room that there is, up to the second. */
+const TALL_WINDOW = 1200;
+const MAX_ROW = 40;
+/** Height of all else in such a window. */
+const ROOM_BESIDE = 660;
+
+const rowHeight = (rows: number): number =>
+  window.innerHeight < TALL_WINDOW
+    ? ROW
+    : Math.min(MAX_ROW, Math.max(ROW, Math.floor((window.innerHeight - ROOM_BESIDE) / rows)));
 /** Narrower frames have no name; narrower ones no more than that. */
 const MIN_NAMED = 26;
 const MIN_TOLD = 60;
@@ -56,6 +66,8 @@ export function Graph(p: {
   selected: FlameNode | null;
   onSelect: (n: FlameNode) => void;
   onZoom: (n: FlameNode) => void;
+  /** It has the tab for itself: rows take the room that there is. */
+  alone?: boolean;
 }) {
   const [ref, width] = useWidth<HTMLDivElement>(900);
   const list = useRef<HTMLDivElement>(null);
@@ -83,6 +95,7 @@ export function Graph(p: {
     e.stopPropagation();
     go(to);
   };
+  const high = p.alone ? rowHeight(rows) : ROW;
   return (
     <div ref={ref}>
       <div
@@ -90,7 +103,7 @@ export function Graph(p: {
         class="frames"
         role="group"
         aria-label={p.label}
-        style={{ height: `${rows * ROW}px` }}
+        style={{ height: `${rows * high}px` }}
       >
         {placed.map(({ node: n, x, width: w, row }) => {
           const look = p.look(n);
@@ -108,9 +121,9 @@ export function Graph(p: {
               title={where ? `${words}\n${where}` : words}
               style={{
                 left: `${x}px`,
-                top: `${row * ROW}px`,
+                top: `${row * high}px`,
                 width: `${Math.max(1, w - 1)}px`,
-                height: `${ROW - 2}px`,
+                height: `${high - 2}px`,
                 ...paintOf(colour),
                 color: colour.ink,
                 // Room that a narrow frame has not would lie over the next one.

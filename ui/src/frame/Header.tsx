@@ -76,7 +76,11 @@ export async function copyLink(): Promise<void> {
   const text = link();
   try {
     await navigator.clipboard.writeText(text);
-    say("Link copied");
+    say(
+      meta.value?.mode === "report"
+        ? "Link copied"
+        : "Link copied: it works while this server runs, and after a restart with workspan view --key FILE",
+    );
   } catch {
     // No clipboard without a user's permission or on file://: the address line holds it too.
     say("Copy the address line: it holds all that is looked at");

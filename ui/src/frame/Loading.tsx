@@ -12,7 +12,7 @@ export function Reading({ what }: { what: string }) {
   return (
     <div class="state" role="status">
       <h2>{stopped.value ? "Loading stopped" : "Still reading"}</h2>
-      <div>What {what} shows takes the whole run. The timeline shows meanwhile what ran when.</div>
+      <div>{what} needs the whole run. Meanwhile the timeline shows what ran when.</div>
       <Stages />
     </div>
   );

@@ -26,6 +26,7 @@ const NAMES: Record<PartKind, [string, string]> = {
   delay: ["delay", "delay"],
   sched: ["no work, scheduler", "no work"],
   app: ["no work, program", "no work"],
+  unread: ["not read", "not read"],
 };
 
 const fill = (kind: PartKind) => (kind === "recording" ? "var(--fg3)" : fillOf(kind, dark.value));

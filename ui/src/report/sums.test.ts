@@ -40,6 +40,14 @@ test("a breakdown of a range adds up to workers times its length, with cut bins 
   ]);
 });
 
+test("what was not read is a part of its own", () => {
+  const planes = { running: bins(() => 1), unread: bins((bin) => (bin < 5 ? 0 : 3)) };
+  expect(breakdownOf(range(0, 10), 0, [tile(planes)])).toEqual([
+    { kind: "work", ticks: 10 },
+    { kind: "unread", ticks: 15 },
+  ]);
+});
+
 test("a row's breakdown is read from its own bins", () => {
   const work = new Uint8Array(2 * TILE_BINS).fill(255, TILE_BINS);
   const delay = new Uint8Array(2 * TILE_BINS).fill(255, 0, TILE_BINS);

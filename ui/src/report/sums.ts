@@ -60,6 +60,7 @@ const OF_ALL_ROWS: [PartKind, string][] = [
   ["delay", "delay"],
   ["sched", "no_work_sched"],
   ["app", "no_work_app"],
+  ["unread", "unread"],
 ];
 const OF_SOME_ROWS: [PartKind, string][] = [["work", "work"], ...OF_ALL_ROWS.slice(1)];
 

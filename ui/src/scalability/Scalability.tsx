@@ -196,7 +196,7 @@ function Loaded({ bounds: all }: { bounds: Bounds }) {
             />
           )}
         </div>
-        {meta.value && meta.value.runs.length === 1 && (
+        {meta.value && meta.value.runs.length === 1 && measured.length > 0 && (
           <p class="note">
             One run is one measured point. Open runs with other numbers of workers beside it and
             they stand in this picture: <code>workspan view one.wspan two.wspan four.wspan</code>

@@ -31,6 +31,11 @@ export function BySize({
   const tps = r.ticks_per_second;
   const colour = codeColour(r.codes, block.code, dark.value);
   const mostFree = Math.max(1, ...block.sizes.map((s) => s.free));
+  // The table has the sizes with most time.
+  const rest = {
+    strands: block.count - block.sizes.reduce((n, s) => n + s.strands, 0),
+    total: block.work - block.sizes.reduce((n, s) => n + s.total, 0),
+  };
   const worst = block.sizes.reduce((a, b) => (b.free > a.free ? b : a), block.sizes[0]!);
   return (
     <div class="by-size">
@@ -99,6 +104,14 @@ export function BySize({
               </td>
             </tr>
           ))}
+          {rest.strands > 0 && (
+            <tr class="rest faint">
+              <td>other sizes</td>
+              <td>{count(rest.strands)}</td>
+              <td>{ticks(rest.total, tps)}</td>
+              <td colSpan={3} />
+            </tr>
+          )}
         </tbody>
       </table>
     </div>

@@ -22,6 +22,7 @@ export function SiteDetail({
   run: RunMeta;
 }) {
   const tps = r.ticks_per_second;
+  const tasks = report.sites[row.site]?.count ?? row.count;
   const name = r.sites[row.site]?.function ?? r.sites[row.site]?.label ?? row.name;
   const statistics = ((report.statistics?.sites ?? []) as any[]).find(
     (s) => s.id === extra?.place || s.site === r.sites[row.site]?.label,
@@ -48,9 +49,7 @@ export function SiteDetail({
             class="link"
             onClick={() => show("timeline", null, { kind: "site", run: r.id, site: row.site })}
           >
-            {row.count === 1
-              ? "Show it in the timeline"
-              : `Show these ${count(report.sites[row.site]?.count ?? row.count)} in the timeline`}{" "}
+            {tasks === 1 ? "Show it in the timeline" : `Show these ${count(tasks)} in the timeline`}{" "}
             →
           </button>
         </span>

@@ -4,42 +4,64 @@ import { sequential, ink } from "../colors";
 import type { RunMeta } from "../data/contract";
 import { count, many } from "../format";
 import { dark } from "../theme/theme";
+import { textWidth } from "../ui/size";
 import type { Pairs } from "./numbers";
 
 const SIDE = 420;
+/** From this height of the window on there is room for a larger one. */
+const TALL_WINDOW = 1200;
+const MAX_CELL = { usual: 44, tall: 96 };
 const LABEL = 34;
+const FONT_PX = 10.5;
 /** Smaller cells have no number. */
 const MIN_NUMBERED = 26;
 
 export function Matrix({ of, run: r }: { of: Pairs; run: RunMeta }) {
   const n = of.thieves.length;
-  const cell = Math.min(44, Math.max(3, (SIDE - LABEL) / Math.max(1, n)));
-  const most = Math.max(1, ...of.thieves.flat());
   const label = (worker: number) =>
     r.threads.find((x) => x.thread === worker)?.label ?? `W${worker}`;
+  const names = Array.from({ length: n }, (_, i) => label(i));
+  const longest = Math.max(0, ...names.map((name) => textWidth(name, FONT_PX)));
+  // Room for the names at the left; above, those that are wider than a cell stand upright.
+  const left = Math.max(LABEL, Math.ceil(longest) + 8);
+  const tall = window.innerHeight >= TALL_WINDOW;
+  const side = tall ? SIDE * 1.5 : SIDE;
+  const maxCell = tall ? MAX_CELL.tall : MAX_CELL.usual;
+  const cell = Math.min(maxCell, Math.max(3, (side - left) / Math.max(1, n)));
+  const most = Math.max(1, ...of.thieves.flat());
   const named = cell >= 14;
   const workers = Math.max(n, r.workers);
-  const size = LABEL + n * cell;
+  const upright = longest > cell - 2;
+  const top = upright ? left : LABEL;
+  const [wide, high] = [left + n * cell, top + n * cell];
   const sum = of.thieves.flat().reduce((a, b) => a + b, 0);
   return (
     <figure class="matrix" aria-label="Steals by thief and victim">
       <svg
-        width={size}
-        height={size}
+        width={wide}
+        height={high}
         role="img"
         aria-label={`${many(sum, "strand")} by thief and victim, at most ${count(most)} of one pair`}
       >
         {named &&
-          of.thieves.map((_, i) => (
-            <g key={i} font-size="10.5" fill="var(--fg3)">
-              <text x={LABEL - 5} y={LABEL + (i + 0.5) * cell + 4} text-anchor="end">
-                {label(i)}
-              </text>
-              <text x={LABEL + (i + 0.5) * cell} y={LABEL - 6} text-anchor="middle">
-                {label(i)}
-              </text>
-            </g>
-          ))}
+          names.map((name, i) => {
+            const [x, y] = [left + (i + 0.5) * cell, top - 6];
+            return (
+              <g key={i} font-size={FONT_PX} fill="var(--fg3)">
+                <text x={left - 5} y={top + (i + 0.5) * cell + 4} text-anchor="end">
+                  {name}
+                </text>
+                <text
+                  x={upright ? x + 4 : x}
+                  y={y}
+                  text-anchor={upright ? "start" : "middle"}
+                  transform={upright ? `rotate(-90 ${x + 4} ${y})` : undefined}
+                >
+                  {name}
+                </text>
+              </g>
+            );
+          })}
         {of.thieves.map((row, thief) =>
           row.map((v, victim) => {
             if (v === 0 && n > 64) return null;
@@ -52,8 +74,8 @@ export function Matrix({ of, run: r }: { of: Pairs; run: RunMeta }) {
             return (
               <g key={`${thief}.${victim}`}>
                 <rect
-                  x={LABEL + victim * cell}
-                  y={LABEL + thief * cell}
+                  x={left + victim * cell}
+                  y={top + thief * cell}
                   width={cell - (cell > 6 ? 1 : 0)}
                   height={cell - (cell > 6 ? 1 : 0)}
                   fill={fill}
@@ -62,8 +84,8 @@ export function Matrix({ of, run: r }: { of: Pairs; run: RunMeta }) {
                 </rect>
                 {v > 0 && cell >= MIN_NUMBERED && (
                   <text
-                    x={LABEL + (victim + 0.5) * cell}
-                    y={LABEL + (thief + 0.5) * cell + 4}
+                    x={left + (victim + 0.5) * cell}
+                    y={top + (thief + 0.5) * cell + 4}
                     font-size="11"
                     text-anchor="middle"
                     fill={ink(fill)}
@@ -77,7 +99,9 @@ export function Matrix({ of, run: r }: { of: Pairs; run: RunMeta }) {
         )}
       </svg>
       <figcaption>
-        rows: who took; columns: from whom
+        {of.edge === "all"
+          ? "rows: who took; columns: from whom"
+          : "rows: who went on; columns: who made it ready"}
         {n < workers && `; the first ${count(n)} of ${count(workers)} workers`}
       </figcaption>
     </figure>

@@ -15,9 +15,11 @@ import { Term } from "../terms/Term";
 import { Choice } from "../ui/parts";
 import { csv, Table, type Column } from "../ui/Table";
 import { Answered, Empty } from "../ui/states";
+import { nothingStolen } from "../ui/words";
 import { Distribution } from "./Distribution";
 import { Matrix } from "./Matrix";
-import { EDGES, matricesOf, siteRows, type Numbers, type SiteLengths } from "./numbers";
+import { Pools, Processes } from "./PoolsAndProcesses";
+import { EDGES, matricesOf, siteRows, type Numbers, type Pairs, type SiteLengths } from "./numbers";
 import "./statistics.css";
 
 export function Statistics() {
@@ -40,7 +42,7 @@ function Shown({ report, run: r }: { report: Report; run: RunMeta }) {
     status.value = s
       ? `Lengths are on the CPU and off it${
           s.folded_strands > 0
-            ? `; ${many(s.folded_strands, "folded strand")} stand for others`
+            ? `; ${many(s.folded_strands, "folded strand")} ${s.folded_strands === 1 ? "stands" : "stand"} for others`
             : ""
         }`
       : "";
@@ -71,6 +73,8 @@ function Shown({ report, run: r }: { report: Report; run: RunMeta }) {
         {s.more_sites > 0 && <p class="hint">{count(s.more_sites)} further sites are not told.</p>}
       </section>
       <ReadyTimes of={s} run={r} />
+      <Pools report={report} run={r} />
+      <Processes report={report} run={r} />
       <Waiting of={s} run={r} elapsed={report.elapsed as number} />
       <Steals of={s} run={r} />
     </div>
@@ -168,7 +172,7 @@ function ReadyTimes({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
         </thead>
         <tbody>
           {s.ready_by_edge.map((e) => (
-            <tr key={e.edge}>
+            <tr key={e.edge} data-row={e.edge}>
               <td class="left">{EDGES[e.edge] ?? e.edge}</td>
               <td>{count(e.starts)}</td>
               <td>
@@ -203,58 +207,90 @@ function Waiting(p: { of: Numbers; run: RunMeta; elapsed: number }) {
           {plain(mean)} on average, {count(max)} at most
         </span>
       </h2>
-      <svg
-        class="queue"
-        viewBox={`0 0 ${means.length} 60`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`Ready strands over ${ticks(elapsed, r.ticks_per_second)}, from 0 to ${plain(top)}`}
-      >
-        {means.map((n, i) => (
-          <rect
-            key={i}
-            x={i}
-            width="1.02"
-            y={60 - (58 * n) / top}
-            height={(58 * n) / top}
-            fill="var(--delay)"
-          />
-        ))}
-      </svg>
-      <div class="queue-axis">
-        <span>0</span>
-        <span>{ticks(elapsed, r.ticks_per_second)}</span>
-      </div>
+      {max === 0 ? (
+        <p class="hint">Each strand started as soon as it could.</p>
+      ) : (
+        <>
+          <svg
+            class="queue"
+            viewBox={`0 0 ${means.length} 60`}
+            preserveAspectRatio="none"
+            role="img"
+            aria-label={`Ready strands over ${ticks(elapsed, r.ticks_per_second)}, from 0 to ${plain(top)}`}
+          >
+            {means.map((n, i) => (
+              <rect
+                key={i}
+                x={i}
+                width="1.02"
+                y={60 - (58 * n) / top}
+                height={(58 * n) / top}
+                fill="var(--delay)"
+              />
+            ))}
+          </svg>
+          <div class="queue-axis">
+            <span>0</span>
+            <span>{ticks(elapsed, r.ticks_per_second)}</span>
+          </div>
+        </>
+      )}
     </section>
   );
 }
 
+/** What the runtime does not tell of is not 0. */
+const UNTOLD = <span title="The runtime does not tell">–</span>;
+
+const movedIn = (m: Pairs): boolean =>
+  m.thieves.some((row, thief) => row.some((n, victim) => n > 0 && thief !== victim));
+
 function Steals({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
-  const matrices = useMemo(() => matricesOf(s), [s]);
+  const none = s.steals.count === 0 && s.steals.failed === 0;
+  // Where nothing was stolen, strands may have moved all the same.
+  const matrices = useMemo(() => matricesOf(s).filter((m) => !none || movedIn(m)), [s]);
   const edge = useSignal(matrices[0]?.edge ?? "all");
   const m = matrices.find((x) => x.edge === edge.value) ?? matrices[0];
   const t = (n: number) => ticks(n, r.ticks_per_second);
+  const choice = m && matrices.length > 1 && (
+    <div class="toolbar plain">
+      <Choice
+        label="Edge"
+        value={m.edge}
+        of={matrices.map((x) => ({ value: x.edge, label: EDGES[x.edge] ?? x.edge }))}
+        onChange={(v) => (edge.value = v)}
+      />
+    </div>
+  );
+  if (none)
+    return (
+      <section aria-label="Steals">
+        <h2>
+          Who took from whom{" "}
+          {m && <span>strands by who made them ready: {EDGES[m.edge] ?? m.edge}</span>}
+        </h2>
+        <p class="hint">
+          {s.steals.workers.length > 1
+            ? nothingStolen(r)
+            : "One worker: there is nobody to steal from."}
+        </p>
+        {choice}
+        {m && <Matrix of={m} run={r} />}
+      </section>
+    );
   if (!m) return null;
   return (
     <section aria-label="Steals">
       <h2>
         Who took from whom{" "}
         <span>
-          {count(s.steals.count)} <Term of="steal">steals</Term>, {plain(s.steals.per_second)} a
-          second, {count(s.steals.leapfrogs)} while waiting in a join, {count(s.steals.failed)}{" "}
-          attempts without one
+          {count(s.steals.count)}{" "}
+          <Term of="steal">{s.steals.count === 1 ? "steal" : "steals"}</Term>,{" "}
+          {plain(s.steals.per_second)} a second, {count(s.steals.leapfrogs)} while waiting in a join
+          {r.has.attempts && `, ${many(s.steals.failed, "attempt")} without one`}
         </span>
       </h2>
-      {matrices.length > 1 && (
-        <div class="toolbar plain">
-          <Choice
-            label="Edge"
-            value={m.edge}
-            of={matrices.map((x) => ({ value: x.edge, label: EDGES[x.edge] ?? x.edge }))}
-            onChange={(v) => (edge.value = v)}
-          />
-        </div>
-      )}
+      {choice}
       <div class="steals">
         <Matrix of={m} run={r} />
         <table class="table" aria-label="Steals by worker">
@@ -273,16 +309,16 @@ function Steals({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
           </thead>
           <tbody>
             {s.steals.workers.map((w) => (
-              <tr key={w.worker}>
+              <tr key={w.worker} data-row={w.worker}>
                 <td class="left">
                   {r.threads.find((x) => x.thread === w.worker)?.label ?? `W${w.worker}`}
                 </td>
-                <td>{count(w.steals)}</td>
-                <td>{count(w.leapfrogs)}</td>
-                <td>{count(w.stolen)}</td>
-                <td>{w.first_steal === null ? "never" : t(w.first_steal)}</td>
-                <td>{count(w.failed)}</td>
-                <td>{t(w.asleep)}</td>
+                <td class="c-steals">{count(w.steals)}</td>
+                <td class="c-leapfrogs">{count(w.leapfrogs)}</td>
+                <td class="c-stolen">{count(w.stolen)}</td>
+                <td class="c-first_steal">{w.first_steal === null ? "never" : t(w.first_steal)}</td>
+                <td class="c-failed">{r.has.attempts ? count(w.failed) : UNTOLD}</td>
+                <td class="c-asleep">{r.has.sleeps ? t(w.asleep) : UNTOLD}</td>
               </tr>
             ))}
           </tbody>

@@ -70,7 +70,8 @@ export function Findings(p: { of: Summary; report: Report | undefined; run: RunM
   if (p.of.findings.length === 0) return <Nothing report={report} run={r} />;
   // Of a part the report has a clock of its own.
   const elapsed = (report?.elapsed as number | undefined) ?? r.elapsed;
-  const lost = report ? report.workers * report.elapsed - (report.breakdown?.work ?? 0) : 0;
+  const b = report?.breakdown;
+  const lost = report ? report.workers * report.elapsed - (b?.work ?? 0) - (b?.unread ?? 0) : 0;
   const places = (report?.findings as any[] | undefined) ?? [];
   return (
     <Section title="What to change">

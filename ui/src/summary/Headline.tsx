@@ -42,14 +42,9 @@ function inPart(verdict: string, report: Report | undefined): string {
 /** The machine, not the program: the report's sentences say what would hold it otherwise. */
 const isMachine = (f: FindingWords) => f.id === "descheduled" || f.id === "oversubscription";
 
-/** Time was lost, all was read, and the bound rests on no assumption. */
+/** Time was lost, all was read, and the bound rests on no assumption but that nothing blocks. */
 function isUsual(report: Report | undefined): boolean {
-  return (
-    report?.verdict?.state === "lost" &&
-    !report.unread &&
-    !report.limits?.blocked &&
-    !report.limits?.divided_by_threads
-  );
+  return report?.verdict?.state === "lost" && !report.unread && !report.limits?.divided_by_threads;
 }
 
 function usual(report: Report) {
@@ -57,8 +52,11 @@ function usual(report: Report) {
   return (
     <>
       On average {plain(busy)} of {count(report.workers)}{" "}
-      {report.workers === 1 ? "worker" : "workers"} {report.workers === 1 ? "was" : "were"} busy. No
-      machine gets it past <Term of="parallelism">{times(report.parallelism)}</Term>.
+      {report.workers === 1 ? "worker" : "workers"} {report.workers === 1 ? "was" : "were"} busy.{" "}
+      {report.limits?.blocked
+        ? "If nothing blocked, no machine would get it past"
+        : "No machine gets it past"}{" "}
+      <Term of="parallelism">{times(report.parallelism)}</Term>.
     </>
   );
 }

@@ -24,6 +24,7 @@ const LAYERS = [
   ["delay", "delay"],
   ["sched", "no_work_sched"],
   ["app", "no_work_app"],
+  ["unread", "unread"],
 ] as const;
 
 /** The glossary's words for the layers. */
@@ -34,6 +35,7 @@ const MEANINGS = {
   delay: "delay",
   sched: "no work",
   app: "no work",
+  unread: "not read",
 } as const;
 
 /** Mean workers of each layer in equal columns over the whole run. */
@@ -113,6 +115,7 @@ export function Strip({
     delay: "ready, not running",
     sched: "no work, scheduler",
     app: "no work, program",
+    unread: "not read",
   } as const;
   return (
     <Section
@@ -145,8 +148,8 @@ export function Strip({
 
 /** Height of the strip, and of what stands above and below it in its window. */
 const LEAST_HIGH = 118;
-const MOST_HIGH = 420;
-const BESIDE = 880;
+const MOST_HIGH = 560;
+const BESIDE = 820;
 const FINDING = 84;
 
 /** Tall windows have room for a higher strip, the fewer findings stand below it the more. */
@@ -244,8 +247,13 @@ function Drawn({
       <text x={w + 7} y={top + 4} font-size="11" font-weight="600" fill={t.fg}>
         P = {P}
       </text>
-      {!r.only && Math.abs(y(mean) - top) > 13 && y(mean) < bottom - 10 && (
-        <text x={w + 7} y={y(mean) + 4} font-size="11" fill={t.fg2}>
+      {!r.only && Math.abs(y(mean) - top) > 13 && (
+        <text
+          x={w + 7}
+          y={Math.min(y(mean) + 4, bottom - (isRecording ? 23 : 10))}
+          font-size="11"
+          fill={t.fg2}
+        >
           mean {plain(mean)}
           {isRecording && (
             <tspan x={w + 7} dy="13">

@@ -130,7 +130,8 @@ function Went({ report, run: r }: { report: Report; run: RunMeta }) {
   const parts = breakdown(report),
     tps = r.ticks_per_second;
   const total = report.workers * report.elapsed;
-  const lost = total - (report.breakdown?.work ?? 0);
+  const unread = Number(report.breakdown?.unread ?? 0);
+  const lost = total - unread - (report.breakdown?.work ?? 0);
   const label = (p: Part) => `${p.label} ${ticks(p.ticks, tps)} · ${percent(p.ticks / total)}`;
   if (!(total > 0))
     return (
@@ -145,7 +146,11 @@ function Went({ report, run: r }: { report: Report; run: RunMeta }) {
       note={report.unread ? unreadWords(report) : undefined}
       end={
         <>
-          {lost > 0 ? `${areaTicks(lost, tps)} were not work` : "all of it was work"}
+          {lost > 0
+            ? `${areaTicks(lost, tps)} were not work`
+            : unread > 0
+              ? ""
+              : "all of it was work"}
           {over > total * 0.001 && (
             <span title="More strands ran than there are workers">
               oversubscribed {areaTicks(over, tps)}
@@ -162,8 +167,8 @@ function Went({ report, run: r }: { report: Report; run: RunMeta }) {
 /** What of a damaged or cut-off trace the parts of the bar leave out. */
 function unreadWords(report: Report): string {
   return report.unread.off_cpu
-    ? "of what was read: work may be time off the CPU, and lost time may be work"
-    : "of what was read: lost time may be work that was not";
+    ? "of what was read: work may be time off the CPU"
+    : "of what was read";
 }
 
 function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {

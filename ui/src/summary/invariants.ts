@@ -80,6 +80,7 @@ const PARTS = [
   "delay",
   "no_work_sched",
   "no_work_app",
+  "unread",
 ] as const;
 
 /** The invariant of MODEL.md: to the tick, but for what ran beyond the workers. */

@@ -15,6 +15,7 @@ import type { Pointed } from "./Tooltip";
 import { observe } from "./size";
 import { TimelineView } from "./view";
 import type { RunMeta } from "../data/contract";
+import { nothingStolen } from "../ui/words";
 import "./timeline.css";
 
 export function Timeline() {
@@ -94,6 +95,9 @@ function Loaded({ meta }: { meta: RunMeta }) {
   );
 }
 
+/** Runs whose notice somebody closed. */
+const closed = signal<ReadonlySet<string>>(new Set());
+
 /** What is special about a run, in its own words. */
 function Notice({ meta }: { meta: RunMeta }) {
   const says: string[] = [];
@@ -107,10 +111,7 @@ function Notice({ meta }: { meta: RunMeta }) {
     says.push(
       "One worker: there is nobody to steal from, and no delay or missing work that others could fill.",
     );
-  else if (meta.steals + meta.leaps === 0)
-    says.push(
-      "Nothing was stolen: tasks ran where they were created, or where the program itself put them.",
-    );
+  else if (meta.steals + meta.leaps === 0) says.push(nothingStolen(meta));
   if (meta.more_threads > 0)
     says.push(
       `${count(meta.more_threads)} further threads have no row here; they are in all numbers.`,
@@ -126,6 +127,7 @@ function Notice({ meta }: { meta: RunMeta }) {
     : chosen.kind === "code"
       ? meta.codes[chosen.code]?.label
       : meta.sites[chosen.site]?.label;
+  if (closed.value.has(meta.id)) says.length = 0;
   if (!says.length && !label) return null;
   return (
     <p class="tl-notice" role="note">
@@ -138,6 +140,16 @@ function Notice({ meta }: { meta: RunMeta }) {
         </span>
       )}
       {says.join(" ")}
+      {says.length > 0 && (
+        <button
+          type="button"
+          class="link"
+          aria-label="Hide this notice"
+          onClick={() => (closed.value = new Set([...closed.value, meta.id]))}
+        >
+          Hide
+        </button>
+      )}
     </p>
   );
 }

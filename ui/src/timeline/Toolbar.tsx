@@ -141,7 +141,9 @@ function missing(layer: Layer, meta: RunMeta): string {
     return "Over time it is told of the whole run alone: here only a part of it takes time. Summary has its sum";
   switch (layer) {
     case "steals":
-      return "Nothing was stolen in this run";
+      return meta.unread
+        ? "Nothing was stolen in what could be read"
+        : "Nothing was stolen in this run";
     case "leaps":
       return "No thief stole while it waited in a join";
     case "queue":

@@ -117,14 +117,19 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
       };
     case "free": {
       if (!hit.what) return null;
-      const kind = { delay: "Delay", sched: "No work, scheduler", app: "No work, program" }[
-        hit.what
-      ];
+      const kind = {
+        delay: "Delay",
+        sched: "No work, scheduler",
+        app: "No work, program",
+        unread: "Not read",
+      }[hit.what];
       const why = {
         delay:
           "work was ready while this worker was free; which free row has it is a choice, the lowest ones",
         sched: "nothing ready, because the next strand of the ready path had not been started",
         app: "nothing ready: the program had no more parallelism here",
+        unread:
+          "records are missing from here on: what this worker did, or why it had no strand, is not known",
       }[hit.what];
       return {
         title: kind,
@@ -152,6 +157,7 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
         ["no work, program", "no_work_app"],
         ["descheduled", "descheduled"],
         ["blocked", "blocked"],
+        ["not read", "unread"],
       ] as const) {
         if (v[key]! > 0.005) lines.push([name, `${three(v[key]!)} of ${meta.workers}`]);
       }

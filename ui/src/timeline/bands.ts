@@ -60,6 +60,8 @@ const LANE = { least: 11, usual: 32, most: 96 };
 /** The highest lane of a run of few rows, which else leaves a third of the window empty. */
 const MOST_OF_FEW = 110;
 const FEW_ROWS = 4;
+/** In a canvas this high they are higher, and the strip takes more of what is left over. */
+const TALL = { height: 900, lane: 160, strip: 0.65 };
 
 /** The same of compact rows, with a pixel between two. */
 const COMPACT_LANE = { least: 5, usual: 8, most: 10 };
@@ -113,10 +115,12 @@ export function bands(w: Wanted): Bands {
   const spare =
     w.height - (62 + 8 + usual + 14 + (w.regionLanes ? w.regionLanes * 14 + 2 : 0) + usualRows);
   const few = !compact && count <= FEW_ROWS;
-  // Few rows do not fill a window however high they are: the strip takes half of the rest.
-  const most = few ? MOST_OF_FEW : lanes.most;
+  // Few rows do not fill a window however high they are: the strip takes a part of the rest.
+  const tall = w.height >= TALL.height;
+  const most = few ? (tall ? TALL.lane : MOST_OF_FEW) : lanes.most;
   const rest = few ? Math.max(0, spare - 90 - count * (most - lanes.usual)) : 0;
-  const strip = usual + Math.round(Math.min(90, Math.max(0, spare)) + rest / 2);
+  const strip =
+    usual + Math.round(Math.min(90, Math.max(0, spare)) + rest * (tall ? TALL.strip : 0.5));
   const minimap = { y: 8, h: w.height > 300 ? 30 : 18 };
   const axis = minimap.y + minimap.h + 24;
   const stripY = axis + 8;

@@ -35,7 +35,7 @@ export type Hit =
       row: number;
       t: number;
     }
-  | { kind: "free"; row: number; t: number; what: "delay" | "sched" | "app" | null }
+  | { kind: "free"; row: number; t: number; what: "delay" | "sched" | "app" | "unread" | null }
   | { kind: "arc"; arc: Arc; t: number }
   /** The line of the CPU's load, or the area of the queue, below a lane. */
   | { kind: "load"; of: "cpu" | "queue"; row: number; t: number }
@@ -167,12 +167,14 @@ function bin(s: Scene, row: number, t: number): Hit {
     const delay = p.delay?.[at] ?? 0;
     const sched = p.no_work_sched?.[at] ?? 0;
     const app = p.no_work_app?.[at] ?? 0;
-    const most = Math.max(delay, sched, app);
+    const unread = p.unread?.[at] ?? 0;
+    const most = Math.max(delay, sched, app, unread);
+    const known = most === delay ? "delay" : most === sched ? "sched" : "app";
     return {
       kind: "free",
       row,
       t,
-      what: most === 0 ? null : most === delay ? "delay" : most === sched ? "sched" : "app",
+      what: most === 0 ? null : unread > 0 && most === unread ? "unread" : known,
     };
   }
   return { kind: "free", row, t, what: null };

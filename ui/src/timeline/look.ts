@@ -40,6 +40,7 @@ export function look(
           flags[1] ? over(t.sched, dark ? 0.5 : 0.75) : -1,
           flags[1] ? packed(t.appBg) : -1,
         ],
+        unreadColor: over(t.fg3, 0.12),
         // Only what the rasteriser reads crosses into the worker.
         planes: {
           work: p.work,
@@ -48,6 +49,7 @@ export function look(
           delay: p.delay,
           no_work_sched: p.no_work_sched,
           no_work_app: p.no_work_app,
+          unread: p.unread ?? null,
           code: p.code,
           site: p.site,
           level: p.level,

@@ -23,6 +23,7 @@ export const SERIES = [
   "no_work_app",
   "descheduled",
   "blocked",
+  "unread",
 ];
 
 export interface Columns {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { TILE_BINS } from "../data/contract";
-import { blend, packed, rasterise } from "./raster";
+import { blend, packed, rasterise, RUN_KINDS } from "./raster";
 import type { RasterJob } from "./raster";
 
 function job(rows: number, change: (job: RasterJob) => void): RasterJob {
@@ -15,6 +15,7 @@ function job(rows: number, change: (job: RasterJob) => void): RasterJob {
     cpuColor: 0x0000ff,
     cpu: true,
     free: [0xd55e00, 0xf0e442, 0xeceef2],
+    unreadColor: 0xe0e0e0,
     planes: {
       work: new Uint8Array(n),
       descheduled: new Uint8Array(n),
@@ -22,6 +23,7 @@ function job(rows: number, change: (job: RasterJob) => void): RasterJob {
       delay: new Uint8Array(n),
       no_work_sched: new Uint8Array(n),
       no_work_app: new Uint8Array(n),
+      unread: null,
       code: new Uint16Array(n),
       site: new Uint16Array(n),
       level: new Uint16Array(n),
@@ -100,6 +102,20 @@ describe("rasterise", () => {
     );
     expect(pixel(with_.pixels, 5, 0)).toEqual([0xd5, 0x5e, 0, 255]);
     expect(pixel(without.pixels, 5, 0)[3]).toBe(0);
+  });
+
+  it("draws what was not read whatever layers are shown, in a colour of its own", () => {
+    const unread = new Uint8Array(TILE_BINS);
+    unread.fill(255, 3, 9);
+    const { pixels, runs } = rasterise(
+      job(1, (j) => {
+        j.planes.unread = unread;
+        j.free = [-1, -1, -1];
+      }),
+    );
+    expect(pixel(pixels, 5, 0)).toEqual([0xe0, 0xe0, 0xe0, 255]);
+    expect(pixel(pixels, 9, 0)[3]).toBe(0);
+    expect([...runs]).toEqual([0, 3, 9, RUN_KINDS.indexOf("unread")]);
   });
 
   it("finds runs of one kind, each once, up to the tile's end", () => {

@@ -29,9 +29,10 @@ export interface RasterJob {
   cpu: boolean;
   /**
    * Colour of free time by kind, or -1 when the layer is switched off: delay, no-work-sched,
-   * no-work-app.
+   * no-work-app. What was not read is no layer: it is always seen.
    */
   free: [number, number, number];
+  unreadColor: number;
   planes: {
     work: Uint8Array;
     descheduled: Uint8Array;
@@ -39,6 +40,8 @@ export interface RasterJob {
     delay: Uint8Array;
     no_work_sched: Uint8Array;
     no_work_app: Uint8Array;
+    /** Only traces that could be read in part have it. */
+    unread: Uint8Array | null;
     code: Uint16Array;
     site: Uint16Array;
     level: Uint16Array;
@@ -48,9 +51,10 @@ export interface RasterJob {
 }
 
 /**
- * What runs of bins show beside boxes: free time by kind, then time off the CPU inside of strands.
+ * What runs of bins show beside boxes: free time by kind, time off the CPU inside of strands, and
+ * what was not read.
  */
-export const RUN_KINDS = ["delay", "sched", "app", "descheduled", "blocked"] as const;
+export const RUN_KINDS = ["delay", "sched", "app", "descheduled", "blocked", "unread"] as const;
 
 /** Lines of an image that a row takes. */
 export const LINES = 4;
@@ -136,12 +140,14 @@ function boxes(job: RasterJob, row: number, pixels: Uint8ClampedArray): void {
       if (off) add(blend(color, job.ground, PALE), (shown * off) / running);
     }
     if (alpha < 1) {
-      const free = p.delay[at]! + p.no_work_sched[at]! + p.no_work_app[at]!;
+      const unread = p.unread?.[at] ?? 0;
+      const free = p.delay[at]! + p.no_work_sched[at]! + p.no_work_app[at]! + unread;
       if (free > 0) {
         const left = Math.min(1 - alpha, free / 255) / free;
         if (job.free[0] >= 0) add(job.free[0], p.delay[at]! * left);
         if (job.free[1] >= 0) add(job.free[1], p.no_work_sched[at]! * left);
         if (job.free[2] >= 0) add(job.free[2], p.no_work_app[at]! * left);
+        if (unread) add(job.unreadColor, unread * left);
       }
     }
     if (alpha > 0) {
@@ -183,6 +189,7 @@ function collect({ planes: p, by, marks }: RasterJob, row: number, runs: number[
       else if (p.no_work_app[at]! > 127) here = 2;
       else if (p.descheduled[at]! > 127) here = 3;
       else if (p.blocked[at]! > 127) here = 4;
+      else if (p.unread && p.unread[at]! > 127) here = 5;
       else if (index && p.work[at]! > 127) {
         const mark = marks[Math.min(index[at]!, last)] ?? 0;
         if (mark > 0) here = RUN_KINDS.length + mark - 1;

@@ -39,6 +39,8 @@ export const THIN = 0.02;
 const MIN_LABEL_PX = 14;
 /** Length of the bar of a compact row that was always busy. */
 const BUSY_PX = 40;
+/** Between a row's name and how busy it was. */
+const GAP_PX = 6;
 
 export function labels(s: Scene, pen: Pen): void {
   const { rows, x0 } = s.bands;
@@ -69,10 +71,14 @@ export function labels(s: Scene, pen: Pen): void {
       const baseline = Math.max(Math.round(laneMiddle(rows, row)) + (first ? 8 : 4), rows.y + 10);
       const small = rows.pitch < 20;
       // An overview knows no times off the CPU, so not how busy anybody was.
-      const busy = thread.busy === null ? "" : `${percent(thread.busy, 0)}${small ? "" : " busy"}`;
+      const share = thread.busy === null ? "" : percent(thread.busy, 0);
       const end = rows.compact ? x0 - 12 - BUSY_PX : x0 - 10;
-      const room = end - 16 - pen.textWidth(busy, 11);
       const label = s.pinned.has(row) ? `◆ ${thread.label}` : thread.label;
+      // A long name, as of a worker of a rank, takes the room of the word.
+      const needs = pen.textWidth(label, small ? 11 : 12, 650) + GAP_PX;
+      const long = end - 16 - pen.textWidth(`${share} busy`, 11) < needs;
+      const busy = share && !small && !long ? `${share} busy` : share;
+      const room = end - 16 - pen.textWidth(busy, 11) - GAP_PX;
       pen.text(fit(pen, label, room, small ? 11 : 12, 650), 16, baseline, {
         size: small ? 11 : 12,
         weight: 650,
@@ -122,6 +128,7 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
     s.layers.has("delay"),
     s.layers.has("nowork"),
     s.layers.has("nowork"),
+    true,
     true,
     true,
   ];

@@ -175,6 +175,10 @@ function one(pen: Pen, half: Half, scale: Scale, top: number, h: number, t: Toke
   stack(c.blocked!, { ground: "blocked", strong: true }, 0.01, 0.6);
   stack(c.delay!, { ground: "delay", strong: true }, 0.01);
   stack(c.no_work_sched!, { ground: "sched", strong: true }, 0.02);
+  if (c.unread!.some((n) => n > 0.01)) {
+    const low = Float64Array.from(c.unread!, (n) => top + (Math.min(p, n || 0) / p) * strip);
+    pen.area(stepped(n, scale, low, new Float64Array(n).fill(top)), { ground: "unread" });
+  }
   pen.text(`P ${p}`, MARGIN - 6, top + 9, {
     align: "right",
     size: 10.5,

@@ -81,7 +81,9 @@ export function strip(s: Scene, pen: Pen): Columns {
     if (v.running![i]! > p) most = Math.max(most, v.running![i]!);
   }
   const h = height(s, most);
-  legend(s, pen, c, h.y(p));
+  const line = Math.round(h.y(p)) + 0.5;
+  const middle = most > p ? middleOf(h, p, line) : null;
+  legend(s, pen, c, [h.y(p), ...(middle === null ? [] : [h.y(middle)])]);
   const t = s.tokens;
   pen.clip(x0, band.y, plot, band.h + 1, () => {
     const from = Math.max(x0, pixel(s.scale, 0));
@@ -118,6 +120,7 @@ export function strip(s: Scene, pen: Pen): Columns {
     } else for (let i = 0; i < n; i++) level[i]! += v.delay![i] || 0;
     if (s.layers.has("nowork"))
       stack((i) => v.no_work_sched![i]!, { ground: "sched", strong: true }, 0.02);
+    unread(s, pen, c, h);
     if (s.layers.has("delay")) {
       // The queue stands on the line of P whatever is below it.
       for (let i = 0; i < n; i++) {
@@ -139,7 +142,6 @@ export function strip(s: Scene, pen: Pen): Columns {
     levels(s, pen, c, h);
   });
   pen.rect(x0, band.base, plot, 1, t.line2);
-  const line = Math.round(h.y(p)) + 0.5;
   pen.line([x0, line, x0 + plot, line], t.fg, { dash: [6, 3] });
   pen.text("0", x0 - 6, band.base + 3, { align: "right", size: 10.5, colour: t.fg3 });
   pen.text(`P ${p}`, x0 - 6, line + 4, { align: "right", size: 10.5, weight: 650, colour: t.fg });
@@ -151,13 +153,7 @@ export function strip(s: Scene, pen: Pen): Columns {
       colour: t.fg3,
     });
     pen.rect(x0, top, plot, 0.5, t.line2);
-    const middle = p * 2 ** Math.round(Math.log2(h.cap / p) / 2);
-    if (
-      middle !== h.cap &&
-      middle !== p &&
-      Math.abs(h.y(middle) - top) > 14 &&
-      line - h.y(middle) > 14
-    ) {
+    if (middle !== null) {
       pen.text(String(middle), x0 - 6, h.y(middle) + 4, {
         align: "right",
         size: 10.5,
@@ -168,13 +164,35 @@ export function strip(s: Scene, pen: Pen): Columns {
   return c;
 }
 
+/** From the line of P down: workers of which nothing was read, whatever layers are shown. */
+function unread(s: Scene, pen: Pen, c: Columns, h: Height): void {
+  const of = c.values.unread!;
+  if (!isPartial(c)) return;
+  const p = s.meta.workers;
+  const low = Float64Array.from(of, (n) => h.y(p - (n > 0.01 ? n : 0)));
+  const high = new Float64Array(c.n).fill(h.y(p));
+  pen.area(stepped(c.n, s.scale, low, high), { ground: "unread", strong: true });
+}
+
+/** Something in sight could not be read. */
+const isPartial = (c: Columns): boolean => c.values.unread!.some((n) => n > 0.01);
+
+/** The number between P and the top that has room for its label, if one has. */
+function middleOf(h: Height, p: number, line: number): number | null {
+  const middle = p * 2 ** Math.round(Math.log2(h.cap / p) / 2);
+  const at = h.y(middle);
+  const fits = middle !== h.cap && middle !== p && at - h.y(h.cap) > 14 && line - at > 14;
+  return fits ? middle : null;
+}
+
 type Entry = [Paint, string];
 
 /** Something in sight was ready by a dependence or a signal. */
 const hasDepends = (c: Columns): boolean =>
   [c.values.ready_depend, c.values.ready_signal].some((v) => v?.some((n) => n > 0.01));
 
-function legend(s: Scene, pen: Pen, c: Columns, line: number): void {
+/** `numbers`: heights of the numbers at the axis, which names of the legend keep clear of. */
+function legend(s: Scene, pen: Pen, c: Columns, numbers: readonly number[]): void {
   const { strip: band } = s.bands;
   const t = s.tokens;
   pen.text("Parallelism", 16, band.y + 13, { size: 11.5, weight: 600, colour: t.fg });
@@ -192,6 +210,7 @@ function legend(s: Scene, pen: Pen, c: Columns, line: number): void {
     ),
     [t.work, "running"],
     ...off,
+    ...(isPartial(c) ? [[{ ground: "unread", strong: true }, "not read"] as Entry] : []),
     // Of a part of a run it is not known what its workers lacked.
     ...(s.meta.only ? [] : none),
   ];
@@ -213,10 +232,11 @@ function legend(s: Scene, pen: Pen, c: Columns, line: number): void {
   }
   let y = band.y + 24;
   for (const [left, right, label] of lines.slice(0, room)) {
-    // A long name would run into the number of workers, which stands at its own height.
+    // A long name would run into a number of workers, which stands at its own height.
     const number = pen.textWidth(`P ${s.meta.workers}`, 10.5, 650);
     const long = 31 + pen.textWidth(label, 11, 400) > s.bands.x0 - number - 12;
-    if (long && Math.abs(y + 4 - line) < 11) y = line + 9;
+    const struck = long && numbers.find((line) => Math.abs(y + 4 - line) < 11);
+    if (struck) y = struck + 9;
     if (y + 9 > band.base + 2) break;
     pen.rect(16, y, 5, 9, left);
     pen.rect(21, y, 5, 9, right);

@@ -1,6 +1,6 @@
 /** The timeline's picture as SVG: the same strokes as on the canvas, tiles as embedded images. */
 
-import { tokens } from "../colors";
+import { alpha, tokens } from "../colors";
 import type { LineStyle, Paint, Pen, TextStyle } from "./pen";
 import { FONT } from "./pen";
 
@@ -173,6 +173,8 @@ export class SvgPen implements Pen {
       `<pattern id="${id}" width="4" height="4" patternUnits="userSpaceOnUse"><rect width="4" height="4" fill="${bottom}"/><rect y="3" width="4" height="1" fill="${top}"/></pattern>`;
     const cross = (id: string, bottom: string, top: string) =>
       `<pattern id="${id}" width="8" height="8" patternUnits="userSpaceOnUse"><rect width="8" height="8" fill="${bottom}"/><path d="M0 0 8 8M8 0 0 8" stroke="${top}"/></pattern>`;
+    const back = (id: string, bottom: string, top: string) =>
+      `<pattern id="${id}" width="8" height="8" patternUnits="userSpaceOnUse"><rect width="8" height="8" fill="${bottom}"/><path d="M0 0 8 8" stroke="${top}"/></pattern>`;
     const veil = this.dark ? "rgba(13,16,20,.5)" : "rgba(255,255,255,.6)";
     const defs = [
       slash("g-delay", t.delay, t.delay, 2.4, this.dark ? 0.45 : 0.28),
@@ -183,6 +185,7 @@ export class SvgPen implements Pen {
         slash(`g-app${s}`, t.appBg, t.appHatch, 1),
         lines(`g-descheduled${s}`, t.panel, t.desch),
         cross(`g-blocked${s}`, t.panel, t.blocked),
+        back(`g-unread${s}`, alpha(t.fg3, 0.12), t.fg3),
       ]),
       slash("t-diagonal", "none", veil, 1.6),
       slash("t-cross", "none", veil, 1.6),

@@ -5,7 +5,8 @@
 
 import type { Report } from "../data/contract";
 
-export type PartKind = "work" | "descheduled" | "blocked" | "recording" | "delay" | "sched" | "app";
+export type PartKind =
+  "work" | "descheduled" | "blocked" | "recording" | "delay" | "sched" | "app" | "unread";
 export interface Part {
   kind: PartKind;
   label: string;
@@ -20,6 +21,7 @@ const ORDER: [PartKind, string, string][] = [
   ["delay", "delay", "delay"],
   ["sched", "no work, scheduler", "no_work_sched"],
   ["app", "no work, program", "no_work_app"],
+  ["unread", "not read", "unread"],
 ];
 
 export function breakdown(report: Report): Part[] {

@@ -20,7 +20,7 @@ describe("a run within the overhead budget", () => {
     const between = spanBetween(of, report, 1e9);
     expect([spaces(between.span), between.parallelism]).toEqual([
       "100 ns to 125 ns",
-      "8.0 to 10.0",
+      "8.00 to 10.0",
     ]);
   });
 

@@ -61,10 +61,23 @@ export function Failed({
   );
 }
 
-/** `` `code` `` in a sentence of the server as code. */
+/** `` `code` `` in a sentence of the server as code; no line ends within a flag. */
 export function backticks(text: string): ComponentChildren {
-  return text.split("`").map((part, i) => (i % 2 ? <code key={i}>{part}</code> : part));
+  return text
+    .split("`")
+    .map((part, i) => (i % 2 ? <code key={i}>{part}</code> : <span key={i}>{flags(part)}</span>));
 }
+
+const flags = (text: string): ComponentChildren =>
+  text.split(/(--\w[\w-]*)/).map((part, i) =>
+    i % 2 ? (
+      <span key={i} style={{ whiteSpace: "nowrap" }}>
+        {part}
+      </span>
+    ) : (
+      part
+    ),
+  );
 
 /** The children for the value, or the state it is in. */
 export function Answered<T>(p: {

@@ -8,7 +8,7 @@ import { requests } from "../data/requests";
 import { files } from "../sites/SourcePane";
 import { announcement, run, selection, whatif } from "../store";
 import { SourceLines } from "../ui/SourceLines";
-import { Answered, Empty } from "../ui/states";
+import { Answered, backticks, Empty } from "../ui/states";
 import { linesOf, merge } from "./choice";
 
 /** The source: drag over lines to choose them, click a chosen line to let its range go. */
@@ -149,27 +149,34 @@ export function SourceLinesPicker({
             s.missing ? (
               <Empty title="The source is not here">{s.missing}</Empty>
             ) : (
-              <div
-                class="scroll lines"
-                ref={box}
-                tabIndex={0}
-                aria-label={`Source of ${s.file}; arrows move, Shift extends, Enter chooses`}
-                onKeyDown={(e) => key(e, s.lines)}
-              >
-                <SourceLines
-                  lines={s.lines}
-                  top={Math.max(...s.lines.map((l) => l.ticks), 0)}
-                  perSecond={r.ticks_per_second}
-                  chosen={(n) => inDrag(n) || ranges.some((x) => n >= x.from && n <= x.to)}
-                  onDown={(n) => {
-                    byKey.value = false;
-                    drag.value = { from: n, to: n };
-                  }}
-                  onOver={(n) => {
-                    if (drag.value && !byKey.value) drag.value = { ...drag.value, to: n };
-                  }}
-                />
-              </div>
+              <>
+                {s.part && (
+                  <p class="faint" style={{ margin: "8px 12px" }}>
+                    Only lines with samples and what the trace carries: {backticks(s.part)}
+                  </p>
+                )}
+                <div
+                  class="scroll lines"
+                  ref={box}
+                  tabIndex={0}
+                  aria-label={`Source of ${s.file}; arrows move, Shift extends, Enter chooses`}
+                  onKeyDown={(e) => key(e, s.lines)}
+                >
+                  <SourceLines
+                    lines={s.lines}
+                    top={Math.max(...s.lines.map((l) => l.ticks), 0)}
+                    perSecond={r.ticks_per_second}
+                    chosen={(n) => inDrag(n) || ranges.some((x) => n >= x.from && n <= x.to)}
+                    onDown={(n) => {
+                      byKey.value = false;
+                      drag.value = { from: n, to: n };
+                    }}
+                    onOver={(n) => {
+                      if (drag.value && !byKey.value) drag.value = { ...drag.value, to: n };
+                    }}
+                  />
+                </div>
+              </>
             )
           }
         </Answered>

@@ -130,7 +130,7 @@ function Loaded({ run: r }: { run: RunMeta }) {
   );
   const rep = valueOf(report);
   useEffect(() => {
-    if (row) announcement.value = `${times(factor)} faster: parallelism ${plain(row.parallelism)}`;
+    if (row) announcement.value = `${count(factor)}× faster: parallelism ${plain(row.parallelism)}`;
   }, [row]);
   const names = what.map((w) => label(w, r));
   const [chart, width] = useWidth<HTMLDivElement>(420);
@@ -156,7 +156,7 @@ function Loaded({ run: r }: { run: RunMeta }) {
               {names.length > 2
                 ? `${names.slice(0, 2).join(", ")} and ${names.length - 2} more`
                 : names.join(" and ")}{" "}
-              <b>{times(factor).replace(".0", "")}</b> as fast
+              <b>{count(factor)}×</b> as fast
             </>
           )}
         </h1>

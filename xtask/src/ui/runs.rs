@@ -9,8 +9,8 @@ use anyhow::Result;
 use crate::workspace::{cargo_workspan, output, root, target, workspan};
 
 /// Records the runs for the tests, and returns their folder: the merge sort with its serial and its
-/// parallel merge, on one worker, cut short, recursions with very short tasks, and programs in C
-/// and C++ if there is a compiler for them.
+/// parallel merge, on one worker, cut short, recursions with very short tasks, two pools, programs
+/// in C and C++ if there is a compiler for them, and ranks of MPI if it is installed.
 pub fn record(profile: &str) -> Result<PathBuf> {
     let folder = target().join("workspan/page-runs");
     fs::create_dir_all(&folder)?;
@@ -56,8 +56,30 @@ pub fn record(profile: &str) -> Result<PathBuf> {
             .arg(folder.join("one-worker.wspan")),
     )?;
     short_tasks(profile, &folder)?;
+    pools(profile, &folder)?;
     native(profile, &folder)?;
+    ranks(profile, &folder)?;
     Ok(folder)
+}
+
+/// Runs for pictures: the merge sort with its parallel merge on 8 virtual workers, with its serial
+/// one on 96.
+pub fn simulate(profile: &str, folder: &Path) -> Result<()> {
+    let runs = [
+        ("simulated-after", "8", "after"),
+        ("simulated-96", "96", "one-worker"),
+    ];
+    for (name, workers, of) in runs {
+        let to = folder.join(format!("{name}.jsonl"));
+        let _ = fs::remove_file(&to);
+        let mut simulate = workspan(profile);
+        simulate
+            .args(["simulate", "--workers", workers, "-o"])
+            .arg(&to)
+            .arg(folder.join(format!("{of}.wspan")));
+        output(&mut simulate)?;
+    }
+    Ok(())
 }
 
 /// Runs of a recursion with very short tasks: the trace, the options of the recording, and
@@ -82,6 +104,40 @@ fn short_tasks(profile: &str, folder: &Path) -> Result<()> {
         record.args(["run", "--release", "--package", "workspan-bench"]);
         output(record.args(["--bin", "fib", "--"]).args(arguments))?;
     }
+    Ok(())
+}
+
+/// Records a run with two pools at a time.
+fn pools(profile: &str, folder: &Path) -> Result<()> {
+    let trace = folder.join("pools.wspan");
+    let _ = fs::remove_file(&trace);
+    let mut record = cargo_workspan(profile)?;
+    record.current_dir(root().join("tests/truth/rust"));
+    record.arg("--no-report").arg("-o").arg(&trace);
+    output(record.args(["run", "--release", "--bin", "two_pools"]))?;
+    Ok(())
+}
+
+/// Records four ranks, one of which is late; records nothing without Open MPI.
+fn ranks(profile: &str, folder: &Path) -> Result<()> {
+    let source = root().join("crates/cli/tests/fixtures/native/late_rank.c");
+    let program = folder.join("late_rank");
+    let mut build = Command::new("mpicc.openmpi");
+    build.args(["-O2", "-g", "-o"]).arg(&program).arg(source);
+    if !build.status().is_ok_and(|status| status.success()) {
+        println!("no ranks.wspan: there is no mpicc.openmpi (openmpi-bin and libopenmpi-dev)");
+        return Ok(());
+    }
+    let trace = folder.join("ranks.wspan");
+    let _ = fs::remove_file(&trace);
+    let mut record = workspan(profile);
+    record
+        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+        .args(["record", "--no-report", "-o"])
+        .arg(&trace)
+        .args(["--", "mpirun.openmpi", "--oversubscribe", "-n", "4"]);
+    output(record.arg(&program))?;
     Ok(())
 }
 

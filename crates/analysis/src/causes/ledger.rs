@@ -338,7 +338,7 @@ impl Observer for Ledger<'_> {
         if let Some(pools) = &mut self.pools {
             pools.moment(moment.begin, moment.ticks());
         }
-        let free = self.workers.saturating_sub(moment.running());
+        let free = moment.free(self.workers);
         let mut idle = free.saturating_sub(moment.ready);
         let mut lost = u128::from(idle) * u128::from(moment.ticks());
         if lost == 0 {

@@ -80,6 +80,8 @@ pub(crate) const PROGRAM: Fill =
     Fill::textured(Color(0xECEEF2), Texture::Diagonal, Color(0xB9BFC8));
 pub(crate) const DESCHEDULED: Fill = Fill::textured(WHITE, Texture::Lines, GREY);
 pub(crate) const BLOCKED: Fill = Fill::textured(WHITE, Texture::Cross, Color(0x8A6D3B));
+/// What a damaged trace does not tell.
+pub(crate) const UNREAD: Fill = Fill::textured(WHITE, Texture::Diagonal, GREY);
 pub(crate) const RECORDING: Fill = Fill::plain(GREY);
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ struct Part {
 }
 
 /// The parts that add up to workers times elapsed time.
-fn parts(b: &Breakdown) -> [Part; 7] {
+fn parts(b: &Breakdown) -> [Part; 8] {
     let part = |name, ticks, marks, always| Part {
         name,
         ticks,
@@ -41,6 +41,7 @@ fn parts(b: &Breakdown) -> [Part; 7] {
         part("descheduled", b.descheduled, ['x', '×'], false),
         part("blocked", b.blocked, ['o', '○'], false),
         part("recording", b.recording, ['r', '®'], false),
+        part("not read", b.unread, ['?', '?'], false),
     ]
 }
 

@@ -190,6 +190,14 @@ fn nothing(view: &View, enough_for: u32) -> Said {
         n if n > w => format!("There is nothing to gain on fewer than {n} workers."),
         _ => format!("There is nothing to gain on {}.", workers(w)),
     };
+    if view.dag.meta.unread.is_some() {
+        // What was not read may have lost any amount of time.
+        return Said {
+            verdict: vec![strong(busy(view))],
+            more: Vec::new(),
+            lost: false,
+        };
+    }
     let mut more = Vec::new();
     if enough_for <= w {
         more.push(vec![plain(format!(

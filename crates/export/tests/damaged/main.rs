@@ -86,7 +86,7 @@ fn told(dag: &Dag, length: usize) {
         let report = report(dag, &options).unwrap();
         let sum = &report.breakdown;
         assert_eq!(
-            sum.work + sum.lost(),
+            sum.work + sum.lost() + sum.unread,
             sum.total(),
             "MODEL.md §5: what the workers did adds up to W · elapsed"
         );

@@ -18,4 +18,5 @@ mod short_strands;
 mod statistics;
 mod stretch;
 mod taskprof;
+mod unread;
 mod viewers;

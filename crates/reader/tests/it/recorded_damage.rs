@@ -57,6 +57,16 @@ fn damage_is_an_error_that_says_where_and_can_be_read_around() {
         dag.meta.warnings
     );
 
+    // When each thread was seen last.
+    let last = |dag: &workspan_dag::Dag| {
+        let mut last = std::collections::BTreeMap::new();
+        for (&thread, &end) in dag.strands.thread.iter().zip(&dag.strands.end) {
+            let seen = last.entry(thread).or_insert(0);
+            *seen = end.max(*seen);
+        }
+        last
+    };
+    let seen = last(&whole);
     for cut in (4096..good.len()).step_by(7) {
         let error = read(Path::new("t"), &good[..cut], &OpenOptions::default())
             .unwrap_err()
@@ -68,13 +78,22 @@ fn damage_is_an_error_that_says_where_and_can_be_read_around() {
         match read(Path::new("t"), &good[..cut], &tolerant) {
             Err(error) => assert!(error.to_string().contains("no task"), "{error}"),
             // Users of the numbers must be able to see that they describe only a part.
-            Ok(dag) => assert!(
-                dag.meta
-                    .unread
-                    .is_some_and(|part| part.damaged > 0 && part.off_cpu),
-                "cut off at byte {cut}: {:?}",
-                dag.meta.unread
-            ),
+            Ok(dag) => {
+                assert!(
+                    dag.meta
+                        .unread
+                        .is_some_and(|part| part.damaged > 0 && part.off_cpu),
+                    "cut off at byte {cut}: {:?}",
+                    dag.meta.unread
+                );
+                // Tasks that are open where a thread's records end do not go on without it.
+                for (thread, end) in last(&dag) {
+                    assert!(
+                        seen.get(&thread).is_none_or(|&seen| end <= seen),
+                        "cut off at byte {cut}: thread {thread} ends at {end}, {seen:?} in the whole trace"
+                    );
+                }
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use workspan_dag::{Dag, Place, Process, ROOT_PLACE, ThreadId};
 use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::overview::Overview;
-use crate::run::codes::shown;
+use crate::run::codes::{UNKNOWN_PLACE, shown};
 use crate::run::{Picture, Run};
 use crate::session::{Mode, Session};
 use crate::timeline::events;
@@ -58,6 +58,8 @@ struct RunMeta<'a> {
     codes: Vec<CodeName<'a>>,
     has: Has<'a>,
     warnings: Vec<String>,
+    /// Only a part of the trace could be read.
+    unread: bool,
     facts: &'a [(String, String)],
     overview: Option<u32>,
     parts: Vec<PartMeta<'a>>,
@@ -207,6 +209,7 @@ fn told<'a>(run: &'a Run, meta: &'a workspan_dag::Meta) -> RunMeta<'a> {
             inside: false,
         },
         warnings: meta.warnings.clone(),
+        unread: meta.unread.is_some(),
         facts: &meta.facts,
         overview: None,
         parts: Vec::new(),
@@ -370,21 +373,37 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta<'_>> {
         .unread
         .as_ref()
         .is_none_or(|unread| !unread.off_cpu);
+    let mut workers_of = vec![0u32; dag.meta.processes.list.len()];
     let rows = picture.rows.threads.iter().zip(busy);
-    rows.map(|(&thread, busy)| ThreadMeta {
-        thread,
-        label: match dag.is_worker(thread) {
-            true => format!("W{thread}"),
+    rows.map(|(&thread, busy)| {
+        let process = process_of(dag, thread);
+        let worker = dag.is_worker(thread);
+        let own = match worker {
+            true => format!("W{}", number_in_process(&mut workers_of, process, thread)),
             false if Some(thread) == main => "main".into(),
             false => format!("T{thread}"),
-        },
-        worker: dag.is_worker(thread),
-        name: name_of(dag, thread),
-        busy: known.then_some((busy as f64 / elapsed).min(1.0)),
-        pool: pool_of(dag, thread),
-        process: process_of(dag, thread),
+        };
+        let title = process.map(|p| dag.meta.processes.list[p as usize].title());
+        ThreadMeta {
+            thread,
+            label: title.map_or(own.clone(), |title| format!("{title} · {own}")),
+            worker,
+            name: name_of(dag, thread),
+            busy: known.then_some((busy as f64 / elapsed).min(1.0)),
+            pool: pool_of(dag, thread),
+            process,
+        }
     })
     .collect()
+}
+
+/// A worker's number among those of its process, which come in their order; its number in the run
+/// where there is one process.
+fn number_in_process(workers_of: &mut [u32], process: Option<u32>, thread: u32) -> u32 {
+    match process.and_then(|process| workers_of.get_mut(process as usize)) {
+        Some(count) => std::mem::replace(count, *count + 1),
+        None => thread,
+    }
 }
 
 /// The pools, where there were several at one moment.
@@ -436,8 +455,8 @@ fn site_name(place: u32, at: Option<&Place>) -> SiteName<'_> {
         place,
         label: match at {
             _ if place == ROOT_PLACE => "root",
-            Some(at) => at.label.as_str(),
-            None => "?",
+            Some(at) if at.label != "?" => at.label.as_str(),
+            _ => UNKNOWN_PLACE,
         },
         function: at.and_then(|p| p.function.as_deref()),
         file: at.and_then(|p| p.file.as_deref()),

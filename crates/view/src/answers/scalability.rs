@@ -97,7 +97,8 @@ fn measured(session: &Session) -> Result<Vec<Measured<'_>>, ApiError> {
     for run in &session.runs {
         let own = seconds(run)?;
         let b = &run.rest()?.report.breakdown;
-        if own <= 0.0 {
+        // How long a run took of which records are missing, and how much it did, is not known.
+        if own <= 0.0 || run.picture()?.dag.meta.unread.is_some() {
             continue;
         }
         let serial = session.serial_of(run)?.filter(|_| session.runs.len() > 1);

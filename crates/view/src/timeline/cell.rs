@@ -18,8 +18,9 @@ pub(super) struct Cell {
     /// Inside strands of the critical path, and of the ready path.
     pub critical: u64,
     pub ready_path: u64,
-    /// The row's worker was free: delay, no-work of the scheduler, no-work of the program.
-    pub free: [u64; 3],
+    /// The row's worker was free: delay, no-work of the scheduler, no-work of the program; or
+    /// what it was is not known, as records are missing.
+    pub free: [u64; 4],
     /// Strands that touch the bin, those without length too.
     pub strands: u32,
     /// Tasks created in it.
@@ -41,7 +42,7 @@ impl Default for Cell {
             blocked: 0,
             critical: 0,
             ready_path: 0,
-            free: [0; 3],
+            free: [0; 4],
             strands: 0,
             creates: 0,
             longest: (0, NONE),
@@ -144,6 +145,7 @@ impl Cell {
                 self.free[0],
                 self.free[1],
                 self.free[2],
+                self.free[3],
             ]
             .map(|ticks| share(ticks, width)),
             strands: narrow(self.strands),
@@ -160,8 +162,8 @@ impl Cell {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CellBytes {
     /// Work, descheduled, blocked, critical, ready path, delay, no-work of the scheduler and of the
-    /// program: 255 = the whole bin.
-    pub shares: [u8; 8],
+    /// program, not read: 255 = the whole bin.
+    pub shares: [u8; 9],
     pub strands: u16,
     pub creates: u16,
     pub code: u16,

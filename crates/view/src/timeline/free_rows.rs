@@ -1,7 +1,8 @@
 //! Which free row is what: the model only counts free workers (MODEL.md §5), and a picture has to
 //! choose.
 //!
-//! The lowest free rows are *delay*, those after them no-work. Rows are bits, so that an event
+//! The lowest free rows are *delay*, those after them no-work. Where records are missing
+//! (a damaged trace) they are neither. Rows are bits, so that an event
 //! costs a few words whatever the number of rows.
 
 use workspan_analysis::Interval;
@@ -18,15 +19,19 @@ pub(super) struct FreeRows {
     /// Free rows.
     free: Vec<u64>,
     changed: bool,
-    /// Numbers of rows that are delay and no-work, and of which kind, when last looked at.
-    last: (u64, u64, bool),
-    /// Rows that are delay, no-work of the scheduler, no-work of the program; and since when each
-    /// row is what it is.
-    what: [Vec<u64>; 3],
-    since: [Vec<u64>; 3],
+    /// Numbers of rows that are delay and no-work, and of which kind, when last looked at; whether
+    /// it is not known what they are.
+    last: (u64, u64, bool, bool),
+    /// Rows that are delay, no-work of the scheduler, no-work of the program, not read; and since
+    /// when each row is what it is.
+    what: [Vec<u64>; KINDS],
+    since: [Vec<u64>; KINDS],
     /// Ticks: row by row, by kind.
-    sums: Vec<[u64; 3]>,
+    sums: Vec<[u64; KINDS]>,
 }
+
+/// Kinds of free rows.
+const KINDS: usize = 4;
 
 impl FreeRows {
     pub(super) fn new(picture: &Picture, bins: usize) -> FreeRows {
@@ -42,10 +47,10 @@ impl FreeRows {
             bins,
             free,
             changed: true,
-            last: (0, 0, false),
-            what: [none.clone(), none.clone(), none],
+            last: (0, 0, false, false),
+            what: std::array::from_fn(|_| none.clone()),
             since: std::array::from_fn(|_| vec![0; workers]),
-            sums: vec![[0; 3]; picture.rows.len() * bins],
+            sums: vec![[0; KINDS]; picture.rows.len() * bins],
         }
     }
 
@@ -65,18 +70,20 @@ impl FreeRows {
     }
 
     pub(super) fn pass(&mut self, grid: &Grid, now: &Interval) {
-        let wanted = (now.shares.delay, now.shares.no_work, now.no_work_sched);
+        let (delay, no_work) = (now.shares.delay, now.shares.no_work);
+        let wanted = (delay, no_work, now.no_work_sched, now.is_unread);
         if !self.changed && wanted == self.last {
             return;
         }
         (self.changed, self.last) = (false, wanted);
-        let (mut delay, mut no_work, sched) = wanted;
+        let (mut delay, mut no_work, sched, is_unread) = wanted;
         for word in 0..self.free.len() {
             let free = self.free[word];
+            let unread = if is_unread { free } else { 0 };
             let delayed = lowest(free, &mut delay);
             let idle = lowest(free & !delayed, &mut no_work);
             let (by_sched, by_app) = if sched { (idle, 0) } else { (0, idle) };
-            for (kind, now_is) in [delayed, by_sched, by_app].into_iter().enumerate() {
+            for (kind, now_is) in [delayed, by_sched, by_app, unread].into_iter().enumerate() {
                 let was = std::mem::replace(&mut self.what[kind][word], now_is);
                 each_bit(was & !now_is, |bit| {
                     self.flush(grid, word * 64 + bit, kind, now.begin);
@@ -96,8 +103,8 @@ impl FreeRows {
     }
 
     /// The sums, when the window or the run ends at `end`.
-    pub(super) fn finish(mut self, grid: &Grid, end: u64) -> Vec<[u64; 3]> {
-        for kind in 0..3 {
+    pub(super) fn finish(mut self, grid: &Grid, end: u64) -> Vec<[u64; KINDS]> {
+        for kind in 0..KINDS {
             for word in 0..self.free.len() {
                 let rows = self.what[kind][word];
                 each_bit(rows, |bit| self.flush(grid, word * 64 + bit, kind, end));

@@ -3,19 +3,21 @@
 use workspan_analysis::{
     Column, Interval, IntervalObserver, Marks, SweepIndex, off_between, share_within,
 };
-use workspan_dag::{Dag, NONE, StrandId};
+use workspan_dag::{Dag, EdgeKind, NONE, StrandId};
 
 use super::cell::{Cell, kind};
 use super::free_rows::FreeRows;
 use crate::run::Picture;
 
 /// Means of a bin: running, ready by edge kind, delay, no-work of the scheduler and of the program,
-/// descheduled, blocked.
-pub(super) const PROFILE: usize = 13;
+/// descheduled, blocked, workers of which nothing was read.
+pub(super) const PROFILE: usize = 14;
 /// Where the running ones stand in it, those that a create made ready, and the delay.
 const WORKING: usize = 0;
 const READY_BY_CREATE: usize = 1;
 const DELAY: usize = 8;
+/// From this kind of edge on (`EdgeKind as usize`) a strand is ready once others have ended.
+const READY_AFTER_OTHERS: usize = EdgeKind::WaitContinuation as usize;
 
 /// What windows are made from.
 #[derive(Debug)]
@@ -352,7 +354,11 @@ impl IntervalObserver for Sweep<'_> {
         } else {
             (0, shares.no_work)
         };
-        let r = &now.ready_by_kind;
+        let mut r = now.ready_by_kind;
+        if now.is_unread {
+            // Those that nobody had to end anything for were ready all the same.
+            r[READY_AFTER_OTHERS..].fill(0);
+        }
         let numbers = [
             now.working,
             r[0],
@@ -367,6 +373,7 @@ impl IntervalObserver for Sweep<'_> {
             app,
             shares.descheduled,
             shares.blocked,
+            shares.unread,
         ];
         let profile = &mut self.profile;
         self.grid.each(now.begin, now.end, |bin, a, b| {

@@ -11,3 +11,4 @@ mod look;
 mod runs;
 mod slow;
 mod timeline;
+mod unread;

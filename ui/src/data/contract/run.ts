@@ -88,6 +88,8 @@ export interface RunMeta {
   };
   /** Full sentences. */
   warnings: string[];
+  /** Only a part of the trace could be read: counts are at least what is told. */
+  unread: boolean;
   facts: [string, string][];
   /**
    * Not null while the run is still being read and only is known what ran when: `rows` and

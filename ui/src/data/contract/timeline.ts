@@ -4,7 +4,8 @@
  * `profile?run&level&index`, planes f32 of TILE_BINS: running, ready_create,
  * ready_create_continuation, ready_wait_continuation, ready_yield_continuation, ready_end,
  * ready_depend, ready_signal (mean numbers), delay, no_work_sched, no_work_app, descheduled,
- * blocked (mean workers; with running they add up to W where not oversubscribed).
+ * blocked, unread (mean workers; with running they add up to W where not oversubscribed; unread are
+ * those without a strand where a damaged trace lacks records).
  */
 
 /**
@@ -15,7 +16,7 @@
  * only where has.queue), failed (u16, only where has.attempts: attempts to steal that failed in the
  * bin), asleep (u8, only where has.sleeps), cpu (u8, only where has.cpu), critical, ready_path (u8,
  * 255 = the whole bin), delay, no_work_sched, no_work_app (u8: the row's free time by kind; which
- * free row is "delay" is a choice, the lowest first).
+ * free row is "delay" is a choice, the lowest first), unread (u8: records are missing).
  */
 
 /**

@@ -120,6 +120,7 @@ export function runMeta(id: string): RunMeta {
     parts: [],
     only: null,
     warnings: [],
+    unread: false,
     facts: [
       ["command", "target/release/sort 10240000"],
       ["runtime", "Rayon 1.12"],

@@ -3,14 +3,16 @@
 use workspan_analysis::Breakdown;
 
 use super::super::figure::{Across, Figure, Mark, Scale};
-use super::super::fill::{BLOCKED, DELAY, DESCHEDULED, Fill, PROGRAM, RECORDING, SCHEDULER, WORK};
+use super::super::fill::{
+    BLOCKED, DELAY, DESCHEDULED, Fill, PROGRAM, RECORDING, SCHEDULER, UNREAD, WORK,
+};
 use super::{PlotRun, programs, series, verdict};
 use crate::quantity::{TimeScale, percent};
 
 type Part = (&'static str, Fill, fn(&Breakdown) -> u128);
 
 /// The parts, in the order of the page.
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     ("work", WORK, |b| b.work),
     ("recording", RECORDING, |b| b.recording),
     ("descheduled", DESCHEDULED, |b| b.descheduled),
@@ -18,6 +20,7 @@ const PARTS: [Part; 7] = [
     ("delay", DELAY, |b| b.delay),
     ("no work, scheduler", SCHEDULER, |b| b.no_work_sched),
     ("no work, program", PROGRAM, |b| b.no_work_app),
+    ("not read", UNREAD, |b| b.unread),
 ];
 
 /// The division of workers × elapsed, one bar per run; in time, or in percent of each run's own.
