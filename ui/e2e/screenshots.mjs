@@ -1,6 +1,6 @@
 /**
- * Pictures of the page for the README and docs/viewer.md: `cargo xtask screenshots` records the runs
- * and runs this. node e2e/screenshots.mjs [NAME …]
+ * Pictures of the page for the README and docs/viewer.md: `cargo xtask screenshots` records the
+ * runs and runs this. node e2e/screenshots.mjs [NAME …]
  *
  * WORKSPAN   the CLI, built with the page inside
  * RUNS       a folder of traces, as run.mjs has it, with simulated-after.jsonl (the merge sort with

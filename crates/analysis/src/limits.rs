@@ -3,8 +3,8 @@
 //!
 //! A bound is a fact about the recorded DAG. It is not a fact about the program in two cases. A
 //! parallel region has one task per thread; if these are shares of a loop, their number was chosen
-//! for this run. So was the number of threads that a program starts to share its work. And a program
-//! that waits for locks or for I/O waits on edges that the DAG does not have.
+//! for this run. So was the number of threads that a program starts to share its work. And a
+//! program that waits for locks or for I/O waits on edges that the DAG does not have.
 
 use std::collections::BTreeMap;
 
@@ -53,13 +53,14 @@ pub(crate) struct Spans {
     pub without_lock_order: Option<u128>,
 }
 
-/// Work on the critical path that was divided by the number of threads: parallel regions, or threads
-/// that the program started at one place.
+/// Work on the critical path that was divided by the number of threads: parallel regions, or
+/// threads that the program started at one place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadShares {
     /// The region, or the start of threads, with the largest part, as the place of its tasks.
     pub region: PlaceId,
-    /// Set if the program started the threads at `region` itself; otherwise it is a parallel region.
+    /// Set if the program started the threads at `region` itself; otherwise it is a parallel
+    /// region.
     pub are_started: bool,
     /// Number of threads that the work was divided among, which is the number of shares.
     pub threads: u32,
@@ -100,8 +101,8 @@ pub fn limits(dag: &Dag, options: &Options) -> Result<Limits, Error> {
     Ok(Limits::new(dag, &weights, options, &path, spans))
 }
 
-/// Minimum work in shares for them to count as even, as a part of their number times the ticks of the
-/// critical path in them.
+/// Minimum work in shares for them to count as even, as a part of their number times the ticks of
+/// the critical path in them.
 const MIN_EVEN_WORK: f64 = 0.75;
 
 impl ThreadShares {
@@ -186,8 +187,8 @@ fn connected(dag: &Dag) -> u128 {
 /// Which tasks are shares, and of which whole: a phase of a region, or a group of started threads.
 pub(crate) struct ShareTable {
     /// By task: the whole that it is a share of; `NONE` if the task is not a share. A phase of a
-    /// region has the number of its scope; groups of threads are numbered after all scopes. Empty if
-    /// there is no share.
+    /// region has the number of its scope; groups of threads are numbered after all scopes. Empty
+    /// if there is no share.
     whole: Vec<u32>,
     /// Number of shares of each whole.
     count: Vec<u32>,

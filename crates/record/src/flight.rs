@@ -148,8 +148,8 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// The triggers since the last check. A standstill or a condition is ignored while its part would
-    /// overlap the part before.
+    /// The triggers since the last check. A standstill or a condition is ignored while its part
+    /// would overlap the part before.
     fn look(&mut self) -> Vec<Trigger> {
         let mut found = Vec::new();
         for at in self.windows.take_signals() {

@@ -31,8 +31,8 @@ const PORT: u16 = 50050;
 const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 /// Bytes of that answer that are read.
 const ANSWER_BYTES: u64 = 1024;
-/// Most bytes of a message that this process takes and sends; scheduler and executors have limits of
-/// their own.
+/// Largest message that this process takes and sends; scheduler and executors have limits of their
+/// own.
 const MAX_MESSAGE_BYTES: usize = 1 << 30;
 
 /// A cluster: its scheduler's address.
@@ -73,7 +73,8 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Asks the scheduler whether it has executors: a query to one without them would wait for them.
+    /// Asks the scheduler whether it has executors: a query to one without them would wait for
+    /// them.
     fn must_be_ready(&self) -> anyhow::Result<()> {
         // As text: a connection that closed is not stdout that closed.
         let answer = self.asked("/readyz").map_err(|error| {

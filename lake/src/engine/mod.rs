@@ -139,8 +139,8 @@ impl Engine {
         planned.map_err(refused)
     }
 
-    /// Executes a plan of [`Engine::query`]: here, or in the cluster. What reads no table of the lake
-    /// is executed here, and so is `explain`.
+    /// Executes a plan of [`Engine::query`]: here, or in the cluster. A plan that reads no table of
+    /// the lake is executed here, and so is `explain`.
     ///
     /// # Errors
     /// It fails. The text says what to do about it where that is known.

@@ -31,7 +31,8 @@ json.dump(answers, sys.stdout)
 "#;
 
 /// The same with Spark, in a process of its own. Numbers with a point are decimals there, whose
-/// quotients are cut to a few digits, unless they end in D; identifiers are quoted as in the standard.
+/// quotients are cut to a few digits, unless they end in D; identifiers are quoted as in the
+/// standard.
 const SPARK: &str = r#"
 import json, os, re, sys
 from pyspark.sql import SparkSession

@@ -50,7 +50,8 @@ fn program(name: &str) -> Command {
 }
 
 impl Cluster {
-    /// Starts a scheduler and `executors`, which have these variables, and waits until all are there.
+    /// Starts a scheduler and `executors`, which have these variables, and waits until all are
+    /// there.
     pub fn start(executors: usize, variables: &[(&str, &str)]) -> Cluster {
         let folder = tempfile::tempdir().unwrap();
         let port = free_port();

@@ -150,8 +150,8 @@ impl<'a> Replay<'a, '_> {
         let last = (self.counts.last - self.origin).min(super::LATEST);
         let mut open = 0u64;
         for (number, lane) in lanes.iter_mut().enumerate() {
-            // A thread with missing records counts as seen until its last known record. In a damaged
-            // trace that may be any thread, because a missing last chunk leaves no gap.
+            // A thread with missing records counts as seen until its last known record. In a
+            // damaged trace that may be any thread, because a missing last chunk leaves no gap.
             let damaged = self.chunks.damaged > 0;
             let cut = damaged || self.chunks.threads[number].cut || lane.bad;
             while let Some(frame) = lane.stack.len().checked_sub(1) {
