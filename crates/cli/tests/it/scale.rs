@@ -232,7 +232,7 @@ fn wrong_use_is_said_before_anything_runs() {
         (
             &["--workers", "0"][..],
             &["true"][..],
-            "no number of workers",
+            "not a number of workers",
         ),
         (&["--workers", "4..2"], &["true"], "ends before it starts"),
         (&["--policy", "worst-first"], &["true"], "work-first"),
