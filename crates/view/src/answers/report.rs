@@ -1,5 +1,5 @@
-//! `report`: the object of `workspan report --json --statistics`, of a part with its `--only`, with
-//! the sites that have numbers.
+//! `report`: the object that `workspan report --json --statistics` prints (for a part, with its
+//! `--only`), limited to the sites that have numbers.
 
 use workspan_export::report_json_of;
 

@@ -10,7 +10,7 @@ use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::run::{Picture, Run};
 
-/// Targets and factors that one request may have.
+/// Maximum number of targets, and of factors, in one request.
 const MOST: usize = 32;
 
 #[derive(Serialize)]
@@ -27,7 +27,7 @@ struct Row {
     speedups: Vec<Point>,
 }
 
-/// The critical path's weight by code, with the first factor.
+/// The critical path's weight by code, at the first factor.
 #[derive(Serialize)]
 struct Critical {
     code: u16,
@@ -40,7 +40,7 @@ pub(crate) fn answer(run: &Run, what: &str, factors: &str) -> Result<Reply, ApiE
     asked.reply(0..factors.len())
 }
 
-/// What some code gives when it is faster, by factor.
+/// The gain if some code were faster, by factor.
 pub(crate) struct WhatIfAnswer<'a> {
     picture: &'a Picture,
     together: TargetSet<'a>,
@@ -48,10 +48,10 @@ pub(crate) struct WhatIfAnswer<'a> {
 }
 
 impl<'a> WhatIfAnswer<'a> {
-    /// `what` as the page has it: targets with commas between.
+    /// The answer for `what`, which is in the page's form: targets separated by commas.
     ///
     /// # Errors
-    /// The run has no such code, or is not read yet.
+    /// The run has no such code, or is not loaded yet.
     pub(crate) fn new(
         run: &'a Run,
         what: &str,
@@ -76,10 +76,10 @@ impl<'a> WhatIfAnswer<'a> {
         })
     }
 
-    /// The answer for some of the factors, with the critical path of the first.
+    /// The reply for some of the factors, with the critical path at the first of them.
     ///
     /// # Errors
-    /// There is no such factor.
+    /// There are no such factors.
     pub(crate) fn reply(&self, factors: Range<usize>) -> Result<Reply, ApiError> {
         let outcomes = self.outcomes.get(factors).unwrap_or_default();
         let first = outcomes.first().ok_or_else(no_factors)?.factor;
@@ -141,7 +141,8 @@ fn no_factors() -> ApiError {
     ApiError::bad_request("Factors are numbers from 1 to a million, at most 32 of them.")
 }
 
-/// What one of `site:<place>`, `code:<index>`, `lines:<file>:<from>-<to>`, `region:<label>` names.
+/// The targets that `text` names: `site:<place>`, `code:<index>`, `lines:<file>:<from>-<to>` or
+/// `region:<label>`.
 fn target(picture: &Picture, text: &str) -> Result<Vec<Target>, ApiError> {
     let absent = || ApiError::not_found("The run has no such code to be faster.");
     let (kind, what) = text.split_once(':').ok_or_else(absent)?;
