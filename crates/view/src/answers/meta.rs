@@ -96,8 +96,8 @@ struct ThreadMeta<'a> {
     label: String,
     worker: bool,
     name: Option<&'a str>,
-    /// Share of the elapsed time on the CPU; `None` where times off it are not known: in an
-    /// overview, and where they may be among what could not be read.
+    /// Share of the elapsed time on the CPU. `None` if the times off the CPU are not known: in an
+    /// overview, and if they may be among the records that could not be read.
     busy: Option<f64>,
     /// Index into `pools`.
     pool: Option<u32>,

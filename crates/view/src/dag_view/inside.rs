@@ -54,7 +54,7 @@ pub(crate) struct Strand {
     pub inner: Option<u32>,
 }
 
-/// A stretch of a node's steps, or one of them.
+/// A stretch of a node's steps, or a single step.
 struct Piece {
     /// The id of the group, if the piece is one.
     group: Option<NodeId>,

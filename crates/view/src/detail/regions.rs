@@ -8,7 +8,7 @@ use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::run::Run;
 
-/// Spans given at most, the longest.
+/// Maximum number of spans in an answer; the longest ones are kept.
 const MOST: usize = 5000;
 
 /// The contract's `RegionSpan`.
@@ -23,7 +23,7 @@ struct RegionSpan<'a> {
     part: bool,
 }
 
-/// `regions`, by start.
+/// `regions`, in the order of their starts.
 ///
 /// # Errors
 /// The run is loading.

@@ -1,4 +1,4 @@
-//! `spawned`: what a row spawned in a bin of time, and how much before.
+//! `spawned`: the tasks that a row spawned in a bin of time, and the number spawned before.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::run::Run;
 
-/// Sites told one by one, those with most tasks.
+/// Maximum number of sites given one by one: those with most tasks.
 const MOST_SITES: usize = 6;
 
 /// The contract's `Spawned`.
@@ -21,11 +21,11 @@ struct Spawned {
     more_sites: usize,
 }
 
-/// `spawned`: the tasks created on a row in the `bin`-th stretch of 2^`level` ticks, by their
-/// spawn sites, and how many deferred ones the row had created before. O(n).
+/// `spawned`: the tasks created on a row in the `bin`-th stretch of 2^`level` ticks, by spawn site,
+/// and the number of deferred tasks that the row had created before. O(n).
 ///
 /// # Errors
-/// There is no such row, or the run is loading.
+/// The row does not exist, or the run is loading.
 pub(crate) fn spawned(run: &Run, row: u64, level: u64, bin: u64) -> Result<Reply, ApiError> {
     let picture = run.picture()?;
     let dag = &*picture.dag;

@@ -1,4 +1,4 @@
-//! `task`.
+//! `task`: the details of a task.
 
 use serde::Serialize;
 use workspan_dag::{NONE, StartKind, StrandId, TaskId};
@@ -9,10 +9,10 @@ use crate::api_error::ApiError;
 use crate::run::{Picture, Run};
 use crate::timeline::Index;
 
-/// Items of a list given at most.
+/// Maximum number of items in each list of an answer.
 const MOST: usize = 500;
 
-/// Children named.
+/// Maximum number of children given.
 const FIRST_CHILDREN: usize = 20;
 
 /// The contract's `TaskDetail`.
@@ -67,7 +67,7 @@ struct Wait<'a> {
 /// `task`: everything known of a task.
 ///
 /// # Errors
-/// There is no such task, or the run is loading.
+/// The task does not exist, or the run is loading.
 pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, ApiError> {
     let (picture, index, tree) = (run.picture()?, run.timeline()?, run.tree()?);
     let dag = &*picture.dag;
@@ -110,7 +110,7 @@ pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, ApiError> {
     })
 }
 
-/// The task and what it was created by, up to the root; of a deep one the innermost, and the root.
+/// The task and its ancestors up to the root; for a deep task the innermost ones and the root.
 fn stack<'a>(picture: &'a Picture, index: &Index, task: TaskId) -> Vec<Frame<'a>> {
     let dag = &*picture.dag;
     let parent = |t: &TaskId| Some(dag.tasks.parent[*t as usize]).filter(|&p| p != NONE);
@@ -144,7 +144,7 @@ fn stack<'a>(picture: &'a Picture, index: &Index, task: TaskId) -> Vec<Frame<'a>
     tasks.into_iter().map(frame).collect()
 }
 
-/// The waits of a task with these strands.
+/// The waits of a task whose strands are `strands`.
 fn waits<'a>(picture: &'a Picture, strands: &[StrandId]) -> Vec<Wait<'a>> {
     let dag = &*picture.dag;
     let after_wait = |&&s: &&StrandId| dag.strands.start_kind[s as usize] == StartKind::AfterWait;

@@ -13,13 +13,14 @@ use crate::run::{Picture, Run};
 use crate::session::Session;
 use crate::timeline::{FOLDED, SUMS_ALONE, Tile, narrow};
 
-/// Folded strands of fewer bins are not looked into: what is inside would be too narrow to see.
+/// Minimum width of a folded strand that is expanded, in bins. In narrower ones, the strands inside
+/// would be too narrow to see.
 const WIDE: u64 = 48;
 
-/// Boxes given at most.
+/// Maximum number of boxes in an answer.
 const MOST_BOXES: usize = 8192;
 
-/// As many strands are read for a tile; where there would be more, none are: closer up there are
+/// Maximum number of strands read for a tile. If there are more, none are read; closer up there are
 /// fewer.
 const MOST_READ: u64 = 300_000;
 
@@ -31,7 +32,7 @@ struct InnerStrand {
     strand: ExpandedStrand,
 }
 
-/// The strands as long as a bin inside the folded strands of a tile.
+/// The strands inside the folded strands of a tile that are at least as long as a bin.
 ///
 /// # Errors
 /// The run is loading.
@@ -64,7 +65,7 @@ pub(crate) fn strands(session: &Session, run: &Run, tile: Tile) -> Result<Planes
             cut |= read.cut;
             let own = dag.strands.task[s as usize] as usize;
             for strand in read.strands {
-                // The first task is the folded strand's own, whose site the graph knows.
+                // The first task is the folded strand's own; its site is in the run's DAG.
                 let task = read.tasks.get(strand.task as usize);
                 let (Some(task), true) = (task, strand.end - strand.start >= tile.bin()) else {
                     continue;
@@ -93,7 +94,7 @@ pub(crate) fn strands(session: &Session, run: &Run, tile: Tile) -> Result<Planes
     Ok(planes(picture, &found, cut))
 }
 
-/// The columns of `strands`, each strand with the number of the folded one that it is in.
+/// The columns of `strands`; each strand has the number of the folded one that contains it.
 fn planes(picture: &Picture, found: &[InnerStrand], cut: bool) -> Planes {
     let dag = &*picture.dag;
     let codes = CodeOf::new(picture);

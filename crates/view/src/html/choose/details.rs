@@ -1,4 +1,4 @@
-//! Details for the drawer: of what can be selected first, and of everything else.
+//! Details for the drawer: first of what can be selected first, then of everything else.
 
 use serde_json::Value;
 use workspan_dag::StrandId;
@@ -7,18 +7,18 @@ use super::Choice;
 use crate::answers::summary::show;
 use crate::run::Run;
 
-/// Share of the room that may be used once the first ones are in.
+/// Share of the room that may be used once the first details are added.
 const FIRST: f64 = 0.40;
-/// Strands of the critical path whose details come first, longest first.
+/// Number of strands of the critical path whose details are added first, the longest ones.
 const MOST_CRITICAL: usize = 300;
-/// Longest instances of each site whose details come first.
+/// Number of longest instances per site whose details are added first.
 const MOST_INSTANCES: usize = 8;
-/// Further details are carried one group at a time.
+/// Number of further details that are added at a time.
 const GROUP: usize = 64;
 
 impl Choice<'_> {
-    /// What can be selected at once: findings, the critical path, the longest instances of the
-    /// sites.
+    /// Adds details of what can be selected at once: findings, the critical path, the longest
+    /// instances of the sites.
     pub(super) fn first_details(&mut self) {
         for run in &self.session.runs {
             let (Ok(picture), Ok(rest)) = (run.picture(), run.rest()) else {
@@ -59,7 +59,7 @@ impl Choice<'_> {
             .collect()
     }
 
-    /// Takes answers group by group until `share` is used; true when all are in.
+    /// Adds answers group by group until `share` of the room is used; true if all were added.
     pub(super) fn details_of(&mut self, keys: Vec<String>, share: f64) -> bool {
         for keys in keys.chunks(GROUP) {
             let group = self.group(keys.iter().cloned());
@@ -70,7 +70,7 @@ impl Choice<'_> {
         true
     }
 
-    /// Details of everything else, longest strands first; true when all are in.
+    /// Adds details of everything else, longest strands first; true if all were added.
     pub(super) fn details(&mut self) -> bool {
         let mut all = true;
         for run in &self.session.runs {
