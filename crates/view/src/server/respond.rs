@@ -15,9 +15,9 @@ use crate::api_error::ApiError;
 use crate::page;
 use crate::session::Session;
 
-/// Nothing of a run is to be found in a browser's cache on the disk.
+/// Browsers must not store any data of a run on the disk.
 const NEVER: &str = "no-store";
-/// ByteLru as long as the page is open, and asked for again by its mark.
+/// Browsers may keep the answer in memory while the page is open, and revalidate it by its tag.
 const ASK_AGAIN: &str = "private, no-cache";
 
 /// Answers a request of any kind.
@@ -62,7 +62,7 @@ pub(super) async fn respond(State(shared): State<Arc<Shared>>, request: Request)
     }
 }
 
-/// A page said something; it gets nothing but that it was heard.
+/// Applies a notification of a page; the response has no content.
 fn told(shared: &Shared, what: impl Fn(&Session)) -> Response {
     what(&shared.session);
     let mut response = Response::new(Body::empty());
@@ -80,7 +80,7 @@ fn not_allowed(allowed: &'static str) -> Response {
 }
 
 async fn api(shared: Arc<Shared>, url: String, asked: Option<HeaderValue>) -> Response {
-    // Answers compute; that is no work for the threads that hold the connections.
+    // Computing an answer takes time, so it must not block the threads that serve connections.
     let answered = tokio::task::spawn_blocking(move || answer(&shared.session, &url)).await;
     let reply = match answered {
         Ok(Ok(reply)) => reply,
@@ -106,7 +106,7 @@ async fn api(shared: Arc<Shared>, url: String, asked: Option<HeaderValue>) -> Re
     response
 }
 
-/// Weak, as what goes over the wire may be compressed.
+/// A weak entity tag, as the transmitted bytes may be compressed.
 fn mark(reply: &Reply) -> String {
     let mut hasher = DefaultHasher::new();
     hasher.write(reply.bytes());
