@@ -130,8 +130,8 @@ impl Overview {
         })
     }
 
-    /// `rows`: coverage by work, strands, creates, code and site. Strands, nesting levels and paths
-    /// are not known.
+    /// `rows`: coverage by work, strands, creates, code and site. The planes of strands, levels and
+    /// paths have no data.
     pub(crate) fn rows(&self, tile: Tile) -> Planes {
         let threads = self.rows.threads.iter();
         let cells: Vec<Bin> = threads.flat_map(|&t| self.cells(t, tile)).collect();

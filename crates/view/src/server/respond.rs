@@ -17,7 +17,7 @@ use crate::session::Session;
 
 /// Browsers must not store any data of a run on the disk.
 const NEVER: &str = "no-store";
-/// Browsers may keep the answer in memory while the page is open, and revalidate it by its tag.
+/// Browsers may keep the answer, but must revalidate it by its entity tag at each request.
 const ASK_AGAIN: &str = "private, no-cache";
 
 /// Answers a request of any kind.
