@@ -1,9 +1,9 @@
 //! `workspan lake add`: puts runs into a lake.
 //!
-//! Every trace is added by itself, so any number of processes may add to one lake at the same time.
-//! The files of a run's tables come first and that of `runs` last, each under its final name only
-//! when it is whole. A process that is killed leaves files that no `runs` file vouches for; nothing
-//! reads them, and the next `add` of the trace writes them again.
+//! Every trace is added independently, so any number of processes may add to one lake at the same
+//! time. The files of a run's tables are written first, and the file of `runs` last. Each gets its
+//! final name only when it is complete. If a process is killed, its files have no row in `runs`.
+//! Nothing reads them, and the next `add` of the trace writes them again.
 
 use std::path::{Path, PathBuf};
 
@@ -59,7 +59,7 @@ pub struct AddArgs {
     quiet: bool,
 }
 
-/// `KEY=VALUE`.
+/// Parses `KEY=VALUE`.
 pub fn tag(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => {
@@ -69,17 +69,18 @@ pub fn tag(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// What became of a trace.
+/// The outcome of adding a trace.
 enum Became {
     Added,
-    /// It is there, as a run of that project.
+    /// The lake already has the run, in this project.
     WasThere(String),
 }
 
-/// `workspan lake add`.
+/// Runs `workspan lake add`.
 ///
 /// # Errors
-/// The lake cannot be opened. A trace that cannot be added is said, and others go on.
+/// The lake cannot be opened. If a trace cannot be added, this prints why and continues with the
+/// others.
 pub fn run(args: &AddArgs) -> anyhow::Result<Outcome> {
     let mut tags = args.tag.clone();
     tags.sort();
@@ -133,7 +134,7 @@ fn add(
     if let Some(project) = tokio.block_on(project_of(root, &place))? {
         return Ok((place, Became::WasThere(project)));
     }
-    // The same run from wherever it is added.
+    // The path is made absolute, so that the run is the same from whatever folder it is added.
     let path = file.canonicalize().with_context(name)?;
     let run = Run::new(0, path.display().to_string(), dag, &Options::default());
     let run = run.with_context(name)?;
@@ -144,7 +145,7 @@ fn add(
     };
     let mut tables = tables();
     tables.retain(|table| args.detail || !table.is_detail());
-    // Whoever sees the run's row sees all of its tables.
+    // The file of `runs` comes last, so whoever sees the run's row sees all of its tables.
     tables.sort_by_key(|table| table.name == RUNS);
     for table in &tables {
         let bytes = parquet(table, &added).with_context(name)?;
@@ -159,7 +160,7 @@ fn add(
             .store
             .put_opts(&path, PutPayload::from(bytes), mode.into());
         match tokio.block_on(put) {
-            // Somebody else added the same run meanwhile.
+            // Another process added the same run meanwhile.
             Err(object_store::Error::AlreadyExists { .. }) if is_last => {
                 return Ok((place.clone(), Became::WasThere(place.project)));
             }
@@ -181,13 +182,13 @@ fn open(file: &Path, args: &AddArgs) -> anyhow::Result<Dag> {
         ..OpenOptions::default()
     };
     workspan_reader::open(file, &options).map_err(|error| match error {
-        // Names the file itself.
+        // This error already contains the name of the file.
         workspan_dag::Error::File { .. } => anyhow::Error::new(error),
         error => anyhow::Error::new(error).context(file.display().to_string()),
     })
 }
 
-/// The project under which the run is in the lake.
+/// The project of the run in the lake.
 async fn project_of(root: &Root, place: &Place) -> anyhow::Result<Option<String>> {
     if root.has(&place.file(root, RUNS)).await? {
         return Ok(Some(place.project.clone()));

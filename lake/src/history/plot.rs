@@ -8,15 +8,16 @@ use super::series::Quantity;
 
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 360.0;
-/// Room at the left for values, and at the other sides.
+/// Margins of the picture: the left one has room for values.
 const LEFT: f64 = 90.0;
 const TOP: f64 = 44.0;
 const RIGHT: f64 = 20.0;
 const BOTTOM: f64 = 74.0;
-/// Commits of which the name fits below.
+/// Maximum number of commits for which names fit below the picture.
 const NAMES: usize = 24;
 
-/// The picture: a dot a run, a line for each stretch between changes, a dashed line at each change.
+/// The picture: one dot per run, a line for each stretch between changes, and a dashed line at each
+/// change.
 pub(crate) fn svg(
     title: &str,
     quantity: Quantity,

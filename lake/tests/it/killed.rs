@@ -1,16 +1,16 @@
-//! An `add` that is killed leaves nothing that is read.
+//! An `add` that is killed leaves no files that are read.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::{add, files, rows, traces};
 
-/// Kills.
+/// Number of kills.
 const MOMENTS: usize = 200;
-/// Runs that each `add` is to add.
+/// Number of runs that each `add` adds.
 const RUNS: usize = 6;
 
-/// Rows of a run without a row in `runs`.
+/// Counts the rows of runs that are not in `runs`.
 const LEFT: &str = "select (select count(*) from sites where run not in (select run from runs)) as sites, \
     (select count(*) from strands where run not in (select run from runs)) as strands";
 
@@ -19,7 +19,7 @@ const LEFT: &str = "select (select count(*) from sites where run not in (select 
 fn an_add_that_is_killed_at_any_moment_leaves_nothing_that_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let traces = traces(folder.path(), RUNS);
-    // How long it takes in peace, and what each run has then.
+    // The time of an `add` that is not killed, and the number of rows of each run.
     let whole = folder.path().join("whole");
     let begun = Instant::now();
     add(&whole, &traces, &["--detail"]);
@@ -63,7 +63,7 @@ fn an_add_that_is_killed_at_any_moment_leaves_nothing_that_is_read() {
             let sites = root.join("v1/sites");
             with_orphans += usize::from(files(&sites).len() > there);
         }
-        // What was killed can be done.
+        // The remaining runs can be added afterwards.
         if moment % 10 == 0 {
             add(&root, &traces, &["--detail"]);
             assert_eq!(rows(&root, per_run), expected, "{after:?}");

@@ -1,5 +1,5 @@
-//! Runs of real programs, which `cargo xtask test lake` records: each added itself to a lake when
-//! it was recorded.
+//! Runs of real programs, which `cargo xtask test lake` records. Each was added to a lake by its
+//! recording.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -10,9 +10,9 @@ use workspan_lake::tables::DETAIL;
 use crate::sqlite::{answer, same_rows};
 use crate::{add, rows};
 
-/// The folder of the traces and of the lake to which they added themselves.
+/// The environment variable with the folder of the traces and of the lake that they were added to.
 const RUNS: &str = "WORKSPAN_LAKE_RUNS";
-/// How many there are at least.
+/// Minimum number of runs.
 const COUNT: usize = 200;
 
 fn folder() -> PathBuf {
@@ -20,7 +20,7 @@ fn folder() -> PathBuf {
     PathBuf::from(runs.expect("a folder of recorded runs: cargo xtask test lake"))
 }
 
-/// A lake of these runs with all tables.
+/// A lake of these runs, with all tables.
 pub fn lake() -> &'static Path {
     static LAKE: OnceLock<PathBuf> = OnceLock::new();
     LAKE.get_or_init(|| {
