@@ -70,10 +70,10 @@ pub fn tag(text: &str) -> Result<(String, String), String> {
 }
 
 /// The outcome of adding a trace.
-enum Became {
+enum AddOutcome {
     Added,
     /// The lake already has the run, in this project.
-    WasThere(String),
+    Present(String),
 }
 
 /// Runs `workspan lake add`.
@@ -92,7 +92,7 @@ pub fn run(args: &AddArgs) -> anyhow::Result<Outcome> {
     let mut outcome = Outcome::Done;
     for file in &args.files {
         match add(args, &root, &tokio, &tags, file) {
-            Ok((place, Became::Added)) if !args.quiet => {
+            Ok((place, AddOutcome::Added)) if !args.quiet => {
                 say!(
                     "{}: added as run {} of project {}",
                     file.display(),
@@ -100,7 +100,7 @@ pub fn run(args: &AddArgs) -> anyhow::Result<Outcome> {
                     place.project
                 );
             }
-            Ok((place, Became::WasThere(project))) if !args.quiet => say!(
+            Ok((place, AddOutcome::Present(project))) if !args.quiet => say!(
                 "{}: is in the lake already, as run {} of project {project}",
                 file.display(),
                 place.run
@@ -121,7 +121,7 @@ fn add(
     tokio: &tokio::runtime::Runtime,
     tags: &[(String, String)],
     file: &Path,
-) -> anyhow::Result<(Place, Became)> {
+) -> anyhow::Result<(Place, AddOutcome)> {
     let name = || file.display().to_string();
     let run_name = RunName::of_trace(file).with_context(name)?;
     let dag = open(file, args)?;
@@ -132,7 +132,7 @@ fn add(
         run: run_name,
     };
     if let Some(project) = tokio.block_on(project_of(root, &place))? {
-        return Ok((place, Became::WasThere(project)));
+        return Ok((place, AddOutcome::Present(project)));
     }
     // The path is made absolute, so that the run is the same from whatever folder it is added.
     let path = file.canonicalize().with_context(name)?;
@@ -162,12 +162,12 @@ fn add(
         match tokio.block_on(put) {
             // Another process added the same run meanwhile.
             Err(object_store::Error::AlreadyExists { .. }) if is_last => {
-                return Ok((place.clone(), Became::WasThere(place.project)));
+                return Ok((place.clone(), AddOutcome::Present(place.project)));
             }
             put => put.with_context(|| root.shown(&path))?,
         };
     }
-    Ok((place, Became::Added))
+    Ok((place, AddOutcome::Added))
 }
 
 fn open(file: &Path, args: &AddArgs) -> anyhow::Result<Dag> {

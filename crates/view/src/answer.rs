@@ -54,10 +54,10 @@ impl Reply {
 const PREFIX: &str = "api/v1/";
 
 /// Maximum length of a request, in bytes: 64 node ids of the DAG with their commas are shorter.
-const LONGEST: usize = 8192;
+const MAX_REQUEST_BYTES: usize = 8192;
 
 /// Maximum number of node ids in one request for the contents of DAG nodes.
-const MOST_NODES: usize = 64;
+const MAX_NODES: usize = 64;
 
 /// Answers the request `url` (relative, as `requests.ts` writes it; a path begins at `api/`).
 ///
@@ -65,7 +65,7 @@ const MOST_NODES: usize = 64;
 /// The text is not a request, its run does not exist or is not yet loaded, or the requested object
 /// does not exist.
 pub fn answer(session: &Session, url: &str) -> Result<Reply, ApiError> {
-    if url.len() > LONGEST {
+    if url.len() > MAX_REQUEST_BYTES {
         return Err(ApiError::new(414, "The request is too long."));
     }
     let request = url
@@ -100,9 +100,9 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, ApiError> {
         "regions" => detail::regions(run()?),
         "dag" => {
             let ids: Vec<&str> = query.text("ids")?.split(',').collect();
-            if ids.len() > MOST_NODES {
+            if ids.len() > MAX_NODES {
                 return Err(ApiError::bad_request(format!(
-                    "At most {MOST_NODES} nodes can be asked for at once."
+                    "At most {MAX_NODES} nodes can be asked for at once."
                 )));
             }
             dag_view::dag(session, run()?, &ids, query.has("sections"))

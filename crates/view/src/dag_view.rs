@@ -30,16 +30,16 @@ use sequence::{NodeId, Step};
 pub(crate) use within::WithinId;
 
 /// Maximum number of items in one node.
-const MOST_ITEMS: usize = 200;
+const MAX_ITEMS: usize = 200;
 
 /// Maximum number of items in one answer; nodes beyond it are omitted.
-const MOST_IN_ANSWER: usize = 5000;
+const MAX_ITEMS_IN_ANSWER: usize = 5000;
 
 /// Maximum number of ancestors given: no picture shows more levels.
-const MOST_ANCESTORS: usize = 2000;
+const MAX_ANCESTORS: usize = 2000;
 
 /// Maximum bytes of cached sums over many strands.
-const MOST_KNOWN: usize = 4 << 20;
+const MAX_CACHED_SUM_BYTES: usize = 4 << 20;
 
 /// The data that nodes are made from: about 20 bytes per task.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Index {
             subtrees,
             order: Order::new(dag),
             longest,
-            known: ByteLru::new(MOST_KNOWN),
+            known: ByteLru::new(MAX_CACHED_SUM_BYTES),
             last: Mutex::default(),
         };
         // Measuring used more memory than its result takes.
@@ -170,7 +170,7 @@ pub(crate) fn dag(
         if within.is_none() && node.is_none() {
             return Err(absent());
         }
-        if count >= MOST_IN_ANSWER {
+        if count >= MAX_ITEMS_IN_ANSWER {
             continue;
         }
         let sole = match node {
@@ -216,7 +216,7 @@ pub(crate) fn ancestors(run: &Run, task: TaskId, sections: bool) -> Result<Vec<S
     line.reverse();
     let mut ids = Vec::new();
     for (i, &t) in line.iter().enumerate() {
-        if ids.len() >= MOST_ANCESTORS {
+        if ids.len() >= MAX_ANCESTORS {
             break;
         }
         let around = i.checked_sub(1).map(|above| line[above]);
@@ -299,7 +299,7 @@ pub(crate) fn way(
     if sole(picture, task).is_none() {
         open.push(WithinId::whole(strand).to_string());
     }
-    let room = MOST_ANCESTORS.saturating_sub(open.len());
+    let room = MAX_ANCESTORS.saturating_sub(open.len());
     open.extend(way.into_iter().take(room).map(|id| id.to_string()));
     Reply::json(&Way { open, inner })
 }

@@ -16,7 +16,7 @@ use crate::source_file::unite;
 use crate::timeline;
 
 /// Maximum number of runs in a session: their ids are single letters.
-pub const MOST_RUNS: usize = 26;
+pub const MAX_RUNS: usize = 26;
 
 /// How runs are read and measured.
 #[derive(Debug, Clone)]
@@ -77,11 +77,11 @@ impl Session {
     /// does the rest.
     ///
     /// # Errors
-    /// There are no paths or more than [`MOST_RUNS`], or one of them is not a file.
+    /// There are no paths or more than [`MAX_RUNS`], or one of them is not a file.
     pub fn new(paths: &[PathBuf], settings: Settings) -> Result<Session, ApiError> {
-        if paths.is_empty() || paths.len() > MOST_RUNS {
+        if paths.is_empty() || paths.len() > MAX_RUNS {
             return Err(ApiError::bad_request(format!(
-                "{} traces were given; between 1 and {MOST_RUNS} can be looked at together.",
+                "{} traces were given; between 1 and {MAX_RUNS} can be looked at together.",
                 paths.len()
             )));
         }

@@ -17,7 +17,7 @@ use workspan_dag::Dag;
 pub(crate) use names::unite;
 
 /// Maximum size of a source file, in bytes. Nobody writes larger ones.
-const MOST_BYTES: u64 = 4 << 20;
+const MAX_BYTES: u64 = 4 << 20;
 
 /// File name extensions of source files.
 const ENDINGS: [&str; 24] = [
@@ -81,12 +81,12 @@ fn recorded_in(dag: &Dag) -> Option<&Path> {
 fn open(dag: &Dag, path: &Path) -> Result<SourceFile, String> {
     let unreadable = |e: std::io::Error| format!("It can't be read: {e}.");
     let about = fs::symlink_metadata(path).map_err(unreadable)?;
-    if !about.is_file() || about.len() > MOST_BYTES {
+    if !about.is_file() || about.len() > MAX_BYTES {
         return Err("It is not a file of a source file's size.".into());
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unreadable)?;
-    file.take(MOST_BYTES)
+    file.take(MAX_BYTES)
         .read_to_end(&mut bytes)
         .map_err(unreadable)?;
     let written = about.modified().ok();

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use crate::Result;
 
 /// Maximum time until the scheduler and the executors are ready.
-const PATIENCE: Duration = Duration::from_secs(120);
+const START_TIMEOUT: Duration = Duration::from_secs(120);
 /// Maximum size of a message, in bytes: a plan contains the names of thousands of files.
-const MESSAGE: &str = "268435456";
+const MAX_MESSAGE_BYTES: &str = "268435456";
 
 /// The processes of a cluster. They are killed when this value is dropped.
 pub struct Cluster {
@@ -43,9 +43,9 @@ impl Cluster {
             .args(["--bind-host", "127.0.0.1", "--external-host", "127.0.0.1"])
             .args(["--bind-port", &port.to_string()])
             .args(["--min-ready-executors", &executors.to_string()])
-            .args(["--grpc-server-max-decoding-message-size", MESSAGE])
-            .args(["--grpc-server-max-encoding-message-size", MESSAGE])
-            .args(["--grpc-client-max-message-size", MESSAGE]);
+            .args(["--grpc-server-max-decoding-message-size", MAX_MESSAGE_BYTES])
+            .args(["--grpc-server-max-encoding-message-size", MAX_MESSAGE_BYTES])
+            .args(["--grpc-client-max-message-size", MAX_MESSAGE_BYTES]);
         let mut cluster = Cluster {
             processes: vec![scheduler.spawn()?],
             port,
@@ -63,8 +63,8 @@ impl Cluster {
                 .args(["--bind-port", &free_port()?.to_string()])
                 .args(["--bind-grpc-port", &free_port()?.to_string()])
                 .args(["--bind-health-port", &free_port()?.to_string()])
-                .args(["--grpc-server-max-decoding-message-size", MESSAGE])
-                .args(["--grpc-server-max-encoding-message-size", MESSAGE])
+                .args(["--grpc-server-max-decoding-message-size", MAX_MESSAGE_BYTES])
+                .args(["--grpc-server-max-encoding-message-size", MAX_MESSAGE_BYTES])
                 .args(["--memory-pool-size", memory, "--work-dir"])
                 .arg(&work);
             cluster.processes.push(executor.spawn()?);
@@ -75,7 +75,7 @@ impl Cluster {
 
     fn wait_until(&self, done: impl Fn(&str) -> bool) -> Result<()> {
         let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
+        while begun.elapsed() < START_TIMEOUT {
             if self.readiness().is_ok_and(|answer| done(&answer)) {
                 return Ok(());
             }

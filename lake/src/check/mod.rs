@@ -75,7 +75,7 @@ const QUANTITIES: [(Quantity, bool); 5] = [
     (Quantity::Lost, true),
 ];
 /// Maximum number of sites given for a quantity that is worse.
-const SITES: usize = 3;
+const MAX_SITES: usize = 3;
 
 /// A quantity, compared with its usual range.
 pub(crate) struct Checked {
@@ -266,6 +266,6 @@ async fn grown(
     }
     found.retain(|site| site.measured > site.usual.mean);
     found.sort_by(|a, b| (b.measured - b.usual.mean).total_cmp(&(a.measured - a.usual.mean)));
-    found.truncate(SITES);
+    found.truncate(MAX_SITES);
     Ok(found)
 }

@@ -14,7 +14,7 @@ const TOP: f64 = 44.0;
 const RIGHT: f64 = 20.0;
 const BOTTOM: f64 = 74.0;
 /// Maximum number of commits for which names fit below the picture.
-const NAMES: usize = 24;
+const MAX_COMMIT_NAMES: usize = 24;
 
 /// The picture: one dot per run, a line for each stretch between changes, and a dashed line at each
 /// change.
@@ -52,7 +52,7 @@ pub(crate) fn svg(
             quantity.shown(value)
         );
     }
-    let every = commits.len().div_ceil(NAMES).max(1);
+    let every = commits.len().div_ceil(MAX_COMMIT_NAMES).max(1);
     for (i, commit) in commits.iter().enumerate() {
         for (j, point) in commit.points.iter().enumerate() {
             let _ = writeln!(

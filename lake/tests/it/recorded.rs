@@ -13,7 +13,7 @@ use crate::{add, rows};
 /// The environment variable with the folder of the traces and of the lake that they were added to.
 const RUNS: &str = "WORKSPAN_LAKE_RUNS";
 /// Minimum number of runs.
-const COUNT: usize = 200;
+const MIN_RUNS: usize = 200;
 
 fn folder() -> PathBuf {
     let runs = std::env::var_os(RUNS);
@@ -47,7 +47,7 @@ fn runs_that_added_themselves_are_those_that_were_added_later() {
         "select count(*), count(distinct run) from runs",
     );
     let runs = count[0].split(',').next().unwrap();
-    assert!(runs.parse::<usize>().unwrap() >= COUNT, "{count:?}");
+    assert!(runs.parse::<usize>().unwrap() >= MIN_RUNS, "{count:?}");
     assert_eq!(
         count,
         rows(lake(), "select count(*), count(distinct run) from runs")

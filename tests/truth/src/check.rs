@@ -7,9 +7,9 @@ use serde_json::Value;
 use crate::stated::Stated;
 
 /// Tolerance of work, as a share of the true work.
-const WORK: f64 = 0.03;
+const WORK_TOLERANCE: f64 = 0.03;
 /// Tolerance of the span, as a share of the true span.
-const SPAN: f64 = 0.05;
+const SPAN_TOLERANCE: f64 = 0.05;
 /// Time that the process and its runtime take on the main thread before and after the program's own
 /// code, even if the run is not recorded; in microseconds.
 const START_US: f64 = 1000.0;
@@ -108,7 +108,7 @@ impl Run<'_> {
         if let Some(least) = self
             .stated
             .get("work_min_us")
-            .filter(|least| work < least * (1.0 - WORK))
+            .filter(|least| work < least * (1.0 - WORK_TOLERANCE))
         {
             return Err(format!("work {work:.0} us, at least {least:.0} were done"));
         }
@@ -119,18 +119,20 @@ impl Run<'_> {
         // Work outside of tasks may be missing if the report says so.
         let outside = self.stated.get("outside_us").unwrap_or(0.0);
         found.work_off = Some(work / truth - 1.0);
-        if work > spun * (1.0 + WORK) + start {
+        if work > spun * (1.0 + WORK_TOLERANCE) + start {
             return Err(format!("work {work:.0} us, {truth:.0} were done"));
         }
-        if work < (truth - outside) * (1.0 - WORK) {
+        if work < (truth - outside) * (1.0 - WORK_TOLERANCE) {
             return Err(format!(
                 "work {work:.0} us, {truth:.0} were done, {outside:.0} of it outside of tasks"
             ));
         }
-        if work < truth * (1.0 - WORK) {
+        if work < truth * (1.0 - WORK_TOLERANCE) {
             // The report must mention the rest, and must not exaggerate it.
             let told = self.us("/outside/outside_ticks").unwrap_or(0.0);
-            if told < outside * (1.0 - SPAN) || told > outside * (1.0 + SPAN) + OUTSIDE_US {
+            if told < outside * (1.0 - SPAN_TOLERANCE)
+                || told > outside * (1.0 + SPAN_TOLERANCE) + OUTSIDE_US
+            {
                 return Err(format!(
                     "work {work:.0} us, {truth:.0} were done, {outside:.0} of it outside of tasks; {told:.0} are told to be outside"
                 ));
@@ -151,16 +153,16 @@ impl Run<'_> {
         found.span_off = exact.map(|truth| span / truth - 1.0);
         let least = exact.or(self.stated.get("span_min_us"));
         let most = exact.or(self.stated.get("span_max_us"));
-        if let Some(least) = least.filter(|least| span < least * (1.0 - SPAN)) {
+        if let Some(least) = least.filter(|least| span < least * (1.0 - SPAN_TOLERANCE)) {
             return Err(format!(
                 "span {span:.0} us, no less than {least:.0} is true"
             ));
         }
-        if let Some(most) = most.filter(|most| span > most * (1.0 + SPAN) + start) {
+        if let Some(most) = most.filter(|most| span > most * (1.0 + SPAN_TOLERANCE) + start) {
             return Err(format!("span {span:.0} us, no more than {most:.0} is true"));
         }
         let most = self.stated.get("ordered_span_max_us").or(most);
-        if let Some(most) = most.filter(|most| ordered > most * (1.0 + SPAN) + start) {
+        if let Some(most) = most.filter(|most| ordered > most * (1.0 + SPAN_TOLERANCE) + start) {
             return Err(format!(
                 "span {ordered:.0} us in the order of locks, no more than {most:.0} is true"
             ));
@@ -200,7 +202,7 @@ impl Run<'_> {
     fn blocked(&self, _: &mut Found) -> Result<(), String> {
         let blocked = self.us("/work_with_blocked")? - self.us("/work")?;
         match self.stated.get("blocked_us") {
-            Some(truth) if blocked < truth * (1.0 - SPAN) => Err(format!(
+            Some(truth) if blocked < truth * (1.0 - SPAN_TOLERANCE) => Err(format!(
                 "blocked for {blocked:.0} us, {truth:.0} were slept"
             )),
             _ => Ok(()),
@@ -217,12 +219,12 @@ impl Run<'_> {
         };
         let most = elapsed * self.cpus;
         holds(
-            work <= most * (1.0 + WORK),
+            work <= most * (1.0 + WORK_TOLERANCE),
             format!("work {work:.0} us on {} CPUs in {elapsed:.0} us", self.cpus),
         );
         if let Some(used) = self.stated.get("cpu_us") {
             // The CPU time of the process until its last line; threads end after it.
-            let most = used * (1.0 + WORK) + START_US;
+            let most = used * (1.0 + WORK_TOLERANCE) + START_US;
             let known = self.stated.get("work_min_us").is_none();
             holds(
                 !known || work <= most,
@@ -235,7 +237,7 @@ impl Run<'_> {
         );
         let busy = self.number("/mean_busy")?;
         holds(
-            busy <= self.cpus * (1.0 + WORK),
+            busy <= self.cpus * (1.0 + WORK_TOLERANCE),
             format!("{busy:.2} workers busy on {} CPUs", self.cpus),
         );
         // Includes the report's own checks, except those of samples, which are too few in runs this

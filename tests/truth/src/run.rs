@@ -15,7 +15,7 @@ use crate::stated::{Stated, comparable};
 use crate::{Case, lock, same};
 
 /// Seconds after which a program counts as hanging. A bare run takes less than one second.
-pub const SECONDS: &str = "120";
+pub const TIMEOUT_SECONDS: &str = "120";
 
 /// The outcome of one recording.
 #[derive(Default)]
@@ -141,7 +141,9 @@ fn bare(case: &Case) -> Result<Bare, String> {
 /// A command that kills the program if it hangs.
 pub fn timed(program: &std::ffi::OsStr) -> Command {
     let mut command = Command::new("timeout");
-    command.args(["--kill-after=5", SECONDS]).arg(program);
+    command
+        .args(["--kill-after=5", TIMEOUT_SECONDS])
+        .arg(program);
     command
 }
 

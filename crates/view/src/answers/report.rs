@@ -6,7 +6,7 @@ use workspan_export::report_json_of;
 use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::run::Run;
-use crate::run::sites::MOST;
+use crate::run::sites::REPORT_LIMITS;
 
 pub(crate) fn answer(run: &Run) -> Result<Reply, ApiError> {
     let (picture, rest) = (run.picture()?, run.rest()?);
@@ -17,7 +17,7 @@ pub(crate) fn answer(run: &Run) -> Result<Reply, ApiError> {
             &rest.report,
             &picture.measured,
             statistics,
-            &MOST,
+            &REPORT_LIMITS,
         )
     });
     Ok(Reply::Json(json.as_bytes().to_vec()))

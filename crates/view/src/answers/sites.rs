@@ -11,7 +11,7 @@ use workspan_dag::{PlaceId, StrandId, memory};
 
 use crate::answer::Reply;
 use crate::api_error::ApiError;
-use crate::run::sites::MOST;
+use crate::run::sites::REPORT_LIMITS;
 use crate::run::{Picture, Rest, Run};
 use crate::session::Session;
 use sizes::{Size, Sizes};
@@ -20,7 +20,7 @@ use stretched::Stretched;
 /// Number of bins of a spark.
 const BINS: usize = 64;
 /// Number of instances given for each site.
-const LONGEST: usize = 32;
+const MAX_INSTANCES: usize = 32;
 
 #[derive(Serialize)]
 struct SiteExtra {
@@ -101,7 +101,7 @@ fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExt
         let number = usize::from(picture.sites.of(site.site));
         let spread = lengths.get(&site.site);
         let place = site.site as usize;
-        let most = MOST.blocks_of(blocks[number].len(), &mut told);
+        let most = REPORT_LIMITS.blocks_of(blocks[number].len(), &mut told);
         SiteExtra {
             place: site.site,
             delay: delays[place].delay,
@@ -247,15 +247,15 @@ fn longest(picture: &Picture) -> Vec<Vec<Instance>> {
             start: start - begin,
             end: end - begin,
         };
-        if list.len() == 2 * LONGEST {
+        if list.len() == 2 * MAX_INSTANCES {
             list.sort_by_key(|i| (length(i), i.task));
-            list.truncate(LONGEST);
+            list.truncate(MAX_INSTANCES);
         }
         list.push(instance);
     }
     for list in &mut by_site {
         list.sort_by_key(|i| (length(i), i.task));
-        list.truncate(LONGEST);
+        list.truncate(MAX_INSTANCES);
     }
     by_site
 }

@@ -10,8 +10,8 @@ use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::run::{Picture, Run};
 
-/// Maximum number of targets, and of factors, in one request.
-const MOST: usize = 32;
+/// Maximum number of factors in one request. The maximum number of targets is 64 times as large.
+const MAX_FACTORS: usize = 32;
 
 #[derive(Serialize)]
 struct WhatIf {
@@ -62,7 +62,7 @@ impl<'a> WhatIfAnswer<'a> {
         for one in what.split(',').filter(|one| !one.is_empty()) {
             targets.extend(target(picture, one)?);
         }
-        if targets.is_empty() || targets.len() > 64 * MOST {
+        if targets.is_empty() || targets.len() > 64 * MAX_FACTORS {
             return Err(ApiError::bad_request(
                 "There is nothing in it to be faster.",
             ));
@@ -131,7 +131,7 @@ fn parse_factors(text: &str) -> Result<Vec<f64>, ApiError> {
         .collect::<Result<_, _>>()
         .map_err(|_| no_factors())?;
     let sound = factors.iter().all(|f| (1.0..=1e6).contains(f));
-    if !sound || factors.is_empty() || factors.len() > MOST {
+    if !sound || factors.is_empty() || factors.len() > MAX_FACTORS {
         return Err(no_factors());
     }
     Ok(factors)

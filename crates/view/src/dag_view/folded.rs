@@ -17,10 +17,10 @@ use crate::run::codes::shown;
 pub(super) const BINS: usize = 24;
 
 /// Maximum number of rows given.
-const ROWS: usize = 8;
+const MAX_ROWS_GIVEN: usize = 8;
 
-/// The sums over at least this number of strands are cached.
-const MANY: u64 = 10_000;
+/// Sums over more strands than this are cached.
+const MAX_UNCACHED_STRANDS: u64 = 10_000;
 
 /// The contract's `DagFolded`.
 #[derive(Debug, Clone, Serialize)]
@@ -99,7 +99,7 @@ impl Inside {
         }
         rows.retain(|r: &(u16, u64)| r.1 > 0);
         rows.sort_by_key(|r| (std::cmp::Reverse(r.1), r.0));
-        rows.truncate(ROWS);
+        rows.truncate(MAX_ROWS_GIVEN);
         let code = codes
             .into_iter()
             .max_by_key(|c| (c.1, std::cmp::Reverse(c.0)));
@@ -132,7 +132,7 @@ fn add(sums: &mut Vec<(u16, u64)>, key: u16, ticks: u64) {
 
 /// The sums over a task with its descendants.
 fn of_task(picture: &Picture, tree: &Index, task: TaskId) -> Arc<Inside> {
-    let many = tree.subtrees.strands.get(task as usize) > MANY;
+    let many = tree.subtrees.strands.get(task as usize) > MAX_UNCACHED_STRANDS;
     if let Some(inside) = tree.known.get(&task).filter(|_| many) {
         return inside;
     }

@@ -8,13 +8,13 @@ use workspan_dag::{Dag, StrandId, TaskId};
 
 use super::folded::{self, Folded};
 use super::sequence::{NodeId, Step, cut, sequence, steps};
-use super::{Index, MOST_ITEMS};
+use super::{Index, MAX_ITEMS};
 use crate::inside::tree::{Sums, can_open};
 use crate::run::Picture;
 use crate::timeline::Source;
 
 /// Maximum number of signals given for a wait.
-const MOST_SIGNALS: usize = 50;
+const MAX_SIGNALS: usize = 50;
 
 /// The contract's `DagItem`.
 #[derive(Debug, Clone, Serialize)]
@@ -95,7 +95,7 @@ fn pieces(dag: &Dag, node: &NodeId, steps: &[Step], sections: bool) -> Vec<Piece
         let all = sections_of(dag, steps);
         let inside: usize = all.iter().map(Range::len).sum();
         let count = steps.len() - inside + all.len();
-        if !all.is_empty() && count <= MOST_ITEMS {
+        if !all.is_empty() && count <= MAX_ITEMS {
             let mut pieces = Vec::with_capacity(count);
             let mut at = 0;
             for section in all {
@@ -107,7 +107,7 @@ fn pieces(dag: &Dag, node: &NodeId, steps: &[Step], sections: bool) -> Vec<Piece
             return pieces;
         }
     }
-    match cut(steps.len(), MOST_ITEMS) {
+    match cut(steps.len(), MAX_ITEMS) {
         None => (0..steps.len()).map(Piece::one).collect(),
         Some(size) => (0..steps.len())
             .step_by(size)
@@ -146,7 +146,7 @@ fn sections_of(dag: &Dag, steps: &[Step]) -> Vec<Range<usize>> {
     all
 }
 
-/// The items of a node; their number is limited to [`MOST_ITEMS`].
+/// The items of a node; their number is limited to [`MAX_ITEMS`].
 pub(super) fn items(
     picture: &Picture,
     source: &Source,
@@ -253,7 +253,7 @@ fn strand(
         ready: picture.ready(s).map(|r| since(r.0)),
         creates: names(creates),
         joins: names(joined),
-        signals: signals.iter().take(MOST_SIGNALS).copied().collect(),
+        signals: signals.iter().take(MAX_SIGNALS).copied().collect(),
         end_kind: dag.strands.end_kind[i] as u8,
         folded: dag.fold_of(s).map_or(0, |fold| fold.tasks),
         inside: sums(picture, s),
@@ -288,7 +288,7 @@ pub(super) fn groups_to(
         Some(task) => {
             // Most tasks have few steps; computing the group names of a million steps takes long.
             let few = tree.children(task).count() as u64 + tree.subtrees.strands.get(task as usize);
-            if few <= MOST_ITEMS as u64 && !sections {
+            if few <= MAX_ITEMS as u64 && !sections {
                 return Vec::new();
             }
             (NodeId::Task(task), sequence(&picture.dag, tree, task))

@@ -75,7 +75,7 @@ pub(super) enum Step {
 }
 
 /// Sequences longer than this are cached until another one is requested.
-const LONG: usize = 1000;
+const MAX_UNCACHED_STEPS: usize = 1000;
 
 /// The strands of a task, and after each one the tasks created at its end.
 pub(super) fn sequence(dag: &Dag, tree: &Index, task: TaskId) -> Arc<[Step]> {
@@ -84,7 +84,7 @@ pub(super) fn sequence(dag: &Dag, tree: &Index, task: TaskId) -> Arc<[Step]> {
         return steps;
     }
     let steps: Arc<[Step]> = walk(dag, tree, task).into();
-    if steps.len() > LONG
+    if steps.len() > MAX_UNCACHED_STEPS
         && let Ok(mut last) = tree.last.lock()
     {
         *last = Some((task, steps.clone()));

@@ -8,7 +8,7 @@ use std::ops::Range;
 use workspan_dag::NONE;
 use workspan_reader::recorded::expand::ExpandedFold;
 
-use super::MOST_ITEMS;
+use super::MAX_ITEMS;
 use super::folded::{BINS, Folded, label};
 use super::inside::{Item, Strand};
 use super::sequence::cut;
@@ -42,7 +42,7 @@ fn sequence(tree: &Tree, task: Index) -> Vec<Step> {
 /// The pieces that some steps of a task's sequence are shown as: groups, or single steps. Ranges
 /// are in numbers of the sequence.
 fn pieces(tree: &Tree, task: Index, steps: &Range<usize>) -> Vec<(Option<WithinId>, Range<usize>)> {
-    let Some(size) = cut(steps.len(), MOST_ITEMS) else {
+    let Some(size) = cut(steps.len(), MAX_ITEMS) else {
         return steps.clone().map(|i| (None, i..i + 1)).collect();
     };
     let piece = |from: usize| {
@@ -57,7 +57,7 @@ fn pieces(tree: &Tree, task: Index, steps: &Range<usize>) -> Vec<(Option<WithinI
     steps.clone().step_by(size).map(piece).collect()
 }
 
-/// The items of a node; their number is limited to [`MOST_ITEMS`]. `None` if the strand has no such
+/// The items of a node; their number is limited to [`MAX_ITEMS`]. `None` if the strand has no such
 /// node.
 pub(super) fn items(picture: &Picture, tree: &Tree, node: &WithinId) -> Option<Vec<Item>> {
     if node.task as usize >= tree.tasks.len() {
@@ -384,7 +384,7 @@ fn way(tree: &Tree, task: Index, step: Option<Step>) -> Vec<WithinId> {
         }
         let sought = line.get(at + 1).map(|&child| Step::Child(child)).or(step);
         // Most tasks have few steps.
-        if tree.strands_of(task).len() + tree.children(task).len() <= MOST_ITEMS {
+        if tree.strands_of(task).len() + tree.children(task).len() <= MAX_ITEMS {
             continue;
         }
         let all = sequence(tree, task);

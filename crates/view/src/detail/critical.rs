@@ -12,7 +12,7 @@ use crate::api_error::ApiError;
 use crate::run::{Picture, Run};
 
 /// Maximum number of rows in an answer.
-const MOST_ROWS: usize = 500;
+const MAX_ROWS: usize = 500;
 
 /// The contract's `CriticalPath`.
 #[derive(Serialize)]
@@ -106,16 +106,16 @@ fn join(row: &mut Row, other: &Row) {
 
 /// The heaviest rows, with the others joined to the row before them.
 fn shorter(rows: Vec<Row>) -> Vec<Row> {
-    if rows.len() <= MOST_ROWS {
+    if rows.len() <= MAX_ROWS {
         return rows;
     }
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by_key(|&i| (Reverse(rows[i].weight), i));
     let mut heavy = vec![false; rows.len()];
-    for &i in order.iter().take(MOST_ROWS) {
+    for &i in order.iter().take(MAX_ROWS) {
         heavy[i] = true;
     }
-    let mut out: Vec<Row> = Vec::with_capacity(MOST_ROWS);
+    let mut out: Vec<Row> = Vec::with_capacity(MAX_ROWS);
     let mut light: Option<Row> = None;
     for (row, heavy) in rows.into_iter().zip(heavy) {
         match (out.last_mut(), heavy) {

@@ -10,7 +10,7 @@ use crate::api_error::ApiError;
 use crate::run::Run;
 
 /// Maximum number of sites given one by one: those with most tasks.
-const MOST_SITES: usize = 6;
+const MAX_SITES: usize = 6;
 
 /// The contract's `Spawned`.
 #[derive(Serialize)]
@@ -59,8 +59,8 @@ pub(crate) fn spawned(run: &Run, row: u64, level: u64, bin: u64) -> Result<Reply
     }
     let mut sites: Vec<(u16, u64)> = sites.into_iter().collect();
     sites.sort_by_key(|&(site, count)| (std::cmp::Reverse(count), site));
-    let more_sites = sites.len().saturating_sub(MOST_SITES);
-    sites.truncate(MOST_SITES);
+    let more_sites = sites.len().saturating_sub(MAX_SITES);
+    sites.truncate(MAX_SITES);
     Reply::json(&Spawned {
         before,
         total,

@@ -11,7 +11,7 @@ use crate::run::{Picture, Run};
 use crate::timeline::{Index, sums_alone};
 
 /// Maximum number of functions in an answer.
-const MOST_FUNCTIONS: usize = 20;
+const MAX_FUNCTIONS: usize = 20;
 
 /// The contract's `StrandDetail`.
 #[derive(Serialize)]
@@ -133,7 +133,7 @@ pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, ApiError> {
         counters: counters(dag, id),
         functions: met
             .into_iter()
-            .take(MOST_FUNCTIONS)
+            .take(MAX_FUNCTIONS)
             .map(|f| Function {
                 function: f.function,
                 file: f.file,

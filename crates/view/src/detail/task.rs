@@ -10,7 +10,7 @@ use crate::run::{Picture, Run};
 use crate::timeline::Index;
 
 /// Maximum number of items in each list of an answer.
-const MOST: usize = 500;
+const MAX_LIST_ITEMS: usize = 500;
 
 /// Maximum number of children given.
 const FIRST_CHILDREN: usize = 20;
@@ -81,7 +81,13 @@ pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, ApiError> {
         .find(|&w| dag.waits.tasks.get(w).binary_search(&id).is_ok())
         .map(|w| dag.waits.after[w]);
     let depends = match dag.dependents.binary_search(&id) {
-        Ok(at) => dag.depends.get(at).iter().take(MOST).copied().collect(),
+        Ok(at) => dag
+            .depends
+            .get(at)
+            .iter()
+            .take(MAX_LIST_ITEMS)
+            .copied()
+            .collect(),
         Err(_) => Vec::new(),
     };
     Reply::json(&TaskDetail {
@@ -95,9 +101,9 @@ pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, ApiError> {
         last,
         start: since(picture, dag.strands.start[first as usize]),
         end: since(picture, dag.strands.end[last as usize]),
-        more_strands: strands.len().saturating_sub(MOST),
+        more_strands: strands.len().saturating_sub(MAX_LIST_ITEMS),
         waits: waits(picture, &strands),
-        strands: strands.into_iter().take(MOST).collect(),
+        strands: strands.into_iter().take(MAX_LIST_ITEMS).collect(),
         children: tree.children(id).count(),
         first_children: tree.children(id).take(FIRST_CHILDREN).collect(),
         work: tree.subtrees.work.get(i),
@@ -116,10 +122,10 @@ fn stack<'a>(picture: &'a Picture, index: &Index, task: TaskId) -> Vec<Frame<'a>
     let parent = |t: &TaskId| Some(dag.tasks.parent[*t as usize]).filter(|&p| p != NONE);
     let mut tasks: Vec<TaskId> = Vec::new();
     for (depth, t) in std::iter::successors(Some(task), parent).enumerate() {
-        if depth < MOST {
+        if depth < MAX_LIST_ITEMS {
             tasks.push(t);
         } else {
-            tasks[MOST - 1] = t;
+            tasks[MAX_LIST_ITEMS - 1] = t;
         }
     }
     let frame = |t: TaskId| {
@@ -162,7 +168,7 @@ fn waits<'a>(picture: &'a Picture, strands: &[StrandId]) -> Vec<Wait<'a>> {
     strands
         .iter()
         .filter(after_wait)
-        .take(MOST)
+        .take(MAX_LIST_ITEMS)
         .map(wait)
         .collect()
 }

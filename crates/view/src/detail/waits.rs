@@ -9,7 +9,7 @@ use crate::run::Picture;
 use crate::timeline::Wait;
 
 /// Maximum number of waits given one by one.
-const MOST_WAITS: usize = 6;
+const MAX_WAITS: usize = 6;
 
 #[derive(Serialize)]
 pub(super) struct WaitWords {
@@ -74,7 +74,7 @@ pub(super) fn words(picture: &Picture, waits: &[&Wait]) -> Vec<WaitWords> {
             critical: wait.critical,
         }
     };
-    waits.iter().take(MOST_WAITS).map(of).collect()
+    waits.iter().take(MAX_WAITS).map(of).collect()
 }
 
 /// The number of some waits, and the sum of their times.

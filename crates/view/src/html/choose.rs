@@ -21,16 +21,16 @@ use crate::run::{Picture, Run};
 use crate::session::{Mode, Session};
 
 /// Share of the room left by the tables that source lines may take.
-const SOURCES: f64 = 0.10;
+const SOURCES_SHARE: f64 = 0.10;
 /// Share of the room that may be used once the DAG is in.
-const DAG: f64 = 0.25;
+const DAG_SHARE: f64 = 0.25;
 
 /// Maximum number of items of DAG nodes in a report.
-const MOST_NODES: usize = 20_000;
+const MAX_NODES: usize = 20_000;
 /// Maximum number of sites with sums in a report: the most critical ones.
-const MOST_SITES: usize = 24;
+const MAX_SITES: usize = 24;
 /// Number of lines of a source file kept before and after a hot line or a position.
-const AROUND: u32 = 6;
+const CONTEXT_LINES: u32 = 6;
 
 pub(super) struct Chosen {
     pub(super) pack: Pack,
@@ -106,7 +106,7 @@ impl Choice<'_> {
             let sites = self.session.run(a).and_then(Run::picture);
             let sites = sites.map_or(0, |picture| picture.sites.places.len());
             keys.extend(
-                (0..sites.min(MOST_SITES)).map(|i| format!("api/v1/tasks?run={a}&site={i}")),
+                (0..sites.min(MAX_SITES)).map(|i| format!("api/v1/tasks?run={a}&site={i}")),
             );
             for of in ["all", "critical", "free"] {
                 keys.push(format!("api/v1/flame?run={a}&of={of}&recursion=1"));
@@ -128,7 +128,7 @@ impl Choice<'_> {
     /// Adds source files; returns the number of files and of lines.
     fn sources(&mut self, whole: bool) -> Result<(usize, usize), ApiError> {
         let (mut files, mut lines) = (0, 0);
-        let share = self.pack.with(SOURCES);
+        let share = self.pack.with(SOURCES_SHARE);
         for run in &self.session.runs {
             let picture = run.picture()?;
             for (file, known) in Files::of(picture, run.rest()?).all {
@@ -141,7 +141,9 @@ impl Choice<'_> {
                     let near: BTreeSet<u32> = hot
                         .map(|l| l.line)
                         .chain(known.places)
-                        .flat_map(|l| l.saturating_sub(AROUND)..=l.saturating_add(AROUND))
+                        .flat_map(|l| {
+                            l.saturating_sub(CONTEXT_LINES)..=l.saturating_add(CONTEXT_LINES)
+                        })
                         .collect();
                     source.lines.retain(|l| near.contains(&l.line));
                 }
@@ -173,7 +175,7 @@ impl Choice<'_> {
     fn dag(&mut self) -> Nodes {
         let mut nodes = Nodes::default();
         for run in &self.session.runs {
-            let mut wanted = Wanted::default();
+            let mut wanted = NodeQueue::default();
             wanted.others.push((u64::MAX, "r".to_owned()));
             while let Some(id) = wanted.next(nodes.items) {
                 let key = format!("api/v1/dag?run={}&ids={}", run.id, escape(&id));
@@ -188,7 +190,7 @@ impl Choice<'_> {
                     let details = format!("api/v1/inside_task?run={}&id={}", run.id, escape(&id));
                     group.extend(self.ask(details));
                 }
-                if nodes.items + items > MOST_NODES || !self.pack.may(group, DAG) {
+                if nodes.items + items > MAX_NODES || !self.pack.may(group, DAG_SHARE) {
                     return nodes;
                 }
                 nodes.items += items;
@@ -209,15 +211,15 @@ struct Nodes {
 
 /// Nodes whose contents can be added but are not yet: their work and ids.
 #[derive(Default)]
-struct Wanted {
+struct NodeQueue {
     critical: BinaryHeap<(u64, String)>,
     others: BinaryHeap<(u64, String)>,
 }
 
-impl Wanted {
+impl NodeQueue {
     /// The next node to add, if there are `items` items already.
     fn next(&mut self, items: usize) -> Option<String> {
-        let critical = items < MOST_NODES / 2 || self.critical.peek() > self.others.peek();
+        let critical = items < MAX_NODES / 2 || self.critical.peek() > self.others.peek();
         let next = match critical {
             true => self.critical.pop().or_else(|| self.others.pop()),
             false => self.others.pop().or_else(|| self.critical.pop()),
@@ -285,15 +287,15 @@ mod tests {
             {"kind":"strand","id":7,"critical":true,"inside":{"work":50},"inner":null},
             {"kind":"strand","id":8,"critical":true,"inside":null,"inner":null}]}}}"#;
         let opened = |items: usize| {
-            let mut wanted = Wanted::default();
+            let mut wanted = NodeQueue::default();
             assert_eq!(wanted.see(answer.as_bytes(), "r"), (5, false));
             std::iter::from_fn(move || wanted.next(items)).collect::<Vec<String>>()
         };
         assert_eq!(opened(0), ["s7", "t2", "t1"]);
-        assert_eq!(opened(MOST_NODES), ["t1", "s7", "t2"]);
+        assert_eq!(opened(MAX_NODES), ["t1", "s7", "t2"]);
         let inside =
             r#"{"nodes":{"s7":{"items":[{"kind":"strand","id":7,"inside":null,"inner":0}]}}}"#;
-        assert_eq!(Wanted::default().see(inside.as_bytes(), "s7"), (1, true));
+        assert_eq!(NodeQueue::default().see(inside.as_bytes(), "s7"), (1, true));
     }
 
     /// Keys are escaped as by the page's `encodeURIComponent`.

@@ -15,10 +15,10 @@ use crate::run::{Picture, Run};
 use crate::session::Session;
 
 /// Maximum number of frames in an answer; the innermost come first.
-const MOST: usize = 500;
+const MAX_FRAMES: usize = 500;
 
 /// Number of strands to read for one instant: at most one or two have it in common.
-const FEW: usize = 4;
+const MAX_STRANDS_AT_INSTANT: usize = 4;
 
 /// The contract's `InsideDetail`.
 #[derive(Serialize)]
@@ -114,7 +114,7 @@ pub(crate) fn detail(
         )
     } else {
         let records = records(session, run)?.ok_or_else(no_strand)?;
-        let read = records.expand(dag, id, (t, t.saturating_add(1)), FEW);
+        let read = records.expand(dag, id, (t, t.saturating_add(1)), MAX_STRANDS_AT_INSTANT);
         let found = read.strands.iter().find(|s| s.start <= t && t < s.end);
         let strand = *found.ok_or_else(no_strand)?;
         (strand, told(picture, &read.folds, strand.fold), read.tasks)
@@ -129,7 +129,7 @@ pub(crate) fn detail(
         let Some(inside) = tasks.get(task as usize) else {
             break;
         };
-        if stack.len() < MOST {
+        if stack.len() < MAX_FRAMES {
             stack.push(frame(picture, inside.site, (inside.created, inside.begun)));
         } else {
             more += 1;
@@ -201,7 +201,7 @@ pub(crate) fn task(session: &Session, run: &Run, id: &str) -> Result<Reply, ApiE
     let (mut stack, mut more) = (Vec::new(), 0);
     let mut at = node.task;
     while let Some(inside) = tasks.get(at as usize).filter(|_| at != 0) {
-        if stack.len() < MOST {
+        if stack.len() < MAX_FRAMES {
             stack.push(frame(picture, inside.site, (inside.created, inside.begun)));
         } else {
             more += 1;

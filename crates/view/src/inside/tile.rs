@@ -15,14 +15,14 @@ use crate::timeline::{FOLDED, SUMS_ALONE, Tile, narrow};
 
 /// Minimum width of a folded strand that is expanded, in bins. In narrower ones, the strands inside
 /// would be too narrow to see.
-const WIDE: u64 = 48;
+const MIN_EXPANDED_BINS: u64 = 48;
 
 /// Maximum number of boxes in an answer.
-const MOST_BOXES: usize = 8192;
+const MAX_BOXES: usize = 8192;
 
 /// Maximum number of strands read for a tile. If there are more, none are read; closer up there are
 /// fewer.
-const MOST_READ: u64 = 300_000;
+const MAX_STRANDS_READ: u64 = 300_000;
 
 /// A strand inside a folded one.
 struct InnerStrand {
@@ -43,7 +43,7 @@ pub(crate) fn strands(session: &Session, run: &Run, tile: Tile) -> Result<Planes
         tile.begin(picture),
         tile.begin(picture).saturating_add(tile.ticks()),
     );
-    let wide = WIDE.saturating_mul(tile.bin());
+    let wide = MIN_EXPANDED_BINS.saturating_mul(tile.bin());
     let mut folded: Vec<StrandId> = Vec::new();
     for &thread in &picture.rows.threads {
         let all = index.source.strands_of(thread);
@@ -58,10 +58,10 @@ pub(crate) fn strands(session: &Session, run: &Run, tile: Tile) -> Result<Planes
     let inside = |&s: &StrandId| dag.fold_of(s).map_or(0, |fold| fold.strands);
     let all: u64 = folded.iter().map(inside).fold(0, u64::saturating_add);
     let mut found: Vec<InnerStrand> = Vec::new();
-    let mut cut = all > MOST_READ;
+    let mut cut = all > MAX_STRANDS_READ;
     if let Some(records) = records(session, run)?.filter(|_| !cut) {
         for &s in &folded {
-            let read = records.expand(dag, s, (begin, after), MOST_READ as usize);
+            let read = records.expand(dag, s, (begin, after), MAX_STRANDS_READ as usize);
             cut |= read.cut;
             let own = dag.strands.task[s as usize] as usize;
             for strand in read.strands {
@@ -84,11 +84,11 @@ pub(crate) fn strands(session: &Session, run: &Run, tile: Tile) -> Result<Planes
             }
         }
     }
-    if found.len() > MOST_BOXES {
+    if found.len() > MAX_BOXES {
         cut = true;
         let length = |f: &InnerStrand| Reverse(f.strand.end - f.strand.start);
-        found.select_nth_unstable_by_key(MOST_BOXES, length);
-        found.truncate(MOST_BOXES);
+        found.select_nth_unstable_by_key(MAX_BOXES, length);
+        found.truncate(MAX_BOXES);
         found.sort_unstable_by_key(|f| (f.strand.start, f.of));
     }
     Ok(planes(picture, &found, cut))

@@ -15,13 +15,13 @@ use crate::session::Session;
 
 /// Maximum number of tasks of a folded strand that can be opened. More would take more of the
 /// server's memory than the run does.
-pub(crate) const MOST_TASKS: u64 = 300_000;
+pub(crate) const MAX_TASKS: u64 = 300_000;
 
-/// Maximum number of strands in an expansion with [`MOST_TASKS`] tasks.
-const MOST_STRANDS: usize = 4 * MOST_TASKS as usize;
+/// Maximum number of strands in an expansion with [`MAX_TASKS`] tasks.
+const MAX_STRANDS: usize = 4 * MAX_TASKS as usize;
 
 /// Maximum bytes of all cached expansions; a single one may be larger.
-const MOST_KEPT: usize = 16 << 20;
+const MAX_CACHED_BYTES: usize = 16 << 20;
 
 /// Index of a task or a strand of a [`Tree`]. Task 0 is the folded strand's own.
 pub(crate) type Index = u32;
@@ -320,7 +320,7 @@ pub(crate) struct Open(ByteLru<StrandId, Tree>);
 
 impl Default for Open {
     fn default() -> Open {
-        Open(ByteLru::new(MOST_KEPT))
+        Open(ByteLru::new(MAX_CACHED_BYTES))
     }
 }
 
@@ -352,7 +352,7 @@ impl Tree {
 /// does not stand for too many tasks.
 pub(crate) fn can_open(picture: &Picture, strand: StrandId) -> bool {
     let fold = picture.dag.fold_of(strand);
-    fold.is_some_and(|fold| fold.source.is_some() && fold.tasks <= MOST_TASKS)
+    fold.is_some_and(|fold| fold.source.is_some() && fold.tasks <= MAX_TASKS)
 }
 
 /// The expansion of a folded strand.
@@ -371,7 +371,7 @@ pub(crate) fn open(session: &Session, run: &Run, strand: StrandId) -> Result<Arc
             "The trace has no more than sums of this subtree: it was folded, or left out, while the program was recorded.",
         ));
     }
-    if fold.tasks > MOST_TASKS {
+    if fold.tasks > MAX_TASKS {
         return Err(ApiError::not_found(format!(
             "This folded strand stands for {} tasks: too many to open at once. The timeline shows what is inside, closer up.",
             fold.tasks
@@ -381,7 +381,7 @@ pub(crate) fn open(session: &Session, run: &Run, strand: StrandId) -> Result<Arc
         return Ok(tree);
     }
     let records = records(session, run)?;
-    let whole = records.and_then(|records| records.expand_all(dag, strand, MOST_STRANDS));
+    let whole = records.and_then(|records| records.expand_all(dag, strand, MAX_STRANDS));
     let whole = whole.ok_or_else(|| {
         ApiError::not_found("What is inside can't be read: the trace is no longer there as it was.")
     })?;

@@ -9,11 +9,11 @@ use workspan_dag::{Dag, PlaceId, ROOT_PLACE};
 use super::{Picture, Run};
 
 /// Maximum number of labels, and of sites, that are offered as parts.
-const MOST_LABELS: usize = 64;
-const MOST_SITES: usize = 24;
+const MAX_LABELS: usize = 64;
+const MAX_SITES: usize = 24;
 
 /// Maximum number of strands of all opened parts of a run together; the first part may have more.
-const MOST_STRANDS: usize = 8_000_000;
+const MAX_STRANDS: usize = 8_000_000;
 
 /// A part of a run that is offered.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ pub(super) fn parts(of: &Run, picture: &Picture) -> Vec<Part> {
         for region in list {
             counts[region.label as usize] += 1;
         }
-        let marked = (0..).zip(counts).filter(|c| c.1 > 0).take(MOST_LABELS);
+        let marked = (0..).zip(counts).filter(|c| c.1 > 0).take(MAX_LABELS);
         all.extend(marked.map(|(label, count)| {
             let what = match letter {
                 'r' => Only::Region(label),
@@ -64,7 +64,7 @@ pub(super) fn parts(of: &Run, picture: &Picture) -> Vec<Part> {
     }
     let counts = tasks_of(dag);
     let sites = picture.sites.places.iter().filter(|&&p| p != ROOT_PLACE);
-    all.extend(sites.take(MOST_SITES).map(|&place| {
+    all.extend(sites.take(MAX_SITES).map(|&place| {
         let label = dag.places[place as usize].label.clone();
         let count = counts[place as usize];
         part("site", 's', place, label, count, Only::Site(vec![place]))
@@ -110,8 +110,8 @@ impl Part {
     }
 }
 
-/// Whether one more part fits into [`MOST_STRANDS`].
+/// Whether one more part fits into [`MAX_STRANDS`].
 pub(crate) fn has_room(parts: &[Part]) -> bool {
     let opened = parts.iter().filter_map(|part| part.run.picture.get());
-    opened.map(|p| p.dag.strands.len()).sum::<usize>() < MOST_STRANDS
+    opened.map(|p| p.dag.strands.len()).sum::<usize>() < MAX_STRANDS
 }

@@ -3,7 +3,7 @@
 use workspan_dag::{Dag, ThreadId};
 
 /// Maximum number of rows that are drawn: a trace may have any number of threads.
-pub const MOST_ROWS: usize = 256;
+pub const MAX_ROWS: usize = 256;
 
 /// "No row" in columns of row numbers.
 pub const NO_ROW: u16 = u16::MAX;
@@ -20,7 +20,7 @@ pub struct Rows {
 
 impl Rows {
     /// Gives rows to the pool's workers, then to other threads that ran a strand, in their order.
-    /// Their number is limited to [`MOST_ROWS`].
+    /// Their number is limited to [`MAX_ROWS`].
     pub fn new(dag: &Dag) -> Rows {
         let mut ran = vec![false; dag.meta.threads as usize];
         for &thread in &dag.strands.thread {
@@ -40,7 +40,7 @@ impl Rows {
             if !ran && thread >= workers {
                 continue;
             }
-            if rows.threads.len() < MOST_ROWS {
+            if rows.threads.len() < MAX_ROWS {
                 rows.row_of[thread as usize] = rows.threads.len() as u16;
                 rows.threads.push(thread);
             } else {

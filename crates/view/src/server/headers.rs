@@ -24,7 +24,7 @@ pub(super) fn host_is_here(headers: &HeaderMap) -> bool {
 }
 
 /// The policy of answers other than the page: nothing may be loaded from them.
-pub(super) const NOTHING: &str = "default-src 'none'; frame-ancestors 'none'";
+pub(super) const NO_CONTENT_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
 /// The policy of the page. It allows the page's own inline script and style, which have the nonce,
 /// and requests to this server. Workers start from the page's own blobs; the page's script sets the

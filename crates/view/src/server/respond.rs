@@ -16,9 +16,9 @@ use crate::page;
 use crate::session::Session;
 
 /// Browsers must not store any data of a run on the disk.
-const NEVER: &str = "no-store";
+const NO_STORE: &str = "no-store";
 /// Browsers may keep the answer, but must revalidate it by its entity tag at each request.
-const ASK_AGAIN: &str = "private, no-cache";
+const REVALIDATE: &str = "private, no-cache";
 
 /// Answers a request of any kind.
 pub(super) async fn respond(State(shared): State<Arc<Shared>>, request: Request) -> Response {
@@ -99,7 +99,12 @@ async fn api(shared: Arc<Shared>, url: String, asked: Option<HeaderValue>) -> Re
         Response::new(Body::from(reply.bytes().to_vec()))
     };
     let head = response.headers_mut();
-    headers::set(head, reply.media_type(), headers::NOTHING, ASK_AGAIN);
+    headers::set(
+        head,
+        reply.media_type(),
+        headers::NO_CONTENT_POLICY,
+        REVALIDATE,
+    );
     if let Ok(mark) = HeaderValue::from_str(&mark) {
         head.insert(ETAG, mark);
     }
@@ -125,7 +130,7 @@ fn the_page() -> Response {
     let html = page::with_nonce(page::page(), &nonce);
     let mut response = Response::new(Body::from(html));
     let (kind, policy) = ("text/html; charset=utf-8", headers::policy(&nonce));
-    headers::set(response.headers_mut(), kind, &policy, NEVER);
+    headers::set(response.headers_mut(), kind, &policy, NO_STORE);
     response
 }
 
@@ -148,5 +153,10 @@ fn failed(failure: &ApiError) -> Response {
 }
 
 fn plain(head: &mut HeaderMap) {
-    headers::set(head, "application/json", headers::NOTHING, NEVER);
+    headers::set(
+        head,
+        "application/json",
+        headers::NO_CONTENT_POLICY,
+        NO_STORE,
+    );
 }

@@ -12,7 +12,7 @@ use super::{Shared, headers};
 use crate::run::Run;
 
 /// Interval at which the progress is polled.
-const TICK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 #[derive(Serialize)]
 struct Status<'a> {
@@ -76,12 +76,17 @@ pub(super) fn stream(shared: Arc<Shared>) -> Response {
                     let bytes = Ok::<_, std::convert::Infallible>(news);
                     return Some((bytes, (shared, told, over)));
                 }
-                tokio::time::sleep(TICK).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         },
     );
     let mut response = Response::new(Body::from_stream(events));
     let kind = "text/event-stream";
-    headers::set(response.headers_mut(), kind, headers::NOTHING, "no-store");
+    headers::set(
+        response.headers_mut(),
+        kind,
+        headers::NO_CONTENT_POLICY,
+        "no-store",
+    );
     response
 }

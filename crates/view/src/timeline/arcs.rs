@@ -13,7 +13,7 @@ use crate::run::Picture;
 
 /// Maximum number of arcs drawn one by one. If there are more, the answer has counts per pair of
 /// rows.
-const MOST_ARCS: usize = 2000;
+const MAX_ARCS: usize = 2000;
 
 /// The steals of a run.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl Arcs {
             .map(|((thief, victim), n)| json!([thief, victim, n]))
             .collect();
         let mut planes = Planes::new();
-        let truncated = stolen.len() > MOST_ARCS;
+        let truncated = stolen.len() > MAX_ARCS;
         planes.fact("total", stolen.len());
         planes.fact("truncated", truncated);
         planes.fact("pairs", pairs);

@@ -46,21 +46,23 @@ pub(super) struct Drawn {
 
 /// Average number of events per bin and row below which a block is not stored. Rows beyond
 /// [`MANY_ROWS`] count two events each.
-const EVENTS: usize = 8;
+const EVENTS_PER_BIN: usize = 8;
 const MANY_ROWS: usize = 16;
 /// Minimum number of events of a stored block. A tile's 16 blocks with this number of events take
 /// some milliseconds to compute. With a smaller minimum, stored blocks would take more bytes per
 /// event.
-const FEW: usize = 3072;
+const MIN_BLOCK_EVENTS: usize = 3072;
 
 impl Pyramid {
     /// Builds the pyramid in O(n log n), on two threads or more if there are enough CPUs.
     pub(super) fn new(picture: &Picture, source: &Source) -> Pyramid {
         let rows = picture.rows.len();
-        let per_bin = EVENTS * rows.min(MANY_ROWS) + 2 * rows.saturating_sub(MANY_ROWS);
+        let per_bin = EVENTS_PER_BIN * rows.min(MANY_ROWS) + 2 * rows.saturating_sub(MANY_ROWS);
         // A window takes one search per thread, and a trace may have a million threads.
         let threads = picture.dag.meta.threads as usize;
-        let threshold = (per_bin * BLOCK as usize).max(FEW).max(threads);
+        let threshold = (per_bin * BLOCK as usize)
+            .max(MIN_BLOCK_EVENTS)
+            .max(threads);
         let making = Making {
             picture,
             source,

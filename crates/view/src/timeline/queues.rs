@@ -8,9 +8,9 @@ use crate::run::Picture;
 use crate::run::rows::NO_ROW;
 
 /// Maximum number of changes of depth that are stored one by one.
-const EXACT: usize = 1 << 17;
+const MAX_EXACT_CHANGES: usize = 1 << 17;
 /// Number of steps of all rows together, for runs with more changes.
-const STEPS: usize = 1 << 18;
+const STEPS_OF_ALL_ROWS: usize = 1 << 18;
 
 /// Whether the depths of queues can be computed from the run's tasks.
 pub(super) fn follow(dag: &Dag) -> bool {
@@ -21,10 +21,10 @@ pub(super) fn follow(dag: &Dag) -> bool {
 /// get steps of equal length, which take at most 4 MB.
 pub(super) fn of(picture: &Picture) -> Vec<Vec<(u64, f32)>> {
     let (rows, tasks) = (picture.rows.len(), picture.dag.tasks.len());
-    if tasks.saturating_mul(2) <= EXACT {
+    if tasks.saturating_mul(2) <= MAX_EXACT_CHANGES {
         return one_by_one(waits(picture), rows);
     }
-    let steps = STEPS / rows.clamp(1, STEPS);
+    let steps = STEPS_OF_ALL_ROWS / rows.clamp(1, STEPS_OF_ALL_ROWS);
     in_steps(waits(picture), rows, (picture.begin, picture.end), steps)
 }
 

@@ -10,10 +10,10 @@ use crate::planes::Planes;
 use crate::run::Picture;
 
 /// Maximum number of boxes in an answer.
-const MOST_BOXES: usize = 8192;
+const MAX_BOXES: usize = 8192;
 
 /// Maximum number of strands that are inspected one by one.
-const MOST_LOOKED_AT: usize = 65_536;
+const MAX_INSPECTED: usize = 65_536;
 
 /// Strands of a tile, ascending.
 pub(super) struct InTile {
@@ -23,7 +23,7 @@ pub(super) struct InTile {
 }
 
 /// The strands that touch a tile; if they are too many, the longest ones. If more than
-/// [`MOST_LOOKED_AT`] touch it, only those are inspected that are longest in some bin of their row.
+/// [`MAX_INSPECTED`] touch it, only those are inspected that are longest in some bin of their row.
 /// They include every strand of at least two bins.
 pub(super) fn in_tile(picture: &Picture, index: &Index, tile: Tile) -> InTile {
     let dag = &*picture.dag;
@@ -42,7 +42,7 @@ pub(super) fn in_tile(picture: &Picture, index: &Index, tile: Tile) -> InTile {
         ranges.push(&instants[first..after.max(first)]);
     }
     let total = ranges.iter().map(|range| range.len()).sum();
-    let mut shown: Vec<StrandId> = if total <= MOST_LOOKED_AT {
+    let mut shown: Vec<StrandId> = if total <= MAX_INSPECTED {
         ranges.concat()
     } else {
         let drawn = index
@@ -54,13 +54,13 @@ pub(super) fn in_tile(picture: &Picture, index: &Index, tile: Tile) -> InTile {
     };
     shown.sort_unstable();
     shown.dedup();
-    if shown.len() > MOST_BOXES {
+    if shown.len() > MAX_BOXES {
         let length = |s: StrandId| ends[s as usize] - starts[s as usize];
-        shown.select_nth_unstable_by_key(MOST_BOXES, |&s| (Reverse(length(s)), s));
-        shown.truncate(MOST_BOXES);
+        shown.select_nth_unstable_by_key(MAX_BOXES, |&s| (Reverse(length(s)), s));
+        shown.truncate(MAX_BOXES);
         shown.sort_unstable();
     }
-    debug_assert!(total > MOST_LOOKED_AT || tile.bin() > 0 && TILE_BINS > 0);
+    debug_assert!(total > MAX_INSPECTED || tile.bin() > 0 && TILE_BINS > 0);
     InTile { total, shown }
 }
 

@@ -8,7 +8,7 @@ use crate::planes::Planes;
 use crate::run::Picture;
 
 /// Maximum number of waits drawn one by one; if there are more, the longest are drawn.
-const MOST_WAITS: usize = 2000;
+const MAX_WAITS: usize = 2000;
 
 /// The kinds of waits, in the order of their numbers in answers. No thread ends a sleep, and for
 /// I/O the other end is not known.
@@ -151,9 +151,9 @@ impl Waits {
         let begun = self.list[first..].iter().take_while(|w| w.start < end);
         let mut shown: Vec<&Wait> = begun.filter(|wait| wait.end >= begin).collect();
         let total = shown.len();
-        if total > MOST_WAITS {
+        if total > MAX_WAITS {
             shown.sort_by_key(|wait| std::cmp::Reverse((wait.critical, wait.end - wait.start)));
-            shown.truncate(MOST_WAITS);
+            shown.truncate(MAX_WAITS);
             shown.sort_by_key(|wait| wait.start);
         }
         let mut planes = Planes::new();

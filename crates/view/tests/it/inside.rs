@@ -27,7 +27,7 @@ fn boxes(planes: &BTreeMap<String, Vec<f64>>, meta: &Value) -> Vec<Box> {
 }
 
 /// Minimum width of a folded strand that is expanded, in bins.
-const WIDE: u64 = 48;
+const MIN_EXPANDED_BINS: u64 = 48;
 
 #[test]
 fn inside_folded_strands_are_those_of_the_whole_run() {
@@ -59,7 +59,7 @@ fn inside_folded_strands_are_those_of_the_whole_run() {
         for (i, strand) in boxes(&outer, &short).into_iter().enumerate() {
             if !is_folded(i) {
                 shown.insert(strand);
-            } else if strand.2 - strand.1 < WIDE {
+            } else if strand.2 - strand.1 < MIN_EXPANDED_BINS {
                 closed.push((strand.1, strand.2));
             }
         }

@@ -235,7 +235,7 @@ fn nodes_inside_that_do_not_exist_are_refused() {
 /// The memory for expanded strands is bounded, however many of them are opened.
 #[test]
 fn browsing_keeps_little() {
-    const MOST: usize = 20 << 20;
+    const MAX_CACHED_BYTES: usize = 20 << 20;
     let folder = tempfile::tempdir().unwrap();
     let session = session_of(&folder, 17, Grain::Nanoseconds(20_000));
     let run = &session.runs[0];
@@ -246,9 +246,15 @@ fn browsing_keeps_little() {
             let kept = run.kept();
             opened += 1;
             first = if opened == 1 { kept } else { first };
-            assert!(kept <= MOST, "{kept} bytes after {opened} folded strands");
+            assert!(
+                kept <= MAX_CACHED_BYTES,
+                "{kept} bytes after {opened} folded strands"
+            );
         }
     }
     let all = opened * first;
-    assert!(all > MOST, "{opened} folded strands are {all} bytes");
+    assert!(
+        all > MAX_CACHED_BYTES,
+        "{opened} folded strands are {all} bytes"
+    );
 }

@@ -16,7 +16,7 @@ use crate::{add, files, lake, traces};
 /// The environment variable with the folder of Ballista's programs.
 const PROGRAMS: &str = "WORKSPAN_BALLISTA";
 /// Maximum time until a cluster is ready.
-const PATIENCE: Duration = Duration::from_secs(120);
+const START_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A scheduler and its executors. They are killed when this value is dropped.
 pub struct Cluster {
@@ -108,7 +108,7 @@ impl Cluster {
 
     fn wait_until(&self, what: &str, done: impl Fn(&str) -> bool) {
         let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
+        while begun.elapsed() < START_TIMEOUT {
             if self.readiness().is_ok_and(|answer| done(&answer)) {
                 return;
             }

@@ -73,7 +73,7 @@ fn damaged_files_and_those_of_no_run_are_left_out_in_a_cluster() {
 }
 
 /// A query over pairs of strands: some seconds of work in several stages.
-const LONG: &str = "select a.run, a.level, count(*) as n, sum((a.time + b.time) % 1009) as m from strands a \
+const LONG_QUERY: &str = "select a.run, a.level, count(*) as n, sum((a.time + b.time) % 1009) as m from strands a \
     join strands b on a.run = b.run and (a.time + b.time) % 3 > 0 group by a.run, a.level order by a.run, a.level";
 
 #[test]
@@ -82,20 +82,26 @@ fn an_executor_that_is_killed_in_the_middle_of_a_query_changes_no_answer() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("lake");
     add(&root, &wide_traces(folder.path(), 24), &["--detail"]);
-    let expected = asked(&root, LONG, None);
+    let expected = asked(&root, LONG_QUERY, None);
     assert!(expected.status.success(), "{}", text(&expected.stderr));
     let (mut killed, mut moments) = (0, [0.5, 0.3, 0.7, 0.2, 0.8].iter().cycle());
     for _ in 0..10 {
         let mut cluster = Cluster::start(2, &[]);
         let begun = Instant::now();
-        let there = asked(&root, LONG, Some(&cluster.address()));
+        let there = asked(&root, LONG_QUERY, Some(&cluster.address()));
         assert_eq!(text(&there.stdout), text(&expected.stdout));
         let span = begun.elapsed();
         let mut command = Command::new(env!("CARGO_BIN_EXE_workspan-lake"));
         command
             .arg("sql")
             .arg(&root)
-            .args([LONG, "--format", "csv", "--cluster", &cluster.address()])
+            .args([
+                LONG_QUERY,
+                "--format",
+                "csv",
+                "--cluster",
+                &cluster.address(),
+            ])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();

@@ -8,13 +8,13 @@ use crate::answers::summary::show;
 use crate::run::Run;
 
 /// Share of the room that may be used once the first details are added.
-const FIRST: f64 = 0.40;
+const FIRST_DETAILS_SHARE: f64 = 0.40;
 /// Number of strands of the critical path whose details are added first, the longest ones.
-const MOST_CRITICAL: usize = 300;
+const MAX_CRITICAL_STRANDS: usize = 300;
 /// Number of longest instances per site whose details are added first.
-const MOST_INSTANCES: usize = 8;
+const MAX_INSTANCES: usize = 8;
 /// Number of further details that are added at a time.
-const GROUP: usize = 64;
+const DETAILS_PER_GROUP: usize = 64;
 
 impl Choice<'_> {
     /// Adds details of what can be selected at once: findings, the critical path, the longest
@@ -29,7 +29,7 @@ impl Choice<'_> {
                 found.filter_map(|f| show(picture, f).strand).collect();
             let mut path = rest.report.work_span.critical_path.clone();
             path.sort_by_key(|&s| (std::cmp::Reverse(picture.weight(s)), s));
-            strands.extend(path.into_iter().take(MOST_CRITICAL));
+            strands.extend(path.into_iter().take(MAX_CRITICAL_STRANDS));
             let low = rest.report.low_parallelism.iter();
             strands.extend(low.flat_map(|i| i.strands.iter().map(|s| s.strand)));
             let mut tasks: Vec<u32> = strands
@@ -41,7 +41,7 @@ impl Choice<'_> {
             keys.extend(tasks.iter().flat_map(|&t| task_keys(run, t)));
             let sums = |t: &u32| format!("api/v1/tasks?run={}&task={t}", run.id);
             keys.extend(tasks.iter().map(sums));
-            self.details_of(keys, FIRST);
+            self.details_of(keys, FIRST_DETAILS_SHARE);
         }
     }
 
@@ -52,7 +52,7 @@ impl Choice<'_> {
         let sites: Vec<Value> = serde_json::from_slice(reply.bytes()).unwrap_or_default();
         let tasks = sites.iter().flat_map(|site| {
             let longest = site["longest"].as_array().map_or(&[][..], Vec::as_slice);
-            longest.iter().take(MOST_INSTANCES)
+            longest.iter().take(MAX_INSTANCES)
         });
         tasks
             .filter_map(|i| i["task"].as_u64().map(|t| t as u32))
@@ -61,7 +61,7 @@ impl Choice<'_> {
 
     /// Adds answers group by group until `share` of the room is used; true if all were added.
     pub(super) fn details_of(&mut self, keys: Vec<String>, share: f64) -> bool {
-        for keys in keys.chunks(GROUP) {
+        for keys in keys.chunks(DETAILS_PER_GROUP) {
             let group = self.group(keys.iter().cloned());
             if self.pack.is_full(share) || !self.pack.may(group, share) {
                 return false;
@@ -79,7 +79,7 @@ impl Choice<'_> {
             let mut order: Vec<StrandId> = (0..strands.len() as StrandId).collect();
             let length = |s: StrandId| strands.end[s as usize] - strands.start[s as usize];
             order.sort_by_key(|&s| (std::cmp::Reverse(length(s)), s));
-            for some in order.chunks(GROUP) {
+            for some in order.chunks(DETAILS_PER_GROUP) {
                 let keys = some.iter().flat_map(|&s| {
                     let task = strands.task[s as usize];
                     std::iter::once(strand_key(run, s)).chain(task_keys(run, task))

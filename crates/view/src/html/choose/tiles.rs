@@ -9,10 +9,10 @@ use crate::run::{Picture, Run};
 use crate::timeline::TILE_BINS;
 
 /// Shares of the room that may be used once the tiles, and then the windows, are added.
-const TILES: f64 = 0.80;
-const WINDOWS: f64 = 0.92;
+const TILES_SHARE: f64 = 0.80;
+const WINDOWS_SHARE: f64 = 0.92;
 /// Levels with more tiles than this are not added as a whole.
-const MOST_TILES: u64 = 512;
+const MAX_TILES: u64 = 512;
 
 impl Choice<'_> {
     /// Adds tiles of all runs, level by level from the whole run down; returns the finest level
@@ -33,13 +33,13 @@ impl Choice<'_> {
                 };
                 let Ok(picture) = run.picture() else { continue };
                 let last = (picture.elapsed() / TILE_BINS) >> level;
-                if last >= MOST_TILES {
+                if last >= MAX_TILES {
                     continue;
                 }
                 any = true;
                 let keys = (0..=last).flat_map(|i| self.tile_keys(run, level, i));
                 let keys: Vec<String> = keys.collect();
-                if !self.tiles(run, keys, TILES) {
+                if !self.tiles(run, keys, TILES_SHARE) {
                     return finest;
                 }
             }
@@ -138,7 +138,7 @@ impl Choice<'_> {
             let of = |t: u64| ((t / TILE_BINS) >> level).min(last);
             let keys = (of(t0)..=of(t1)).flat_map(|i| self.tile_keys(run, level, i));
             let keys: Vec<String> = keys.collect();
-            if !self.tiles(run, keys, WINDOWS) {
+            if !self.tiles(run, keys, WINDOWS_SHARE) {
                 return false;
             }
         }

@@ -8,15 +8,15 @@ use crate::answers::whatif::WhatIfAnswer;
 use crate::run::Run;
 
 /// Share of the room that may be used once these answers are added.
-const SHARE: f64 = 0.15;
+const WHAT_IF_SHARE: f64 = 0.15;
 /// Number of codes, and of spawn sites, whose what-if is added: those that weigh most on the
 /// critical path.
-const MOST: usize = 6;
+const MAX_CODES: usize = 6;
 /// Number of the heaviest ones that are also combined in twos and threes.
-const TOGETHER: usize = 3;
+const MAX_COMBINED: usize = 3;
 /// Number of strands above which a run gets only one code and one spawn site: each takes about ten
 /// times as long as measuring the run.
-const LONG_RUN: usize = 1_000_000;
+const LONG_RUN_STRANDS: usize = 1_000_000;
 /// The factors that the page requests (`FACTORS` of ui/src/whatif/choice.ts): all in one request,
 /// and for the path each alone.
 const FACTORS: [u32; 8] = [2, 4, 8, 16, 50, 100, 200, 400];
@@ -28,10 +28,10 @@ impl Choice<'_> {
             let (Ok(picture), Ok(rest)) = (run.picture(), run.rest()) else {
                 continue;
             };
-            let most = if picture.dag.strands.len() > LONG_RUN {
+            let most = if picture.dag.strands.len() > LONG_RUN_STRANDS {
                 1
             } else {
-                MOST
+                MAX_CODES
             };
             let mut critical = vec![0u128; picture.codes.all.len()];
             for &s in &rest.report.work_span.critical_path {
@@ -49,7 +49,7 @@ impl Choice<'_> {
             let few = together(&codes).into_iter().chain(together(&sites));
             for (what, each) in alone.chain(few.map(|what| (what, false))) {
                 let group = answers(run, &what, each);
-                if !self.pack.may(group, SHARE) {
+                if !self.pack.may(group, WHAT_IF_SHARE) {
                     break;
                 }
             }
@@ -79,7 +79,7 @@ fn answers(run: &Run, what: &str, each: bool) -> Group {
 /// The first few of `list` in twos and threes. Each combination is in the order in which the page
 /// requests it: ascending as text.
 fn together(list: &[String]) -> Vec<String> {
-    let few = &list[..list.len().min(TOGETHER)];
+    let few = &list[..list.len().min(MAX_COMBINED)];
     let mut all = Vec::new();
     for chosen in 1u32..1 << few.len() {
         let mut some: Vec<&str> = (0..few.len())
