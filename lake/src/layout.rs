@@ -57,7 +57,7 @@ impl fmt::Display for RunName {
 /// The place of a run's files: the same in every table.
 #[derive(Debug, Clone)]
 pub struct Place {
-    /// The project.
+    /// The run's project.
     pub project: String,
     /// The day of the recording in UTC, for instance 2026-11-23.
     pub day: String,

@@ -33,7 +33,7 @@ pub enum Value {
     Null,
     /// A whole number.
     Int(i64),
-    /// Any number.
+    /// A floating-point number.
     Real(f64),
     /// A text, or a value of another type as text.
     Text(String),

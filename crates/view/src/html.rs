@@ -1,4 +1,4 @@
-//! The single-file report: the page with answers inside.
+//! The single-file report: the page with the answers embedded.
 //!
 //! It contains the replies of [`answer()`](crate::answer()) to chosen requests (`choose`), byte for
 //! byte the same as the server's. They are packed as `ui/src/data/embedded.ts` unpacks them: base64
@@ -37,7 +37,7 @@ impl Carry {
     }
 }
 
-/// See [`Carry::usual_budget`].
+/// The budget of a report in bytes, per byte of its traces.
 const BUDGET_PER_TRACE_BYTE: u64 = 10;
 const MIN_USUAL_BUDGET: u64 = 500_000;
 const MAX_USUAL_BUDGET: u64 = 5_000_000;

@@ -1,5 +1,5 @@
-//! The page itself: one file with script and style inside, built by `cargo xtask ui` and embedded
-//! when this crate was compiled.
+//! The page: a single file with its script and style, built by `cargo xtask ui` and embedded when
+//! this crate was compiled.
 
 /// The built page; empty if it was not built.
 const BUILT: &str = include_str!(concat!(env!("OUT_DIR"), "/index.html"));
@@ -24,7 +24,7 @@ const NONE: &str = "<!doctype html>
 </html>
 ";
 
-/// True when the page is embedded.
+/// True if the page is embedded.
 pub fn is_built() -> bool {
     !BUILT.is_empty()
 }

@@ -31,9 +31,9 @@ pub struct Measured {
 pub struct Site {
     /// The site's label in reports.
     pub label: String,
-    /// The source file.
+    /// The source file of the site.
     pub file: Option<String>,
-    /// The line.
+    /// The line of the site.
     pub line: Option<i64>,
     /// Work of the strands of the site's tasks, in ns.
     pub work: f64,
@@ -42,7 +42,7 @@ pub struct Site {
 }
 
 impl Measured {
-    /// The mean over the runs.
+    /// The mean of a quantity over the runs.
     pub fn value(&self, quantity: Quantity) -> f64 {
         let mut of = self.values.iter().filter(|value| value.0 == quantity);
         of.next().map_or(0.0, |value| value.1)

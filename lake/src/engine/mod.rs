@@ -47,7 +47,7 @@ const ATTEMPTS: usize = 3;
 pub struct Damage {
     /// The file's path, as shown to the user.
     pub file: String,
-    /// What is wrong with it.
+    /// The reason why it is damaged.
     pub why: String,
 }
 
@@ -241,7 +241,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// The files that the answers lack.
+    /// The damaged files that answers do not include.
     pub fn left_out(&self) -> impl Iterator<Item = &Damage> {
         self.left_out.values()
     }

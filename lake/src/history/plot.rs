@@ -1,4 +1,4 @@
-//! A history as a picture.
+//! Draws a history as SVG.
 
 use std::fmt::Write;
 

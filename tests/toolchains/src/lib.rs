@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// Versions of Clang that distributions have under a name with the version, newest first.
+/// Versions of Clang for which distributions have a command with the version in its name.
 pub const CLANG_VERSIONS: std::ops::RangeInclusive<u32> = OLDEST_CLANG..=23;
 
 /// The oldest Clang and libomp that the tests are run with: those of Debian 12 and Ubuntu 22.04.

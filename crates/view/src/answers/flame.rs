@@ -259,7 +259,7 @@ impl Tree {
     }
 }
 
-/// Whether another thread took the task from the one that created it.
+/// Whether a thread other than the task's creator ran the task.
 fn is_stolen(picture: &Picture, task: TaskId) -> bool {
     let first = picture.dag.tasks.first[task as usize];
     ready_event(&picture.dag, first).is_some_and(|event| event.stolen_from.is_some())

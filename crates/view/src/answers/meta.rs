@@ -397,8 +397,8 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta<'_>> {
     .collect()
 }
 
-/// A worker's number among the workers of its process, which come in ascending order. If there is
-/// only one process, this is its number in the run.
+/// A worker's number among the workers of its process; the caller passes workers in ascending
+/// order. If there is only one process, this is the worker's number in the run.
 fn number_in_process(workers_of: &mut [u32], process: Option<u32>, thread: u32) -> u32 {
     match process.and_then(|process| workers_of.get_mut(process as usize)) {
         Some(count) => std::mem::replace(count, *count + 1),

@@ -17,7 +17,7 @@ impl Order {
         preorder(&children, &begins, dag.tasks.len())
     }
 
-    /// The task and all its descendants; `counts` has the number of descendants of each task.
+    /// The task and all its descendants; `counts` has the size of each task's subtree.
     pub(super) fn with_descendants(&self, counts: &Column, task: TaskId) -> &[TaskId] {
         let first = self.place[task as usize] as usize;
         &self.tasks[first..first + counts.get(task as usize) as usize]

@@ -1,4 +1,4 @@
-//! `critical`: the critical path in words.
+//! `critical`: the rows of the critical path.
 
 use std::cmp::Reverse;
 

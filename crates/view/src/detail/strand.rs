@@ -76,7 +76,7 @@ struct Function {
     samples: u64,
 }
 
-/// `strand`: everything known of a strand.
+/// `strand`: everything known about a strand.
 ///
 /// # Errors
 /// The strand does not exist, or the run is loading.

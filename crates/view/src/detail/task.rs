@@ -64,7 +64,7 @@ struct Wait<'a> {
     tasks: usize,
 }
 
-/// `task`: everything known of a task.
+/// `task`: everything known about a task.
 ///
 /// # Errors
 /// The task does not exist, or the run is loading.

@@ -93,7 +93,7 @@ impl Sum {
     }
 }
 
-/// Waits of others that a strand ended.
+/// Sums over the waits of other strands that a strand ended.
 #[derive(Serialize)]
 pub(super) struct Ended {
     count: usize,

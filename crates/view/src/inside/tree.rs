@@ -76,7 +76,7 @@ pub(crate) struct Task {
     pub code: u16,
 }
 
-/// A list of numbers for each key.
+/// Lists of indices, one for each key.
 #[derive(Debug, Default)]
 struct Lists {
     begins: Vec<u32>,

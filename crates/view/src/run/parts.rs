@@ -12,7 +12,7 @@ use super::{Picture, Run};
 const MAX_LABELS: usize = 64;
 const MAX_SITES: usize = 24;
 
-/// Maximum number of strands of all opened parts of a run together; the first part may have more.
+/// Once the opened parts of a run have this number of strands together, no further part is opened.
 const MAX_STRANDS: usize = 8_000_000;
 
 /// A part of a run that is offered.
@@ -110,7 +110,7 @@ impl Part {
     }
 }
 
-/// Whether one more part fits into [`MAX_STRANDS`].
+/// Whether one more part may be opened.
 pub(crate) fn has_room(parts: &[Part]) -> bool {
     let opened = parts.iter().filter_map(|part| part.run.picture.get());
     opened.map(|p| p.dag.strands.len()).sum::<usize>() < MAX_STRANDS

@@ -5,7 +5,7 @@ use workspan_dag::{Dag, ThreadId};
 /// Maximum number of rows that are drawn: a trace may have any number of threads.
 pub const MAX_ROWS: usize = 256;
 
-/// "No row" in columns of row numbers.
+/// Stands for no row in columns of row numbers.
 pub const NO_ROW: u16 = u16::MAX;
 
 /// The rows of a run.

@@ -3,7 +3,7 @@
 use workspan_dag::PlaceId;
 use workspan_export::Most;
 
-/// "No site" in columns of site numbers.
+/// Stands for no site in columns of site numbers.
 pub const NO_SITE: u16 = u16::MAX;
 
 /// Maximum number of sites in an answer: more than anybody reads, and few enough for any page. A

@@ -1,4 +1,4 @@
-//! From a request to a response.
+//! Turns a request into a response.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;

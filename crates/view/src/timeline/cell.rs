@@ -5,7 +5,7 @@ use workspan_dag::{Dag, NONE, StrandId};
 use crate::run::rows::NO_ROW;
 use crate::run::sites::NO_SITE;
 
-/// "No code".
+/// Stands for no code.
 const NO_CODE: u16 = NO_ROW;
 
 /// The activity of a row in a bin, in ticks. The values are exact: two adjacent bins add up to the
@@ -32,7 +32,7 @@ pub(super) struct Cell {
     /// First and last strand that takes time in the bin.
     pub first: StrandId,
     pub last: StrandId,
-    /// Ticks by kind of strand ([`kind`]).
+    /// Ticks of each [`kind`] of strand.
     pub kinds: Vec<(u32, u64)>,
 }
 

@@ -10,7 +10,7 @@ use super::{TILE_BINS, Tile};
 use crate::run::Picture;
 use crate::run::rows::NO_ROW;
 
-/// Samples by row and time.
+/// Values from the events of each thread, by row and time.
 #[derive(Debug)]
 pub(super) struct Events {
     pub has_queue: bool,

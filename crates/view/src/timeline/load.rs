@@ -6,7 +6,7 @@ use workspan_dag::{Dag, ThreadId};
 use crate::run::Picture;
 use crate::run::rows::NO_ROW;
 
-/// Whether the run's times off the CPU say how loaded its threads were.
+/// Whether the load of threads can be computed from the run's times off the CPU.
 pub(super) fn follows(dag: &Dag) -> bool {
     dag.meta.recorded && !dag.offs.is_empty()
 }

@@ -7,7 +7,7 @@ use super::Tile;
 use crate::planes::Planes;
 use crate::run::Picture;
 
-/// The path on one row for some time.
+/// A piece of the path: some time on one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Piece {
     row: u16,

@@ -39,7 +39,7 @@ pub(crate) struct Wait {
     pub(crate) by: ThreadId,
     pub(crate) released: u64,
     pub(crate) by_strand: StrandId,
-    /// Both strands are on the critical path.
+    /// Whether the strand that waited and the one that ended the wait are on the critical path.
     pub(crate) critical: bool,
 }
 

@@ -219,7 +219,7 @@ fn sparks_and_delays_of_sites_add_up() {
     }
 }
 
-/// Every strand has a code, and the codes' time is the run's work.
+/// Every strand has a code, and the times of all codes add up to the run's work.
 #[test]
 fn codes_share_out_the_work() {
     for name in TRACES {

@@ -8,7 +8,7 @@ use workspan_dag::{NONE, Place, PlaceId, ROOT_PLACE};
 
 use crate::run::Picture;
 
-/// Times in the run on one worker and in this one, by this run's places and codes.
+/// Sums of times in the run on one worker and in this one, by the places and codes of this run.
 #[derive(Debug, Default)]
 pub(super) struct Stretched {
     sites: BTreeMap<PlaceId, Pair>,

@@ -1,4 +1,4 @@
-//! Names of nodes inside of a folded strand.
+//! The ids of nodes inside a folded strand.
 
 use std::fmt;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! A tree with a leaf on one side and the rest on the other, and work before each join.
+//! A tree with a leaf on one side and all other nodes on the other, and work before each join.
 use truth_programs::{spin, truth};
 
 fn chain(left: u32) {
