@@ -98,7 +98,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// xorshift64*, always with the same seed.
+/// The generator xorshift64*. The same seed always gives the same numbers.
 struct Random(u64);
 
 impl Random {

@@ -41,7 +41,7 @@ pub(super) fn packed() -> &'static str {
     PACKED.get_or_init(|| pack(page::page()).unwrap_or_else(|| page::page().to_owned()))
 }
 
-/// The page with its style and script packed; `None` if it does not have exactly one of each.
+/// The page with its style and script packed; `None` if it lacks one of them.
 fn pack(page: &str) -> Option<String> {
     let (page, script) = cut(page, "script")?;
     let (page, style) = cut(&page, "style")?;
@@ -56,7 +56,7 @@ fn pack(page: &str) -> Option<String> {
 }
 
 /// Cuts the only element of the given name out of the page; returns the rest and the element's
-/// text. Scripts contain tags as text, so the script must come before the style.
+/// text. The script contains tags as text and stands before the style, so it must be cut first.
 fn cut(page: &str, name: &str) -> Option<(String, String)> {
     let start = page.find(&format!("<{name}"))?;
     let inside = start + page[start..].find('>')? + 1;
