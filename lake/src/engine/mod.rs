@@ -156,8 +156,8 @@ impl Engine {
         stream.map_err(|error| self.failed(error))
     }
 
-    /// Executes a plan in the cluster, and repeats it if the cluster lost an executor meanwhile:
-    /// Ballista 55.0.0 then repeats rows of the lost executor's completed tasks.
+    /// Executes a plan in the cluster, and repeats it if the cluster lost an executor meanwhile: in
+    /// that case Ballista 55.0.0 may return finished rows twice.
     async fn execute_there(
         &self,
         cluster: &Cluster,
