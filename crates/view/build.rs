@@ -1,21 +1,22 @@
 //! Embeds the built page:
 //!
-//! * in a checkout `ui/dist/index.html`, which `cargo xtask ui` builds; an optimised build without
+//! * in a checkout: `ui/dist/index.html`, which `cargo xtask ui` builds. An optimised build without
 //!   it (`cargo install --path` or `--git`) builds the page with npm, in a copy of `ui/` inside
 //!   cargo's target folder;
-//! * elsewhere `page/index.html` beside this file, which the published package carries. A checkout
-//!   has one only while it is packaged, or after that was interrupted: of what page nobody knows.
+//! * elsewhere: `page/index.html` beside this file, which the published package contains. A
+//!   checkout has that file only while it is packaged, or after packaging was interrupted; it may
+//!   be out of date.
 //!
-//! An optimised build that gets no page stops with the one command that is missing, so that nobody
-//! installs a tool whose `view` and `html` do nothing. `WORKSPAN_PAGE=none` builds without a page
-//! on purpose. Debug builds embed an empty page where there is none, so that contributors need no
-//! Node.
+//! An optimised build that gets no page fails with the one command that is missing. Otherwise a
+//! user could install a tool whose `view` and `html` do nothing. `WORKSPAN_PAGE=none` builds
+//! without a page on purpose. Debug builds embed an empty page if there is none, so that
+//! contributors do not need Node.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
-/// Vite's own minimum.
+/// The minimum version of Node, which is that of Vite.
 const MIN_NODE: (u32, u32) = (20, 19);
 
 const REMEDY: &str = "the viewer's page is not built, and an installed workspan needs it: install Node 20.19 or \
@@ -43,8 +44,8 @@ fn page(here: &Path, out: &Path) -> Result<Vec<u8>, String> {
         true => ui.join("dist/index.html"),
         false => here.join("page/index.html"),
     };
-    // A file that does not exist makes every build run this script again: that is what notices a
-    // page that is built later.
+    // A file that does not exist makes cargo run this script at every build, so a page that is
+    // built later is noticed.
     println!("cargo::rerun-if-changed={}", built.display());
     if built.is_file() {
         return fs::read(&built).map_err(|error| format!("{}: {error}", built.display()));
@@ -57,7 +58,7 @@ fn page(here: &Path, out: &Path) -> Result<Vec<u8>, String> {
     build_page(&ui, &out.join("ui"))
 }
 
-/// Builds the page from a copy of `sources`: cargo's own checkouts are not written to.
+/// Builds the page from a copy of `sources`, because cargo's own checkouts must not be written to.
 fn build_page(sources: &Path, copy: &Path) -> Result<Vec<u8>, String> {
     if !sources.join("package.json").is_file() {
         return Err(format!(
@@ -94,7 +95,7 @@ fn npm(folder: &Path, arguments: &[&str]) -> Result<(), String> {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&done.stderr);
-    // A directive of cargo is one line.
+    // A cargo directive is one line.
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     Err(format!("{what}: {}: {said}", done.status))
 }

@@ -1,5 +1,5 @@
-//! Writes the corpus's first inputs: `cargo run --example seeds`. What fuzzers found worth keeping
-//! lies beside them.
+//! Writes the first inputs of the corpus: `cargo run --example seeds`. Inputs that fuzzers found
+//! are in the same folders.
 
 use std::path::Path;
 use std::{fs, io};
@@ -19,7 +19,7 @@ mod dag_file;
 #[allow(clippy::unwrap_used, reason = "written for tests")]
 mod sample;
 
-/// A thread's records at times of their own; times count from 0.
+/// The encoded records of a thread, with a time for each; times count from 0.
 fn thread(records: &[(u64, Kind, &[u64])]) -> Vec<u8> {
     let (mut out, mut last) = (vec![0], 0);
     for &(t, kind, operands) in records {
@@ -29,8 +29,8 @@ fn thread(records: &[(u64, Kind, &[u64])]) -> Vec<u8> {
     out
 }
 
-/// A pool of two with a join whose first half is stolen; a region of two threads; a task that
-/// yields and goes on elsewhere.
+/// Runs with a pool of two workers and a join whose first half is stolen; a region of two threads;
+/// a task that yields and continues on another thread.
 fn runs() -> [(&'static str, Vec<u8>); 5] {
     let main = thread(&[
         (0, Kind::Root, &[]),
@@ -103,7 +103,8 @@ fn runs() -> [(&'static str, Vec<u8>); 5] {
         (20, Kind::Readings, &[1, 1, 500]),
         (20, Kind::End, &[]),
     ]);
-    // A part of a run that begins in a join whose first half runs, with what it folded since.
+    // A part of a run. It begins inside a join whose first half runs, and includes a folded
+    // subtree.
     let part = thread(&[
         (3, Kind::Restart, &[7, 2, 1, 3, 2, 1, 0]),
         (5, Kind::Create, &[1, 3]),
@@ -117,8 +118,7 @@ fn runs() -> [(&'static str, Vec<u8>); 5] {
         (30, Kind::Resume, &[]),
         (31, Kind::EndResume, &[]),
     ]);
-    // A subtree that was not recorded, of which another thread has a part; and one that was drawn
-    // to be.
+    // A subtree that was not recorded, except for a part on another thread; and a sampled subtree.
     let budgeted = thread(&[
         (0, Kind::Root, &[]),
         (10, Kind::Unrecorded, &[2, 1]),
@@ -163,13 +163,14 @@ fn main() -> io::Result<()> {
     };
     let every = sample::file();
     write("file", "every-kind", &every)?;
-    // A first byte of 0 is a finished file, 3 what a process left behind; then the chunks.
+    // The first byte is 0 for a finished file and 3 for one that a process left behind. Then come
+    // the chunks.
     for (how, name) in [(0, "finished"), (3, "left")] {
         let mut input = vec![how];
         input.extend_from_slice(&every[HEADER_SIZE..]);
         write("recorded", name, &input)?;
     }
-    // An index that says what its trace does, and one that says something else.
+    // One index that matches its trace, and one that does not.
     let runs = runs();
     for (name, of, told) in [("same", 0, 0), ("another", 0, 2), ("folded", 4, 4)] {
         let numbers = [20, 4, 12, 70, 1];
@@ -185,7 +186,7 @@ fn main() -> io::Result<()> {
     }
     write("entries", "events", &sample::events())?;
     write("entries", "payloads", &every[HEADER_SIZE + 64..])?;
-    // A thread goes off the CPU and comes back, a sample of two addresses, a rate.
+    // A thread goes off the CPU and comes back; then a sample with two addresses, and a rate.
     let mut switches = Vec::new();
     for (tid, flags, word) in [(7u32, 1u32, 100u64), (7, 0, 120), (7, 8 | 2 << 8, 130)] {
         switches.extend_from_slice(&tid.to_le_bytes());

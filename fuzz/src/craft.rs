@@ -1,5 +1,5 @@
-//! Makes recorded traces of a fuzzer's bytes whose checksums hold, so that what is behind them is
-//! reached.
+//! Makes recorded traces with correct checksums out of a fuzzer's bytes, so that the code behind
+//! the checksum tests is reached.
 
 use std::io::Cursor;
 
@@ -10,8 +10,8 @@ use workspan_trace::entry::{ClockPair, Finished, Label, Note, Site, SitePosition
 use workspan_trace::header::HEADER_SIZE;
 use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
 
-/// A file: its header by the bits of `how` (1 nanoseconds, 2 not finished, 4 something was
-/// dropped), then `chunks`, whose checksums are put right unless bit 8 says otherwise.
+/// A file. Its header depends on the bits of `how` (1: nanoseconds, 2: not finished, 4: records
+/// were dropped). Then come `chunks`, whose checksums are corrected unless bit 8 is set.
 pub fn file(how: u8, chunks: &[u8]) -> Vec<u8> {
     let mut header = FileHeader {
         clock: if how & 1 == 0 {
@@ -35,7 +35,7 @@ pub fn file(how: u8, chunks: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Gives each chunk the checksums its bytes have. What is no header by its magic is stepped over.
+/// Corrects the checksums of all chunks. Bytes without the magic of a header are skipped.
 fn put_right(file: &mut [u8]) {
     let mut at = HEADER_SIZE;
     while let Some(head) = file.get_mut(at..at + CHUNK_HEADER_SIZE) {
@@ -56,7 +56,7 @@ fn put_right(file: &mut [u8]) {
     }
 }
 
-/// A header as its fields say, whatever its checksum.
+/// Decodes the fields of a header without a test of its checksum.
 fn header_of(head: &[u8]) -> ChunkHeader {
     let number = |at: usize, length: usize| {
         let bytes = &head[at..at + length];
@@ -81,19 +81,19 @@ pub const NEXT_THREAD: &[u8] = b"\xff\x00\xfe\x01";
 /// Separates a trace's records from those of its index.
 pub const INDEX: &[u8] = b"\xff\x00\xfe\x02";
 
-/// A whole trace of these threads' records. The first byte of each thread's says where its first
-/// time is counted from.
+/// A complete trace of some threads' records. The first byte for each thread gives the time from
+/// which its times count.
 ///
 /// # Panics
-/// Never: it is written to memory.
+/// Never: the trace is written to memory.
 pub fn trace(threads: &[u8]) -> Vec<u8> {
     trace_that_says(threads, None)
 }
 
-/// The same, with one more note.
+/// A complete trace of some threads' records, with one more note.
 ///
 /// # Panics
-/// Never, likewise.
+/// Never: the trace is written to memory.
 pub fn trace_that_says(threads: &[u8], more: Option<Note>) -> Vec<u8> {
     let header = FileHeader {
         clock: ClockKind::Nanoseconds,

@@ -1,8 +1,8 @@
-//! What fuzzers run: one function for each thing that reads a file or a part of one, which panics
-//! where a reader would, or where it takes more memory than goes with its input.
+//! The functions that fuzzers run: one for each reader of a file or of a part of a file. A function
+//! panics if the reader does, or if the reader takes more memory than the size of its input
+//! justifies.
 //!
-//! `cargo xtask test fuzz` runs them all for a minute in turn, and `cargo fuzz run NAME` one of
-//! them.
+//! `cargo xtask test fuzz` runs each of them for a minute; `cargo fuzz run NAME` runs one.
 
 mod craft;
 #[path = "../../crates/reader/tests/heap/mod.rs"]
@@ -30,7 +30,7 @@ use workspan_trace::sealed_copy::copy_sealed;
 use workspan_trace::window::{Window, copy_window};
 use workspan_trace::{Tolerance, Trace, TraceWriter};
 
-/// Reads a file both ways; what came of it with damage allowed.
+/// Reads a file with and without damage allowed; returns the result with damage allowed.
 fn both(file: &[u8]) -> Result<Dag, Error> {
     let mut last = None;
     for allow_truncated in [false, true] {
@@ -54,7 +54,7 @@ fn both(file: &[u8]) -> Result<Dag, Error> {
     }
 }
 
-/// What everything after the reading takes for granted.
+/// Asserts the properties that all code after the reader relies on.
 fn in_order(dag: &Dag) {
     let s = &dag.strands;
     for i in 0..s.len() {
@@ -67,12 +67,12 @@ fn in_order(dag: &Dag) {
     }
 }
 
-/// A whole file of any kind.
+/// Reads a complete file of any format.
 pub fn file(bytes: &[u8]) {
     drop(both(bytes));
 }
 
-/// The chunks of a recorded trace, with checksums that hold: its header by the first byte
+/// Reads the chunks of a recorded trace with correct checksums. The first byte gives its header
 /// ([`craft::file`]).
 pub fn recorded(bytes: &[u8]) {
     let Some((&how, chunks)) = bytes.split_first() else {
@@ -80,7 +80,7 @@ pub fn recorded(bytes: &[u8]) {
     };
     let file = craft::file(how, chunks);
     drop(both(&file));
-    // What `record` does with what a process left.
+    // Seals the file as `record` does with what a process left behind.
     let sealed = heap::within(file.len(), || {
         let left = Trace::open(&file).ok()?;
         let out = std::io::Cursor::new(Vec::new());
@@ -90,7 +90,7 @@ pub fn recorded(bytes: &[u8]) {
     });
     let part = heap::within(file.len(), || {
         let left = Trace::open(&file).ok()?;
-        // From the first record to somewhere inside.
+        // Keeps the window from the first record to some time inside the trace.
         let (from, to) = (u64::from(how), u64::from(how) << 3);
         let pair = |ticks| ClockPair { ticks, ns: ticks };
         let window = Window {
@@ -113,16 +113,16 @@ pub fn recorded(bytes: &[u8]) {
     }
 }
 
-/// The records of threads ([`craft::trace`]), in a trace that is otherwise sound.
+/// Reads the records of threads ([`craft::trace`]), in a trace that is otherwise valid.
 pub fn events(bytes: &[u8]) {
     drop(both(&craft::trace(bytes)));
 }
 
-/// A trace ([`craft::trace`]), [`craft::INDEX`], and its index: five numbers of how it was folded,
-/// then records likewise.
+/// Reads a trace ([`craft::trace`]), [`craft::INDEX`], and its index: five numbers on how it was
+/// folded, then records as in the trace.
 ///
 /// # Panics
-/// As all of them; and where files can't be written.
+/// A reader panics (see the crate's documentation), or files can't be written.
 pub fn index(bytes: &[u8]) {
     let at = bytes.windows(craft::INDEX.len());
     let Some(at) = at.clone().position(|w| w == craft::INDEX) else {
@@ -151,7 +151,7 @@ pub fn index(bytes: &[u8]) {
             return;
         };
         in_order(&dag);
-        // What was folded is looked up in a trace that says something else.
+        // Folded strands are looked up in a trace that differs from the indexed one.
         let Ok(Some(records)) = Expander::open(&path, &dag, &options) else {
             return;
         };
@@ -169,14 +169,14 @@ pub fn index(bytes: &[u8]) {
     });
 }
 
-/// The same, and all that is made of a run that could be read.
+/// Reads the records of threads as `events` does, and analyses the run if it could be read.
 pub fn report(bytes: &[u8]) {
     if let Ok(dag) = both(&craft::trace(bytes)) {
         tell(&dag, bytes.len());
     }
 }
 
-/// A text trace; what could be read is written and read again.
+/// Reads a text trace. What could be read is written and read again.
 pub fn text(bytes: &[u8]) {
     let mut file = bytes.to_vec();
     if !file.starts_with(b"{") {
@@ -187,7 +187,7 @@ pub fn text(bytes: &[u8]) {
     }
 }
 
-/// A file of another tool; what could be read is written as a text trace and read again.
+/// Reads a file of another tool. What could be read is written as a text trace and read again.
 pub fn formats(bytes: &[u8]) {
     match Format::of(bytes).map(|format| &format.reading) {
         Some(Reading::Table(read)) => drop(heap::within(bytes.len(), || read(bytes))),
@@ -200,7 +200,7 @@ pub fn formats(bytes: &[u8]) {
     }
 }
 
-/// Reports and exports of a run.
+/// Makes reports and exports of a run.
 fn tell(dag: &Dag, length: usize) {
     heap::within(length, || {
         let options = Options::default();
@@ -231,7 +231,7 @@ fn tell(dag: &Dag, length: usize) {
     }
 }
 
-/// The records of a thread, folded: whole records come out, whatever came in.
+/// Folds the records of a thread. The result must be complete records for any input.
 fn fold(bytes: &[u8]) {
     let mut fold = Fold::new(
         0,
@@ -259,12 +259,12 @@ fn fold(bytes: &[u8]) {
         !whole || !events.is_bad(),
         "folding made bytes that are no record"
     );
-    // Cut anywhere, as a damaged file is.
+    // The input is cut at any place, as a damaged file is.
     fold.feed(first, 0);
     fold.feed(second, 1 << 40);
 }
 
-/// Records, entries and what they are made of, without a file around them.
+/// Reads records, entries and their parts, without a file around them.
 pub fn entries(bytes: &[u8]) {
     heap::within(bytes.len(), || {
         let mut events = Events::new(bytes, 0);
@@ -322,7 +322,7 @@ pub fn entries(bytes: &[u8]) {
     });
 }
 
-/// What the observer of a recorded process left.
+/// Reads what the observer of a recorded process wrote.
 pub fn switches(mut bytes: &[u8]) {
     let length = bytes.len();
     heap::within(length, || {

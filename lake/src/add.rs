@@ -1,9 +1,9 @@
 //! `workspan lake add`: puts runs into a lake.
 //!
-//! Every trace is added by itself, so any number of processes may add to one lake at the same time.
-//! The files of a run's tables come first and that of `runs` last, each under its final name only
-//! when it is whole. A process that is killed leaves files that no `runs` file vouches for; nothing
-//! reads them, and the next `add` of the trace writes them again.
+//! Every trace is added independently, so any number of processes may add to one lake at the same
+//! time. The files of a run's tables are written first, and the file of `runs` last. Each gets its
+//! final name only when it is complete. If a process is killed, its files have no row in `runs`.
+//! Nothing reads them, and the next `add` of the trace writes them again.
 
 use std::path::{Path, PathBuf};
 
@@ -59,7 +59,7 @@ pub struct AddArgs {
     quiet: bool,
 }
 
-/// `KEY=VALUE`.
+/// Parses `KEY=VALUE`.
 pub fn tag(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => {
@@ -69,17 +69,18 @@ pub fn tag(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// What became of a trace.
-enum Became {
+/// The outcome of adding a trace.
+enum AddOutcome {
     Added,
-    /// It is there, as a run of that project.
-    WasThere(String),
+    /// The lake already has the run, in this project.
+    Present(String),
 }
 
-/// `workspan lake add`.
+/// Runs `workspan lake add`.
 ///
 /// # Errors
-/// The lake cannot be opened. A trace that cannot be added is said, and others go on.
+/// The lake cannot be opened. If a trace cannot be added, this prints why and continues with the
+/// others.
 pub fn run(args: &AddArgs) -> anyhow::Result<Outcome> {
     let mut tags = args.tag.clone();
     tags.sort();
@@ -91,7 +92,7 @@ pub fn run(args: &AddArgs) -> anyhow::Result<Outcome> {
     let mut outcome = Outcome::Done;
     for file in &args.files {
         match add(args, &root, &tokio, &tags, file) {
-            Ok((place, Became::Added)) if !args.quiet => {
+            Ok((place, AddOutcome::Added)) if !args.quiet => {
                 say!(
                     "{}: added as run {} of project {}",
                     file.display(),
@@ -99,7 +100,7 @@ pub fn run(args: &AddArgs) -> anyhow::Result<Outcome> {
                     place.project
                 );
             }
-            Ok((place, Became::WasThere(project))) if !args.quiet => say!(
+            Ok((place, AddOutcome::Present(project))) if !args.quiet => say!(
                 "{}: is in the lake already, as run {} of project {project}",
                 file.display(),
                 place.run
@@ -120,7 +121,7 @@ fn add(
     tokio: &tokio::runtime::Runtime,
     tags: &[(String, String)],
     file: &Path,
-) -> anyhow::Result<(Place, Became)> {
+) -> anyhow::Result<(Place, AddOutcome)> {
     let name = || file.display().to_string();
     let run_name = RunName::of_trace(file).with_context(name)?;
     let dag = open(file, args)?;
@@ -131,9 +132,9 @@ fn add(
         run: run_name,
     };
     if let Some(project) = tokio.block_on(project_of(root, &place))? {
-        return Ok((place, Became::WasThere(project)));
+        return Ok((place, AddOutcome::Present(project)));
     }
-    // The same run from wherever it is added.
+    // The path is made absolute, so that the run is the same from whatever folder it is added.
     let path = file.canonicalize().with_context(name)?;
     let run = Run::new(0, path.display().to_string(), dag, &Options::default());
     let run = run.with_context(name)?;
@@ -144,7 +145,7 @@ fn add(
     };
     let mut tables = tables();
     tables.retain(|table| args.detail || !table.is_detail());
-    // Whoever sees the run's row sees all of its tables.
+    // The file of `runs` comes last, so whoever sees the run's row sees all of its tables.
     tables.sort_by_key(|table| table.name == RUNS);
     for table in &tables {
         let bytes = parquet(table, &added).with_context(name)?;
@@ -159,14 +160,14 @@ fn add(
             .store
             .put_opts(&path, PutPayload::from(bytes), mode.into());
         match tokio.block_on(put) {
-            // Somebody else added the same run meanwhile.
+            // Another process added the same run meanwhile.
             Err(object_store::Error::AlreadyExists { .. }) if is_last => {
-                return Ok((place.clone(), Became::WasThere(place.project)));
+                return Ok((place.clone(), AddOutcome::Present(place.project)));
             }
             put => put.with_context(|| root.shown(&path))?,
         };
     }
-    Ok((place, Became::Added))
+    Ok((place, AddOutcome::Added))
 }
 
 fn open(file: &Path, args: &AddArgs) -> anyhow::Result<Dag> {
@@ -181,13 +182,13 @@ fn open(file: &Path, args: &AddArgs) -> anyhow::Result<Dag> {
         ..OpenOptions::default()
     };
     workspan_reader::open(file, &options).map_err(|error| match error {
-        // Names the file itself.
+        // This error already contains the name of the file.
         workspan_dag::Error::File { .. } => anyhow::Error::new(error),
         error => anyhow::Error::new(error).context(file.display().to_string()),
     })
 }
 
-/// The project under which the run is in the lake.
+/// The project of the run in the lake.
 async fn project_of(root: &Root, place: &Place) -> anyhow::Result<Option<String>> {
     if root.has(&place.file(root, RUNS)).await? {
         return Ok(Some(place.project.clone()));

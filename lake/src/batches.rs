@@ -1,4 +1,4 @@
-//! The rows of a run as a Parquet file in memory.
+//! Encodes the rows of a run as a Parquet file in memory.
 
 use std::sync::Arc;
 
@@ -14,21 +14,22 @@ use workspan_sql::{Cell, Run};
 use crate::layout::RunName;
 use crate::tables::{LakeColumn, LakeTable, Source};
 
-/// The key under which a file says which table it is of. A file without it is not ours.
+/// The key in a file's metadata for the name of its table. A file without this key is not from a
+/// lake.
 pub const TABLE_KEY: &str = "workspan.table";
-/// The key under which a file says which run it is of.
+/// The key in a file's metadata for the name of its run.
 pub const RUN_KEY: &str = "workspan.run";
 
-/// Rows that are turned into columns at once.
+/// Number of rows that are converted to columns at a time.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// What a run is beside its trace.
+/// A run to be added, with its name and tags.
 pub struct Added<'a> {
-    /// Its name.
+    /// The run's name.
     pub name: &'a RunName,
-    /// Its trace, measured.
+    /// The measured run.
     pub run: &'a Run,
-    /// Its tags, by key; no key stands twice.
+    /// The run's tags; their keys are distinct.
     pub tags: &'a [(String, String)],
 }
 
@@ -56,7 +57,7 @@ impl Added<'_> {
     }
 }
 
-/// The file of a run and table. The same run always makes the same bytes.
+/// The Parquet file of a run for a table. The same run always gives the same bytes.
 ///
 /// # Errors
 /// The encoder fails.
@@ -89,8 +90,8 @@ pub fn parquet(table: &LakeTable, added: &Added<'_>) -> anyhow::Result<Vec<u8>> 
     Ok(file)
 }
 
-/// One column of some rows. A value that is not of the column's kind is the nearest one that is: a
-/// count beyond 64 bits becomes the largest number.
+/// One column of some rows. A value that is not of the column's type is replaced by the nearest one
+/// that is: a count beyond 64 bits becomes the largest number.
 fn array(column: &LakeColumn, added: &Added<'_>, rows: std::ops::Range<usize>) -> ArrayRef {
     let cells = rows.map(|row| added.cell(column, row));
     match column.kind {

@@ -1,4 +1,4 @@
-//! The commands of `workspan lake`, and what becomes of their errors.
+//! The commands of `workspan lake`, and the handling of their errors.
 
 use std::process::ExitCode;
 
@@ -13,17 +13,17 @@ use crate::sql::SqlArgs;
 use crate::view::ViewArgs;
 use crate::{add, check, history, say, sql, view};
 
-/// What the process ends with when a run is not as it usually is, as `workspan check`.
+/// Exit code if a run is outside the usual range. It is the same as that of `workspan check`.
 const BROKEN: u8 = 3;
 
-/// What became of a command that answered.
+/// The outcome of a command that did not end with an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// All of it.
+    /// Everything succeeded.
     Done,
-    /// A part failed and was said; others went on.
+    /// A part failed and was reported; the other parts succeeded.
     Failed,
-    /// A limit is broken.
+    /// A quantity is outside its usual range.
     Broken,
 }
 
@@ -60,8 +60,8 @@ enum Command {
     View(ViewArgs),
 }
 
-/// Parses the process's arguments, does what they say, and turns an error into one line on stderr.
-/// A reader that closed the pipe early is no error.
+/// Parses the process's arguments, runs the command, and prints an error as one line to stderr. A
+/// reader that closed the pipe early is not an error.
 pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Add(args) => add::run(&args),
@@ -82,10 +82,10 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The threads that wait for stores and run queries: one a CPU.
+/// The runtime for requests to stores and for queries. It has one thread per CPU.
 ///
 /// # Errors
-/// The system has no threads left.
+/// The system can't create threads.
 pub fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.enable_all().build().context("starting threads")

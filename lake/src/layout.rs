@@ -1,7 +1,7 @@
-//! Names in a lake: `v1/TABLE/project=P/day=2026-11-23/RUN.parquet`.
+//! Names of files in a lake: `v1/TABLE/project=P/day=2026-11-23/RUN.parquet`.
 //!
-//! One file a run and table, never changed. A run is in the lake when its file of the table `runs`
-//! is there; that file is written last.
+//! There is one file per run and table, and it never changes. A run is in the lake if its file of
+//! the table `runs` exists; that file is written last.
 
 use std::fmt;
 use std::fs::File;
@@ -16,7 +16,7 @@ use crate::root::Root;
 /// The table whose file is written last.
 pub const RUNS: &str = "runs";
 
-/// Characters of a run's name.
+/// Number of characters of a run's name.
 const RUN_CHARACTERS: usize = 16;
 
 /// A run's name: the first 64 bits of the BLAKE3 hash of its trace, in hexadecimal.
@@ -24,10 +24,10 @@ const RUN_CHARACTERS: usize = 16;
 pub struct RunName(String);
 
 impl RunName {
-    /// The name of the run whose trace is that file.
+    /// The name of the run with the trace at `path`.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The trace cannot be read.
     pub fn of_trace(path: &FilePath) -> io::Result<RunName> {
         let mut hash = blake3::Hasher::new();
         io::copy(&mut File::open(path)?, &mut hash)?;
@@ -35,14 +35,14 @@ impl RunName {
         Ok(RunName(hex[..RUN_CHARACTERS].to_owned()))
     }
 
-    /// The name of the run that a file of a lake is of; `None` for a file that is no run's.
+    /// The name of the run that a file in a lake belongs to; `None` if the file is not a run's.
     pub fn of_file(path: &Path) -> Option<RunName> {
         let name = path.filename()?.strip_suffix(".parquet")?;
         let is_hex = name.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         (name.len() == RUN_CHARACTERS && is_hex).then(|| RunName(name.to_owned()))
     }
 
-    /// The text.
+    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -54,19 +54,19 @@ impl fmt::Display for RunName {
     }
 }
 
-/// Where a run's files are in every table.
+/// The place of a run's files: the same in every table.
 #[derive(Debug, Clone)]
 pub struct Place {
-    /// The project.
+    /// The run's project.
     pub project: String,
-    /// The day of the recording in UTC, as 2026-11-23.
+    /// The day of the recording in UTC, for instance 2026-11-23.
     pub day: String,
     /// The run.
     pub run: RunName,
 }
 
 impl Place {
-    /// The run's file of a table.
+    /// The path of the run's file for a table.
     pub fn file(&self, root: &Root, table: &str) -> Path {
         root.table(table)
             .join(format!("project={}", self.project))
@@ -75,8 +75,9 @@ impl Place {
     }
 }
 
-/// `text` as the name of a project: letters, digits, `.`, `_` and `-`; others become `_`. Every
-/// engine that reads folders named `project=…` then sees the same name.
+/// Makes `text` the name of a project, which may have letters, digits, `.`, `_` and `-`; other
+/// characters become `_`. Every engine that reads folders named `project=…` then sees the same
+/// name.
 pub fn project_name(text: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let name: String = text
@@ -87,7 +88,7 @@ pub fn project_name(text: &str) -> String {
     if name.is_empty() { "_" } else { name }.to_owned()
 }
 
-/// The day in UTC of a time in seconds since 1970; a run of unknown time is of 1970-01-01.
+/// The UTC day of a time in seconds since 1970. A run of unknown time gets 1970-01-01.
 pub fn day(seconds: Option<u64>) -> String {
     let seconds = i64::try_from(seconds.unwrap_or(0)).ok();
     let moment = seconds.and_then(|seconds| DateTime::from_timestamp(seconds, 0));

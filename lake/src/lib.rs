@@ -1,8 +1,9 @@
-//! Many runs: a lake of Parquet files, one a run and table, and questions to all of them.
+//! A lake of Parquet files with the results of many runs (one file per run and table), and queries
+//! to all of them.
 //!
-//! `workspan lake …` is this program. It is a package of its own because the query engine is
-//! large; the tool itself does without it. [`layout`] says where files are and why a reader never
-//! sees half a run, [`engine`] how queries are answered.
+//! `workspan lake …` starts this program. It is a separate package because the query engine is
+//! large; the tool itself does not need it. [`layout`] says where files are and why a reader never
+//! sees an incomplete run; [`engine`] says how queries are answered.
 
 #![deny(
     clippy::print_stdout,

@@ -1,4 +1,4 @@
-//! `workspan-lake`, which `workspan lake` starts.
+//! The program `workspan-lake`, which `workspan lake` starts.
 
 use std::process::ExitCode;
 

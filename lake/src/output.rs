@@ -1,8 +1,8 @@
-//! Where output goes.
+//! Writes to stdout and stderr.
 
 use std::io::{self, Write};
 
-/// Writes a line to stderr; nobody there to read it is no reason to stop.
+/// Writes a line to stderr. If that fails, the program continues.
 #[macro_export]
 macro_rules! say {
     ($($what:tt)*) => {
@@ -10,7 +10,7 @@ macro_rules! say {
     };
 }
 
-/// See [`say!`].
+/// Implements [`say!`].
 pub fn message(text: &str) {
     let text = escaped(text);
     let _ = writeln!(io::stderr().lock(), "workspan: {text}");
@@ -19,7 +19,7 @@ pub fn message(text: &str) {
 /// Writes `text` to stdout.
 ///
 /// # Errors
-/// As writing does; see [`is_broken_pipe`].
+/// Writing fails; see [`is_broken_pipe`].
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
@@ -27,12 +27,12 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The error and its causes in one line.
+/// The error and its causes, in one line.
 pub fn one_line(error: &anyhow::Error) -> String {
     format!("{error:#}").replace('\n', "; ")
 }
 
-/// Characters that could control a terminal, as text.
+/// Escapes characters that could control a terminal.
 fn escaped(text: &str) -> String {
     let mut line = String::new();
     for c in text.chars() {
@@ -45,7 +45,7 @@ fn escaped(text: &str) -> String {
     line
 }
 
-/// True when the error is that nobody reads our output any more (`… | head -1`).
+/// True if the reader of our output closed the pipe (`… | head -1`).
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let mut causes = error.chain().filter_map(|e| e.downcast_ref::<io::Error>());
     causes.any(|e| e.kind() == io::ErrorKind::BrokenPipe)

@@ -8,7 +8,7 @@ use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::arrow::util::display::array_value_to_string;
 use serde_json::{Value as Json, json};
 
-/// How rows are written.
+/// The formats of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Format {
     /// Columns for people
@@ -20,26 +20,27 @@ pub enum Format {
     Json,
 }
 
-/// Most characters of a cell of a table.
+/// Maximum number of characters in a cell of a table.
 const CELL_CHARACTERS: usize = 60;
-/// Bytes of an answer that are kept back: until then, a query that failed may be asked again.
+/// Maximum number of bytes of an answer that are buffered. A query that fails before can be
+/// repeated.
 const KEPT_BYTES: usize = 1 << 20;
 
 /// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Unknown.
+    /// An unknown value.
     Null,
     /// A whole number.
     Int(i64),
-    /// Any number.
+    /// A floating-point number.
     Real(f64),
-    /// Text, and everything else as text.
+    /// A text, or a value of another type as text.
     Text(String),
 }
 
 impl Value {
-    /// The value in a row of a column.
+    /// The value of a column in one row.
     pub fn of(column: &ArrayRef, row: usize) -> Value {
         if column.is_null(row) {
             return Value::Null;
@@ -61,7 +62,7 @@ impl Value {
         }
     }
 
-    /// As in a file for programs.
+    /// The value as text for programs.
     pub fn plain(&self) -> String {
         match self {
             Value::Null => String::new(),
@@ -71,7 +72,7 @@ impl Value {
         }
     }
 
-    /// As JSON.
+    /// The value as JSON.
     pub fn json(&self) -> Json {
         match self {
             Value::Null => Json::Null,
@@ -81,7 +82,7 @@ impl Value {
         }
     }
 
-    /// The number that it is.
+    /// The value as a number, if it is one.
     pub fn number(&self) -> Option<f64> {
         match self {
             Value::Int(v) => Some(*v as f64),
@@ -90,8 +91,8 @@ impl Value {
         }
     }
 
-    /// For people, and whether it is a number. Characters that could control a terminal are
-    /// escaped.
+    /// The value as text for people, and whether it is a number. Characters that could control a
+    /// terminal are escaped.
     fn shown(&self) -> (String, bool) {
         match self {
             Value::Real(v) if v.fract() != 0.0 && v.abs() < 1e15 => (format!("{v:.3}"), true),
@@ -119,7 +120,7 @@ impl Value {
     }
 }
 
-/// Writes an answer, batch after batch.
+/// Writes an answer, one batch at a time.
 pub struct Printer<'a, W: Write> {
     format: Format,
     most_rows: usize,
@@ -132,7 +133,7 @@ pub struct Printer<'a, W: Write> {
 }
 
 impl<'a, W: Write> Printer<'a, W> {
-    /// An answer with these columns. A table for people has at most `most_rows` rows.
+    /// Prepares an answer with these columns. A table for people has at most `most_rows` rows.
     pub fn new(format: Format, most_rows: usize, columns: &SchemaRef, out: &'a mut W) -> Self {
         let names = columns.fields().iter().map(|field| field.name().clone());
         let mut printer = Printer {
@@ -152,15 +153,15 @@ impl<'a, W: Write> Printer<'a, W> {
         printer
     }
 
-    /// True once a part of the answer is out.
+    /// True if a part of the answer was written.
     pub fn has_written(&self) -> bool {
         self.has_written
     }
 
-    /// Adds rows.
+    /// Adds the rows of a batch.
     ///
     /// # Errors
-    /// As writing does.
+    /// Writing fails.
     pub fn batch(&mut self, batch: &RecordBatch) -> std::io::Result<()> {
         for row in 0..batch.num_rows() {
             let values = batch.columns().iter().map(|column| Value::of(column, row));
@@ -195,10 +196,10 @@ impl<'a, W: Write> Printer<'a, W> {
         Ok(())
     }
 
-    /// Ends the answer.
+    /// Writes the end of the answer.
     ///
     /// # Errors
-    /// As writing does.
+    /// Writing fails.
     pub fn finish(mut self) -> std::io::Result<()> {
         match self.format {
             Format::Table => self.finish_table()?,

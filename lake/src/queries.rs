@@ -1,12 +1,13 @@
-//! Ready queries: those of `workspan sql` that make sense of many runs, and others over runs.
+//! The prepared queries: those of `workspan sql` that apply to many runs, and further ones over
+//! runs.
 
 use anyhow::bail;
 use workspan_sql::queries::{QUERIES, Query};
 
-/// Queries of `workspan sql` that number the runs, or that compare two of them.
+/// Queries of `workspan sql` that refer to runs by number, or that compare two of them.
 const OF_FEW_RUNS: &[&str] = &["stretch"];
 
-/// Queries over runs.
+/// Further queries, over many runs.
 pub const OVER_RUNS: &[Query] = &[
     Query {
         name: "runs",
@@ -96,7 +97,7 @@ FROM runs GROUP BY project, name, workers ORDER BY project, name, workers",
     },
 ];
 
-/// All ready queries of a lake.
+/// All prepared queries of a lake.
 pub fn all() -> impl Iterator<Item = &'static Query> {
     let replaced = |query: &&Query| {
         OF_FEW_RUNS.contains(&query.name) || OVER_RUNS.iter().any(|own| own.name == query.name)
@@ -105,10 +106,10 @@ pub fn all() -> impl Iterator<Item = &'static Query> {
     OVER_RUNS.iter().chain(of_runs)
 }
 
-/// The ready query with that name.
+/// The prepared query with the given name.
 ///
 /// # Errors
-/// There is none.
+/// There is no such query.
 pub fn ready(name: &str) -> anyhow::Result<&'static Query> {
     match all().find(|query| query.name == name) {
         Some(query) => Ok(query),
@@ -116,7 +117,7 @@ pub fn ready(name: &str) -> anyhow::Result<&'static Query> {
     }
 }
 
-/// The names of all ready queries with their questions, one a line.
+/// The names of all prepared queries with their questions, one per line.
 pub fn list() -> String {
     let widest = all().map(|query| query.name.len()).max().unwrap_or(0);
     all()

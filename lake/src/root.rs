@@ -1,4 +1,4 @@
-//! The place of a lake: a folder, or a prefix in an object store.
+//! The location of a lake: a folder, or a prefix in an object store.
 
 use std::path::Path as FilePath;
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, parse_url_opts};
 use url::Url;
 
-/// The first folder below a root. Another layout gets another number, so old readers never see it.
+/// The first folder below a root. Another layout gets another version, so old readers never see it.
 pub const VERSION: &str = "v1";
 
-/// The place of a lake.
+/// The location of a lake.
 #[derive(Debug, Clone)]
 pub struct Root {
     /// The store, from its top.
     pub store: Arc<dyn ObjectStore>,
-    /// Where in the store the lake is, with [`VERSION`].
+    /// The path of the lake in the store, including [`VERSION`].
     pub prefix: Path,
-    /// The address of the store's top, by which the engine finds the store.
+    /// The address of the store's top, under which the engine knows the store.
     pub top: Url,
-    /// As the user wrote it.
+    /// The location as the user wrote it.
     pub name: String,
     is_folder: bool,
 }
@@ -60,7 +60,8 @@ impl Root {
 
     fn folder(name: &str) -> anyhow::Result<Root> {
         let path = std::path::absolute(FilePath::new(name)).with_context(|| name.to_owned())?;
-        // The store's paths have no `..`; what is not there yet has no links in it.
+        // Paths in a store can't contain `..`. A folder that does not exist yet has no links in its
+        // path.
         let path = path.canonicalize().unwrap_or(path);
         let prefix = Path::from_absolute_path(&path)
             .with_context(|| format!("{name}: cannot be the folder of a lake"))?;
@@ -73,10 +74,10 @@ impl Root {
         })
     }
 
-    /// Fails where a folder is not there: a lake without runs is more often a wrong name.
+    /// Fails if a folder does not exist: this is more often a wrong name than a lake without runs.
     ///
     /// # Errors
-    /// There is no lake.
+    /// The lake does not exist.
     pub fn must_exist(&self) -> anyhow::Result<()> {
         if self.is_folder {
             let path = format!("/{}", self.prefix);
@@ -101,7 +102,7 @@ impl Root {
         format!("{}{}/", self.top, self.table(table))
     }
 
-    /// A path of the store as people write it: below the root's own name.
+    /// A path of the store as shown to the user: below the root's own name.
     pub fn shown(&self, path: &Path) -> String {
         let inside = path.prefix_match(&self.prefix).map(|parts| {
             let parts: Vec<String> = parts.map(|part| part.as_ref().to_owned()).collect();

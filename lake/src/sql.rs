@@ -1,4 +1,4 @@
-//! `workspan lake sql`: questions to all runs of a lake.
+//! `workspan lake sql`: queries to all runs of a lake.
 
 use std::io::{BufWriter, Write};
 
@@ -68,10 +68,10 @@ pub struct SqlArgs {
     cluster: Option<String>,
 }
 
-/// Memory for queries that the other commands ask.
+/// Memory for the queries of the other commands, in bytes.
 pub const MEMORY: usize = 1 << 30;
 
-/// A size as 512MB or 2GB, in bytes.
+/// Parses a size such as 512MB or 2GB into bytes.
 fn size(text: &str) -> Result<usize, String> {
     const UNITS: [(&str, f64); 8] = [
         ("kib", 1024.0),
@@ -95,10 +95,10 @@ fn size(text: &str) -> Result<usize, String> {
     }
 }
 
-/// `workspan lake sql`.
+/// Runs `workspan lake sql`.
 ///
 /// # Errors
-/// There is no such lake, the query is wrong or does more than read, or stdout can't be written.
+/// The lake does not exist, the query is wrong or does more than read, or stdout can't be written.
 pub fn run(args: &SqlArgs) -> anyhow::Result<Outcome> {
     if args.list {
         print(&queries::list())?;
@@ -162,12 +162,12 @@ async fn answer(
     Ok(outcome)
 }
 
-/// A query that could not be answered.
+/// A query that failed.
 struct Failed {
     error: anyhow::Error,
-    /// It had been planned: a file may be the reason.
+    /// The query was planned, so a damaged file may be the reason.
     may_be_a_file: bool,
-    /// A part of the answer is out.
+    /// A part of the answer was already written.
     has_written: bool,
 }
 

@@ -1,18 +1,18 @@
-//! The tables of a lake. Columns of `workspan sql` come from its own list, so a column added there
-//! is one here; a lake adds tags, and a run is named by text instead of a number.
+//! The tables of a lake. Their columns are those of `workspan sql`, so a column added there is
+//! added here too. A lake also has tags, and identifies a run by a text instead of a number.
 
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use workspan_sql::schema::{Column, TABLES, Table};
 
-/// Tables with a row a task, strand or sample: only `lake add --detail` writes them.
+/// Tables with one row per task, strand or sample. Only `lake add --detail` writes them.
 pub const DETAIL: &[&str] = &[
     "tasks", "strands", "edges", "steals", "events", "offs", "waits", "regions", "counters",
     "samples",
 ];
 
-/// Tags that are columns of `runs` too.
+/// Tags that are also columns of `runs`.
 pub const TAG_COLUMNS: &[(&str, &str)] = &[
     ("commit", "The tag `commit`"),
     ("branch", "The tag `branch`"),
@@ -21,7 +21,7 @@ pub const TAG_COLUMNS: &[(&str, &str)] = &[
 /// The table of tags.
 pub const TAGS: &str = "tags";
 
-/// The columns that come from a file's folder.
+/// The columns whose values come from the path of a file.
 pub const FOLDER_COLUMNS: &[(&str, &str)] = &[
     ("project", "The project"),
     (
@@ -30,10 +30,10 @@ pub const FOLDER_COLUMNS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Where a column's values come from.
+/// The source of a column's values.
 #[derive(Clone, Copy)]
 pub enum Source {
-    /// The name of the run.
+    /// The run's name.
     Run,
     /// A column of `workspan sql`.
     Sql(&'static Column),
@@ -48,35 +48,35 @@ pub enum Source {
 /// A column of a lake.
 #[derive(Clone, Copy)]
 pub struct LakeColumn {
-    /// Its name.
+    /// The column's name.
     pub name: &'static str,
     /// `INTEGER`, `REAL` or `TEXT`.
     pub kind: &'static str,
-    /// What it means.
+    /// The meaning of the column.
     pub about: &'static str,
-    /// Where its values come from.
+    /// The source of its values.
     pub source: Source,
 }
 
 /// A table of a lake.
 pub struct LakeTable {
-    /// Its name.
+    /// The table's name.
     pub name: &'static str,
-    /// What a row stands for.
+    /// The meaning of a row.
     pub about: &'static str,
-    /// Its columns, without those of its folders.
+    /// The columns in the files, without those that come from their paths.
     pub columns: Vec<LakeColumn>,
-    /// The table of `workspan sql`; `None` for tags.
+    /// The table of `workspan sql`; `None` for the table of tags.
     pub sql: Option<&'static Table>,
 }
 
 impl LakeTable {
-    /// True if only `--detail` writes it.
+    /// True if only `--detail` writes the table.
     pub fn is_detail(&self) -> bool {
         DETAIL.contains(&self.name)
     }
 
-    /// The columns of its files.
+    /// The Arrow schema of the table's files.
     pub fn schema(&self) -> SchemaRef {
         let fields = self.columns.iter().map(|column| {
             let kind = match column.kind {
@@ -140,7 +140,7 @@ pub fn tables() -> Vec<LakeTable> {
     TABLES.iter().map(of_sql).chain([tags]).collect()
 }
 
-/// The table with that name, ignoring case.
+/// The table with the given name, ignoring case.
 pub fn named(name: &str) -> Option<LakeTable> {
     tables()
         .into_iter()

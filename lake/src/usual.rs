@@ -1,37 +1,39 @@
-//! What a quantity usually is: the range that the next run's value falls into if nothing changed.
+//! The usual range of a quantity: the range into which the next run's value falls if nothing
+//! changed.
 //!
-//! Of `n` earlier values with mean m and deviation s, the mean of `k` new ones is beyond
-//! m ± t · s · sqrt(1/k + 1/n) once in a thousand times on either side (the prediction interval
-//! of normal values; t of n - 1 degrees of freedom). Only values after the last change point count.
+//! For `n` earlier values with mean m and deviation s, the mean of `k` new ones is outside m ± t ·
+//! s · sqrt(1/k + 1/n) once in a thousand times on either side (the prediction interval of normal
+//! values; t of n - 1 degrees of freedom). Only values after the last change point count.
 
 use crate::history::Values;
 use crate::history::change_points::change_points;
 
-/// Fewer runs than this do not say what is usual.
+/// Minimum number of runs from which a usual range is computed.
 pub const MIN_RUNS: usize = 5;
 
-/// What is usual.
+/// The usual range of a quantity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Usual {
-    /// The number of values that say so.
+    /// Number of values that it was computed from.
     pub runs: usize,
-    /// Earlier values that a change point set aside.
+    /// Number of earlier values that were excluded because of a change point.
     pub set_aside: usize,
-    /// Their mean.
+    /// Mean of the values.
     pub mean: f64,
-    /// Their deviation.
+    /// Standard deviation of the values.
     pub deviation: f64,
-    /// Half of the range.
+    /// Half of the width of the range.
     pub half: f64,
 }
 
-/// The range for the mean of `new` values after `earlier` ones, the oldest first. It is never
-/// narrower than `min_change`, a share of the mean. `None` for fewer than [`MIN_RUNS`].
+/// The range for the mean of `new` values after `earlier` ones, the oldest first. Half of its width
+/// is at least `min_change`, a share of the mean. `None` if there are fewer than [`MIN_RUNS`]
+/// values.
 pub fn usual(earlier: &[f64], new: usize, min_change: f64) -> Option<Usual> {
     let borders = vec![true; earlier.len()];
     let last = change_points(earlier, &borders, min_change);
     let from = last.last().map_or(0, |change| change.at);
-    // After a change of late there is not enough to go by yet, and the older values still count.
+    // After a recent change there are too few values, so the older ones still count.
     let from = if earlier.len() - from < MIN_RUNS {
         0
     } else {
@@ -53,8 +55,8 @@ pub fn usual(earlier: &[f64], new: usize, min_change: f64) -> Option<Usual> {
     })
 }
 
-/// The one-sided 99.9 % quantile of Student's t. Degrees of freedom between two rows take the
-/// larger quantile.
+/// The one-sided 99.9 % quantile of Student's t. Degrees of freedom between two rows of the table
+/// get the larger quantile.
 fn student_999(freedom: usize) -> f64 {
     const QUANTILES: [f64; 30] = [
         318.309, 22.327, 10.215, 7.173, 5.893, 5.208, 4.785, 4.501, 4.297, 4.144, 4.025, 3.930,
@@ -74,7 +76,7 @@ fn student_999(freedom: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// Mean 10, deviation sqrt(10/4), five runs: 10 ± 7.173 · 1.5811 · sqrt(1 + 1/5).
+    /// Five runs with mean 10 and deviation sqrt(10/4): 10 ± 7.173 · 1.5811 · sqrt(1 + 1/5).
     #[test]
     fn the_interval_by_hand() {
         let usual =

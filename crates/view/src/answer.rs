@@ -1,4 +1,4 @@
-//! The one place that knows all requests.
+//! Parses every request of the page and calls the module that answers it.
 
 use serde::Serialize;
 
@@ -9,39 +9,39 @@ use crate::session::Session;
 use crate::timeline::{self, Tile};
 use crate::{answers, dag_view, detail, inside};
 
-/// What is answered.
+/// The body of a successful answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// JSON, in UTF-8.
     Json(Vec<u8>),
-    /// Planes (see [`crate::planes`]).
+    /// Binary columns (see [`crate::planes`]).
     Planes(Vec<u8>),
 }
 
 impl Reply {
-    /// `value` as JSON.
+    /// A reply with `value` as JSON.
     ///
     /// # Errors
-    /// It can't be written as JSON (a defect of this program).
+    /// `value` can't be written as JSON (a defect of this program).
     pub fn json(value: &impl Serialize) -> Result<Reply, ApiError> {
         let json = serde_json::to_vec(value);
         json.map(Reply::Json)
             .map_err(|e| ApiError::new(500, format!("The answer can't be written: {e}.")))
     }
 
-    /// The planes.
+    /// A reply with the columns of `planes`.
     pub fn planes(planes: Planes) -> Reply {
         Reply::Planes(planes.finish())
     }
 
-    /// The bytes.
+    /// The bytes of the reply.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Reply::Json(bytes) | Reply::Planes(bytes) => bytes,
         }
     }
 
-    /// Their media type.
+    /// The media type of the reply.
     pub fn media_type(&self) -> &'static str {
         match self {
             Reply::Json(_) => "application/json",
@@ -50,21 +50,22 @@ impl Reply {
     }
 }
 
-/// What every request starts with.
+/// The first part of every request's path.
 const PREFIX: &str = "api/v1/";
 
-/// Longest request: 64 node ids of the DAG and their commas are below it.
-const LONGEST: usize = 8192;
+/// Maximum length of a request, in bytes: 64 node ids of the DAG with their commas are shorter.
+const MAX_REQUEST_BYTES: usize = 8192;
 
-/// Most node ids in one request for the DAG's insides.
-const MOST_NODES: usize = 64;
+/// Maximum number of node ids in one request for the contents of DAG nodes.
+const MAX_NODES: usize = 64;
 
 /// Answers the request `url` (relative, as `requests.ts` writes it; a path begins at `api/`).
 ///
 /// # Errors
-/// It is no request, its run is not there or not yet loaded, or what it asks for does not exist.
+/// The text is not a request, its run does not exist or is not yet loaded, or the requested object
+/// does not exist.
 pub fn answer(session: &Session, url: &str) -> Result<Reply, ApiError> {
-    if url.len() > LONGEST {
+    if url.len() > MAX_REQUEST_BYTES {
         return Err(ApiError::new(414, "The request is too long."));
     }
     let request = url
@@ -99,9 +100,9 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, ApiError> {
         "regions" => detail::regions(run()?),
         "dag" => {
             let ids: Vec<&str> = query.text("ids")?.split(',').collect();
-            if ids.len() > MOST_NODES {
+            if ids.len() > MAX_NODES {
                 return Err(ApiError::bad_request(format!(
-                    "At most {MOST_NODES} nodes can be asked for at once."
+                    "At most {MAX_NODES} nodes can be asked for at once."
                 )));
             }
             dag_view::dag(session, run()?, &ids, query.has("sections"))
@@ -161,7 +162,7 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, ApiError> {
     }
 }
 
-/// The parameters of a request, decoded.
+/// The decoded parameters of a request.
 struct Query {
     pairs: Vec<(String, String)>,
 }
@@ -204,7 +205,7 @@ impl Query {
     }
 }
 
-/// Takes percent escapes out.
+/// Decodes percent escapes.
 fn decode(text: &str) -> Result<String, ApiError> {
     let wrong = || ApiError::bad_request("The request has a broken escape.");
     let mut bytes = Vec::with_capacity(text.len());

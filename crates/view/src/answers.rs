@@ -1,4 +1,4 @@
-//! Answers that are words and tables, a module a request.
+//! Answers of words and tables, one module per request.
 
 pub(crate) mod compare;
 pub(crate) mod flame;

@@ -1,4 +1,4 @@
-//! The error type of requests: an HTTP status, a sentence and a remedy for people.
+//! The error type of requests: an HTTP status, a sentence and a remedy for the user.
 
 use serde::Serialize;
 
@@ -8,11 +8,11 @@ use serde::Serialize;
 pub struct ApiError {
     /// HTTP status: 4xx or 5xx, or 202 while the run loads.
     pub state: u16,
-    /// One sentence.
+    /// What is wrong, in one sentence.
     pub error: String,
-    /// What the user can do, one sentence.
+    /// What the user can do, in one sentence.
     pub remedy: Option<String>,
-    /// It will be there later: the run is still loading.
+    /// The run is still loading, so the same request may succeed later.
     pub loading: bool,
 }
 
@@ -36,18 +36,18 @@ impl ApiError {
         }
     }
 
-    /// The request makes no sense (400).
+    /// The request is malformed (400).
     pub fn bad_request(error: impl Into<String>) -> ApiError {
         ApiError::new(400, error)
     }
 
-    /// There is no such thing (404).
+    /// The requested object does not exist (404).
     pub fn not_found(error: impl Into<String>) -> ApiError {
         ApiError::new(404, error)
     }
 
-    /// Not yet (202): the run is loading. It is no error: browsers print those in their console,
-    /// each time that a page asks.
+    /// The run is still loading (202). This is not an HTTP error, because browsers print those to
+    /// their console each time a page asks.
     pub fn loading(error: impl Into<String>) -> ApiError {
         ApiError {
             loading: true,
@@ -55,20 +55,20 @@ impl ApiError {
         }
     }
 
-    /// Adds what the user can do.
+    /// Adds a sentence on what the user can do.
     pub fn remedy(mut self, remedy: impl Into<String>) -> ApiError {
         self.remedy = Some(remedy.into());
         self
     }
 
-    /// As JSON.
+    /// The error as JSON.
     pub fn body(&self) -> Vec<u8> {
         let body = Body {
             error: &self.error,
             remedy: self.remedy.as_deref(),
             loading: self.loading,
         };
-        // Strings only: nothing in it can fail to be written.
+        // All values are strings, so serialization can't fail.
         serde_json::to_vec(&body).unwrap_or_default()
     }
 }

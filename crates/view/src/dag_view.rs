@@ -1,8 +1,8 @@
-//! The DAG, node by node (`ui/src/data/contract.ts`): what expanding a task or a group shows.
+//! The DAG, node by node (`ui/src/data/contract.ts`): the contents of expanded tasks and groups.
 //!
-//! A task's inside is its *sequence*: its strands, and after each the tasks created at its end, in
-//! program order. Where that is too long for a picture, stretches of it become groups, which are
-//! expanded like tasks.
+//! The contents of a task are its *sequence*: its strands, and after each one the tasks created at
+//! its end, in program order. If the sequence is too long for a picture, stretches of it become
+//! groups, which are expanded like tasks.
 
 mod folded;
 mod inside;
@@ -29,29 +29,30 @@ use order::Order;
 use sequence::{NodeId, Step};
 pub(crate) use within::WithinId;
 
-/// Items of one inside.
-const MOST_ITEMS: usize = 200;
+/// Maximum number of items in one node.
+const MAX_ITEMS: usize = 200;
 
-/// Items of one answer; nodes beyond are left out of it.
-const MOST_IN_ANSWER: usize = 5000;
+/// Maximum number of items in one answer; nodes beyond it are omitted.
+const MAX_ITEMS_IN_ANSWER: usize = 5000;
 
-/// Ancestors named at most: no picture shows more levels.
-const MOST_ANCESTORS: usize = 2000;
+/// Maximum number of ancestors given: no picture shows more levels.
+const MAX_ANCESTORS: usize = 2000;
 
-/// Bytes of sums over many strands that are kept.
-const MOST_KNOWN: usize = 4 << 20;
+/// Maximum bytes of cached sums over many strands.
+const MAX_CACHED_SUM_BYTES: usize = 4 << 20;
 
-/// What nodes are made from: some 20 bytes a task.
+/// The data that nodes are made from: about 20 bytes per task.
 #[derive(Debug)]
 pub(crate) struct Index {
-    /// Every task with all its descendants.
+    /// The sums over every task with all its descendants.
     pub(crate) subtrees: Subtrees,
     order: Order,
-    /// By place: longest time from start to end of a task created there.
+    /// By place: the longest time from start to end of any task created there.
     longest: Vec<u64>,
-    /// What was summed up over many strands.
+    /// Cached sums over many strands.
     known: ByteLru<TaskId, Inside>,
-    /// The long sequence that was asked for last: most questions that follow are about the same.
+    /// The long sequence that was requested last: most of the following requests are about the same
+    /// one.
     last: Mutex<Option<(TaskId, Arc<[Step]>)>>,
 }
 
@@ -64,7 +65,7 @@ impl Index {
             let most = &mut longest[dag.tasks.site[task as usize] as usize];
             *most = (*most).max(length(dag, task));
         }
-        // It was measured the same way before, so this can't fail for want of a counter.
+        // The run was measured with the same options before, so no counter can be missing.
         let measured = subtrees(dag, &picture.measured);
         let all = |value: u64| Column::new(|| std::iter::repeat_n(value, count));
         let subtrees = measured.unwrap_or_else(|_| Subtrees {
@@ -79,20 +80,20 @@ impl Index {
             subtrees,
             order: Order::new(dag),
             longest,
-            known: ByteLru::new(MOST_KNOWN),
+            known: ByteLru::new(MAX_CACHED_SUM_BYTES),
             last: Mutex::default(),
         };
-        // Measuring took more than it left.
+        // Measuring used more memory than its result takes.
         memory::give_back();
         index
     }
 
-    /// The children of a task, by creation.
+    /// The children of a task, in the order of creation.
     pub(crate) fn children(&self, task: TaskId) -> impl Iterator<Item = TaskId> + '_ {
         self.order.children(&self.subtrees.tasks, task)
     }
 
-    /// Tasks that nobody created, the main thread's first.
+    /// Tasks without a creator, the main thread's first.
     fn roots(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.order.roots(&self.subtrees.tasks)
     }
@@ -102,7 +103,7 @@ impl Index {
         self.order.with_descendants(&self.subtrees.tasks, task)
     }
 
-    /// A task's strands, first to last.
+    /// A task's strands, from first to last.
     pub(crate) fn strands_of(&self, dag: &Dag, task: TaskId) -> Vec<StrandId> {
         let mut strands = Vec::new();
         let mut at = dag.tasks.last[task as usize];
@@ -114,20 +115,20 @@ impl Index {
         strands
     }
 
-    /// Bytes of what is kept of answers.
+    /// Bytes of the cached sums and sequence.
     pub(crate) fn kept(&self) -> usize {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let last = last.as_ref().map_or(0, |last| size_of_val(&*last.1));
         self.known.bytes() + last
     }
 
-    /// No task of the same site took longer.
+    /// Whether no task of the same site took longer.
     pub(crate) fn is_longest(&self, dag: &Dag, task: TaskId) -> bool {
         length(dag, task) == self.longest[dag.tasks.site[task as usize] as usize]
     }
 }
 
-/// From a task's start to its end.
+/// Ticks from a task's start to its end.
 fn length(dag: &Dag, task: TaskId) -> u64 {
     let (first, last) = (
         dag.tasks.first[task as usize],
@@ -147,10 +148,10 @@ struct DagInside {
     items: Vec<Item>,
 }
 
-/// `dag`: the insides of the nodes called `ids`.
+/// `dag`: the contents of the nodes with the given `ids`.
 ///
 /// # Errors
-/// There is no such node, or the run is loading.
+/// A node does not exist, or the run is loading.
 pub(crate) fn dag(
     session: &Session,
     run: &Run,
@@ -169,7 +170,7 @@ pub(crate) fn dag(
         if within.is_none() && node.is_none() {
             return Err(absent());
         }
-        if count >= MOST_IN_ANSWER {
+        if count >= MAX_ITEMS_IN_ANSWER {
             continue;
         }
         let sole = match node {
@@ -192,18 +193,18 @@ pub(crate) fn dag(
     Reply::json(&answer)
 }
 
-/// The strand of a task that is nothing but a folded one: to open the task is to open that.
+/// The strand of a task that consists of one folded strand; expanding the task expands that strand.
 fn sole(picture: &Picture, task: TaskId) -> Option<StrandId> {
     let (tasks, i) = (&picture.dag.tasks, task as usize);
     let (first, last) = (tasks.first[i], tasks.last[i]);
     (first == last && tree::can_open(picture, first)).then_some(first)
 }
 
-/// What must be expanded, from the root down, to see a task; of a task deeper than any picture only
-/// the upper part of it.
+/// The nodes to expand, from the root down, to see a task. For a task deeper than any picture, only
+/// the upper part of them.
 ///
 /// # Errors
-/// There is no such task, or the run is loading.
+/// The task does not exist, or the run is loading.
 pub(crate) fn ancestors(run: &Run, task: TaskId, sections: bool) -> Result<Vec<String>, ApiError> {
     let (picture, tree) = (run.picture()?, run.tree()?);
     let dag = &*picture.dag;
@@ -215,7 +216,7 @@ pub(crate) fn ancestors(run: &Run, task: TaskId, sections: bool) -> Result<Vec<S
     line.reverse();
     let mut ids = Vec::new();
     for (i, &t) in line.iter().enumerate() {
-        if ids.len() >= MOST_ANCESTORS {
+        if ids.len() >= MAX_ANCESTORS {
             break;
         }
         let around = i.checked_sub(1).map(|above| line[above]);
@@ -233,22 +234,22 @@ struct Way {
     inner: Option<u32>,
 }
 
-/// What is looked for inside of a folded strand.
+/// What to look for inside a folded strand.
 #[derive(Debug)]
 pub(crate) enum Sought {
-    /// Nothing: the strand itself.
+    /// The strand itself.
     Itself,
-    /// The strand that runs then, ticks from the run's begin.
+    /// The strand that runs at this time, in ticks from the run's begin.
     At(u64),
-    /// A node.
+    /// A node inside the strand.
     Node(WithinId),
 }
 
 impl Sought {
-    /// Of a request.
+    /// Parses the parameters of a request.
     ///
     /// # Errors
-    /// `node` is no node inside of a folded strand.
+    /// `node` is not the id of a node inside a folded strand.
     pub(crate) fn new(at: Option<u64>, node: Option<&str>) -> Result<Sought, ApiError> {
         match (at, node) {
             (Some(at), _) => Ok(Sought::At(at)),
@@ -263,10 +264,10 @@ impl Sought {
     }
 }
 
-/// `way`: what must be expanded, from the root down, to see a strand or what is inside of it.
+/// `way`: the nodes to expand, from the root down, to see a strand or something inside it.
 ///
 /// # Errors
-/// There is no such strand, or it can't be opened, or the run is loading.
+/// The strand does not exist or can't be opened, or the run is loading.
 pub(crate) fn way(
     session: &Session,
     run: &Run,
@@ -298,7 +299,7 @@ pub(crate) fn way(
     if sole(picture, task).is_none() {
         open.push(WithinId::whole(strand).to_string());
     }
-    let room = MOST_ANCESTORS.saturating_sub(open.len());
+    let room = MAX_ANCESTORS.saturating_sub(open.len());
     open.extend(way.into_iter().take(room).map(|id| id.to_string()));
     Reply::json(&Way { open, inner })
 }

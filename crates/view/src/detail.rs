@@ -21,12 +21,12 @@ use crate::api_error::ApiError;
 use crate::dag_view;
 use crate::run::{Picture, Run};
 
-/// Ticks from the run's begin.
+/// Converts an absolute time to ticks from the run's begin.
 pub(crate) fn since(picture: &Picture, t: u64) -> u64 {
     t.saturating_sub(picture.begin)
 }
 
-/// A strand that does not exist.
+/// The error for a strand that does not exist.
 pub(crate) fn no_strand() -> ApiError {
     ApiError::not_found("There is no such strand in this run.")
 }
@@ -67,10 +67,10 @@ fn start_kind(kind: StartKind) -> &'static str {
     }
 }
 
-/// `ancestors`: what must be expanded, from the root down, to see a task.
+/// `ancestors`: the nodes to expand, from the root down, to see a task.
 ///
 /// # Errors
-/// There is no such task, or the run is loading.
+/// The task does not exist, or the run is loading.
 pub(crate) fn ancestors(run: &Run, task: TaskId, sections: bool) -> Result<Reply, ApiError> {
     Reply::json(&dag_view::ancestors(run, task, sections)?)
 }

@@ -1,10 +1,10 @@
-//! The single-file report: the page with answers inside.
+//! The single-file report: the page with the answers embedded.
 //!
-//! It carries what [`answer()`](crate::answer()) says to chosen requests (`choose`), byte for byte
-//! what the server would say, packed as `ui/src/data/embedded.ts` unpacks it: base64 of gzip of a
-//! count (u32), then each answer: length of its key (u32), key, kind (u8: 0 JSON, 1 planes), length
-//! (u32), bytes; little-endian. Base64 has no `<`, so nothing of a trace can end the script it
-//! stands in.
+//! It contains the replies of [`answer()`](crate::answer()) to chosen requests (`choose`), byte for
+//! byte the same as the server's. They are packed as `ui/src/data/embedded.ts` unpacks them: base64
+//! of gzip of a count (u32), then for each answer the length of its key (u32), key, kind (u8: 0
+//! JSON, 1 planes), length (u32) and bytes; little-endian. Base64 has no `<`, so no text of a trace
+//! can end the script that contains it.
 
 mod choose;
 mod pack;
@@ -17,19 +17,19 @@ use crate::api_error::ApiError;
 use crate::page;
 use crate::session::Session;
 
-/// What a report is to carry.
+/// Options for the contents of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Carry {
-    /// Most bytes of the file. What a report can't do without is carried in any case.
+    /// Maximum size of the file, in bytes. The answers that every report needs are included in any
+    /// case.
     pub budget: u64,
-    /// Whole source files, not only the lines around what is hot or a position.
+    /// Include whole source files, instead of only the lines around hot lines and positions.
     pub whole_sources: bool,
 }
 
 impl Carry {
-    /// The room of a report for traces of so many bytes together, where nobody says how much: what
-    /// is small is sent around, so a report of a short run stays small; a longer one has more to
-    /// show.
+    /// The default budget of a report, for traces of `trace_bytes` bytes together. Small files are
+    /// easier to send, so the report of a short run stays small; a longer run has more to show.
     pub fn usual_budget(trace_bytes: u64) -> u64 {
         trace_bytes
             .saturating_mul(BUDGET_PER_TRACE_BYTE)
@@ -37,29 +37,29 @@ impl Carry {
     }
 }
 
-/// See [`Carry::usual_budget`].
+/// The budget of a report in bytes, per byte of its traces.
 const BUDGET_PER_TRACE_BYTE: u64 = 10;
 const MIN_USUAL_BUDGET: u64 = 500_000;
 const MAX_USUAL_BUDGET: u64 = 5_000_000;
 
-/// A report that was made.
+/// A finished report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Made {
     /// The file's text.
     pub html: String,
-    /// What it carries and what not, a sentence each.
+    /// What the report contains and what it lacks, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// What every report has in its head.
+/// The mark of a report, in the head of the page.
 const MARK: &str = "<meta name=\"generator\" content=\"workspan html\">";
 
-/// Nothing is requested from anywhere: a report can be opened by whoever gets it.
+/// The page may not request anything: a report can be opened by whoever receives it.
 const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; \
      style-src 'unsafe-inline'; img-src data: blob:; font-src data:; worker-src blob:; connect-src 'none'; base-uri 'none'; \
      form-action 'none'\">";
 
-/// Whether a file is such a report.
+/// Whether a file is a report of this kind.
 pub fn is_report(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(4096)];
     head.windows(MARK.len())
@@ -79,7 +79,7 @@ pub fn report(session: &mut Session, carry: &Carry) -> Result<Made, ApiError> {
     with_page(session, carry, packed_page::packed())
 }
 
-/// The same in any page.
+/// Makes the report with a given page.
 fn with_page(session: &mut Session, carry: &Carry, page: &str) -> Result<Made, ApiError> {
     for run in &session.runs {
         run.rest()?;
@@ -107,7 +107,7 @@ fn with_page(session: &mut Session, carry: &Carry, page: &str) -> Result<Made, A
     }
 }
 
-/// Policy and mark come first in the head, the data last in the body.
+/// Puts the policy and the mark first in the head, and the data last in the body.
 fn inject(page: &str, data: &str) -> String {
     let script =
         format!("<script type=\"application/octet-stream\" id=\"workspan-data\">{data}</script>\n");
@@ -116,7 +116,8 @@ fn inject(page: &str, data: &str) -> String {
     html.push_str(&page[..head]);
     html.push_str(MARK);
     html.push_str(POLICY);
-    // Before anything else of the page, whose own script finds it however it is written.
+    // The data comes before anything else in the body. The page's own script finds it wherever it
+    // is.
     let body = page[head..].find("<body>").map(|at| head + at + 6);
     match body {
         Some(body) => {
@@ -154,7 +155,7 @@ mod tests {
         session
     }
 
-    /// As embedded.ts reads it.
+    /// Decodes the data in the same way as embedded.ts.
     fn carried(html: &str) -> BTreeMap<String, (u8, Vec<u8>)> {
         let start = html.find("id=\"workspan-data\">").unwrap() + "id=\"workspan-data\">".len();
         let end = start + html[start..].find("</script>").unwrap();
@@ -191,7 +192,8 @@ mod tests {
         (session, made)
     }
 
-    /// Byte for byte what the server would say, but for `meta`, which says who answers.
+    /// The answers are the server's byte for byte, except `meta`, which says whether a server
+    /// answers.
     #[test]
     fn a_report_carries_the_servers_answers() {
         let (session, made) = made("serial_merge.jsonl", 5_000_000);
@@ -227,7 +229,8 @@ mod tests {
         assert!(all.contains_key(&rows), "{rows}");
     }
 
-    /// More room carries more; none is exceeded, but by what every report carries.
+    /// A larger budget gives a larger report. A report is within its budget unless the answers that
+    /// every report needs exceed it.
     #[test]
     fn the_budget_is_kept() {
         let (session, least) = made("balanced.jsonl", 0);
@@ -253,7 +256,8 @@ mod tests {
         assert!(last > carried(&least.html).len());
     }
 
-    /// Whatever a trace calls things: the data is base64, and the page around it stays as it was.
+    /// Names in a trace can't end the script: the data is base64, and the page around it is
+    /// unchanged.
     #[test]
     fn no_name_ends_the_script() {
         let (_, made) = made("hostile_names.jsonl", 1_000_000);

@@ -1,5 +1,5 @@
-//! Inside folded strands: a subtree that was read as one strand is read again from the trace,
-//! strand by strand, where the timeline is zoomed in far enough to tell them apart, and for the
+//! Expands folded strands. A subtree that was read as one strand is read again from the trace,
+//! strand by strand, if the timeline is zoomed in far enough to tell the strands apart, or for the
 //! details of one of them.
 
 mod codes;
@@ -16,8 +16,8 @@ use crate::session::Session;
 pub(crate) use detail::{detail, task};
 pub(crate) use tile::strands;
 
-/// The run's trace, to look into; `None` where nothing was folded while it was read, or the file is
-/// no longer there as it was.
+/// The expander of the run's trace; `None` if no strand was folded while it was read, or if the
+/// file was removed or changed.
 fn records<'a>(session: &Session, run: &'a Run) -> Result<Option<&'a Expander>, ApiError> {
     let picture = run.picture()?;
     let open = || {

@@ -1,8 +1,8 @@
-//! Recorded runs as a page: a server on this machine, or one file to send.
+//! The viewer of recorded runs: a server on this machine, or a single file to send.
 //!
-//! [`answer()`] knows every request of the page (`ui/src/data/contract.ts`) and gives the same
-//! bytes for the same request to the server ([`server`]) and to the single-file report ([`html`]).
-//! A [`Session`] holds the runs; each loads in stages: the timeline is there before the rest.
+//! [`answer()`] knows every request of the page (`ui/src/data/contract.ts`). The server
+//! ([`server`]) and the single-file report ([`html`]) give the same bytes for the same request. A
+//! [`Session`] holds the runs. Each run loads in stages, the timeline first.
 
 pub mod answer;
 mod answers;

@@ -1,10 +1,10 @@
-//! Whether runs are wanted: a page can stop loading, and ask for it again.
+//! Control of loading: a page can stop it, and start it again.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use workspan_dag::cancel::CancelToken;
 
-/// What the loading thread and the pages agree on.
+/// State shared by the loading thread and the pages.
 #[derive(Debug, Default)]
 pub(crate) struct Loading {
     token: CancelToken,
@@ -13,7 +13,7 @@ pub(crate) struct Loading {
 }
 
 impl Loading {
-    /// The runs are wanted, or no longer: what is being loaded ends.
+    /// Starts loading again, or stops it.
     pub(crate) fn want(&self, wanted: bool) {
         let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
         *stopped = !wanted;
@@ -25,13 +25,13 @@ impl Loading {
         self.changed.notify_all();
     }
 
-    /// The runs are no longer wanted.
+    /// Whether loading was stopped.
     pub(crate) fn is_stopped(&self) -> bool {
         self.token.is_cancelled()
     }
 
-    /// Loads, by `load`, until that is through; while the runs are not wanted it calls `stopped`
-    /// and waits.
+    /// Calls `load` until it completes. Each time loading is stopped, this calls `stopped` and
+    /// waits.
     pub(crate) fn until_done(&self, load: impl Fn() + Sync, stopped: impl Fn()) {
         while self.token.run(&load).is_err() {
             stopped();
@@ -39,7 +39,7 @@ impl Loading {
         }
     }
 
-    /// Waits until the runs are wanted.
+    /// Waits until loading is started again.
     fn wait(&self) {
         let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
         while *stopped {

@@ -1,5 +1,4 @@
-//! A run of which only is known what ran when: tiles of the timeline while the run is still being
-//! read.
+//! A preview of a run: tiles of the timeline while the run is still being read.
 
 use std::cmp::Reverse;
 
@@ -12,17 +11,18 @@ use crate::run::sites::NO_SITE;
 use crate::run::{Rows, Sites, top_level};
 use crate::timeline::{TILE_BINS, Tile, narrow, share};
 
-/// No strand is known yet.
+/// Stands for an unknown strand.
 const NO_STRAND: u32 = u32::MAX;
 
-/// A preview of a run, and the numbers that the page knows its rows, sites and code by.
+/// A preview of a run, and the numbers of its rows, sites and code on the page.
 #[derive(Debug)]
 pub(crate) struct Overview {
     preview: Preview,
     pub(crate) rows: Rows,
-    /// The root first, then most time first.
+    /// The root first, then the sites with most time.
     pub(crate) sites: Sites,
-    /// Most time first: spawn sites, as which function a strand runs is not known yet. With ticks.
+    /// Codes and their ticks, those with most time first. A code is a spawn site here, as the
+    /// functions that strands run are not known yet.
     pub(crate) codes: Vec<(PlaceId, u64)>,
     code_of: Vec<u16>,
 }
@@ -81,12 +81,12 @@ impl Overview {
         top_level(self.elapsed())
     }
 
-    /// The finest level there are tiles of.
+    /// The finest level that has tiles.
     pub(crate) fn finest_level(&self) -> u32 {
         self.preview.level.min(self.top_level())
     }
 
-    /// The thread outside of the pools that ran first.
+    /// The thread that ran first among those outside the pools.
     pub(crate) fn main_thread(&self) -> Option<ThreadId> {
         let outside = self.rows.threads.iter().copied();
         outside
@@ -105,7 +105,7 @@ impl Overview {
     /// A tile of this level and index.
     ///
     /// # Errors
-    /// It lies outside of the run, or is finer than what is known.
+    /// The tile lies outside the run, or is finer than the preview.
     pub(crate) fn tile(&self, level: u32, index: u64) -> Result<Tile, ApiError> {
         if level > self.top_level() || index > (self.elapsed() / TILE_BINS) >> level {
             return Err(ApiError::not_found("There is no such tile in this run."));
@@ -121,7 +121,7 @@ impl Overview {
     /// The bins of a tile of one thread.
     fn cells(&self, thread: ThreadId, tile: Tile) -> impl Iterator<Item = Bin> {
         let bins = self.bins(thread);
-        // Of a run of few ticks the preview may have finer bins than its top level.
+        // The preview of a run of few ticks may have finer bins than its top level.
         let each = 1usize << tile.level.saturating_sub(self.preview.level);
         let first = (tile.index * TILE_BINS) as usize * each;
         (0..TILE_BINS as usize).map(move |i| {
@@ -130,8 +130,8 @@ impl Overview {
         })
     }
 
-    /// `rows`: coverage by work, strands, creates, code and site; no strand, level or path is
-    /// known.
+    /// `rows`: coverage by work, strands, creates, code and site. The planes of strands, levels and
+    /// paths have no data.
     pub(crate) fn rows(&self, tile: Tile) -> Planes {
         let threads = self.rows.threads.iter();
         let cells: Vec<Bin> = threads.flat_map(|&t| self.cells(t, tile)).collect();
@@ -164,7 +164,7 @@ impl Overview {
         planes
     }
 
-    /// `profile`: running strands; what was ready and what was lost is not known.
+    /// `profile`: running strands. Ready strands and lost time are not known.
     pub(crate) fn profile(&self, tile: Tile, names: &[&str]) -> Planes {
         let mut running = vec![0u64; TILE_BINS as usize];
         for thread in 0..self.preview.threads.len() as ThreadId {
@@ -188,7 +188,7 @@ impl Overview {
     }
 }
 
-/// Neighbours as one bin: of the place of the one that ran longest.
+/// Joins adjacent bins to one, with the place of the bin that ran longest.
 fn joined(bins: &[Bin]) -> Bin {
     let mut all = Bin::default();
     let mut most = 0;

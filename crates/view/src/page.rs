@@ -1,13 +1,13 @@
-//! The page itself: one file with script and style inside, built by `cargo xtask ui` and embedded
-//! when this crate was compiled.
+//! The page: a single file with its script and style, built by `cargo xtask ui` and embedded when
+//! this crate was compiled.
 
-/// The built page; empty when there was none.
+/// The built page; empty if it was not built.
 const BUILT: &str = include_str!(concat!(env!("OUT_DIR"), "/index.html"));
 
-/// How a build without the page gets one.
+/// The instruction for building the page, for builds without it.
 pub const HOW_TO_BUILD: &str = "run `cargo xtask ui` in workspan's sources (it needs Node 20.19 or later with npm), then build or install workspan again";
 
-/// What is served without one.
+/// The page that a build without the page serves.
 const NONE: &str = "<!doctype html>
 <html lang=\"en\">
 <head>
@@ -24,18 +24,18 @@ const NONE: &str = "<!doctype html>
 </html>
 ";
 
-/// True when the page is embedded.
+/// True if the page is embedded.
 pub fn is_built() -> bool {
     !BUILT.is_empty()
 }
 
-/// The page, or one that says how to get it.
+/// The page, or one that says how to build it.
 pub fn page() -> &'static str {
     if is_built() { BUILT } else { NONE }
 }
 
-/// `page` with `nonce` at its inline scripts and styles, so that a policy can allow those and no
-/// others. Tags that stand inside a script are text, and stay.
+/// Adds `nonce` to the inline scripts and styles of `page`, so that a policy can allow only those.
+/// Tags inside a script are text, and stay as they are.
 pub(crate) fn with_nonce(page: &str, nonce: &str) -> String {
     let mut out = String::with_capacity(page.len() + 256);
     let mut rest = page;
@@ -46,7 +46,7 @@ pub(crate) fn with_nonce(page: &str, nonce: &str) -> String {
         out.push_str(nonce);
         out.push('"');
         rest = &rest[after..];
-        // What is inside is no markup.
+        // The text inside is not markup.
         let close = format!("</{name}");
         let end = find_ignoring_case(rest, &close).unwrap_or(rest.len());
         out.push_str(&rest[..end]);
@@ -56,7 +56,7 @@ pub(crate) fn with_nonce(page: &str, nonce: &str) -> String {
     out
 }
 
-/// The next `<script` or `<style`.
+/// The position and name of the next `<script` or `<style`.
 fn next_tag(text: &str) -> Option<(usize, &'static str)> {
     let find = |name: &'static str| {
         let tag = format!("<{name}");

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// An answer of planes, in the making.
+/// A binary answer under construction.
 #[derive(Debug, Default)]
 pub struct Planes {
     header: Vec<Value>,
@@ -14,11 +14,11 @@ pub struct Planes {
     body: Vec<u8>,
 }
 
-/// A number a plane can hold.
+/// A number that a plane can contain.
 pub trait Cell: Copy {
-    /// Its name in the header.
+    /// The name of the type in the header.
     const TYPE: &'static str;
-    /// Appends it, little-endian.
+    /// Appends the number in little-endian order.
     fn put(self, out: &mut Vec<u8>);
 }
 
@@ -36,7 +36,7 @@ macro_rules! cells {
 cells!(u8 => "u8", u16 => "u16", u32 => "u32", f32 => "f32", f64 => "f64");
 
 impl Planes {
-    /// None yet.
+    /// An answer without planes.
     pub fn new() -> Planes {
         Planes::default()
     }
@@ -58,7 +58,7 @@ impl Planes {
             .push(json!({ "name": name, "type": C::TYPE, "length": length }));
     }
 
-    /// The bytes.
+    /// The bytes of the answer.
     pub fn finish(self) -> Vec<u8> {
         let mut header = Map::new();
         header.insert("planes".into(), Value::Array(self.header));
@@ -78,7 +78,7 @@ impl Planes {
 mod tests {
     use super::*;
 
-    /// Byte by byte, as planes.ts reads them.
+    /// The bytes are decoded one by one, as planes.ts does.
     #[test]
     fn planes_lie_at_multiples_of_eight() {
         let mut planes = Planes::new();

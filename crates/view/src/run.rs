@@ -1,4 +1,4 @@
-//! A recorded run and what is known of it, in stages.
+//! A recorded run and the results computed from it, in stages.
 
 pub mod codes;
 pub(crate) mod parts;
@@ -25,22 +25,21 @@ pub use sites::Sites;
 pub struct Picture {
     /// The run.
     pub dag: Arc<Dag>,
-    /// How it is measured.
+    /// The options it was measured with.
     pub measured: Options,
-    /// Every strand's weight, off-CPU time, readiness.
+    /// The weight, off-CPU time and ready time of every strand.
     pub facts: StrandFacts,
-    /// First start and last end of any strand, absolute ticks. Requests and answers count from
-    /// `begin`.
+    /// First start of any strand, in absolute ticks. Times in requests and answers count from here.
     pub begin: u64,
-    /// See `begin`.
+    /// Last end of any strand, in absolute ticks.
     pub end: u64,
-    /// Threads as rows of the timeline.
+    /// The threads as rows of the timeline.
     pub rows: Rows,
     /// Spawn sites in the order of `RunMeta.sites`.
     pub sites: Sites,
-    /// Strands that were stolen, as MODEL.md §5 counts them.
+    /// Number of steals, counted as in MODEL.md §5.
     pub steals: u64,
-    /// Code, in the order of `RunMeta.codes`, and each strand's.
+    /// The codes, in the order of `RunMeta.codes`, and the code of each strand.
     pub codes: Codes,
 }
 
@@ -55,51 +54,51 @@ impl Picture {
         self.facts.weight.get(s as usize)
     }
 
-    /// Ticks that strand `s` was off the CPU inside.
+    /// Ticks for which strand `s` was off the CPU.
     pub fn off(&self, s: StrandId) -> u64 {
         let (facts, i) = (&self.facts, s as usize);
         facts.descheduled.get(i) + facts.blocked.get(i)
     }
 
-    /// Strand `s` lies on the critical path (MODEL.md §3).
+    /// Whether strand `s` is on the critical path (MODEL.md §3).
     pub fn critical(&self, s: StrandId) -> bool {
         self.facts.critical.has(s)
     }
 
-    /// When strand `s` was ready (absolute) and by which edge; `None` when it started the moment it
-    /// was.
+    /// When strand `s` became ready (in absolute ticks), and by which edge; `None` if it started at
+    /// once.
     pub fn ready(&self, s: StrandId) -> Option<(u64, EdgeKind)> {
         self.facts.ready.of(&self.dag, s)
     }
 
-    /// Level at which one tile holds the whole run, its last moment included.
+    /// The level at which one tile contains the whole run, including its last moment.
     pub fn top_level(&self) -> u32 {
         top_level(self.elapsed())
     }
 }
 
-/// Level at which one tile holds so many ticks.
+/// The level at which one tile contains `elapsed` ticks.
 pub(crate) fn top_level(elapsed: u64) -> u32 {
     let bins = elapsed / timeline::TILE_BINS + 1;
     bins.next_power_of_two().trailing_zeros()
 }
 
-/// The second stage: what needs all of the analyses.
+/// The second stage: the results that need all analyses.
 #[derive(Debug)]
 pub struct Rest {
     /// The report.
     pub report: Report,
-    /// What the report is of, where that is not the picture's run: of a part, the same strands and
-    /// tasks by the part's own clock.
+    /// The run that the report is of, if that is not the picture's: for a part, the same strands
+    /// and tasks with the part's own clock.
     section: Option<Dag>,
     statistics: OnceLock<Result<Statistics, Error>>,
-    /// Answers that take long to make.
+    /// Cached answers that take long to compute.
     pub(crate) json: OnceLock<String>,
     pub(crate) sites: OnceLock<Vec<u8>>,
 }
 
 impl Rest {
-    /// Of `report`, which is of the run, or of `section` where that is given.
+    /// Stores `report`, which is of `section` if that is given, and otherwise of the run.
     pub fn new(report: Report, section: Option<Dag>) -> Rest {
         Rest {
             report,
@@ -115,14 +114,14 @@ impl Rest {
         self.section.as_ref().unwrap_or(&picture.dag)
     }
 
-    /// The statistics, made when first asked for.
+    /// The statistics, computed at the first call.
     ///
     /// # Errors
-    /// As [`statistics`].
+    /// The same as those of [`statistics`].
     pub fn statistics(&self, picture: &Picture) -> Result<&Statistics, &Error> {
         let made = self.statistics.get_or_init(|| {
             let made = statistics(self.dag(picture), &picture.measured);
-            // They are small; what they took is not.
+            // The result is small; the memory used to compute it is not.
             memory::give_back();
             made
         });
@@ -130,24 +129,24 @@ impl Rest {
     }
 }
 
-/// Where a run's loading is.
+/// The progress of a run's loading.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stage {
-    /// What is being done, for people.
+    /// What is being done, in words for users.
     pub name: &'static str,
-    /// Stages done, of how many.
+    /// Number of completed stages.
     pub done: u32,
-    /// See `done`.
+    /// Number of all stages.
     pub of: u32,
-    /// Loading ended because a page asked for it.
+    /// A page stopped the loading.
     pub stopped: bool,
 }
 
 impl Stage {
-    /// Stages there are: looking over, reading, measuring, drawing, reporting.
+    /// Number of stages: previewing, reading, measuring, drawing, reporting.
     pub const OF: u32 = 5;
 
-    /// Loading was stopped.
+    /// The state after loading was stopped.
     pub const STOPPED: Stage = Stage {
         name: "stopped",
         done: 0,
@@ -155,7 +154,7 @@ impl Stage {
         stopped: true,
     };
 
-    /// After `done` stages; `name` says what is done now.
+    /// The state after `done` stages; `name` says what is being done now.
     pub fn new(done: u32, name: &'static str) -> Stage {
         Stage {
             name,
@@ -169,31 +168,31 @@ impl Stage {
 /// One run of a [`crate::Session`]: `"a"`, `"b"`, …
 #[derive(Debug)]
 pub struct Run {
-    /// Its id in requests.
+    /// The run's id in requests.
     pub id: String,
-    /// Its trace file.
+    /// The path of its trace file.
     pub path: PathBuf,
     /// Size of the file in bytes.
     pub bytes: u64,
     pub(crate) stage: Mutex<Stage>,
     pub(crate) failed: OnceLock<String>,
-    /// What ran when, from a first look at the trace until the run is read.
+    /// The preview, from a first pass over the trace until the run is read.
     overview: Mutex<Option<Arc<Overview>>>,
     pub(crate) picture: OnceLock<Picture>,
     pub(crate) timeline: OnceLock<timeline::Index>,
     pub(crate) tree: OnceLock<dag_view::Index>,
     pub(crate) rest: OnceLock<Rest>,
-    /// The trace, where strands of the run stand for subtrees of it that were folded while it was
-    /// read.
+    /// The expander of the trace, if any strand of the run stands for a subtree that was folded
+    /// while the trace was read.
     pub(crate) records: OnceLock<Option<Expander>>,
-    /// Folded strands that were opened.
+    /// Cached expansions of folded strands.
     pub(crate) opened: crate::inside::tree::Open,
-    /// Parts of it that can be looked at alone.
+    /// Parts of the run that can be opened as runs of their own.
     parts: OnceLock<Vec<parts::Part>>,
 }
 
 impl Run {
-    /// A run that nothing is known of.
+    /// A run that is not loaded.
     pub(crate) fn new(id: String, path: PathBuf, bytes: u64) -> Run {
         Run {
             id,
@@ -212,31 +211,32 @@ impl Run {
         }
     }
 
-    /// Parts of it that can be looked at alone.
+    /// Parts of the run that can be opened as runs of their own.
     ///
     /// # Errors
-    /// As [`Run::picture`].
+    /// The same as those of [`Run::picture`].
     pub(crate) fn parts(&self) -> Result<&[parts::Part], ApiError> {
         let picture = self.picture()?;
         Ok(self.parts.get_or_init(|| parts::parts(self, picture)))
     }
 
-    /// It is a part of another run: what its workers did outside of the part is not in its picture.
+    /// Whether this is a part of another run. Its picture lacks what the workers did outside the
+    /// part.
     pub(crate) fn is_part(&self) -> bool {
         self.id.contains('~')
     }
 
-    /// Loaded, or known not to be loadable.
+    /// Whether the run is loaded, or can't be loaded.
     pub(crate) fn is_settled(&self) -> bool {
         self.rest.get().is_some() || self.failed.get().is_some()
     }
 
-    /// Loading has got so far.
+    /// Records the progress of loading.
     pub(crate) fn reach(&self, stage: Stage) {
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
     }
 
-    /// What ran when, until more is known.
+    /// The preview, until the first stage is loaded.
     pub(crate) fn overview(&self) -> Option<Arc<Overview>> {
         let overview = self.overview.lock();
         overview.unwrap_or_else(PoisonError::into_inner).clone()
@@ -250,30 +250,30 @@ impl Run {
     /// The first stage.
     ///
     /// # Errors
-    /// It is still loading, or the trace can't be read.
+    /// The run is still loading, or the trace can't be read.
     pub fn picture(&self) -> Result<&Picture, ApiError> {
         self.picture.get().ok_or_else(|| self.not_yet())
     }
 
-    /// What tiles are made from.
+    /// The data that tiles are made from.
     ///
     /// # Errors
-    /// As [`Run::picture`].
+    /// The same as those of [`Run::picture`].
     pub(crate) fn timeline(&self) -> Result<&timeline::Index, ApiError> {
         self.timeline.get().ok_or_else(|| self.not_yet())
     }
 
-    /// What the DAG's nodes and the details are made from; built when first asked for.
+    /// The data that the DAG's nodes and the details are made from; built at the first call.
     ///
     /// # Errors
-    /// As [`Run::picture`].
+    /// The same as those of [`Run::picture`].
     pub(crate) fn tree(&self) -> Result<&dag_view::Index, ApiError> {
         let picture = self.picture()?;
         Ok(self.tree.get_or_init(|| dag_view::Index::new(picture)))
     }
 
-    /// Bytes of what was made for single questions about the DAG and is kept for the next ones:
-    /// bounded, whatever is asked.
+    /// Bytes of the results that were computed for single requests about the DAG and are cached.
+    /// The number is bounded, whatever pages request.
     pub fn kept(&self) -> usize {
         self.opened.bytes() + self.tree.get().map_or(0, dag_view::Index::kept)
     }
@@ -281,12 +281,12 @@ impl Run {
     /// The second stage.
     ///
     /// # Errors
-    /// As [`Run::picture`].
+    /// The same as those of [`Run::picture`].
     pub fn rest(&self) -> Result<&Rest, ApiError> {
         self.rest.get().ok_or_else(|| self.not_yet())
     }
 
-    /// Short name of the program, else of the file.
+    /// Short name of the program, or of the file if the program has none.
     pub fn name(&self) -> String {
         let read = self.picture.get().map(|p| p.dag.meta.name.clone());
         let told = read.or_else(|| self.overview().map(|o| o.meta().name.clone()));
@@ -297,13 +297,13 @@ impl Run {
             .unwrap_or_else(|| "program".into())
     }
 
-    /// Name of the trace file, without folders.
+    /// Name of the trace file, without its folder.
     pub fn file_name(&self) -> String {
         let name = self.path.file_name();
         name.map_or_else(String::new, |name| name.to_string_lossy().into())
     }
 
-    /// What is being done.
+    /// The progress of loading.
     pub fn stage(&self) -> Stage {
         let stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
         stage.clone()

@@ -1,9 +1,9 @@
-//! The server: this machine only, and only for who knows the address.
+//! The server. It answers on this machine only, and only to those who know the address.
 //!
-//! It binds 127.0.0.1 and nothing else. The address carries a random token as its first segment, so
-//! no other user's program and no page in the browser can ask without having been told; the `Host`
-//! header must name this machine, so no foreign name that was pointed here (DNS rebinding) gets an
-//! answer either. Nothing is ever requested from elsewhere, which the pages' policy enforces.
+//! It binds 127.0.0.1 and nothing else. The address has a random token as its first segment, so no
+//! other user's program and no page in the browser can send requests without knowing it. The `Host`
+//! header must name this machine, so a foreign name that was pointed here (DNS rebinding) gets no
+//! answer either. The page never requests anything from elsewhere; its policy enforces that.
 
 mod browser;
 mod headers;
@@ -23,10 +23,10 @@ use crate::session::Session;
 pub use browser::{AddressFile, open_browser};
 pub use token::Key;
 
-/// Asked for when the user names no port; any other when it is taken.
+/// The port that is tried first if the user names none; if it is taken, any other port is used.
 const USUAL_PORT: u16 = 8417;
 
-/// After a signal to end, answers under way get this long.
+/// Time for the remaining answers after a signal to end.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// A server that is bound but does not answer yet.
@@ -37,7 +37,7 @@ pub struct Server {
     shared: Arc<Shared>,
 }
 
-/// What every answer needs.
+/// State that every answer needs.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) session: Arc<Session>,
@@ -45,10 +45,10 @@ pub(crate) struct Shared {
 }
 
 impl Server {
-    /// Binds `port`, or, without one, the usual port or any free one. Its address carries `key`.
+    /// Binds `port`; without it, the usual port or any free one. Its address contains `key`.
     ///
     /// # Errors
-    /// The port asked for is taken or may not be used.
+    /// The requested port is taken or may not be used.
     pub fn bind(session: Arc<Session>, port: Option<u16>, key: Key) -> Result<Server, Error> {
         let on = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
         let listener = match port {
@@ -66,29 +66,29 @@ impl Server {
         })
     }
 
-    /// Where the page is: `http://127.0.0.1:PORT/TOKEN/`.
+    /// The address of the page: `http://127.0.0.1:PORT/TOKEN/`.
     pub fn url(&self) -> String {
         format!("http://{}/{}/", self.address, self.shared.token)
     }
 
-    /// The port.
+    /// The bound port.
     pub fn port(&self) -> u16 {
         self.address.port()
     }
 
-    /// Loads the runs in the background and answers until the process is told to end (Ctrl-C,
-    /// SIGTERM).
+    /// Loads the runs in the background, and answers requests until the process receives Ctrl-C or
+    /// SIGTERM.
     ///
     /// # Errors
-    /// The system refuses threads or the socket.
+    /// The system can't create threads, or refuses the socket.
     pub fn run(self) -> Result<(), Error> {
         self.run_until(ended())
     }
 
-    /// The same until `end` comes.
+    /// Loads and answers like [`Server::run`], until `end` completes.
     ///
     /// # Errors
-    /// As [`Server::run`].
+    /// The same as those of [`Server::run`].
     pub fn run_until(self, end: impl Future<Output = ()> + Send + 'static) -> Result<(), Error> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -110,17 +110,17 @@ impl Server {
             let (told, wait) = tokio::sync::oneshot::channel::<()>();
             let ending = async move {
                 end.await;
-                // Nobody listens once serving has failed.
+                // If serving has failed, there is no receiver any more.
                 let _ = told.send(());
             };
             let serving = axum::serve(listener, app).with_graceful_shutdown(ending);
             tokio::select! {
                 served = serving.into_future() => served,
-                // Streams of a page that stays open do not hold the end up.
+                // The event streams of an open page must not delay the end.
                 _ = async { let _ = wait.await; tokio::time::sleep(GRACE).await } => Ok(()),
             }
         });
-        // A run that is still loading is not waited for.
+        // Does not wait for a run that is still loading.
         runtime.shutdown_background();
         served
     }
@@ -139,11 +139,12 @@ fn taken(port: u16, error: Error) -> Error {
     Error::new(error.kind(), format!("port {port}: {why}"))
 }
 
-/// Ctrl-C or SIGTERM.
+/// Completes at Ctrl-C or SIGTERM.
 async fn ended() {
     let interrupted = async {
         if tokio::signal::ctrl_c().await.is_err() {
-            // Without the signal there is nothing to wait for; the default action ends the process.
+            // Without the signal handler there is nothing to wait for; the default action ends the
+            // process.
             std::future::pending::<()>().await;
         }
     };

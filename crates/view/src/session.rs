@@ -1,4 +1,4 @@
-//! The runs that are looked at.
+//! The runs that the page shows.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,25 +15,25 @@ use crate::run::{Codes, Picture, Rest, Rows, Run, Sites, Stage};
 use crate::source_file::unite;
 use crate::timeline;
 
-/// Runs that one session can hold: their ids are single letters.
-pub const MOST_RUNS: usize = 26;
+/// Maximum number of runs in a session: their ids are single letters.
+pub const MAX_RUNS: usize = 26;
 
 /// How runs are read and measured.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// How to open the traces.
+    /// The options for opening the traces.
     pub opening: OpenOptions,
-    /// How to measure.
+    /// The options for measuring the runs.
     pub measured: Options,
-    /// Folders whose files may be shown where a trace names them, besides the folder the trace was
-    /// recorded in.
+    /// Folders whose source files may be shown if a trace names them, in addition to the folder
+    /// that the trace was recorded in.
     pub source_dirs: Vec<PathBuf>,
-    /// Recorded traces of this many bytes and more get a picture of what ran when before they are
-    /// read in full: smaller ones are read as soon.
+    /// Minimum size in bytes of a recorded trace that gets a preview before it is read in full.
+    /// Smaller traces can be read about as fast.
     pub overview_from: u64,
 }
 
-/// About half a second of reading.
+/// The size of a trace that takes about half a second to read, in bytes.
 const OVERVIEW_FROM: u64 = 2 << 20;
 
 impl Default for Settings {
@@ -47,40 +47,41 @@ impl Default for Settings {
     }
 }
 
-/// One or more runs, and how they are looked at.
+/// One or more runs, and the settings for them.
 #[derive(Debug)]
 pub struct Session {
     /// The runs; the first is `"a"`.
     pub runs: Vec<Run>,
-    /// As given.
+    /// The settings given by the user.
     pub settings: Settings,
-    /// Who answers.
+    /// What answers the requests.
     pub mode: Mode,
-    /// Whether the runs are wanted.
+    /// The control of loading.
     pub(crate) loading: Loading,
 }
 
-/// Who answers: a server everything, a report what it carries.
+/// What answers the requests: a server, which answers all, or a report, which has some answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// The server.
     Server,
     /// A single-file report.
     Report {
-        /// The finest tile level it carries for the whole run.
+        /// The finest tile level that the report contains for the whole run.
         finest_level: u32,
     },
 }
 
 impl Session {
-    /// Of the traces at `paths`; nothing is read but their sizes. [`Session::load`] does the rest.
+    /// Creates a session of the traces at `paths`. Only their sizes are read; [`Session::load`]
+    /// does the rest.
     ///
     /// # Errors
-    /// There is no path, or there are more than [`MOST_RUNS`], or one is no file.
+    /// There are no paths or more than [`MAX_RUNS`], or one of them is not a file.
     pub fn new(paths: &[PathBuf], settings: Settings) -> Result<Session, ApiError> {
-        if paths.is_empty() || paths.len() > MOST_RUNS {
+        if paths.is_empty() || paths.len() > MAX_RUNS {
             return Err(ApiError::bad_request(format!(
-                "{} traces were given; between 1 and {MOST_RUNS} can be looked at together.",
+                "{} traces were given; between 1 and {MAX_RUNS} can be looked at together.",
                 paths.len()
             )));
         }
@@ -98,10 +99,10 @@ impl Session {
         })
     }
 
-    /// Of a run that was read already, called `path`, loaded.
+    /// Creates a loaded session of a run that was read already; `path` gives its name.
     ///
     /// # Errors
-    /// It can't be measured.
+    /// The run can't be measured.
     pub fn of_dag(path: PathBuf, dag: Dag, settings: Settings) -> Result<Session, ApiError> {
         let session = Session {
             runs: vec![Run::new("a".to_owned(), path, 0)],
@@ -119,10 +120,10 @@ impl Session {
         self.runs.iter().map(|run| run.bytes).sum()
     }
 
-    /// The run called `id`.
+    /// The run with the given `id`.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such run.
     pub fn run(&self, id: &str) -> Result<&Run, ApiError> {
         if let Some((of, _)) = id.split_once('~') {
             return self.part(self.run(of)?, id);
@@ -131,7 +132,7 @@ impl Session {
         found.ok_or_else(|| ApiError::not_found("There is no such run here."))
     }
 
-    /// A part of a run, as a run; made when it is first asked for.
+    /// A part of a run, as a run. It is made at the first request.
     fn part<'a>(&'a self, of: &'a Run, id: &str) -> Result<&'a Run, ApiError> {
         let picture = of.picture()?;
         let all = of.parts()?;
@@ -154,9 +155,9 @@ impl Session {
         }
     }
 
-    /// The first run on one worker of the program that `run` is of, as far as their names tell:
-    /// what its other runs are measured against. Simulated runs have simulated ones, as a model's
-    /// time over a machine's is nobody's speedup.
+    /// The first run on one worker of the same program as `run`, according to the programs' names.
+    /// Other runs are measured against it. Simulated runs are compared with simulated ones only, as
+    /// the ratio of a model's time and a machine's time is not a speedup.
     ///
     /// # Errors
     /// A run is loading, or can't be read.
@@ -175,8 +176,8 @@ impl Session {
         Ok(found)
     }
 
-    /// Loads all runs, one after the other, and waits where [`Session::stop`] was called until
-    /// [`Session::go`] is. What goes wrong is kept and answered to whoever asks for the run.
+    /// Loads all runs, one after the other. After [`Session::stop`] it waits for [`Session::go`].
+    /// Errors are stored, and returned by requests for the run.
     pub fn load(&self) {
         let stopped = || {
             for run in self.runs.iter().filter(|run| !run.is_settled()) {
@@ -187,38 +188,37 @@ impl Session {
         self.loading.until_done(|| self.load_wanted(), stopped);
     }
 
-    /// Ends loading, whatever it is at, and gives back what it took; what is loaded stays.
+    /// Stops loading as soon as possible, and frees its memory. Loaded runs stay.
     pub fn stop(&self) {
         self.loading.want(false);
     }
 
-    /// Loading is to end, or has ended, before it is through.
+    /// Whether loading was stopped before it was complete.
     pub(crate) fn is_stopped(&self) -> bool {
         self.loading.is_stopped()
     }
 
-    /// Loads what is not loaded yet after all.
+    /// Continues loading after [`Session::stop`].
     pub fn go(&self) {
         self.loading.want(true);
     }
 
-    /// Finds out what ran when in the traces that take long to read: enough for a picture of the
-    /// timeline.
+    /// Makes previews of the traces that take long to read: enough for a picture of the timeline.
     pub fn look_over(&self) {
         let unseen = |run: &&Run| run.overview().is_none() && run.picture.get().is_none();
         let long = |run: &&Run| run.bytes >= self.settings.overview_from && !run.is_settled();
         for run in self.runs.iter().filter(long).filter(unseen) {
             run.reach(Stage::new(0, "looking over the trace"));
-            // A trace that can't be previewed says why when it is read.
+            // If a trace has no preview because of an error, reading it reports the error.
             if let Ok(Some(preview)) = workspan_reader::preview(&run.path, &self.settings.opening) {
                 run.set_overview(Some(Overview::new(preview)));
             }
         }
     }
 
-    /// Loads what is not loaded; unwinds where somebody stops it.
+    /// Loads the runs that are not loaded; unwinds if loading is stopped.
     fn load_wanted(&self) {
-        // All pictures before the first run is read: they take a tenth of the time.
+        // All previews come before the first run is read: they take a tenth of the time.
         self.look_over();
         for run in self.runs.iter().filter(|run| !run.is_settled()) {
             if let Err(why) = self.load_run(run) {
@@ -238,14 +238,14 @@ impl Session {
         self.measure(run, dag, None)
     }
 
-    /// All stages but the reading. The report is of `section`, where that is given.
+    /// Runs all stages after reading. The report is of `section`, if that is given.
     fn measure(&self, run: &Run, dag: Dag, section: Option<Dag>) -> Result<(), String> {
         cancel::check();
         run.reach(Stage::new(2, "measuring the strands"));
         let measured = &self.settings.measured;
         let mut picture = picture(dag, measured).map_err(|e| e.to_string())?;
         if let Some(section) = &section {
-            // Numbered as its report has them.
+            // The part's sites are numbered as in its report.
             let (_, sites) =
                 strand_facts_and_sites(section, measured).map_err(|e| e.to_string())?;
             let places = sites.iter().map(|row| row.site).collect();
@@ -254,24 +254,24 @@ impl Session {
         cancel::check();
         run.reach(Stage::new(3, "drawing the timeline"));
         let index = timeline::Index::new(&picture);
-        // What was stopped meanwhile does not come up after all.
+        // A run whose loading was stopped meanwhile must not appear.
         cancel::check();
         let dag = picture.dag.clone();
-        // The picture last: whoever sees it has both.
+        // The picture is set last, so that a run that has one also has its timeline.
         let _ = run.timeline.set(index);
         let _ = run.picture.set(picture);
         run.set_overview(None);
         self.report(run, dag, section)
     }
 
-    /// The last stage.
+    /// Runs the last stage.
     fn report(&self, run: &Run, dag: Arc<Dag>, section: Option<Dag>) -> Result<(), String> {
         cancel::check();
         run.reach(Stage::new(4, "making the report"));
         let of = section.as_ref().unwrap_or(&dag);
         let report = report(of, &self.settings.measured).map_err(|e| e.to_string())?;
         let _ = run.rest.set(Rest::new(report, section));
-        // What reading and measuring took lies free, and the run is looked at for long.
+        // Frees the memory that reading and measuring took, as the run may be open for a long time.
         memory::give_back();
         run.reach(Stage::new(Stage::OF, "done"));
         Ok(())
@@ -282,10 +282,10 @@ fn open(path: &Path, opening: &OpenOptions) -> Result<Dag, String> {
     workspan_reader::open(path, opening).map_err(|e| e.to_string())
 }
 
-/// The first stage of a run.
+/// Computes the first stage of a run.
 ///
 /// # Errors
-/// As [`strand_facts_and_sites`].
+/// The same as those of [`strand_facts_and_sites`].
 pub fn picture(dag: Dag, measured: &Options) -> Result<Picture, workspan_analysis::Error> {
     let (facts, sites) = strand_facts_and_sites(&dag, measured)?;
     let begin = dag.strands.start.first().copied().unwrap_or(0);
@@ -304,7 +304,7 @@ pub fn picture(dag: Dag, measured: &Options) -> Result<Picture, workspan_analysi
     })
 }
 
-/// The run's times were computed by `workspan simulate`, not measured.
+/// Whether the run's times were computed by `workspan simulate`, not measured.
 pub(crate) fn is_simulated(meta: &workspan_dag::Meta) -> bool {
     let runtime = meta.runtime.as_deref();
     runtime.is_some_and(|runtime| runtime.starts_with("simulated"))

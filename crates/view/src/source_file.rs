@@ -1,8 +1,9 @@
-//! Source files on this machine, shown only when that is safe.
+//! Reads source files on this machine, if that is safe.
 //!
-//! A trace may come from anywhere, and what it names is data. A file is read only when it is a
-//! plain file with the ending of a source file, inside the folder that the trace was recorded in or
-//! one that the user named, on a way without `..`, hidden folders or symbolic links.
+//! A trace may come from anywhere, and the names in it are untrusted data. A file is read only if
+//! it is a regular file with the extension of a source file, inside the folder that the trace was
+//! recorded in or one that the user named, and if its path has no `..`, hidden folders or symbolic
+//! links.
 
 mod names;
 
@@ -15,10 +16,10 @@ use workspan_dag::Dag;
 
 pub(crate) use names::unite;
 
-/// Larger files are no source that anybody wrote.
-const MOST_BYTES: u64 = 4 << 20;
+/// Maximum size of a source file, in bytes. Nobody writes larger ones.
+const MAX_BYTES: u64 = 4 << 20;
 
-/// Endings of source files.
+/// File name extensions of source files.
 const ENDINGS: [&str; 24] = [
     "rs", "c", "cc", "cpp", "cxx", "c++", "h", "hh", "hpp", "hxx", "inl", "ipp", "tcc", "cu", "f",
     "for", "f77", "f90", "f95", "f03", "f08", "ftn", "inc", "zig",
@@ -28,11 +29,11 @@ const ENDINGS: [&str; 24] = [
 #[derive(Debug)]
 pub(crate) struct SourceFile {
     pub(crate) text: String,
-    /// It was written after the run.
+    /// The file was changed after the run.
     pub(crate) changed: bool,
 }
 
-/// Reads `file`, as the trace names it; the error is a sentence that says why not.
+/// Reads `file`, which is a name in the trace. The error is a sentence with the reason.
 pub(crate) fn read(dag: &Dag, allowed: &[PathBuf], file: &str) -> Result<SourceFile, String> {
     let named = Path::new(file);
     let extension = named.extension().and_then(|e| e.to_str()).unwrap_or("");
@@ -54,7 +55,7 @@ pub(crate) fn read(dag: &Dag, allowed: &[PathBuf], file: &str) -> Result<SourceF
         let Ok(real) = path.canonicalize() else {
             continue;
         };
-        // A symbolic link anywhere below the root makes the two differ.
+        // The two differ if there is a symbolic link anywhere below the root.
         let inside = real.strip_prefix(&root).ok().filter(|_| real == path);
         let hidden = |part: Component| part.as_os_str().to_string_lossy().starts_with('.');
         if inside.is_none_or(|inside| inside.components().any(hidden)) {
@@ -70,8 +71,8 @@ pub(crate) fn read(dag: &Dag, allowed: &[PathBuf], file: &str) -> Result<SourceF
     })
 }
 
-/// The folder whose files the trace names relatively: the workspace, else where the program was
-/// started. Never the root of the file system.
+/// The folder to which the trace's file names are relative: the workspace, or else the program's
+/// working directory. It is never the root of the file system.
 fn recorded_in(dag: &Dag) -> Option<&Path> {
     let folder = dag.meta.run.source_folder.as_deref()?;
     (folder.is_absolute() && folder.components().count() > 2).then_some(folder)
@@ -80,12 +81,12 @@ fn recorded_in(dag: &Dag) -> Option<&Path> {
 fn open(dag: &Dag, path: &Path) -> Result<SourceFile, String> {
     let unreadable = |e: std::io::Error| format!("It can't be read: {e}.");
     let about = fs::symlink_metadata(path).map_err(unreadable)?;
-    if !about.is_file() || about.len() > MOST_BYTES {
+    if !about.is_file() || about.len() > MAX_BYTES {
         return Err("It is not a file of a source file's size.".into());
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unreadable)?;
-    file.take(MOST_BYTES)
+    file.take(MAX_BYTES)
         .read_to_end(&mut bytes)
         .map_err(unreadable)?;
     let written = about.modified().ok();
@@ -99,7 +100,7 @@ fn open(dag: &Dag, path: &Path) -> Result<SourceFile, String> {
     })
 }
 
-/// When the run was recorded, to the end of its second.
+/// The time of the recording, rounded up to the end of its second.
 fn recorded(dag: &Dag) -> Option<SystemTime> {
     let seconds = dag.meta.run.recorded_at?;
     Some(UNIX_EPOCH + Duration::from_secs(seconds + 1))
@@ -117,7 +118,7 @@ mod tests {
         dag
     }
 
-    /// Only what lies inside, by a plain way, with a source file's ending.
+    /// Only regular files inside the folder with the extension of a source file can be read.
     #[test]
     fn files_outside_are_refused() {
         let all = tempfile::tempdir().unwrap();
@@ -152,13 +153,13 @@ mod tests {
         ] {
             assert!(read(&dag, &[], bad).is_err(), "{bad}");
         }
-        // The user may allow more, and only that.
+        // The user may allow a further folder, and only that one is allowed.
         let allowed = [inside.parent().unwrap().to_path_buf()];
         assert!(read(&dag, &allowed, "outside.rs").is_ok());
         assert!(read(&dag, &allowed, "project/src/link.rs").is_err());
     }
 
-    /// A trace that claims to have been recorded in `/` opens nothing.
+    /// A trace that claims to have been recorded in `/` gives access to no file.
     #[test]
     fn the_whole_file_system_is_no_folder_of_a_run() {
         for folder in ["/", "/etc", "relative"] {

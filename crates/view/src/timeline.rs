@@ -1,8 +1,8 @@
 //! Tiles of the timeline: the run in bins at any resolution, exact boxes, steals and paths
 //! (`ui/src/data/contract.ts`).
 //!
-//! One [`window`] computes any stretch of the run in bins from the strands; the [`pyramid`] keeps
-//! those that hold too much to be computed when asked for.
+//! A [`window`] computes a stretch of the run in bins from the strands; the [`pyramid`] stores the
+//! bins of stretches with too many strands to be computed at each request.
 
 mod arcs;
 mod cell;
@@ -31,23 +31,23 @@ pub(crate) use strands::{FOLDED, SUMS_ALONE, sums_alone};
 pub(crate) use waits::{Wait, Waits};
 pub(crate) use window::Source;
 
-/// Bins of a tile.
+/// Number of bins of a tile.
 pub const TILE_BINS: u64 = 1024;
 
 /// A tile: ticks [index·1024·2^level, (index + 1)·1024·2^level) of the run, from its begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tile {
-    /// 2^level ticks a bin.
+    /// Each bin has 2^level ticks.
     pub level: u32,
-    /// Which of that level.
+    /// The tile's index among those of its level.
     pub index: u64,
 }
 
 impl Tile {
-    /// A tile of the run.
+    /// Creates a tile of the run.
     ///
     /// # Errors
-    /// It lies outside of it.
+    /// The tile lies outside the run.
     pub fn new(picture: &Picture, level: u32, index: u64) -> Result<Tile, ApiError> {
         if level > picture.top_level() || index > (picture.elapsed() / TILE_BINS) >> level {
             return Err(ApiError::not_found("There is no such tile in this run."));
@@ -55,32 +55,32 @@ impl Tile {
         Ok(Tile { level, index })
     }
 
-    /// Its first tick, absolute, as the DAG's times are.
+    /// First tick of the tile, in absolute ticks like the DAG's times.
     pub fn begin(&self, picture: &Picture) -> u64 {
         picture.begin + self.index * self.ticks()
     }
 
-    /// Ticks of a bin.
+    /// Number of ticks of a bin.
     pub fn bin(&self) -> u64 {
         1 << self.level
     }
 
-    /// Ticks of the tile.
+    /// Number of ticks of the tile.
     pub fn ticks(&self) -> u64 {
         TILE_BINS.saturating_mul(self.bin())
     }
 }
 
-/// Which path.
+/// The two paths that tiles can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathKind {
-    /// MODEL.md §3.
+    /// The critical path (MODEL.md §3).
     Critical,
-    /// MODEL.md §5.
+    /// The ready path (MODEL.md §5).
     Ready,
 }
 
-/// What tiles are made from.
+/// The data that tiles are made from.
 #[derive(Debug)]
 pub(crate) struct Index {
     pub(crate) source: Source,
@@ -94,7 +94,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Once for each run: O(n log n).
+    /// Builds the index of a run: O(n log n).
     pub(crate) fn new(picture: &Picture) -> Index {
         let source = Source::new(picture);
         let critical = (0..picture.dag.strands.len() as u32).filter(|&s| picture.critical(s));
@@ -111,7 +111,7 @@ impl Index {
         }
     }
 
-    /// Mean number of strands that are on the CPU in [from, to), absolute ticks.
+    /// Mean number of strands on the CPU in [from, to), which are absolute ticks.
     pub(crate) fn mean_busy(&self, picture: &Picture, from: u64, to: u64) -> f64 {
         let index = &self.source.index;
         self.busy.mean(&picture.dag, index, from, to)
@@ -136,10 +136,10 @@ const PROFILE: [&str; window::PROFILE] = [
     "unread",
 ];
 
-/// Those of time in which workers were free.
+/// Names of the planes for time in which workers were free.
 const LOST: [&str; 4] = ["delay", "no_work_sched", "no_work_app", "unread"];
 
-/// `profile`.
+/// `profile`: running, ready and lost time in each bin.
 pub(crate) fn profile(run: &Run, (level, at): (u32, u64)) -> Result<Planes, ApiError> {
     if let Some(overview) = run.overview() {
         return Ok(overview.profile(overview.tile(level, at)?, &PROFILE));
@@ -151,7 +151,7 @@ pub(crate) fn profile(run: &Run, (level, at): (u32, u64)) -> Result<Planes, ApiE
         .tile(picture, &index.source, tile.level, tile.index);
     let mut planes = Planes::new();
     for (i, name) in PROFILE.into_iter().enumerate() {
-        // Of a part of a run it is not known what its workers lacked meanwhile.
+        // For a part of a run it is not known why its workers were idle meanwhile.
         let told = !(run.is_part() && LOST.contains(&name));
         let value = |bin: &[f32; window::PROFILE]| if told { bin[i] } else { 0.0 };
         planes.plane(name, drawn.profile.iter().map(value));
@@ -159,7 +159,7 @@ pub(crate) fn profile(run: &Run, (level, at): (u32, u64)) -> Result<Planes, ApiE
     Ok(planes)
 }
 
-/// `rows`.
+/// `rows`: what each row did in each bin.
 pub(crate) fn rows(run: &Run, (level, at): (u32, u64)) -> Result<Planes, ApiError> {
     if let Some(overview) = run.overview() {
         return Ok(overview.rows(overview.tile(level, at)?));
@@ -208,26 +208,26 @@ pub(crate) fn rows(run: &Run, (level, at): (u32, u64)) -> Result<Planes, ApiErro
     Ok(planes)
 }
 
-/// `strands`.
+/// `strands`: the exact boxes of a tile.
 pub(crate) fn strands(run: &Run, tile: Tile) -> Result<Planes, ApiError> {
     let (picture, index) = (run.picture()?, run.timeline()?);
     let candidates = strands::in_tile(picture, index, tile);
     Ok(strands::planes(picture, index, &candidates))
 }
 
-/// `arcs`.
+/// `arcs`: the steals of a tile.
 pub(crate) fn arcs(run: &Run, tile: Tile) -> Result<Planes, ApiError> {
     let (picture, index) = (run.picture()?, run.timeline()?);
     Ok(index.arcs.tile(picture, tile))
 }
 
-/// `waits`.
+/// `waits`: the waits of a tile.
 pub(crate) fn waits(run: &Run, tile: Tile) -> Result<Planes, ApiError> {
     let (picture, index) = (run.picture()?, run.timeline()?);
     Ok(index.waits.tile(picture, tile))
 }
 
-/// `path`.
+/// `path`: the pieces of a path in a tile.
 pub(crate) fn path(run: &Run, kind: PathKind, tile: Tile) -> Result<Planes, ApiError> {
     let (picture, index) = (run.picture()?, run.timeline()?);
     let pieces = match kind {

@@ -1,4 +1,4 @@
-//! Real answers against the types of `ui/src/data/contract/`: every key and every type.
+//! Compares real answers with the types of `ui/src/data/contract/`: every key and every type.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use workspan_view::session::Settings;
 use workspan_view::{Session, answer};
 
-/// A TypeScript type, as far as the contract uses them.
+/// A TypeScript type, limited to the forms that the contract uses.
 #[derive(Debug, Clone)]
 enum Type {
     Object(Vec<Field>),
@@ -16,7 +16,7 @@ enum Type {
     Tuple(Vec<Type>),
     Union(Vec<Type>),
     Record(Box<Type>),
-    /// A string or a number as it stands.
+    /// A literal string or number.
     Literal(Value),
     /// `string`, `number`, `boolean`, `null`, `any`, or the name of another type.
     Name(String),
@@ -83,7 +83,7 @@ impl Parser {
         assert_eq!(found, token, "token {} of the contract", self.at);
     }
 
-    /// All exported types by name.
+    /// All exported types, by name.
     fn types(mut self) -> BTreeMap<String, Type> {
         let mut types = BTreeMap::new();
         while self.at < self.tokens.len() {
@@ -161,7 +161,7 @@ impl Parser {
     }
 }
 
-/// Says where and why `value` is not of type `of`.
+/// Reports where and why `value` is not of type `of`.
 fn check(
     types: &BTreeMap<String, Type>,
     of: &Type,
@@ -200,7 +200,7 @@ fn check(
                     Err(why) => failures.push(why),
                 }
             }
-            // The longest path got furthest.
+            // The alternative that matched furthest has the longest path.
             failures.sort_by_key(|why| why.find(": "));
             Err(failures.pop().unwrap())
         }
@@ -257,7 +257,7 @@ fn types() -> BTreeMap<String, Type> {
     types
 }
 
-/// The answer to `request`, which is of type `of`.
+/// The answer to `request`, after a check against the type `of`.
 fn checked(session: &Session, request: &str, of: &str) -> Value {
     let reply = answer(session, &format!("api/v1/{request}"));
     let reply = reply.unwrap_or_else(|e| panic!("{request}: {e}"));

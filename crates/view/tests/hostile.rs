@@ -1,5 +1,5 @@
-//! Traces that somebody wrote to harm who opens them: what is answered stays small, and memory in
-//! proportion to the file.
+//! Traces that were written to harm whoever opens them: answers must stay small, and memory
+//! proportional to the file.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../../reader/tests/heap/mod.rs"]
@@ -13,7 +13,7 @@ use workspan_view::html::{self, Carry};
 use workspan_view::session::Settings;
 use workspan_view::{Session, answer};
 
-/// Each task of the root's has a spawn site of its own, in a file of its own.
+/// A trace in which each child of the root has its own spawn site in its own file.
 fn many_sites(count: usize) -> String {
     let mut text = String::from(
         "{\"workspan_trace\":1,\"workers\":2,\"time_unit\":\"ns\",\"steals\":\"child\",\"name\":\"many sites\"}\n\
@@ -56,7 +56,7 @@ fn ask(session: &Session, request: &str) -> Vec<u8> {
     reply.bytes().to_vec()
 }
 
-/// Were anything here done for each site by looking at all sites, it would not end today.
+/// If any step took time quadratic in the number of sites, this test would take hours.
 #[test]
 fn a_trace_may_have_any_number_of_sites() {
     let long = std::env::var_os("WORKSPAN_LONG").is_some();
@@ -67,7 +67,7 @@ fn a_trace_may_have_any_number_of_sites() {
     drop(text);
     heap::within(size, || {
         let mut session = loaded(path);
-        // So many as are shown, and how many more there are.
+        // The sites shown, and the number of further ones.
         let meta: Value = serde_json::from_slice(&ask(&session, "meta")).unwrap();
         let run = &meta["runs"][0];
         let shown = run["sites"].as_array().unwrap().len();

@@ -8,7 +8,7 @@ pub fn squares(n: usize) -> usize {
     numbers.map(|i| i.wrapping_mul(i)).sum()
 }
 
-/// The same of other numbers, after a serial pass over all of them.
+/// The sum of squares of other numbers, after a serial pass over all of them.
 pub fn squares_after_a_serial_pass(n: usize) -> usize {
     let numbers: Vec<usize> = (0..n).map(|i| i ^ (i >> 3)).collect();
     let numbers = numbers.par_iter().with_min_len(4096);

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use crate::Result;
 
-/// How long it may take to be ready.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// Most bytes of a message: a plan names each of thousands of files.
-const MESSAGE: &str = "268435456";
+/// Maximum time until the scheduler and the executors are ready.
+const START_TIMEOUT: Duration = Duration::from_secs(120);
+/// Maximum size of a message, in bytes: a plan contains the names of thousands of files.
+const MAX_MESSAGE_BYTES: &str = "268435456";
 
-/// Its processes, which end with this value.
+/// The processes of a cluster. They are killed when this value is dropped.
 pub struct Cluster {
     processes: Vec<Child>,
     port: u16,
@@ -30,8 +30,8 @@ impl Drop for Cluster {
 }
 
 impl Cluster {
-    /// Starts a scheduler and executors with one CPU and `memory` each; `None` where the programs
-    /// are not known.
+    /// Starts a scheduler and executors with one CPU and `memory` each; `None` if the folder of the
+    /// programs is not given.
     pub fn start(executors: usize, memory: &str) -> Result<Option<Cluster>> {
         let Some(programs) = std::env::var_os("WORKSPAN_BALLISTA").map(PathBuf::from) else {
             return Ok(None);
@@ -43,9 +43,9 @@ impl Cluster {
             .args(["--bind-host", "127.0.0.1", "--external-host", "127.0.0.1"])
             .args(["--bind-port", &port.to_string()])
             .args(["--min-ready-executors", &executors.to_string()])
-            .args(["--grpc-server-max-decoding-message-size", MESSAGE])
-            .args(["--grpc-server-max-encoding-message-size", MESSAGE])
-            .args(["--grpc-client-max-message-size", MESSAGE]);
+            .args(["--grpc-server-max-decoding-message-size", MAX_MESSAGE_BYTES])
+            .args(["--grpc-server-max-encoding-message-size", MAX_MESSAGE_BYTES])
+            .args(["--grpc-client-max-message-size", MAX_MESSAGE_BYTES]);
         let mut cluster = Cluster {
             processes: vec![scheduler.spawn()?],
             port,
@@ -63,8 +63,8 @@ impl Cluster {
                 .args(["--bind-port", &free_port()?.to_string()])
                 .args(["--bind-grpc-port", &free_port()?.to_string()])
                 .args(["--bind-health-port", &free_port()?.to_string()])
-                .args(["--grpc-server-max-decoding-message-size", MESSAGE])
-                .args(["--grpc-server-max-encoding-message-size", MESSAGE])
+                .args(["--grpc-server-max-decoding-message-size", MAX_MESSAGE_BYTES])
+                .args(["--grpc-server-max-encoding-message-size", MAX_MESSAGE_BYTES])
                 .args(["--memory-pool-size", memory, "--work-dir"])
                 .arg(&work);
             cluster.processes.push(executor.spawn()?);
@@ -75,7 +75,7 @@ impl Cluster {
 
     fn wait_until(&self, done: impl Fn(&str) -> bool) -> Result<()> {
         let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
+        while begun.elapsed() < START_TIMEOUT {
             if self.readiness().is_ok_and(|answer| done(&answer)) {
                 return Ok(());
             }
@@ -93,12 +93,12 @@ impl Cluster {
         Ok(answer)
     }
 
-    /// Its address.
+    /// The address of the scheduler.
     pub fn address(&self) -> String {
         format!("df://127.0.0.1:{}", self.port)
     }
 
-    /// The executors' processes.
+    /// The ids of the executors' processes.
     pub fn executors(&self) -> Vec<u32> {
         self.processes[1..].iter().map(Child::id).collect()
     }
@@ -114,7 +114,7 @@ fn quiet(programs: &Path, name: &str, folder: &Path) -> Command {
     command
 }
 
-/// A port that was free a moment ago.
+/// A port that is free at the moment.
 fn free_port() -> Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

@@ -1,5 +1,5 @@
-//! Makes a large lake from a small one: its runs under other names. Columns that stay the same are
-//! copied as they are, compressed.
+//! Makes a large lake from a small one by repeating its runs under other names. Columns that do not
+//! change are copied in compressed form.
 
 use std::fs;
 use std::path::Path;
@@ -15,10 +15,10 @@ use datafusion::parquet::file::writer::{SerializedFileWriter, SerializedRowGroup
 
 use crate::{Result, files};
 
-/// The tables that are asked.
+/// The tables that the queries read.
 const TABLES: [&str; 3] = ["sites", "strands", "runs"];
 
-/// `runs` runs in `lake`, which are those of `few` in turn.
+/// Makes a lake of `runs` runs at `lake`, which repeat the runs of `few`.
 pub fn grow(few: &Path, lake: &Path, runs: usize) -> Result<()> {
     let half = lake.with_extension("half");
     let _ = fs::remove_dir_all(&half);
@@ -29,7 +29,7 @@ pub fn grow(few: &Path, lake: &Path, runs: usize) -> Result<()> {
             .map(|source| Ok(Bytes::from(fs::read(source)?)))
             .collect::<Result<_>>()?;
         for run in 0..runs {
-            // 20 runs a day, 10 a commit, on 16 hosts.
+            // There are 20 runs per day, 10 per commit, on 16 hosts.
             let day = format!(
                 "day=2026-{:02}-{:02}",
                 run / 560 % 12 + 1,
@@ -45,7 +45,7 @@ pub fn grow(few: &Path, lake: &Path, runs: usize) -> Result<()> {
     Ok(())
 }
 
-/// Writes the rows of `source` as those of another run.
+/// Writes the rows of `source` as the rows of another run.
 fn renamed(source: &Bytes, run: usize, file: fs::File) -> Result<()> {
     let reader = SerializedFileReader::new(source.clone())?;
     let metadata = reader.metadata();
@@ -53,7 +53,7 @@ fn renamed(source: &Bytes, run: usize, file: fs::File) -> Result<()> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
         .set_statistics_enabled(EnabledStatistics::Chunk)
-        // Copied columns have none.
+        // Copied columns have no offset index.
         .set_offset_index_disabled(true)
         .set_key_value_metadata(known.key_value_metadata().cloned())
         .build();
@@ -87,7 +87,7 @@ fn renamed(source: &Bytes, run: usize, file: fs::File) -> Result<()> {
     Ok(())
 }
 
-/// Writes the next column: that text in all rows.
+/// Writes the next column, with the same text in all rows.
 fn filled(
     rows: &mut SerializedRowGroupWriter<'_, fs::File>,
     text: &str,

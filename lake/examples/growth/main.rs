@@ -1,10 +1,10 @@
 //! How long queries take and how much memory they use in lakes of 10^6 rows and more.
 //!
 //! `cargo run --release --features cluster --example growth -- FOLDER MOST_ROWS RUN.wspan…` makes
-//! lakes in `FOLDER` from recorded runs, which are repeated under other names, commits and hosts,
-//! asks each lake, and prints a table in Markdown. A lake that is there is used as it is. With the
-//! folder of Ballista's programs in `WORKSPAN_BALLISTA`, one and two executors are asked too; each
-//! has one CPU and as much memory as this process.
+//! lakes in `FOLDER` from recorded runs, which are repeated under other names, commits and hosts.
+//! It sends queries to each lake and prints a table in Markdown. An existing lake is used as it is.
+//! With the folder of Ballista's programs in `WORKSPAN_BALLISTA`, it also measures clusters of one
+//! and two executors. Each executor has one CPU and as much memory as this process.
 
 mod ballista;
 mod grown;
@@ -20,7 +20,7 @@ use ballista::Cluster;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// What is asked: of a row a run, of a row a site, and of a row a strand.
+/// The queries: over a table with one row per run, one per site, and one per strand.
 const QUERIES: [(&str, &str); 4] = [
     ("`commits`", "commits"),
     ("`slowest-sites`", "slowest-sites"),
@@ -30,7 +30,7 @@ const QUERIES: [(&str, &str); 4] = [
     ),
     ("`ready-times`", "ready-times"),
 ];
-/// Memory that a query is given.
+/// Memory for each query.
 const MEMORY: &str = "1GB";
 
 fn main() -> Result<()> {
@@ -82,7 +82,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Asks everything here, of one executor and of two, and prints a line for each query.
+/// Runs all queries here, on one executor and on two, and prints a line for each query.
 fn measure(lake: &Path, size: &str) -> Result<()> {
     let mut answers: Vec<Vec<Answer>> = Vec::new();
     for executors in 0..=2 {
@@ -104,7 +104,7 @@ fn measure(lake: &Path, size: &str) -> Result<()> {
         let mut line = format!("| {size} | {name} |");
         for of_cluster in &answers {
             let (own, answer) = (&answers[0][i], &of_cluster[i]);
-            // Means depend on the order in which an engine adds up.
+            // The last digits of means depend on the order in which an engine adds.
             let same = own.lines == answer.lines || *name == "`commits`";
             if !same || own.lines.len() != answer.lines.len() {
                 return Err(format!("{name}: the answers differ").into());
@@ -121,19 +121,19 @@ fn measure(lake: &Path, size: &str) -> Result<()> {
     Ok(())
 }
 
-/// `workspan-lake` of the same build.
+/// The path of `workspan-lake` from the same build.
 fn program() -> Result<PathBuf> {
     let own = std::env::current_exe()?;
     let folder = own.parent().and_then(Path::parent);
     Ok(folder.ok_or("no folder of programs")?.join("workspan-lake"))
 }
 
-/// What a query came to.
+/// The result of a query.
 struct Answer {
-    /// Its rows as text, in order of the text.
+    /// The rows as text, sorted.
     lines: Vec<String>,
     took: Duration,
-    /// The most memory of the process, or of the larger one of the executors, in kB.
+    /// The peak memory in kB: of the process, or of the executor that used more.
     peak: u64,
 }
 
@@ -176,7 +176,7 @@ fn asked(lake: &Path, query: &str, cluster: Option<&Cluster>) -> Result<Answer> 
     Ok(Answer { lines, took, peak })
 }
 
-/// The most memory that a process had, in kB.
+/// The peak memory of a process, in kB.
 fn memory(process: u32) -> u64 {
     let text = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -184,7 +184,7 @@ fn memory(process: u32) -> u64 {
     kb.unwrap_or(0)
 }
 
-/// All files below a folder, in order.
+/// All files below a folder, sorted.
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {

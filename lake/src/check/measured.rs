@@ -1,4 +1,4 @@
-//! The runs that are checked, measured as those in the lake are: by the columns of `workspan sql`.
+//! Measures the runs to be checked with the columns of `workspan sql`, as runs in the lake are.
 
 use std::path::{Path, PathBuf};
 
@@ -13,36 +13,36 @@ use crate::history::Values;
 use crate::history::series::Quantity;
 use crate::layout::RunName;
 
-/// What is checked: the means over the runs.
+/// The checked runs; values are means over the runs.
 pub struct Measured {
-    /// Their names in a lake.
+    /// The names that the runs have in a lake.
     pub runs: Vec<String>,
-    /// The program.
+    /// The name of the program.
     pub name: Option<String>,
-    /// W.
+    /// W: the number of workers.
     pub workers: i64,
     values: Vec<(Quantity, f64)>,
-    /// Their spawn sites.
+    /// The runs' spawn sites.
     pub sites: Vec<Site>,
 }
 
 /// A spawn site.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Site {
-    /// As reports show it.
+    /// The site's label in reports.
     pub label: String,
-    /// The source file.
+    /// The source file of the site.
     pub file: Option<String>,
-    /// The line.
+    /// The line of the site.
     pub line: Option<i64>,
-    /// Work of its tasks' own strands, ns.
+    /// Work of the strands of the site's tasks, in ns.
     pub work: f64,
-    /// What they have of the critical path, ns.
+    /// Critical work of the site's tasks, in ns.
     pub critical: f64,
 }
 
 impl Measured {
-    /// The mean over the runs.
+    /// The mean of a quantity over the runs.
     pub fn value(&self, quantity: Quantity) -> f64 {
         let mut of = self.values.iter().filter(|value| value.0 == quantity);
         of.next().map_or(0.0, |value| value.1)
@@ -52,7 +52,7 @@ impl Measured {
 /// Measures the traces.
 ///
 /// # Errors
-/// One cannot be read, or they are of different programs.
+/// A trace cannot be read, or the traces are of different programs.
 pub fn measure(files: &[PathBuf]) -> anyhow::Result<Measured> {
     let mut measured: Option<Measured> = None;
     let mut all: Vec<Vec<(Quantity, f64)>> = Vec::new();

@@ -1,4 +1,4 @@
-//! `workspan lake check`: whether a run is as runs usually are.
+//! `workspan lake check`: checks whether a run is within the usual range of runs in a lake.
 
 mod measured;
 mod text;
@@ -66,7 +66,7 @@ pub enum CheckFormat {
     Github,
 }
 
-/// What is checked, and whether more of it is worse.
+/// The quantities that are checked, and whether a larger value is worse.
 const QUANTITIES: [(Quantity, bool); 5] = [
     (Quantity::Elapsed, true),
     (Quantity::Work, true),
@@ -74,32 +74,32 @@ const QUANTITIES: [(Quantity, bool); 5] = [
     (Quantity::Parallelism, false),
     (Quantity::Lost, true),
 ];
-/// Sites named for a quantity that is worse.
-const SITES: usize = 3;
+/// Maximum number of sites given for a quantity that is worse.
+const MAX_SITES: usize = 3;
 
-/// A quantity held against what is usual.
+/// A quantity, compared with its usual range.
 pub(crate) struct Checked {
     pub quantity: Quantity,
     pub measured: f64,
     pub usual: Usual,
-    /// The value that may just be.
+    /// The worst value that is still within the usual range.
     pub limit: f64,
     pub is_worse: bool,
-    /// Where to look, if it is worse: most grown first.
+    /// The sites to look at if the quantity is worse; those that grew most come first.
     pub sites: Vec<GrownSite>,
 }
 
-/// A site whose tasks take more than usual.
+/// A site whose tasks take more time than usual.
 pub(crate) struct GrownSite {
     pub site: Site,
-    /// Whether it is its work that grew, or what it has of the critical path.
+    /// Whether the site's work grew; otherwise its critical work grew.
     pub is_of_work: bool,
-    /// That, ns.
+    /// The measured work or critical work, in ns.
     pub measured: f64,
     pub usual: Usual,
 }
 
-/// `workspan lake check`.
+/// Runs `workspan lake check`.
 ///
 /// # Errors
 /// A trace can't be read, or the lake has too few runs to compare with.
@@ -194,8 +194,8 @@ async fn check(args: &CheckArgs, root: Root, measured: &Measured) -> anyhow::Res
     Ok(all)
 }
 
-/// The sites to look at. Elapsed time grows with the critical path, or with the work that each
-/// worker gets: with whichever grew more.
+/// The sites to look at. Elapsed time grows with the critical path or with the work per worker, so
+/// these are the sites of whichever grew more.
 async fn look_at(
     engine: &mut Engine,
     quantity: Quantity,
@@ -221,8 +221,7 @@ async fn look_at(
     grown(engine, is_of_work, runs, measured, least).await
 }
 
-/// The sites that take more than usual, most grown first: of the work, or of the critical
-/// path.
+/// The sites with more work or more critical work than usual; those that grew most come first.
 async fn grown(
     engine: &mut Engine,
     is_of_work: bool,
@@ -249,7 +248,7 @@ async fn grown(
         let usual = match usual(&earlier, measured.runs.len(), least) {
             Some(usual) if now > usual.mean + usual.half => usual,
             Some(_) => continue,
-            // A site that is new.
+            // The lake has no runs with this site.
             None => Usual {
                 runs: earlier.len(),
                 set_aside: 0,
@@ -267,6 +266,6 @@ async fn grown(
     }
     found.retain(|site| site.measured > site.usual.mean);
     found.sort_by(|a, b| (b.measured - b.usual.mean).total_cmp(&(a.measured - a.usual.mean)));
-    found.truncate(SITES);
+    found.truncate(MAX_SITES);
     Ok(found)
 }

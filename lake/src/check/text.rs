@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Checked, GrownSite};
 use crate::history::series::time;
 
-/// A line for each quantity, and below one that is worse the sites to look at.
+/// One line per quantity, followed by the sites to look at if the quantity is worse.
 pub(crate) fn lines(all: &[Checked]) -> String {
     let mut text = String::new();
     for checked in all {
@@ -68,7 +68,7 @@ pub(crate) fn json(all: &[Checked]) -> String {
     format!("{:#}\n", json!({"checked": checked.collect::<Vec<_>>()}))
 }
 
-/// An annotation for each quantity that is worse, at the line that grew most.
+/// One annotation per quantity that is worse, at the line that grew most.
 pub(crate) fn annotations(all: &[Checked]) -> String {
     let mut text = String::new();
     for checked in all.iter().filter(|checked| checked.is_worse) {
@@ -95,7 +95,7 @@ pub(crate) fn annotations(all: &[Checked]) -> String {
     text
 }
 
-/// What a workflow command may not have as it is.
+/// Escapes the characters that may not occur in a workflow command.
 fn escaped(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")

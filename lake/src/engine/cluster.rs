@@ -1,8 +1,8 @@
-//! Sends a plan to a cluster of Ballista, whose executors read the files.
+//! Sends a plan to a Ballista cluster, whose executors read the files.
 //!
-//! The query is planned here, over the files that this process found whole, so the same files are
-//! read as without a cluster. The plan goes to the scheduler, which cuts it into stages for its
-//! executors. They read the files by the same names as this process.
+//! The query is planned here, over the files that this process found to be intact, so the same
+//! files are read as without a cluster. The plan goes to the scheduler, which splits it into stages
+//! for its executors. They read the files by the same names as this process.
 
 use std::io::{Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -25,17 +25,17 @@ use url::Url;
 
 use crate::root::Root;
 
-/// The port of a scheduler whose address names none.
+/// The port of a scheduler if its address has none.
 const PORT: u16 = 50050;
-/// How long a scheduler may take to answer that it is there.
+/// Maximum time for a scheduler to answer the readiness request.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
-/// Bytes of that answer that are read.
+/// Maximum number of bytes read of that answer.
 const ANSWER_BYTES: u64 = 1024;
-/// Largest message that this process takes and sends; scheduler and executors have limits of their
-/// own.
+/// Maximum size of a message that this process sends or receives. Scheduler and executors have
+/// limits of their own.
 const MAX_MESSAGE_BYTES: usize = 1 << 30;
 
-/// A cluster: its scheduler's address.
+/// A cluster, given by the address of its scheduler.
 #[derive(Debug, Clone)]
 pub struct Cluster {
     host: String,
@@ -46,8 +46,8 @@ impl Cluster {
     /// The cluster of the scheduler at `address`, such as `df://host:50050`, for a lake at `root`.
     ///
     /// # Errors
-    /// The address is wrong, no scheduler is there or it has no executors, or executors cannot read
-    /// such a lake.
+    /// The address is wrong, the scheduler does not answer or has no executors, or the executors
+    /// cannot read such a lake.
     pub fn open(address: &str, root: &Root) -> anyhow::Result<Cluster> {
         let url = Url::parse(address).ok().filter(|url| url.scheme() == "df");
         let host = url
@@ -73,10 +73,10 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Asks the scheduler whether it has executors: a query to one without them would wait for
-    /// them.
+    /// Asks the scheduler whether it has executors. A query to a scheduler without executors would
+    /// wait until there are some.
     fn must_be_ready(&self) -> anyhow::Result<()> {
-        // As text: a connection that closed is not stdout that closed.
+        // The error becomes text, so that a closed connection is not mistaken for closed stdout.
         let answer = self.asked("/readyz").map_err(|error| {
             anyhow!(
                 "df://{}:{}: no scheduler answers there ({error}); `ballista-scheduler --bind-port {}` starts one",
@@ -102,7 +102,7 @@ impl Cluster {
         }
     }
 
-    /// The first bytes of what the scheduler answers to a request by HTTP.
+    /// The first bytes of the scheduler's answer to an HTTP request.
     fn asked(&self, path: &str) -> std::io::Result<String> {
         let host = self.host.trim_matches(['[', ']']);
         let mut failed = std::io::Error::other("the host has no address");
@@ -115,16 +115,16 @@ impl Cluster {
         Err(failed)
     }
 
-    /// The settings that plans for a cluster are made with.
+    /// The settings for plans that run in a cluster.
     pub fn settings() -> SessionConfig {
         SessionConfig::new_with_ballista()
             .with_ballista_grpc_client_max_message_size(MAX_MESSAGE_BYTES)
     }
 
-    /// Has the cluster execute `plan`.
+    /// Executes `plan` in the cluster.
     ///
     /// # Errors
-    /// The plan cannot be sent, or it fails there.
+    /// The plan cannot be sent, or its execution fails.
     pub async fn execute(
         &self,
         plan: Arc<dyn ExecutionPlan>,
@@ -144,14 +144,14 @@ impl Cluster {
         .await
     }
 
-    /// The number of executors that the scheduler knows to be there, if it tells.
+    /// The number of executors that the scheduler reports, if it does.
     pub fn executors(&self) -> Option<usize> {
         let answer = self.asked("/readyz").ok()?;
         let told = answer.split("ready: ").nth(1)?;
         told.split([' ', '/']).next()?.parse().ok()
     }
 
-    /// What to do about a failure, where its text tells.
+    /// A remedy for a failure, if its text is known.
     pub fn remedy(text: &str, root: &Root) -> Option<String> {
         let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
         if has(&["cannot be used with"]) {
@@ -189,7 +189,8 @@ impl Cluster {
     }
 }
 
-/// The first bytes of an answer by HTTP. What came before the other side closed counts.
+/// The first bytes of an HTTP answer. If the connection fails, the bytes received before are
+/// returned.
 fn answer(mut stream: TcpStream, host: &str, path: &str) -> std::io::Result<String> {
     stream.set_read_timeout(Some(ANSWERS_WITHIN))?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
@@ -202,8 +203,9 @@ fn answer(mut stream: TcpStream, host: &str, path: &str) -> std::io::Result<Stri
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
-/// The plan with the names of its files alone. What is known of each file's columns has been used,
-/// and is ten times as long as its name: a message would name a tenth of the files.
+/// The plan with only the names of its files. The statistics of each file's columns were used for
+/// planning and are no longer needed. They take ten times as much space as the name, so with them a
+/// message would have room for only a tenth of the files.
 fn without_statistics_of_files(
     plan: Arc<dyn ExecutionPlan>,
 ) -> datafusion::error::Result<Arc<dyn ExecutionPlan>> {
@@ -233,7 +235,7 @@ fn without_statistics_of_files(
 mod tests {
     use super::*;
 
-    /// The texts are Ballista's.
+    /// These texts are Ballista's.
     #[test]
     fn failures_have_remedies() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Finds the files of a table, and which of them cannot be read.
+//! Finds the files of a table, and the damaged ones among them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,18 +17,18 @@ use crate::layout::{RUNS, RunName};
 use crate::root::Root;
 use crate::tables::LakeTable;
 
-/// Files that are looked into at the same time.
+/// Number of files that are examined at the same time.
 const AT_ONCE: usize = 32;
 
 /// The files of a table.
 pub struct Found {
-    /// Those that are whole, in the order of their paths.
+    /// The intact files, sorted by path.
     pub whole: Vec<Path>,
-    /// The others.
+    /// The damaged files.
     pub damaged: BTreeMap<Path, Damage>,
 }
 
-/// The runs that are in the lake.
+/// The runs in the lake.
 ///
 /// # Errors
 /// The store does not answer.
@@ -40,8 +40,8 @@ pub async fn runs(root: &Root) -> anyhow::Result<BTreeSet<RunName>> {
     Ok(names.collect())
 }
 
-/// The files of `table` that are of `runs` and not among `known` to be damaged. A file of a run
-/// that is not in the lake is of an `add` that goes on or was ended; it is passed over.
+/// The files of `table` that belong to `runs` and are not among the `known` damaged ones. A file of
+/// another run comes from an `add` that has not finished or was killed; it is skipped.
 ///
 /// # Errors
 /// The store does not answer.
@@ -89,8 +89,8 @@ async fn listed(root: &Root, table: &str) -> anyhow::Result<Vec<ObjectMeta>> {
     files.with_context(|| root.shown(&folder))
 }
 
-/// Whether the end of a file says that it is a file of that table with columns as they are now. A
-/// file of an older version may lack columns.
+/// Checks the footer of a file: the file must be of this table, with its present columns. A file of
+/// an older version may lack columns.
 async fn check_footer(root: &Root, table: &LakeTable, file: &ObjectMeta) -> Result<(), String> {
     let footer = footer(root, file).await?;
     let notes = footer.file_metadata().key_value_metadata();
@@ -120,7 +120,7 @@ async fn check_footer(root: &Root, table: &LakeTable, file: &ObjectMeta) -> Resu
     Ok(())
 }
 
-/// Those of `paths` that cannot be read to their end.
+/// Those of `paths` that cannot be read completely.
 pub async fn damaged(root: &Root, paths: &[Path]) -> Vec<(Path, Damage)> {
     let read = stream::iter(paths.iter().cloned()).map(|path| async move {
         let why = read_all(root, &path).await.err();
@@ -144,7 +144,7 @@ async fn read_all(root: &Root, path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Bytes of a file's end that are read at first: the footers of most files fit.
+/// Number of bytes at a file's end that are read first: the footers of most files fit.
 const FOOTER_BYTES: u64 = 16 << 10;
 
 async fn footer(root: &Root, file: &ObjectMeta) -> Result<ParquetMetaData, String> {

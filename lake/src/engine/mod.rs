@@ -1,9 +1,9 @@
-//! Answers queries with DataFusion: tables are files, memory is bounded, and what does not fit is
-//! written to temporary files.
+//! Answers queries with DataFusion. Tables are sets of files. Memory is bounded; data beyond the
+//! bound goes to temporary files.
 //!
-//! A table of the engine is the set of files that [`files`] found whole and of a run that is in the
-//! lake. The engine lists files through [`shown`], which shows no others. With a cluster the engine
-//! makes the plan, and [`cluster`] has it executed.
+//! A table of the engine is the set of files that [`files`] found to be intact and that belong to a
+//! run in the lake. The engine lists files through [`shown`], which hides all others. With a
+//! cluster the engine makes the plan, and [`cluster`] executes it.
 
 #[cfg(feature = "cluster")]
 mod cluster;
@@ -39,15 +39,15 @@ use crate::tables::{FOLDER_COLUMNS, LakeTable, named, tables};
 pub use cluster::Cluster;
 use shown::{Files, ShownFiles};
 
-/// How often a cluster is asked that loses executors.
+/// Maximum number of attempts for a query if the cluster loses executors.
 const ATTEMPTS: usize = 3;
 
-/// A file that is left out of answers.
+/// A file that is left out of answers because it is damaged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// The file, as people write it.
+    /// The file's path, as shown to the user.
     pub file: String,
-    /// What is wrong with it.
+    /// The reason why it is damaged.
     pub why: String,
 }
 
@@ -61,24 +61,25 @@ pub struct Engine {
     context: SessionContext,
     files: Files,
     runs: BTreeSet<RunName>,
-    /// The files of each table that was asked for.
+    /// The files of each table that was used in a query.
     asked: BTreeMap<String, Vec<Path>>,
     left_out: BTreeMap<Path, Damage>,
 }
 
 impl Engine {
-    /// Opens the lake at `root`. Queries use about `memory` bytes beside what is read at a time.
+    /// Opens the lake at `root`. Queries use about `memory` bytes in addition to the data being
+    /// read.
     ///
     /// # Errors
-    /// There is no lake, or it has no run.
+    /// The lake does not exist, or it has no run.
     pub async fn open(root: Root, memory: usize) -> anyhow::Result<Engine> {
         Engine::open_with(root, memory, None).await
     }
 
-    /// The same with a cluster that executes the plans, if one is given.
+    /// Opens the lake at `root`. The plans are executed by `cluster`, if one is given.
     ///
     /// # Errors
-    /// There is no lake, or it has no run.
+    /// The lake does not exist, or it has no run.
     pub async fn open_with(
         root: Root,
         memory: usize,
@@ -113,10 +114,10 @@ impl Engine {
         self.runs.len()
     }
 
-    /// Plans a query, which may do nothing but read the lake's tables.
+    /// Plans a query. The query may only read the lake's tables.
     ///
     /// # Errors
-    /// The query is wrong, does more than read, or asks a table that no run has.
+    /// The query is wrong, does more than read, or uses a table for which no run has a file.
     pub async fn query(&mut self, sql: &str) -> anyhow::Result<DataFrame> {
         let state = self.context.state();
         let statement = state.sql_to_statement(sql, &Dialect::Generic);
@@ -139,11 +140,11 @@ impl Engine {
         planned.map_err(refused)
     }
 
-    /// Executes a plan of [`Engine::query`]: here, or in the cluster. A plan that reads no table of
+    /// Executes a plan of [`Engine::query`], here or in the cluster. A plan that reads no table of
     /// the lake is executed here, and so is `explain`.
     ///
     /// # Errors
-    /// It fails. The text says what to do about it where that is known.
+    /// The plan fails. The error's text has a remedy if one is known.
     pub async fn execute(&self, planned: DataFrame) -> anyhow::Result<SendableRecordBatchStream> {
         let is_explained = matches!(planned.logical_plan(), LogicalPlan::Explain(_));
         let stream = match &self.cluster {
@@ -155,8 +156,8 @@ impl Engine {
         stream.map_err(|error| self.failed(error))
     }
 
-    /// Has the cluster execute a plan, and once more when it lost an executor meanwhile: Ballista
-    /// 55.0.0 then repeats rows of those that it had finished.
+    /// Executes a plan in the cluster, and repeats it if the cluster lost an executor meanwhile: in
+    /// that case Ballista 55.0.0 may return finished rows twice.
     async fn execute_there(
         &self,
         cluster: &Cluster,
@@ -175,12 +176,12 @@ impl Engine {
         bail!("the cluster lost an executor in each of {ATTEMPTS} attempts")
     }
 
-    /// A failure of a plan with what to do about it.
+    /// The error of a failed plan, with a remedy.
     pub fn failed(&self, error: DataFusionError) -> anyhow::Error {
         if self.cluster.is_none() {
             return error.into();
         }
-        // As text: a connection that closed is not stdout that closed.
+        // The error becomes text, so that a closed connection is not mistaken for closed stdout.
         let text = error.strip_backtrace();
         match Cluster::remedy(&text, &self.root) {
             Some(remedy) => anyhow!("{text}; {remedy}"),
@@ -217,8 +218,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Reads all of the files that were asked for, after a query that failed, and leaves those out
-    /// that cannot be read. True if there are any: the query may be asked again.
+    /// After a failed query, reads all files that it used, and leaves out those that cannot be
+    /// read. True if there are any, so that the query can be repeated.
     ///
     /// # Errors
     /// The store does not answer.
@@ -231,7 +232,7 @@ impl Engine {
             }
         }
         if found {
-            // The engine remembers what it listed.
+            // The engine caches listings.
             self.files = Files::default();
             self.asked.clear();
             let is_cluster = self.cluster.is_some();
@@ -240,7 +241,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// The files that the answers lack.
+    /// The damaged files that answers do not include.
     pub fn left_out(&self) -> impl Iterator<Item = &Damage> {
         self.left_out.values()
     }
@@ -268,7 +269,7 @@ fn context(
     Ok(SessionContext::new_with_config_rt(config, runtime))
 }
 
-/// What the engine says of a wrong query, with where to look.
+/// The engine's error for a wrong query, with a hint where to look.
 fn refused(error: DataFusionError) -> anyhow::Error {
     let text = error.strip_backtrace();
     let known: Vec<&str> = tables().iter().map(|table| table.name).collect();

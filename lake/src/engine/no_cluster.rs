@@ -1,4 +1,4 @@
-//! What stands for the client of Ballista in a build without it.
+//! The stand-in for the Ballista client in a build without it.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 
 use crate::root::Root;
 
-/// No cluster can be asked.
+/// A cluster that cannot be opened.
 #[derive(Debug, Clone)]
 pub enum Cluster {}
 
 impl Cluster {
-    /// Says how to build with a client.
+    /// Fails with an error that says how to build with a client.
     ///
     /// # Errors
     /// Always.
@@ -30,10 +30,10 @@ impl Cluster {
         SessionConfig::new()
     }
 
-    /// Never called.
+    /// Never called, as no value exists.
     ///
     /// # Errors
-    /// None.
+    /// Returns no error.
     pub async fn execute(
         &self,
         _plan: Arc<dyn ExecutionPlan>,
@@ -42,12 +42,12 @@ impl Cluster {
         match *self {}
     }
 
-    /// Never called.
+    /// Never called, as no value exists.
     pub fn executors(&self) -> Option<usize> {
         match *self {}
     }
 
-    /// Nothing is known of failures.
+    /// No failures are known.
     pub fn remedy(_text: &str, _root: &Root) -> Option<String> {
         None
     }

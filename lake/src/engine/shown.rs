@@ -12,12 +12,12 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-/// The files that are shown.
+/// The set of files that are shown.
 #[derive(Debug, Clone, Default)]
 pub struct Files(Arc<RwLock<HashSet<Path>>>);
 
 impl Files {
-    /// Shows these as well.
+    /// Adds files to the set.
     pub fn show(&self, paths: &[Path]) {
         if let Ok(mut shown) = self.0.write() {
             shown.extend(paths.iter().cloned());
@@ -29,7 +29,7 @@ impl Files {
     }
 }
 
-/// A store of which only some files are listed.
+/// An object store that lists only some of its files.
 #[derive(Debug)]
 pub struct ShownFiles {
     store: Arc<dyn ObjectStore>,
@@ -37,7 +37,7 @@ pub struct ShownFiles {
 }
 
 impl ShownFiles {
-    /// Shows those of `store`.
+    /// Shows those files of `store` that are in `files`.
     pub fn new(store: Arc<dyn ObjectStore>, files: Files) -> ShownFiles {
         ShownFiles { store, files }
     }

@@ -1,31 +1,31 @@
-//! Where the mean of a series changes.
+//! Finds the changes of a series' mean.
 //!
-//! Binary segmentation: the split that explains most of the sum of squares is a change if fewer
-//! than 1 in 100 shuffles of the values have a split as good; both sides are then searched for
-//! more. No distribution is assumed, and the same series always has the same changes.
+//! The method is binary segmentation. The split that reduces the sum of squares most is a change if
+//! fewer than 1 in 100 shuffles of the values have a split as good; both sides are then searched in
+//! the same way. No distribution is assumed, and the same series always has the same changes.
 
 /// A change of the mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
-    /// Index of the first value after it.
+    /// Index of the first value after the change.
     pub at: usize,
-    /// Mean of the part before it, back to the change before that.
+    /// Mean of the values before it, back to the previous change.
     pub before: f64,
-    /// Mean of the part after it, up to the next change.
+    /// Mean of the values after it, up to the next change.
     pub after: f64,
     /// The share of shuffles with a split as good.
     pub p: f64,
 }
 
-/// Values on each side of a change.
+/// Minimum number of values on each side of a change.
 const MIN_SIDE: usize = 3;
-/// Shuffles of a part.
+/// Number of shuffles per part.
 const SHUFFLES: u32 = 499;
-/// A change has at most this share of shuffles with a split as good.
+/// Maximum share of shuffles with a split as good, for a change.
 const MAX_P: f64 = 0.01;
 
-/// The changes of `values`, which may be at true `borders` alone: those at which another commit
-/// begins. A change by less than `min_change`, a share of the mean before it, is left out.
+/// The changes of `values`. A change can only be at an index where `borders` is true: where another
+/// commit begins. A change smaller than `min_change` (a share of the mean before it) is left out.
 pub fn change_points(values: &[f64], borders: &[bool], min_change: f64) -> Vec<Change> {
     let mut found: Vec<(usize, f64)> = Vec::new();
     let mut parts = Vec::from([(0, values.len())]);
@@ -58,7 +58,7 @@ pub fn change_points(values: &[f64], borders: &[bool], min_change: f64) -> Vec<C
     changes.collect()
 }
 
-/// The best split of a part, if it is no accident, with its share of shuffles.
+/// The best split of a part, if it is significant, with its share of shuffles.
 fn split(values: &[f64], borders: &[bool]) -> Option<(usize, f64)> {
     let (at, gain) = best(values, borders)?;
     let mut shuffled = values.to_vec();
@@ -74,7 +74,7 @@ fn split(values: &[f64], borders: &[bool]) -> Option<(usize, f64)> {
     (p <= MAX_P).then_some((at, p))
 }
 
-/// The split that takes most from the sum of squares, and how much.
+/// The split that reduces the sum of squares most, and the reduction.
 fn best(values: &[f64], borders: &[bool]) -> Option<(usize, f64)> {
     let n = values.len();
     let all: f64 = values.iter().sum();
@@ -98,7 +98,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// xorshift64*: the same numbers every time.
+/// The generator xorshift64*. The same seed always gives the same numbers.
 struct Random(u64);
 
 impl Random {
@@ -148,7 +148,7 @@ mod tests {
                 .collect();
             !change_points(&values, &every(40), 0.0).is_empty()
         });
-        // 1 in 100 is expected.
+        // One false alarm in 100 is expected.
         assert!(false_alarms.count() <= 5);
     }
 

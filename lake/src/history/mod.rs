@@ -69,19 +69,19 @@ enum HistoryFormat {
     Json,
 }
 
-/// Runs of one commit that stand together.
+/// Adjacent runs of one commit.
 pub(crate) struct Commit<'a> {
     pub points: &'a [Point],
-    /// Index of its first run.
+    /// Index of the commit's first run.
     pub from: usize,
-    /// The change that begins with it.
+    /// The change at the commit's first run.
     pub change: Option<&'a Change>,
 }
 
-/// `workspan lake history`.
+/// Runs `workspan lake history`.
 ///
 /// # Errors
-/// There is no such lake, or no run is selected.
+/// The lake does not exist, or no run is selected.
 pub fn run(args: &HistoryArgs) -> anyhow::Result<Outcome> {
     let root = Root::open(&args.root)?;
     let (points, outcome) = runtime()?.block_on(async {
@@ -203,19 +203,19 @@ fn as_json(args: &HistoryArgs, points: &[Point], changes: &[Change]) -> serde_js
     })
 }
 
-/// Values of several runs.
+/// Statistics of several runs' values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Values {
-    /// Their number.
+    /// Number of runs.
     pub runs: usize,
-    /// Their mean; 0 for none.
+    /// Mean of the values; 0 if there are none.
     pub mean: f64,
-    /// The standard deviation of the sample, of two runs or more.
+    /// Standard deviation of the sample; `None` if there are fewer than two runs.
     pub deviation: Option<f64>,
 }
 
 impl Values {
-    /// Of these.
+    /// Computes the statistics of `values`.
     pub fn of(values: impl Iterator<Item = f64>) -> Values {
         let values: Vec<f64> = values.collect();
         let runs = values.len();

@@ -1,4 +1,4 @@
-//! A history as a picture.
+//! Draws a history as SVG.
 
 use std::fmt::Write;
 
@@ -8,15 +8,16 @@ use super::series::Quantity;
 
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 360.0;
-/// Room at the left for values, and at the other sides.
+/// Margins of the picture: the left one has room for values.
 const LEFT: f64 = 90.0;
 const TOP: f64 = 44.0;
 const RIGHT: f64 = 20.0;
 const BOTTOM: f64 = 74.0;
-/// Commits of which the name fits below.
-const NAMES: usize = 24;
+/// Maximum number of commits for which names fit below the picture.
+const MAX_COMMIT_NAMES: usize = 24;
 
-/// The picture: a dot a run, a line for each stretch between changes, a dashed line at each change.
+/// The picture: one dot per run, a line for each stretch between changes, and a dashed line at each
+/// change.
 pub(crate) fn svg(
     title: &str,
     quantity: Quantity,
@@ -51,7 +52,7 @@ pub(crate) fn svg(
             quantity.shown(value)
         );
     }
-    let every = commits.len().div_ceil(NAMES).max(1);
+    let every = commits.len().div_ceil(MAX_COMMIT_NAMES).max(1);
     for (i, commit) in commits.iter().enumerate() {
         for (j, point) in commit.points.iter().enumerate() {
             let _ = writeln!(

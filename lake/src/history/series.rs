@@ -1,4 +1,4 @@
-//! A quantity of selected runs, in the order they were recorded.
+//! A quantity of selected runs, in the order of their recording.
 
 use anyhow::bail;
 
@@ -17,11 +17,11 @@ pub struct Selection {
     pub same: Vec<(String, String)>,
 }
 
-/// Columns of `runs` that runs are selected by as if they were tags.
+/// Columns of `runs` that can be used like tags to select runs.
 const COLUMNS: [&str; 5] = ["host", "name", "runtime", "workers", "cpus"];
 
 impl Selection {
-    /// As a condition on `runs`, which is called `r`.
+    /// The selection as an SQL condition on `runs`, whose alias is `r`.
     pub fn condition(&self) -> String {
         let mut all = vec!["1 = 1".to_owned()];
         let project = self.project.as_deref();
@@ -41,7 +41,7 @@ impl Selection {
     }
 }
 
-/// A text of SQL.
+/// `text` as an SQL string literal.
 pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
@@ -65,7 +65,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// For people.
+    /// The quantity's name for people.
     pub fn title(self) -> &'static str {
         match self {
             Quantity::Elapsed => "Elapsed time",
@@ -77,7 +77,7 @@ impl Quantity {
         }
     }
 
-    /// For programs.
+    /// The quantity's key for programs.
     pub fn key(self) -> &'static str {
         match self {
             Quantity::Elapsed => "elapsed",
@@ -99,7 +99,7 @@ impl Quantity {
         }
     }
 
-    /// As an expression on `runs`, which is called `r`.
+    /// The quantity as an SQL expression on `runs`, whose alias is `r`.
     pub fn of_run(self) -> &'static str {
         match self {
             Quantity::Elapsed => "cast(r.elapsed AS DOUBLE)",
@@ -125,7 +125,7 @@ impl Quantity {
     }
 }
 
-/// Nanoseconds for people.
+/// A time in ns, formatted for people.
 pub fn time(ns: f64) -> String {
     match ns.abs() {
         t if t >= 1e9 => format!("{:.3} s", ns / 1e9),
@@ -135,26 +135,26 @@ pub fn time(ns: f64) -> String {
     }
 }
 
-/// The quantity of a run.
+/// The value of a quantity in one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
     /// The run's name.
     pub run: String,
-    /// Seconds since 1970; 0 where it is not known.
+    /// Time of the recording, in seconds since 1970; 0 if unknown.
     pub recorded_at: i64,
-    /// The day.
+    /// The day of the recording.
     pub day: String,
-    /// Its tag `commit`, or nothing.
+    /// The run's tag `commit`, or an empty text.
     pub commit: String,
-    /// The quantity.
+    /// The quantity's value.
     pub value: f64,
 }
 
-/// The quantity of the latest `last` selected runs, the oldest first. Runs of one commit stand
-/// together where the commit was recorded first.
+/// The quantity's values in the latest `last` selected runs, the oldest first. Runs of one commit
+/// are adjacent, at the time of the commit's first run.
 ///
 /// # Errors
-/// The query fails, or sites do not have the quantity.
+/// The query fails, or the quantity is not defined for sites.
 pub async fn points(
     engine: &mut Engine,
     selection: &Selection,
@@ -191,7 +191,7 @@ GROUP BY r.run, r.recorded_at, r.day, r.\"commit\" ORDER BY t DESC, r.run LIMIT 
         })
         .collect();
     points.reverse();
-    // Where runs of an old commit are repeated later, they belong to it.
+    // Later runs of an old commit are moved to that commit's earlier ones.
     let mut first = std::collections::BTreeMap::new();
     for point in &points {
         first
@@ -211,7 +211,7 @@ GROUP BY r.run, r.recorded_at, r.day, r.\"commit\" ORDER BY t DESC, r.run LIMIT 
     Ok(points)
 }
 
-/// The answer of a query that has few rows.
+/// The rows of a query that has few of them.
 ///
 /// # Errors
 /// The query fails.

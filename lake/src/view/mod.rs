@@ -1,4 +1,5 @@
-//! `workspan lake view`: a page with the runs in a table, their trends, and how to open them.
+//! `workspan lake view`: writes a page with a table of the runs, their trends, and how to open
+//! them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -42,13 +43,13 @@ pub struct ViewArgs {
 }
 
 const PAGE: &str = include_str!("page.html");
-/// Where the runs go.
+/// The text in the page that is replaced by the runs.
 const DATA: &str = "/*DATA*/";
 
-/// `workspan lake view`.
+/// Runs `workspan lake view`.
 ///
 /// # Errors
-/// There is no such lake, no run is selected, or the page cannot be written.
+/// The lake does not exist, no run is selected, or the page cannot be written.
 pub fn run(args: &ViewArgs) -> anyhow::Result<Outcome> {
     must_be_ours(&args.output)?;
     let root = Root::open(&args.root)?;
@@ -66,14 +67,14 @@ pub fn run(args: &ViewArgs) -> anyhow::Result<Outcome> {
         bail!("no run of {} is like that", args.root);
     }
     let data = json!({"root": args.root, "runs": runs}).to_string();
-    // Nothing in a run's texts may end the script.
+    // No text of a run may end the script.
     let page = PAGE.replacen(DATA, &data.replace('<', "\\u003c"), 1);
     std::fs::write(&args.output, page).with_context(|| args.output.display().to_string())?;
     say!("{}: {} runs", args.output.display(), runs.len());
     Ok(outcome)
 }
 
-/// Another file of that name is not written over.
+/// Fails if the file is not a page of this kind, so that it is not overwritten.
 fn must_be_ours(path: &Path) -> anyhow::Result<()> {
     let start = PAGE.split("<style>").next().unwrap_or(PAGE);
     match std::fs::read(path) {

@@ -1,4 +1,4 @@
-//! Adding runs.
+//! Adds runs to a lake.
 
 use std::process::Command;
 
@@ -60,7 +60,7 @@ fn a_run_is_there_with_its_tags_and_adding_again_changes_nothing() {
 fn many_processes_add_to_one_lake_at_the_same_time() {
     let folder = tempfile::tempdir().unwrap();
     let (root, traces) = (folder.path().join("lake"), traces(folder.path(), 6));
-    // Every trace is added by three processes.
+    // Three processes add every trace.
     let children: Vec<_> = (0..3)
         .flat_map(|_| &traces)
         .map(|trace| {

@@ -1,4 +1,4 @@
-//! Files that are not what they should be.
+//! Damaged files in a lake.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn of_table(root: &Path, table: &str) -> Vec<PathBuf> {
     files(&root.join("v1").join(table))
 }
 
-/// Asks; the answer's rows, and what was said of files.
+/// Runs a query; returns the exit code, the rows, and the messages.
 fn asked(root: &Path, query: &str) -> (Option<i32>, String, String) {
     let output = lake(&["sql", root.to_str().unwrap(), query, "--format", "csv"]);
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
@@ -41,7 +41,8 @@ fn damaged_and_foreign_files_are_named_and_others_go_on() {
     add(&root, &traces, &["--project", "p"]);
     let sites = of_table(&root, "sites");
     let whole = std::fs::read(&sites[0]).unwrap();
-    // Cut off, empty, no Parquet at all, another table's, and one with a name that is no run's.
+    // The files are: cut off, empty, not Parquet, of another table, and one whose name is not a
+    // run's.
     std::fs::write(&sites[0], &whole[..whole.len() / 2]).unwrap();
     std::fs::write(&sites[1], "").unwrap();
     std::fs::write(&sites[2], "hello, this is not Parquet").unwrap();
@@ -58,11 +59,11 @@ fn damaged_and_foreign_files_are_named_and_others_go_on() {
         let name = path.file_name().unwrap().to_str().unwrap();
         assert!(said.contains(name), "{name} is not named: {said}");
     }
-    // Tables that are not asked are not looked at.
+    // Files of tables that the query does not use are not examined.
     assert_eq!(rows(&root, "select count(*) from runs"), ["8"]);
 }
 
-/// Bytes in the middle of a file: its end says that all is well.
+/// A file has corrupted bytes in its middle, but an intact end.
 #[test]
 fn damage_inside_a_file_is_found_when_it_is_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -90,7 +91,7 @@ fn damage_inside_a_file_is_found_when_it_is_read() {
     }
 }
 
-/// Files of an older version lack columns; those of a newer one have more.
+/// Files of an older version lack columns; those of a newer version have more.
 #[test]
 fn old_and_new_files_are_readable() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Other engines read the same files and answer the same. They come from PyPI, so these tests are
-//! run by `cargo xtask test lake`, which puts a Python that has them first in PATH.
+//! Other engines give the same answers from the same files. They come from PyPI; `cargo xtask test
+//! lake` puts a Python that has them first in PATH and runs these tests.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,7 +10,8 @@ use workspan_lake::queries;
 use crate::sqlite::{answer, normal};
 use crate::{add, traces};
 
-/// Reads the tables' folders with DuckDB; takes the root and queries as JSON, prints rows as JSON.
+/// Reads the tables' folders with DuckDB. Takes the root and queries as JSON, and prints rows as
+/// JSON.
 const DUCKDB: &str = r#"
 import json, os, sys, duckdb
 told = json.load(sys.stdin)
@@ -30,8 +31,8 @@ for name, sql in told["queries"].items():
 json.dump(answers, sys.stdout)
 "#;
 
-/// The same with Spark, in a process of its own. Numbers with a point are decimals there, whose
-/// quotients are cut to a few digits, unless they end in D; identifiers are quoted as in the
+/// Does the same with Spark, in a separate process. In Spark, numbers with a point are decimals,
+/// whose quotients are cut to a few digits, unless they end in D. Identifiers are quoted as in the
 /// standard.
 const SPARK: &str = r#"
 import json, os, re, sys
@@ -90,7 +91,7 @@ fn rows_of(answer: &Value) -> Vec<Vec<String>> {
     normal(rows)
 }
 
-/// DuckDB rounds where others cut.
+/// Replaces casts that truncate in other engines and round in DuckDB.
 fn for_duckdb(sql: &str) -> String {
     sql.replace(
         "cast(log2(time) AS INTEGER)",

@@ -1,10 +1,10 @@
-//! What is usual, and where it changed.
+//! The usual range of a quantity, and its changes.
 
 use std::path::{Path, PathBuf};
 
 use crate::{add, lake, printed};
 
-/// A run that was recorded at that minute, of a task that takes so long and its creator.
+/// A run recorded at the given minute, with a task of `ns` nanoseconds and its creator.
 fn trace(folder: &Path, minute: u64, ns: u64) -> PathBuf {
     let recorded = format!("2026-11-26 10:{minute:02}:00 UTC");
     let mut text = format!(
@@ -28,7 +28,7 @@ fn trace(folder: &Path, minute: u64, ns: u64) -> PathBuf {
     path
 }
 
-/// 30 runs of six commits; from the fourth on the task takes a third longer.
+/// A lake of 30 runs of six commits; from the fourth commit on, the task takes a third longer.
 fn lake_with_a_step(folder: &Path) -> PathBuf {
     let root = folder.join("lake");
     for commit in 0..6u64 {
@@ -102,7 +102,7 @@ fn the_commit_of_a_change_is_found_and_a_worse_run_is_told_with_its_site() {
         .unwrap();
     assert_eq!(span["worse"], true);
     assert_eq!(span["sites"][0]["label"], "prog.c:7");
-    // The runs from before the step are set aside: they would hide what got worse again.
+    // The runs before the step are excluded: with them, a further increase would not be noticed.
     assert_eq!(span["runs"], 15, "{span}");
 }
 

@@ -1,17 +1,17 @@
-//! An `add` that is killed leaves nothing that is read.
+//! An `add` that is killed leaves no files that are read.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::{add, files, rows, traces};
 
-/// Kills.
-const MOMENTS: usize = 200;
-/// Runs that each `add` is to add.
+/// Number of kills.
+const KILLS: usize = 200;
+/// Number of runs that each `add` adds.
 const RUNS: usize = 6;
 
-/// Rows of a run without a row in `runs`.
-const LEFT: &str = "select (select count(*) from sites where run not in (select run from runs)) as sites, \
+/// Counts the rows of runs that are not in `runs`.
+const ORPHANED_ROWS_QUERY: &str = "select (select count(*) from sites where run not in (select run from runs)) as sites, \
     (select count(*) from strands where run not in (select run from runs)) as strands";
 
 #[test]
@@ -19,7 +19,7 @@ const LEFT: &str = "select (select count(*) from sites where run not in (select 
 fn an_add_that_is_killed_at_any_moment_leaves_nothing_that_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let traces = traces(folder.path(), RUNS);
-    // How long it takes in peace, and what each run has then.
+    // The time of an `add` that is not killed, and the number of rows of each run.
     let whole = folder.path().join("whole");
     let begun = Instant::now();
     add(&whole, &traces, &["--detail"]);
@@ -29,7 +29,7 @@ fn an_add_that_is_killed_at_any_moment_leaves_nothing_that_is_read() {
     let expected = rows(&whole, per_run);
     let mut random = 0x9e37_79b9_7f4a_7c15u64;
     let (mut cut, mut with_orphans) = (0, 0);
-    for moment in 0..MOMENTS {
+    for moment in 0..KILLS {
         let root = folder.path().join(format!("killed-{moment}"));
         random ^= random << 13;
         random ^= random >> 7;
@@ -58,12 +58,12 @@ fn an_add_that_is_killed_at_any_moment_leaves_nothing_that_is_read() {
             for row in &left {
                 assert!(expected.contains(row), "{after:?}: {row}");
             }
-            let all = rows(&root, LEFT);
+            let all = rows(&root, ORPHANED_ROWS_QUERY);
             assert!(all[0] == "0,0", "{after:?}: {all:?}");
             let sites = root.join("v1/sites");
             with_orphans += usize::from(files(&sites).len() > there);
         }
-        // What was killed can be done.
+        // The remaining runs can be added afterwards.
         if moment % 10 == 0 {
             add(&root, &traces, &["--detail"]);
             assert_eq!(rows(&root, per_run), expected, "{after:?}");
@@ -71,10 +71,10 @@ fn an_add_that_is_killed_at_any_moment_leaves_nothing_that_is_read() {
         std::fs::remove_dir_all(&root).ok();
     }
     println!(
-        "{cut} of {MOMENTS} adds were cut, {with_orphans} left tables of a run that is not there"
+        "{cut} of {KILLS} adds were cut, {with_orphans} left tables of a run that is not there"
     );
     assert!(
-        cut > MOMENTS / 4,
+        cut > KILLS / 4,
         "only {cut} adds were cut: the moments say little"
     );
 }

@@ -1,4 +1,4 @@
-//! `workspan-lake` as a user starts it, over traces that are in the repository.
+//! Runs `workspan-lake` as a user does, over traces in the repository.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod add;
@@ -29,7 +29,7 @@ fn lake(arguments: &[&str]) -> Output {
     command.args(arguments).output().unwrap()
 }
 
-/// What it prints, where it succeeds.
+/// The output of a command that succeeds.
 fn printed(arguments: &[&str]) -> String {
     let output = lake(arguments);
     let said = String::from_utf8_lossy(&output.stderr);
@@ -37,7 +37,7 @@ fn printed(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The rows of a query, as CSV without the heading.
+/// The rows of a query, as CSV without the header.
 fn rows(root: &Path, query: &str) -> Vec<String> {
     let text = printed(&["sql", root.to_str().unwrap(), query, "--format", "csv"]);
     text.lines()
@@ -53,20 +53,21 @@ fn golden(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// `n` different traces in `folder`: those of the repository in turn, under names of their own.
+/// `n` different traces in `folder`: those of the repository, repeated under other names.
 fn traces(folder: &Path, n: usize) -> Vec<PathBuf> {
     std::fs::create_dir_all(folder).unwrap();
     let made = (0..n).map(|i| {
         let text = std::fs::read_to_string(golden(TRACES[i % TRACES.len()])).unwrap();
         let path = folder.join(format!("run-{i}.jsonl"));
-        // Another text is another run; a line break changes nothing else.
+        // A run is identified by the bytes of its trace. A line break makes it another run, and
+        // changes nothing else.
         std::fs::write(&path, format!("{}{}", text.trim_end(), "\n".repeat(i + 1))).unwrap();
         path
     });
     made.collect()
 }
 
-/// Adds traces, with these further arguments.
+/// Adds traces, with the further arguments `more`.
 fn add(root: &Path, traces: &[PathBuf], more: &[&str]) {
     let mut arguments = vec!["add", "--into", root.to_str().unwrap()];
     arguments.extend(more);
@@ -74,7 +75,7 @@ fn add(root: &Path, traces: &[PathBuf], more: &[&str]) {
     printed(&arguments);
 }
 
-/// All files below a folder, in order.
+/// All files below a folder, sorted.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];

@@ -1,5 +1,5 @@
-//! A lake in an object store: moto of PyPI speaks S3 on this machine's loopback, which
-//! `cargo xtask test lake` installs.
+//! A lake in an object store: moto, from PyPI, provides S3 on this machine's loopback. `cargo xtask
+//! test lake` installs it.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -50,13 +50,13 @@ fn a_lake_in_s3_is_added_to_and_asked() {
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
     let mut server = Server(command.spawn().unwrap());
-    // Its own lines may stand before ours.
+    // The server may print lines of its own before ours.
     let lines = BufReader::new(server.0.stdout.take().unwrap()).lines();
     let port: u16 = lines
         .map_while(Result::ok)
         .find_map(|line| line.trim().parse().ok())
         .unwrap();
-    // The bucket.
+    // Creates the bucket.
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream
         .write_all(b"PUT /perf HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")

@@ -1,5 +1,5 @@
-//! Runs of real programs, which `cargo xtask test lake` records: each added itself to a lake when
-//! it was recorded.
+//! Runs of real programs, which `cargo xtask test lake` records. Each was added to a lake by its
+//! recording.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -10,17 +10,17 @@ use workspan_lake::tables::DETAIL;
 use crate::sqlite::{answer, same_rows};
 use crate::{add, rows};
 
-/// The folder of the traces and of the lake to which they added themselves.
+/// The environment variable with the folder of the traces and of the lake that they were added to.
 const RUNS: &str = "WORKSPAN_LAKE_RUNS";
-/// How many there are at least.
-const COUNT: usize = 200;
+/// Minimum number of runs.
+const MIN_RUNS: usize = 200;
 
 fn folder() -> PathBuf {
     let runs = std::env::var_os(RUNS);
     PathBuf::from(runs.expect("a folder of recorded runs: cargo xtask test lake"))
 }
 
-/// A lake of these runs with all tables.
+/// A lake of these runs, with all tables.
 pub fn lake() -> &'static Path {
     static LAKE: OnceLock<PathBuf> = OnceLock::new();
     LAKE.get_or_init(|| {
@@ -47,7 +47,7 @@ fn runs_that_added_themselves_are_those_that_were_added_later() {
         "select count(*), count(distinct run) from runs",
     );
     let runs = count[0].split(',').next().unwrap();
-    assert!(runs.parse::<usize>().unwrap() >= COUNT, "{count:?}");
+    assert!(runs.parse::<usize>().unwrap() >= MIN_RUNS, "{count:?}");
     assert_eq!(
         count,
         rows(lake(), "select count(*), count(distinct run) from runs")

@@ -1,4 +1,4 @@
-//! The ready queries of `workspan sql` have the same answers in a lake as in SQLite.
+//! The prepared queries of `workspan sql` have the same answers in a lake as in SQLite.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,8 +10,8 @@ use workspan_sql::{Database, Format, Limits, Run};
 
 use crate::{add, printed, rows, traces};
 
-/// Rows whose order and last digits do not count: sums of numbers with fractions depend on the
-/// order in which an engine adds them up.
+/// Rows without their order and the last digits of their numbers: sums of fractions depend on the
+/// order in which an engine adds.
 pub fn normal(rows: impl Iterator<Item = Vec<String>>) -> Vec<Vec<String>> {
     let cell = |cell: String| match cell.parse::<f64>() {
         Ok(number) => format!("{number:.6e}"),
@@ -24,18 +24,18 @@ pub fn normal(rows: impl Iterator<Item = Vec<String>>) -> Vec<Vec<String>> {
     rows
 }
 
-/// Lines of CSV whose cells have no quotes; none of these answers has.
+/// The cells of CSV lines without quotes; no answer here has any.
 pub fn cells(csv: &str) -> impl Iterator<Item = Vec<String>> {
     let lines = csv.lines().skip(1).filter(|line| !line.trim().is_empty());
     lines.map(|line| line.trim_end().split(',').map(str::to_owned).collect())
 }
 
-/// The lake's rows of a ready query.
+/// The lake's rows for a prepared query.
 pub fn answer(root: &Path, query: &str) -> Vec<Vec<String>> {
     answer_of(root, query, &[])
 }
 
-/// The same with these further arguments.
+/// The lake's rows for a prepared query, with further arguments.
 pub fn answer_of(root: &Path, query: &str, more: &[&str]) -> Vec<Vec<String>> {
     let root = root.to_str().unwrap();
     let arguments = ["sql", root, "--query", query, "--format", "csv"];
@@ -43,7 +43,7 @@ pub fn answer_of(root: &Path, query: &str, more: &[&str]) -> Vec<Vec<String>> {
     normal(cells(&csv))
 }
 
-/// The runs of a lake, numbered from 1 in the order of their names, and these.
+/// The runs of a lake, numbered from 1 in the order of their names, and the names by number.
 fn runs(root: &Path) -> (Vec<Run>, BTreeMap<String, String>) {
     let listed = rows(root, "select run, file from runs order by run");
     let mut listed: Vec<(&str, &str)> = listed
@@ -68,7 +68,7 @@ fn every_ready_query_has_the_rows_that_sqlite_has() {
     same_rows(&root);
 }
 
-/// Compares all ready queries that both have.
+/// Compares the answers to all prepared queries that both have.
 pub fn same_rows(root: &Path) {
     let mut with_rows = 0;
     let (runs, names) = runs(root);

@@ -1,5 +1,5 @@
 //! Traces that tests write by hand: a thread's records one by one ([`Lane`]), and the file that
-//! they and the tables beside them make ([`TraceFile`]).
+//! consists of them and of tables ([`TraceFile`]).
 
 #![allow(
     clippy::unwrap_used,
@@ -15,7 +15,7 @@ use workspan_trace::entry::{
 use workspan_trace::wire::{Kind, put_head};
 use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
 
-/// Appends a record, so many ticks after the one before.
+/// Appends a record `delta` ticks after the previous one.
 pub fn put_record(out: &mut Vec<u8>, kind: Kind, delta: u64, operands: &[u64]) {
     let mut room = [0u8; 16];
     // SAFETY: a head takes 9 bytes at most.
@@ -27,12 +27,12 @@ pub fn put_record(out: &mut Vec<u8>, kind: Kind, delta: u64, operands: &[u64]) {
     }
 }
 
-/// A thread's records, at times that the test says. The first one's ticks count from 0.
+/// A thread's records, at times that the test gives. Times count from 0.
 #[derive(Debug, Default, Clone)]
 pub struct Lane {
-    /// The records.
+    /// The encoded records.
     pub bytes: Vec<u8>,
-    /// Time of the last one.
+    /// Time of the last record.
     pub now: u64,
 }
 
@@ -45,7 +45,7 @@ impl Lane {
     }
 }
 
-/// A thread's records: when, of which kind, and with which operands.
+/// Makes a lane of records, each given by its time, kind and operands.
 pub fn lane(records: &[(u64, Kind, &[u64])]) -> Lane {
     let mut lane = Lane::default();
     for &(t, kind, operands) in records {
@@ -54,29 +54,29 @@ pub fn lane(records: &[(u64, Kind, &[u64])]) -> Lane {
     lane
 }
 
-/// A thread's chunks: what each one's ticks count from, and its records.
+/// A thread's chunks: for each, the time from which its ticks count, and its records.
 pub type Chunks = Vec<(u64, Vec<u8>)>;
 
-/// A trace. Tables that are empty are left out.
+/// A trace file. Empty tables are left out.
 #[derive(Debug, Clone)]
 pub struct TraceFile {
-    /// What ticks are.
+    /// The unit of ticks.
     pub clock: ClockKind,
     /// The chunks of each thread.
     pub threads: Vec<Chunks>,
-    /// What each site is a call of ([`workspan_trace::wire::primitive`]), and where.
+    /// The primitive that each site calls ([`workspan_trace::wire::primitive`]), and its position.
     pub sites: Vec<(u8, SitePosition)>,
-    /// Labels by number.
+    /// The labels, by number.
     pub labels: Vec<&'static str>,
-    /// Notes.
+    /// The notes.
     pub notes: Vec<Note>,
-    /// Moments on both clocks: ticks and nanoseconds.
+    /// Pairs of times on both clocks: ticks and nanoseconds.
     pub pairs: Vec<(u64, u64)>,
-    /// Calls of MPI of the first thread.
+    /// MPI calls of the first thread.
     pub rank_calls: Vec<RankCall>,
-    /// What threads waited for. All stacks are the empty stack 0.
+    /// The waits of threads. All stacks are the empty stack 0.
     pub waits: Vec<WaitsEntry>,
-    /// When the process ended, in ticks and nanoseconds; none: it was killed.
+    /// The end of the process, in ticks and nanoseconds; `None` if the process was killed.
     pub end: Option<(u64, u64)>,
 }
 
@@ -96,7 +96,7 @@ impl Default for TraceFile {
     }
 }
 
-/// A place in `file`, by line.
+/// The position at a line of `file`.
 pub fn in_file(file: &str, line: u32) -> SitePosition {
     SitePosition::Location {
         file: file.into(),
@@ -106,7 +106,7 @@ pub fn in_file(file: &str, line: u32) -> SitePosition {
 }
 
 impl TraceFile {
-    /// The file's bytes.
+    /// Encodes the file.
     pub fn bytes(&self) -> Vec<u8> {
         let header = FileHeader {
             clock: self.clock,
@@ -165,7 +165,7 @@ impl TraceFile {
     }
 }
 
-/// Writes a table that is not empty.
+/// Writes a table if it is not empty.
 fn entries<T>(
     writer: &mut TraceWriter<Cursor<Vec<u8>>>,
     kind: ChunkKind,

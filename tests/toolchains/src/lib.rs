@@ -1,12 +1,13 @@
-//! The compilers and parallel runtimes of this machine that tests use, chosen in one place.
+//! Chooses the compilers and parallel runtimes of this machine that tests use.
 //!
-//! A test asks for a compiler of a family and a language. The choice is made once a process. A
-//! compiler that builds OpenMP programs goes before a newer one that does not, since runtimes of
-//! two LLVM versions can't be installed side by side; a plain name goes before one with a version,
-//! so that a folder in front of `PATH` decides (`cargo xtask test runtimes`).
+//! A test asks for a compiler of a family and a language. The choice is made once per process. A
+//! compiler that builds OpenMP programs is preferred to a newer one that does not, since the
+//! runtimes of two LLVM versions can't be installed side by side. A plain name is preferred to one
+//! with a version, so that a folder at the front of `PATH` decides (`cargo xtask test runtimes`).
 //!
-//! Older runtimes tell less. What each version tells is written down here, by version, and not
-//! asked of the runtime: a test that believed the runtime could not find that it stopped telling.
+//! Older runtimes report fewer events. What each version reports is listed here by version, and not
+//! queried from the runtime: a test that relied on the runtime's answer would not notice when the
+//! runtime stops reporting something.
 
 use std::fmt;
 use std::io::Write;
@@ -14,27 +15,27 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// Versions of Clang that distributions have under a name with the version, newest first.
+/// Versions of Clang for which distributions have a command with the version in its name.
 pub const CLANG_VERSIONS: std::ops::RangeInclusive<u32> = OLDEST_CLANG..=23;
 
 /// The oldest Clang and libomp that the tests are run with: those of Debian 12 and Ubuntu 22.04.
 pub const OLDEST_CLANG: u32 = 14;
 
-/// The first libomp that tells of each chunk of a loop.
+/// The first libomp that reports each chunk of a loop.
 const FIRST_LIBOMP_WITH_CHUNKS: u32 = 15;
 
-/// The first Clang that compiles dependences of the kind `inoutset`, and GCC.
+/// The first Clang, and the first GCC, that compile dependences of the kind `inoutset`.
 const FIRST_WITH_INOUTSET: [u32; 2] = [17, 13];
 
-/// The first libomp on which a team of one gets over detached tasks; earlier ones end the program
-/// with a failed assertion, recorded or not.
+/// The first libomp on which a team of one thread can run programs with detached tasks. Earlier
+/// ones end the program with a failed assertion, recorded or not.
 const FIRST_LIBOMP_WITH_DETACH_ON_ONE_THREAD: u32 = 17;
 
-/// The first GCC that gives the call of a `taskloop` a line of its own; in earlier ones it has that
-/// of the code before it.
+/// The first GCC that gives the call of a `taskloop` a line of its own. In earlier ones the call
+/// has the line of the code before it.
 const FIRST_GCC_WITH_LINES_OF_TASKLOOPS: u32 = 12;
 
-/// Whose compiler, and so whose OpenMP runtime.
+/// The vendor of a compiler, and so of its OpenMP runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// GCC, with libgomp.
@@ -55,7 +56,8 @@ pub enum Language {
 }
 
 impl Language {
-    /// By a source file's extension; what is neither C nor C++ is Fortran.
+    /// The language of a source file, by its extension. Extensions of neither C nor C++ mean
+    /// Fortran.
     pub fn of(extension: &str) -> Language {
         match extension {
             "c" => Language::C,
@@ -64,7 +66,7 @@ impl Language {
         }
     }
 
-    /// What `-x` calls it, and an empty OpenMP program.
+    /// The language's name for `-x`, and an empty OpenMP program.
     fn probe(self) -> (&'static str, &'static str) {
         match self {
             Language::C => ("c", "#include <omp.h>\nint main(void) { return 0; }\n"),
@@ -77,33 +79,33 @@ impl Language {
 /// A compiler of this machine.
 #[derive(Debug, Clone)]
 pub struct Compiler {
-    /// What it is started by: `clang++-19`.
+    /// The command that starts the compiler: `clang++-19`.
     pub command: String,
-    /// Whose it is.
+    /// The vendor of the compiler.
     pub family: Family,
-    /// Its version, as it says it: `19.1.7`.
+    /// Its version as it reports it: `19.1.7`.
     pub version: String,
-    /// Whether it builds programs on its family's OpenMP runtime.
+    /// Whether the compiler builds programs with its family's OpenMP runtime.
     pub openmp: bool,
 }
 
 impl Compiler {
-    /// The first number of its version.
+    /// The first number of the version.
     pub fn major(&self) -> u32 {
         let digits = self.version.split('.').next().unwrap_or_default();
         digits.parse().unwrap_or(0)
     }
 
-    /// Whether the OpenMP runtime that comes with it tells of each chunk of a loop. Where it does
-    /// not, a thread's share of a loop is one chunk.
+    /// Whether the OpenMP runtime of this compiler reports each chunk of a loop. If it does not, a
+    /// thread's share of a loop is one chunk.
     pub fn tells_loop_chunks(&self) -> bool {
         self.family == Family::Gnu || self.major() >= FIRST_LIBOMP_WITH_CHUNKS
     }
 }
 
 impl Compiler {
-    /// Why a program of `tests/openmp/programs` does not compile here, does not run on this many
-    /// threads, recorded or not, or has no lines to tell its tasks by; `None` where it does.
+    /// Why a program of `tests/openmp/programs` does not compile here, does not run on `threads`
+    /// threads (recorded or not), or has no lines that identify its tasks; `None` if it is fine.
     pub fn lacks(&self, program: &str, threads: usize) -> Option<String> {
         let older = |first: u32| self.major() < first;
         let clang = self.family == Family::Llvm;
@@ -141,14 +143,14 @@ impl fmt::Display for Compiler {
     }
 }
 
-/// The compiler of a family for a language; `None` where there is none.
+/// The compiler of a family for a language; `None` if there is none.
 pub fn compiler(family: Family, language: Language) -> Option<&'static Compiler> {
     static CHOSEN: [OnceLock<Option<Compiler>>; 6] = [const { OnceLock::new() }; 6];
     let slot = &CHOSEN[family as usize * 3 + language as usize];
     slot.get_or_init(|| choose(family, language)).as_ref()
 }
 
-/// [`compiler`] that builds OpenMP programs, or why there is none.
+/// The [`compiler`] that builds OpenMP programs, or the reason why there is none.
 ///
 /// # Errors
 /// The compiler or its OpenMP runtime is missing.
@@ -161,7 +163,7 @@ pub fn openmp(family: Family, language: Language) -> Result<&'static Compiler, S
     Ok(found)
 }
 
-/// The first of these, which a test may name as `gcc`, `g++`, `gfortran`, `clang` or `clang++`.
+/// The compiler with one of these names in tests: `gcc`, `g++`, `gfortran`, `clang` or `clang++`.
 pub fn named(base: &str) -> Option<&'static Compiler> {
     let (family, language) = match base {
         "gcc" => (Family::Gnu, Language::C),
@@ -185,7 +187,7 @@ fn base(family: Family, language: Language) -> &'static str {
     }
 }
 
-/// What [`compiler`] answers from then on, looked for anew: who installs compilers asks before.
+/// Makes the choice of [`compiler`] again. A program that installs compilers calls this first.
 pub fn choose(family: Family, language: Language) -> Option<Compiler> {
     let base = base(family, language);
     let mut names = vec![base.to_owned()];
@@ -214,25 +216,26 @@ pub fn choose(family: Family, language: Language) -> Option<Compiler> {
     first
 }
 
-/// The library that the chosen Clang links OpenMP programs to.
+/// The library that the chosen Clang links to OpenMP programs.
 pub fn libomp() -> Option<PathBuf> {
     let clang = openmp(Family::Llvm, Language::C).ok()?;
     let output = Command::new(&clang.command)
         .arg("-print-resource-dir")
         .output()
         .ok()?;
-    // Of `lib/clang/14.0.6`. `-print-file-name` does not find it in every version.
+    // The folder is `lib/clang/14.0.6`, for instance. `-print-file-name` does not find the library
+    // in every version.
     let resources = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
     let beside = resources.join("../../libomp.so");
     let paths = [beside, "/usr/lib/libomp.so".into()];
     paths.iter().find_map(|path| path.canonicalize().ok())
 }
 
-/// What the compiler says its version is; `None` when it does not start.
+/// The version that the compiler reports; `None` if it does not start.
 fn version(family: Family, command: &str) -> Option<String> {
     let mut ask = Command::new(command);
     if family == Family::Gnu {
-        // Without it some print the first number alone.
+        // Without this flag, some compilers print only the first number.
         ask.arg("-dumpfullversion");
     }
     let output = ask.arg("-dumpversion").stdin(Stdio::null()).output().ok()?;
@@ -240,7 +243,7 @@ fn version(family: Family, command: &str) -> Option<String> {
     (output.status.success() && !said.is_empty()).then_some(said)
 }
 
-/// Whether `compiler` builds a program of this text; `language` is as `-x` calls it.
+/// Whether `compiler` builds a program of this text; `language` is the name for `-x`.
 pub fn builds(compiler: &str, language: &str, text: &str, flags: &[&str]) -> bool {
     let spawned = Command::new(compiler)
         .args(["-x", language, "-", "-x", "none", "-o", "/dev/null"])
@@ -251,13 +254,13 @@ pub fn builds(compiler: &str, language: &str, text: &str, flags: &[&str]) -> boo
         .spawn();
     let Ok(mut child) = spawned else { return false };
     if let Some(mut stdin) = child.stdin.take() {
-        // A compiler that stops reading says so by its exit code.
+        // If the compiler stops reading, its exit code reports the failure.
         let _ = stdin.write_all(text.as_bytes());
     }
     child.wait().is_ok_and(|status| status.success())
 }
 
-/// The system's oneTBB, by its version; `None` where g++ builds nothing with it.
+/// The version of the system's oneTBB; `None` if g++ can't build a program with it.
 pub fn onetbb() -> Option<&'static str> {
     static FOUND: OnceLock<Option<String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
@@ -275,7 +278,7 @@ pub fn onetbb() -> Option<&'static str> {
     found.as_deref()
 }
 
-/// The last line of a C++ text after its preprocessing.
+/// The last line of a C++ text after preprocessing.
 fn preprocessed(compiler: &str, text: &str) -> Option<String> {
     let mut child = Command::new(compiler)
         .args(["-x", "c++", "-E", "-P", "-"])
@@ -291,7 +294,7 @@ fn preprocessed(compiler: &str, text: &str) -> Option<String> {
     Some(last.split_whitespace().collect())
 }
 
-/// Every toolchain that tests use here, or would use, one a line.
+/// The toolchains that tests use here or that are missing, one per line.
 pub fn describe() -> Vec<String> {
     let mut lines = Vec::new();
     for base in ["gcc", "g++", "gfortran", "clang", "clang++"] {
@@ -307,11 +310,11 @@ pub fn describe() -> Vec<String> {
     lines
 }
 
-/// Says what is left out and why, past the test harness, which keeps what passing tests print to
-/// itself.
+/// Prints what is left out and why. It bypasses the test harness, which hides the output of tests
+/// that pass.
 pub fn skipped(test: &str, why: &str) {
     let line = format!("skipped: {test}: {why}\n");
-    // A closed standard output is the reader's affair.
+    // It is not an error if standard output is closed.
     let _ = std::io::stdout().write_all(line.as_bytes());
 }
 

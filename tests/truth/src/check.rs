@@ -1,4 +1,4 @@
-//! What a report must say of a run whose truth is known.
+//! Checks the report on a run whose truth is known.
 
 use std::fs;
 
@@ -6,21 +6,23 @@ use serde_json::Value;
 
 use crate::stated::Stated;
 
-/// How far work may be off, of itself.
-const WORK: f64 = 0.03;
-/// How far the span may be off, of itself.
-const SPAN: f64 = 0.05;
-/// What the process and its runtime do on the main thread before and after the program's own code,
-/// bare as well, in microseconds.
+/// Tolerance of work, as a share of the true work.
+const WORK_TOLERANCE: f64 = 0.03;
+/// Tolerance of the span, as a share of the true span.
+const SPAN_TOLERANCE: f64 = 0.05;
+/// Time that the process and its runtime take on the main thread before and after the program's own
+/// code, even if the run is not recorded; in microseconds.
 const START_US: f64 = 1000.0;
-/// What starting and waking a thread takes besides, of that thread and of the one that starts it.
+/// Additional time of starting and waking a thread, on that thread and on the one that starts it,
+/// in microseconds.
 const THREAD_US: f64 = 40.0;
 
-/// What the recorder's own start takes of the CPU time that is said to be outside of tasks.
+/// Maximum CPU time of the recorder's own start, which is reported as outside of tasks; in
+/// microseconds.
 const OUTSIDE_US: f64 = 15_000.0;
 
-/// Words of warnings that say that the recording contradicts itself. None of these programs gives
-/// cause for one.
+/// Parts of warnings that the recording contradicts itself. None of these programs should cause
+/// one.
 const CONTRADICTIONS: [&str; 9] = [
     "contradict",
     "clamped",
@@ -33,33 +35,33 @@ const CONTRADICTIONS: [&str; 9] = [
     "not open",
 ];
 
-/// What was found of one run.
+/// The result of checking one run.
 #[derive(Default)]
 pub struct Found {
-    /// Each thing that is not so.
+    /// The differences between the report and the truth.
     pub wrong: Vec<String>,
-    /// How far off work was, as a share of the truth.
+    /// The error of the work, as a share of the truth.
     pub work_off: Option<f64>,
-    /// The same of the span.
+    /// The error of the span, as a share of the truth.
     pub span_off: Option<f64>,
 }
 
-/// The report, the truth, and what the machine has.
+/// The report, the truth, and facts about the machine.
 pub struct Run<'a> {
     pub report: &'a Value,
     pub stated: &'a Stated,
     pub threads: usize,
     pub cpus: f64,
-    /// CPU time of the bare run beside its spins, in microseconds: the program's own code and its
-    /// runtime.
+    /// CPU time of the bare run in addition to its spins, in microseconds: the program's own code
+    /// and its runtime.
     pub other_us: f64,
-    /// The source of the program, by which explicit tasks are told from what a runtime makes for
-    /// itself; `None` where all are.
+    /// The program's source, which tells explicit tasks from those that a runtime creates for
+    /// itself; `None` if all tasks are explicit.
     pub source: Option<&'a str>,
 }
 
 impl Run<'_> {
-    /// A number of the report, in microseconds where that is what it is.
+    /// A number of the report; times are in microseconds.
     fn number(&self, path: &str) -> Result<f64, String> {
         let value = self.report.pointer(path).and_then(Value::as_f64);
         value.ok_or(format!("the report has no number at {path}"))
@@ -69,7 +71,7 @@ impl Run<'_> {
         Ok(self.number(path)? * 1e6 / self.number("/ticks_per_second")?)
     }
 
-    /// What tells of the run what is not so.
+    /// Compares the report with the truth.
     pub fn check(&self) -> Found {
         let mut found = Found::default();
         let parts = [
@@ -88,13 +90,14 @@ impl Run<'_> {
         found
     }
 
-    /// What the host of a virtual machine took. It is no work, but in which strands it lay is not
-    /// known exactly.
+    /// The time that the host of a virtual machine took. It is not work, but it is not known
+    /// exactly which strands contain it.
     fn stolen(&self) -> f64 {
         self.stated.get("stolen_us").unwrap_or(0.0)
     }
 
-    /// What the runtime's own start took of the main thread's CPU time, as the program measured it.
+    /// The part of the main thread's CPU time that the runtime's start took, as the program
+    /// measured it.
     fn start(&self) -> f64 {
         self.stated.get("start_us").unwrap_or(0.0)
     }
@@ -105,7 +108,7 @@ impl Run<'_> {
         if let Some(least) = self
             .stated
             .get("work_min_us")
-            .filter(|least| work < least * (1.0 - WORK))
+            .filter(|least| work < least * (1.0 - WORK_TOLERANCE))
         {
             return Err(format!("work {work:.0} us, at least {least:.0} were done"));
         }
@@ -113,21 +116,23 @@ impl Run<'_> {
             return Ok(());
         };
         let spun = self.stated.get("spun_us").unwrap_or(truth).max(truth);
-        // What is outside of tasks may be left out if that is said.
+        // Work outside of tasks may be missing if the report says so.
         let outside = self.stated.get("outside_us").unwrap_or(0.0);
         found.work_off = Some(work / truth - 1.0);
-        if work > spun * (1.0 + WORK) + start {
+        if work > spun * (1.0 + WORK_TOLERANCE) + start {
             return Err(format!("work {work:.0} us, {truth:.0} were done"));
         }
-        if work < (truth - outside) * (1.0 - WORK) {
+        if work < (truth - outside) * (1.0 - WORK_TOLERANCE) {
             return Err(format!(
                 "work {work:.0} us, {truth:.0} were done, {outside:.0} of it outside of tasks"
             ));
         }
-        if work < truth * (1.0 - WORK) {
-            // The rest must be told, and not be made more than it was.
+        if work < truth * (1.0 - WORK_TOLERANCE) {
+            // The report must mention the rest, and must not exaggerate it.
             let told = self.us("/outside/outside_ticks").unwrap_or(0.0);
-            if told < outside * (1.0 - SPAN) || told > outside * (1.0 + SPAN) + OUTSIDE_US {
+            if told < outside * (1.0 - SPAN_TOLERANCE)
+                || told > outside * (1.0 + SPAN_TOLERANCE) + OUTSIDE_US
+            {
                 return Err(format!(
                     "work {work:.0} us, {truth:.0} were done, {outside:.0} of it outside of tasks; {told:.0} are told to be outside"
                 ));
@@ -138,7 +143,7 @@ impl Run<'_> {
 
     fn span(&self, found: &mut Found) -> Result<(), String> {
         let ordered = self.us("/span")?;
-        // Without the order in which locks were taken, where that makes it longer.
+        // The span without the order in which locks were taken, if that order makes it longer.
         let span = self
             .us("/limits/span_without_lock_order")
             .unwrap_or(ordered);
@@ -148,16 +153,16 @@ impl Run<'_> {
         found.span_off = exact.map(|truth| span / truth - 1.0);
         let least = exact.or(self.stated.get("span_min_us"));
         let most = exact.or(self.stated.get("span_max_us"));
-        if let Some(least) = least.filter(|least| span < least * (1.0 - SPAN)) {
+        if let Some(least) = least.filter(|least| span < least * (1.0 - SPAN_TOLERANCE)) {
             return Err(format!(
                 "span {span:.0} us, no less than {least:.0} is true"
             ));
         }
-        if let Some(most) = most.filter(|most| span > most * (1.0 + SPAN) + start) {
+        if let Some(most) = most.filter(|most| span > most * (1.0 + SPAN_TOLERANCE) + start) {
             return Err(format!("span {span:.0} us, no more than {most:.0} is true"));
         }
         let most = self.stated.get("ordered_span_max_us").or(most);
-        if let Some(most) = most.filter(|most| ordered > most * (1.0 + SPAN) + start) {
+        if let Some(most) = most.filter(|most| ordered > most * (1.0 + SPAN_TOLERANCE) + start) {
             return Err(format!(
                 "span {ordered:.0} us in the order of locks, no more than {most:.0} is true"
             ));
@@ -197,14 +202,14 @@ impl Run<'_> {
     fn blocked(&self, _: &mut Found) -> Result<(), String> {
         let blocked = self.us("/work_with_blocked")? - self.us("/work")?;
         match self.stated.get("blocked_us") {
-            Some(truth) if blocked < truth * (1.0 - SPAN) => Err(format!(
+            Some(truth) if blocked < truth * (1.0 - SPAN_TOLERANCE) => Err(format!(
                 "blocked for {blocked:.0} us, {truth:.0} were slept"
             )),
             _ => Ok(()),
         }
     }
 
-    /// What holds of every run, whatever the program.
+    /// Checks what is true of every run, whatever the program.
     fn invariants(&self, found: &mut Found) -> Result<(), String> {
         let (work, span, elapsed) = (self.us("/work")?, self.us("/span")?, self.us("/elapsed")?);
         let mut holds = |so: bool, what: String| {
@@ -214,12 +219,12 @@ impl Run<'_> {
         };
         let most = elapsed * self.cpus;
         holds(
-            work <= most * (1.0 + WORK),
+            work <= most * (1.0 + WORK_TOLERANCE),
             format!("work {work:.0} us on {} CPUs in {elapsed:.0} us", self.cpus),
         );
         if let Some(used) = self.stated.get("cpu_us") {
-            // What the process used until its last line; threads end after it.
-            let most = used * (1.0 + WORK) + START_US;
+            // The CPU time of the process until its last line; threads end after it.
+            let most = used * (1.0 + WORK_TOLERANCE) + START_US;
             let known = self.stated.get("work_min_us").is_none();
             holds(
                 !known || work <= most,
@@ -232,10 +237,11 @@ impl Run<'_> {
         );
         let busy = self.number("/mean_busy")?;
         holds(
-            busy <= self.cpus * (1.0 + WORK),
+            busy <= self.cpus * (1.0 + WORK_TOLERANCE),
             format!("{busy:.2} workers busy on {} CPUs", self.cpus),
         );
-        // The report's own checks. Samples are too few in runs this short.
+        // Includes the report's own checks, except those of samples, which are too few in runs this
+        // short.
         let checks = self.report["checks"].as_array().into_iter().flatten();
         for check in checks.filter(|check| check["check"] != "samples_make_work") {
             holds(
@@ -287,7 +293,7 @@ impl Run<'_> {
     }
 }
 
-/// Whether a site is a directive of this source that creates explicit tasks: `task` or `taskloop`,
+/// Whether a site is a directive in this source that creates explicit tasks: `task` or `taskloop`,
 /// not `taskwait`.
 fn creates_tasks(site: &Value, source: &str) -> bool {
     let (Some(file), Some(line)) = (site["file"].as_str(), site["line"].as_u64()) else {
@@ -352,7 +358,7 @@ mod tests {
         ] {
             assert_eq!(wrong(&report(work, span), TRUTH).len(), 1, "{work} {span}");
         }
-        // In the order of locks it may be longer where the program says so.
+        // With the order of locks the span may be longer if the program says so.
         let mut in_order = report(90_000, 60_000);
         in_order["limits"] = json!({"span_without_lock_order": 30_000});
         assert_eq!(wrong(&in_order, TRUTH).len(), 1);

@@ -1,5 +1,5 @@
-//! Builds the programs, with what compilers the machine has. A program is a file; where it lies and
-//! how it ends says how it is built.
+//! Builds the programs with the compilers of this machine. A program is a file; its folder and its
+//! extension determine how it is built.
 
 use std::fs;
 use std::panic;
@@ -10,12 +10,12 @@ use std::thread;
 use anyhow::{Context, Result, bail};
 use workspan_toolchains::{libomp, named};
 
-/// What is expected of a program.
+/// What a program is checked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// It states its truth, and the report must say the same.
+    /// The program states its truth, and the report must agree.
     Truth,
-    /// Its output and exit code are the same bare and recorded.
+    /// The program's output and exit code must be the same bare and recorded.
     Same,
 }
 
@@ -26,13 +26,13 @@ pub struct Program {
     pub name: String,
     pub kind: Kind,
     pub source: PathBuf,
-    /// What is started: a file, or for [`Kind::Same`] a line for the shell.
+    /// The program's file, or for [`Kind::Same`] a shell command line.
     pub start: String,
-    /// Whether tasks of the runtime's own are among those of its sites.
+    /// Whether tasks that the runtime creates for itself are among those of its sites.
     pub own_tasks: bool,
 }
 
-/// All programs, and what could not be built.
+/// All programs that were built, and those that could not be built.
 #[derive(Default)]
 pub struct Built {
     pub programs: Vec<Program>,
@@ -42,7 +42,7 @@ pub struct Built {
 /// A language, its runtime and how to compile for it.
 struct Set {
     name: &'static str,
-    /// How the file's name begins and ends.
+    /// The prefix and the suffix of the file names.
     begins: &'static str,
     ends: &'static str,
     /// The compiler's name without its version.
@@ -101,17 +101,17 @@ const SETS: [Set; 4] = [
     },
 ];
 
-/// Where the sources are.
+/// The folder of the sources.
 fn here() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf()
 }
 
-/// Builds the programs whose names are wanted.
+/// Builds those programs whose names are `wanted`.
 ///
 /// # Errors
-/// A program does not compile with a compiler that there is.
+/// A program does not compile although its compiler is available.
 pub fn all(tool: &Path, folder: &Path, wanted: &(dyn Fn(&str) -> bool + Sync)) -> Result<Built> {
-    // Compilers run one after the other in each set; the sets side by side.
+    // In each set compilers run one after the other; the sets run in parallel.
     let parts = thread::scope(|scope| {
         let mut builders = vec![scope.spawn(|| rust(tool, folder, wanted))];
         for set in &SETS {
@@ -133,7 +133,7 @@ pub fn all(tool: &Path, folder: &Path, wanted: &(dyn Fn(&str) -> bool + Sync)) -
     Ok(built)
 }
 
-/// The sources of a folder, in order.
+/// The sources in a folder, sorted.
 fn sources(folder: &Path, begins: &str, ends: &str) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
@@ -151,7 +151,7 @@ fn sources(folder: &Path, begins: &str, ends: &str) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The name of a program: that of its file without what the ending says.
+/// The name of a program: its file name without the extension.
 fn stem(source: &Path) -> String {
     source
         .file_stem()
@@ -160,7 +160,7 @@ fn stem(source: &Path) -> String {
         .into_owned()
 }
 
-/// The Rust programs, by `cargo workspan build`: a package of their own.
+/// Builds the Rust programs, which are a separate package, with `cargo workspan build`.
 fn rust(tool: &Path, folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Built> {
     let mut built = Built::default();
     let package = here().join("rust");
@@ -177,7 +177,8 @@ fn rust(tool: &Path, folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Bui
     let target = folder.join("rust");
     let mut cargo = Command::new(tool.with_file_name("cargo-workspan"));
     for (name, _) in std::env::vars_os() {
-        // What cargo set for us is not for the cargo that builds them.
+        // Variables that cargo set for this process must not reach the cargo that builds the
+        // programs.
         let text = name.to_string_lossy();
         if (text.starts_with("CARGO") && text != "CARGO_HOME")
             || text.starts_with("RUSTC")
@@ -195,7 +196,7 @@ fn rust(tool: &Path, folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Bui
     if !output.status.success() {
         bail!("{cargo:?}: {}\n{said}", output.status);
     }
-    // The folder's name is a hash of what recording is compiled in with.
+    // The folder's name is a hash of the recorder that is compiled in.
     let place = said
         .lines()
         .find_map(|line| line.split_once("workspan record -- "))
@@ -216,12 +217,12 @@ fn rust(tool: &Path, folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Bui
     Ok(built)
 }
 
-/// What the machine's compiler of this name is started by.
+/// The command of the machine's compiler with this name.
 fn compiler(name: &str) -> Option<&'static str> {
     named(name).map(|found| found.command.as_str())
 }
 
-/// The programs of one language and runtime.
+/// Builds the programs of one language and runtime.
 fn native(set: &Set, folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Built> {
     let mut built = Built::default();
     let sources = sources(&here().join("native"), set.begins, set.ends)?;
@@ -283,7 +284,7 @@ fn native(set: &Set, folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Bui
     Ok(built)
 }
 
-/// Whether an empty program can be built with all that the set needs.
+/// Whether an empty program can be built with everything that the set needs.
 fn links(compiler: &str, set: &Set, place: &Path) -> bool {
     let empty = place.join(format!("empty{}", set.ends));
     let text = match set.ends {
@@ -302,7 +303,7 @@ fn links(compiler: &str, set: &Set, place: &Path) -> bool {
     fs::write(&empty, text).is_ok() && command.output().is_ok_and(|output| output.status.success())
 }
 
-/// Programs that are only to do the same bare and recorded. Their first lines say how they are
+/// The programs that must only do the same bare and recorded. Their first lines say how they are
 /// built and run.
 fn same(folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Built> {
     let mut built = Built::default();
@@ -363,7 +364,7 @@ fn same(folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Built> {
     Ok(built)
 }
 
-/// Runs a line of shell.
+/// Runs a shell command line.
 fn shell(line: &str) -> Result<Output> {
     Command::new("bash")
         .arg("-c")

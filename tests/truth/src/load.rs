@@ -1,19 +1,19 @@
-//! Keeps CPUs busy: children of this very program that spin until their standard input ends, which
-//! it does however we end.
+//! Keeps CPUs busy: child processes of this program spin until their standard input ends. It ends
+//! however this process ends.
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result};
 
-/// Processes that spin as long as this lives.
+/// Processes that spin until this is dropped.
 pub struct Burners(Vec<Child>);
 
 impl Burners {
-    /// Starts that many.
+    /// Starts `number` processes.
     ///
     /// # Errors
-    /// One could not be started.
+    /// A process could not be started.
     pub fn start(number: usize) -> Result<Burners> {
         let own = std::env::current_exe().context("the path of this program")?;
         let mut burners = Burners(Vec::new());
@@ -31,20 +31,20 @@ impl Burners {
 impl Drop for Burners {
     fn drop(&mut self) {
         for child in &mut self.0 {
-            // One that has ended already can't be ended again.
+            // A process that has already ended can't be killed.
             let _ = child.kill();
             let _ = child.wait();
         }
     }
 }
 
-/// What such a process does.
+/// The main function of such a process.
 pub fn burn() {
     std::thread::spawn(|| {
         loop {
             std::hint::spin_loop();
         }
     });
-    // The end of the input, or an error: either way nobody needs us any more.
+    // Either the end of the input or an error means that the parent has ended.
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
 }

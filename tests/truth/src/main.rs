@@ -2,8 +2,8 @@
 //! what the report says.
 //!
 //! A program prints its own truth (see README.md). The harness runs it bare and recorded, on
-//! several numbers of threads, idle or on a busy machine, as often as asked, and prints a row a
-//! program. It exits with 1 when one run was wrong, and keeps that trace.
+//! several numbers of threads, on an idle or a busy machine, as often as requested, and prints one
+//! row per program. It exits with 1 if any run was wrong, and keeps the trace of that run.
 
 mod check;
 mod compile;
@@ -91,7 +91,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether everything was right.
+/// Runs all cases; whether every run was right.
 fn run_all(options: &Options) -> Result<bool> {
     let started = Instant::now();
     let tool = std::path::absolute(&options.tool)?;
@@ -119,16 +119,16 @@ fn run_all(options: &Options) -> Result<bool> {
         for _ in 0..options.jobs.max(1) {
             scope.spawn(|| {
                 loop {
-                    // All cases once before the second time, so that a run that is broken off has
-                    // seen all.
+                    // All cases run once before any runs again, so that an interrupted session has
+                    // covered all cases.
                     let number = next.fetch_add(1, Relaxed);
                     if number >= runs {
                         break;
                     }
                     let case = &cases[number % cases.len()];
                     let mut outcome = run::once(&tool, &folder, case, number);
-                    // One pass tells what is broken from what the machine did in one run only by
-                    // asking again; the passes that count are those of --repeat.
+                    // With `--quick`, a wrong run is repeated, to tell a defect from an effect of
+                    // the machine on a single run. The passes that count are those of `--repeat`.
                     for again in 1..if options.quick { 3 } else { 1 } {
                         if outcome.wrong.is_empty() {
                             break;
@@ -180,13 +180,13 @@ fn run_all(options: &Options) -> Result<bool> {
     Ok(table.right() == table.all())
 }
 
-/// What is run, program by program.
+/// The cases to run, program by program.
 fn cases(programs: Vec<Program>, options: &Options) -> Vec<Case> {
     let mut cases = Vec::new();
     for (number, program) in programs.into_iter().enumerate() {
         let threads = match (program.kind, options.quick) {
             (compile::Kind::Same, _) => vec![2],
-            // Every fourth on many threads as well.
+            // Every fourth program also runs on many threads.
             (_, true) if number % 4 == 0 => vec![2, 16],
             (_, true) => vec![2],
             (_, false) => options.threads.clone(),
@@ -199,7 +199,7 @@ fn cases(programs: Vec<Program>, options: &Options) -> Vec<Case> {
     cases
 }
 
-/// A lock whose holder has panicked is still good here: what it guards is whole between statements.
+/// Locks a mutex even if a holder has panicked: the data is consistent between statements.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|e| e.into_inner())
 }

@@ -1,4 +1,4 @@
-//! One recording of one program, and what is wrong with it.
+//! Records one program once, and checks the result.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,23 +14,23 @@ use crate::compile::{Kind, Program};
 use crate::stated::{Stated, comparable};
 use crate::{Case, lock, same};
 
-/// After this many seconds a program is said to hang. Bare each takes less than one.
-pub const SECONDS: &str = "120";
+/// Seconds after which a program counts as hanging. A bare run takes less than one second.
+pub const TIMEOUT_SECONDS: &str = "120";
 
-/// What came of one recording.
+/// The outcome of one recording.
 #[derive(Default)]
 pub struct Outcome {
-    /// Each thing that was not as it should be.
+    /// The defects that were found.
     pub wrong: Vec<String>,
-    /// How far off work and span were, as shares.
+    /// The errors of work and span, as shares.
     pub work_off: Option<f64>,
     pub span_off: Option<f64>,
-    /// The trace, when it was kept.
+    /// The trace, if it was kept.
     pub kept: Option<PathBuf>,
 }
 
-/// Records the case once, as the `number`th recording, and judges it. A trace that was right is
-/// deleted.
+/// Records the case once, as the `number`th recording, and checks it. The trace is deleted if
+/// everything was right.
 pub fn once(tool: &Path, folder: &Path, case: &Case, number: usize) -> Outcome {
     let name = case.program.name.replace('/', "-");
     let trace = folder.join(format!(
@@ -105,13 +105,13 @@ fn judge(tool: &Path, case: &Case, trace: &Path, outcome: &mut Outcome) -> Resul
 /// The program's bare run.
 #[derive(Clone)]
 struct Bare {
-    /// What it printed, without what differs from run to run.
+    /// The program's output, without the parts that differ from run to run.
     printed: String,
-    /// CPU time beside its spins, in microseconds.
+    /// CPU time in addition to the spins, in microseconds.
     other_us: f64,
 }
 
-/// The program run bare, once for each number of threads.
+/// Runs the program bare, once for each number of threads.
 fn bare(case: &Case) -> Result<Bare, String> {
     static PRINTED: OnceLock<Mutex<HashMap<(String, usize), Bare>>> = OnceLock::new();
     let printed = PRINTED.get_or_init(Mutex::default);
@@ -138,14 +138,16 @@ fn bare(case: &Case) -> Result<Bare, String> {
     Ok(bare)
 }
 
-/// A program that is ended when it hangs.
+/// A command that kills the program if it hangs.
 pub fn timed(program: &std::ffi::OsStr) -> Command {
     let mut command = Command::new("timeout");
-    command.args(["--kill-after=5", SECONDS]).arg(program);
+    command
+        .args(["--kill-after=5", TIMEOUT_SECONDS])
+        .arg(program);
     command
 }
 
-/// How it ended: the exit code, or as a shell tells signals.
+/// The exit code, or the code by which a shell reports a signal.
 pub fn ended(output: &Output) -> i32 {
     let signal = output.status.signal().map(|signal| 128 + signal);
     output.status.code().or(signal).unwrap_or(-1)

@@ -1,4 +1,4 @@
-//! Programs that once did something else when recorded: output and exit code must be those of the
+//! Programs that once behaved differently when recorded: output and exit code must be those of the
 //! bare run.
 
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::process::Output;
 use crate::compile::Program;
 use crate::run::{Outcome, ended, timed};
 
-/// Runs the line bare and recorded and compares. In it `$RECORD` stands before the program that is
-/// recorded.
+/// Runs the command line bare and recorded, and compares. `$RECORD` in it stands before the program
+/// that is recorded.
 pub fn once(tool: &Path, program: &Program, trace: &Path) -> Outcome {
     let mut outcome = Outcome::default();
     let record = format!(

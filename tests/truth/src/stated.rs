@@ -9,7 +9,7 @@ pub struct Stated {
     numbers: BTreeMap<String, f64>,
 }
 
-/// What may be stated. Another word is a mistake in a program.
+/// The words that a program may state. Any other word is a mistake in the program.
 const WORDS: [&str; 13] = [
     "work_us",
     "work_min_us",
@@ -27,10 +27,10 @@ const WORDS: [&str; 13] = [
 ];
 
 impl Stated {
-    /// Reads both lines out of a program's output.
+    /// Reads both lines from a program's output.
     ///
     /// # Errors
-    /// A word that nobody knows, a number that is none, or no truth at all.
+    /// A word is unknown, a value is not a number, or there is no truth at all.
     pub fn read(output: &str) -> Result<Stated, String> {
         let mut stated = Stated::default();
         let mut truths = 0;
@@ -62,13 +62,13 @@ impl Stated {
         }
     }
 
-    /// A number by its name.
+    /// The number with the given name.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.numbers.get(name).copied()
     }
 }
 
-/// The output without what differs from run to run.
+/// The output without the parts that differ from run to run.
 pub fn comparable(output: &str) -> String {
     let lines = output.lines().filter(|line| !line.starts_with("used "));
     lines.collect::<Vec<_>>().join("\n")

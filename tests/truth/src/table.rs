@@ -1,4 +1,4 @@
-//! What all recordings came to, a row a program.
+//! The table of all recordings, with one row per program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use crate::Case;
 use crate::run::Outcome;
 
-/// Of one program on one number of threads.
+/// The recordings of one program on one number of threads.
 #[derive(Default)]
 struct Cell {
     right: usize,
@@ -22,12 +22,12 @@ pub struct Table {
 }
 
 impl Table {
-    /// Nothing yet.
+    /// An empty table.
     pub fn new() -> Table {
         Table::default()
     }
 
-    /// One more recording.
+    /// Adds one recording.
     pub fn add(&mut self, case: &Case, outcome: &Outcome) {
         let row = self.cells.entry(case.program.name.clone()).or_default();
         let cell = row.entry(case.threads).or_default();
@@ -46,24 +46,24 @@ impl Table {
         self.cells.values().flat_map(BTreeMap::values).map(of).sum()
     }
 
-    /// How many recordings were right in everything.
+    /// Number of recordings in which everything was right.
     pub fn right(&self) -> usize {
         self.sum(|cell| cell.right)
     }
 
-    /// How many there were.
+    /// Number of recordings.
     pub fn all(&self) -> usize {
         self.sum(|cell| cell.all)
     }
 
-    /// How many programs.
+    /// Number of programs.
     pub fn programs(&self) -> usize {
         self.cells.len()
     }
 }
 
 impl fmt::Display for Table {
-    /// `right/all` with the work and the span that were furthest off.
+    /// `right/all`, and the largest errors of work and span.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let threads: BTreeSet<usize> = self
             .cells

@@ -36,7 +36,8 @@ pub(crate) fn answer(a: &Run, b: &Run) -> Result<Reply, ApiError> {
     })
 }
 
-/// Named by its letter and its file, so that two runs of one name are told apart.
+/// One side of the comparison. It is named by its letter and its file, so that two runs of the same
+/// name can be told apart.
 fn side(run: &Run) -> Result<Side, ApiError> {
     let (picture, rest) = (run.picture()?, run.rest()?);
     let name = format!("{} ({})", run.id.to_uppercase(), run.file_name());

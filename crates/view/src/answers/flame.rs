@@ -1,5 +1,5 @@
-//! `flame`: logical stacks, from the root through the spawn sites of a task's ancestors to the
-//! code, wherever tasks were stolen to.
+//! `flame`: logical stacks, from the root through the spawn sites of a task's ancestors to the code
+//! that ran, on whatever thread it ran.
 
 use std::collections::HashMap;
 
@@ -11,49 +11,51 @@ use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::run::{Picture, Run};
 
-/// Frames told at most; the lightest are left out, which `left_out` says.
+/// Maximum number of frames in an answer. The lightest ones are omitted; `left_out` has their
+/// ticks.
 const MAX_FRAMES: usize = 4_000;
 const ROOT: u32 = 0;
 
-/// What the widths are.
+/// The measure that the widths of frames show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Of {
     /// Weight: time on the CPU.
     All,
     /// Weight of strands on the critical path.
     Critical,
-    /// Time of free workers, shared among what ran meanwhile.
+    /// Time of free workers, shared among the strands that ran meanwhile.
     Free,
 }
 
 #[derive(Serialize)]
 struct Flame {
-    /// Parents stand before their children; the first is the root.
+    /// Parents come before their children; the first frame is the root.
     frames: Vec<Frame>,
     /// Ticks of all frames.
     total: u64,
-    /// Ticks of frames that are not told.
+    /// Ticks of the frames that were omitted.
     left_out: u64,
 }
 
-/// Tasks of a site, or, with a code, what these run themselves.
+/// The tasks of a site, or, if `code` is given, the strands of that code in them.
 #[derive(Serialize)]
 struct Frame {
     parent: Option<u32>,
     site: u16,
     code: Option<u16>,
-    /// Own ticks, without those of frames above it.
+    /// The frame's own ticks, without those of the frames above it.
     ticks: u64,
     strands: u64,
     /// Ticks of strands that a thread stole.
     stolen: u64,
 }
 
-/// Deeper stacks are folded where a site stands in them already, also with recursion.
+/// Maximum depth of a stack. In deeper ones a site that is already in the stack is not added again,
+/// even with recursion.
 const MAX_DEPTH: u32 = 48;
 
-/// `part` is in ticks from the run's begin. With `recursion`, a site that stands in a stack already
-/// is put onto it again.
+/// Answers the request. `part` is in ticks from the run's begin. With `recursion`, a site that is
+/// already in a stack is added to it again.
 pub(crate) fn answer(
     run: &Run,
     of: &str,
@@ -101,7 +103,7 @@ fn flame(picture: &Picture, of: Of, part: (u64, u64), recursion: bool) -> Result
     Ok(tree.finish())
 }
 
-/// What strand `s` adds within `part`, absolute ticks.
+/// The ticks that strand `s` contributes within `part`, which is in absolute ticks.
 fn ticks(picture: &Picture, of: Of, free: Option<&FreeTime>, s: StrandId, part: (u64, u64)) -> u64 {
     let strands = &picture.dag.strands;
     let (start, end) = (strands.start[s as usize], strands.end[s as usize]);
@@ -111,7 +113,7 @@ fn ticks(picture: &Picture, of: Of, free: Option<&FreeTime>, s: StrandId, part: 
     }
     match free {
         Some(free) => free.between(from, to).1 as u64,
-        // Of a strand that the part cuts, its share.
+        // A strand that the part cuts contributes its share.
         None => {
             let weight = u128::from(picture.weight(s));
             (weight * u128::from(to - from) / u128::from(end - start)) as u64
@@ -119,13 +121,13 @@ fn ticks(picture: &Picture, of: Of, free: Option<&FreeTime>, s: StrandId, part: 
     }
 }
 
-/// Frames while they are added up.
+/// Frames while their ticks are summed.
 struct Tree {
     frames: Vec<Frame>,
     children: HashMap<(u32, u16, Option<u16>), u32>,
-    /// The frame of each task's site; [`NONE`] until it is asked for.
+    /// The frame of each task's site; [`NONE`] if it was not needed yet.
     tasks: Vec<u32>,
-    /// Of each frame.
+    /// The depth of each frame.
     depths: Vec<u32>,
     recursion: bool,
 }
@@ -167,8 +169,8 @@ impl Tree {
         id
     }
 
-    /// The frame of a task. Where recursion is not to be shown it is one frame: a site that stands
-    /// in the stack already is not put onto it again.
+    /// The frame of a task. Without recursion, a site that is already in the stack is not added
+    /// again.
     fn of_task(&mut self, picture: &Picture, task: TaskId) -> u32 {
         let tasks = &picture.dag.tasks;
         let mut unknown = Vec::new();
@@ -197,7 +199,7 @@ impl Tree {
         frame
     }
 
-    /// The frame of `site` at or below `frame` in its stack, where that is to be used again.
+    /// The frame of `site` at or below `frame` in its stack, if that frame is to be reused.
     fn standing(&self, frame: u32, site: u16) -> Option<u32> {
         if self.recursion && self.depths[frame as usize] < MAX_DEPTH {
             return None;
@@ -235,7 +237,7 @@ impl Tree {
         let total = sums[0];
         let mut ranked: Vec<u64> = sums.clone();
         ranked.sort_unstable_by(|a, b| b.cmp(a));
-        // A parent has at least what its child has, so what is kept is a tree.
+        // A parent has at least the ticks of its child, so the frames that remain are a tree.
         let least = ranked.get(MAX_FRAMES).map_or(0, |&v| v + 1);
         let mut numbers = vec![NONE; self.frames.len()];
         let mut frames = Vec::new();
@@ -257,7 +259,7 @@ impl Tree {
     }
 }
 
-/// Whether another thread took the task from the one that created it.
+/// Whether a thread other than the task's creator ran the task.
 fn is_stolen(picture: &Picture, task: TaskId) -> bool {
     let first = picture.dag.tasks.first[task as usize];
     ready_event(&picture.dag, first).is_some_and(|event| event.stolen_from.is_some())

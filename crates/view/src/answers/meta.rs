@@ -37,7 +37,7 @@ struct RunMeta<'a> {
     threads: Vec<ThreadMeta<'a>>,
     more_threads: u64,
     pools: Vec<PoolMeta<'a>>,
-    /// What people call the processes, where there are several.
+    /// The names of the processes shown to people, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     processes: Vec<String>,
     begin: u64,
@@ -66,7 +66,7 @@ struct RunMeta<'a> {
     only: Option<Only<'a>>,
 }
 
-/// A part of the run that can be looked at alone.
+/// A part of the run that can be opened as a run of its own.
 #[derive(Serialize)]
 struct PartMeta<'a> {
     id: &'a str,
@@ -75,18 +75,18 @@ struct PartMeta<'a> {
     count: u64,
 }
 
-/// Which part of which run this is.
+/// The part of another run that this run is.
 #[derive(Serialize)]
 struct Only<'a> {
     of: &'a str,
     kind: &'static str,
     label: &'a str,
     count: u64,
-    /// Tasks inside; others are only there because these are below them.
+    /// Number of tasks inside the part. The run has other tasks only because these are below them.
     tasks: u64,
-    /// Ticks in which it was open: the elapsed time of its report.
+    /// Ticks in which the part was open: the elapsed time of its report.
     elapsed: u64,
-    /// What `--only` is given for the same report.
+    /// The argument of `--only` for the same report.
     argument: String,
 }
 
@@ -96,12 +96,12 @@ struct ThreadMeta<'a> {
     label: String,
     worker: bool,
     name: Option<&'a str>,
-    /// Share of the elapsed time on the CPU; `None` where times off it are not known: in an
-    /// overview, and where they may be among what could not be read.
+    /// Share of the elapsed time on the CPU. `None` if the times off the CPU are not known: in an
+    /// overview, and if they may be among the records that could not be read.
     busy: Option<f64>,
     /// Index into `pools`.
     pool: Option<u32>,
-    /// Index into `processes`, where there are several.
+    /// Index into `processes`, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     process: Option<u32>,
 }
@@ -163,7 +163,7 @@ pub(crate) fn answer(session: &Session) -> Result<Reply, ApiError> {
     })
 }
 
-/// What is told of any run; the rest as if nothing had run.
+/// The facts that any run has. All other fields are those of an empty run.
 fn told<'a>(run: &'a Run, meta: &'a workspan_dag::Meta) -> RunMeta<'a> {
     let fact = |key: &str| meta.facts.iter().find(|f| f.0 == key);
     RunMeta {
@@ -222,7 +222,7 @@ pub(crate) fn part(session: &Session, run: &Run) -> Result<Reply, ApiError> {
     Reply::json(&read(session, run)?)
 }
 
-/// What `run` is a part of.
+/// The run and the part that `run` was made from, if it is a part.
 fn only<'a>(session: &'a Session, run: &Run) -> Result<Option<Only<'a>>, ApiError> {
     let Some((of, _)) = run.id.split_once('~') else {
         return Ok(None);
@@ -242,7 +242,7 @@ fn only<'a>(session: &'a Session, run: &Run) -> Result<Option<Only<'a>>, ApiErro
     }))
 }
 
-/// A run of which only is known what ran when.
+/// The facts of a run of which only a preview is loaded.
 fn previewed<'a>(run: &'a Run, overview: &'a Overview) -> RunMeta<'a> {
     let meta = overview.meta();
     let main = overview.main_thread();
@@ -301,7 +301,7 @@ fn read<'a>(session: &'a Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError>
     let mut warnings = checks::told(dag, &checks::checks(dag));
     warnings.extend(dag.meta.cpu.as_ref().and_then(checks::outside));
     warnings.extend(dag.meta.warnings.iter().cloned());
-    // A file has no server that could make them.
+    // A report in a file has no server that could make the parts.
     let parts = match session.mode {
         Mode::Server if !run.is_part() => run.parts()?,
         _ => &[],
@@ -352,7 +352,7 @@ fn read<'a>(session: &'a Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError>
     })
 }
 
-/// When the first task for others too was created, since the run's begin.
+/// When the first deferred task was created, in ticks from the run's begin.
 fn first_spawn(picture: &Picture) -> Option<u64> {
     let first = workspan_analysis::statistics::first_spawn(&picture.dag)?;
     Some(first.saturating_sub(picture.begin))
@@ -397,8 +397,8 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta<'_>> {
     .collect()
 }
 
-/// A worker's number among those of its process, which come in their order; its number in the run
-/// where there is one process.
+/// A worker's number among the workers of its process; the caller passes workers in ascending
+/// order. If there is only one process, this is the worker's number in the run.
 fn number_in_process(workers_of: &mut [u32], process: Option<u32>, thread: u32) -> u32 {
     match process.and_then(|process| workers_of.get_mut(process as usize)) {
         Some(count) => std::mem::replace(count, *count + 1),
@@ -406,7 +406,7 @@ fn number_in_process(workers_of: &mut [u32], process: Option<u32>, thread: u32) 
     }
 }
 
-/// The pools, where there were several at one moment.
+/// The pools, if several existed at the same time.
 fn pools(dag: &Dag) -> Vec<PoolMeta<'_>> {
     let pools = dag.pools.list.iter();
     pools
@@ -417,14 +417,14 @@ fn pools(dag: &Dag) -> Vec<PoolMeta<'_>> {
         .collect()
 }
 
-/// The pool that a thread was a worker of for the longest time.
+/// The pool in which a thread was a worker for the longest time.
 fn pool_of(dag: &Dag, thread: ThreadId) -> Option<u32> {
     let members = dag.pools.members.iter().filter(|m| m.thread == thread);
     let longest = members.max_by_key(|m| (m.to.saturating_sub(m.from), std::cmp::Reverse(m.pool)));
     longest.map(|m| m.pool)
 }
 
-/// The first process that the thread's number is of.
+/// The first process that has the thread's number.
 fn process_of(dag: &Dag, thread: ThreadId) -> Option<u32> {
     let threads = &dag.meta.processes.threads;
     let first = threads.partition_point(|of| of.thread < thread);
@@ -432,14 +432,14 @@ fn process_of(dag: &Dag, thread: ThreadId) -> Option<u32> {
     Some(of.process)
 }
 
-/// The thread's name, unless it is only the program's.
+/// The thread's name, unless it is just the program's name.
 fn name_of(dag: &Dag, thread: ThreadId) -> Option<&str> {
     let name = dag.meta.thread_names.get(thread as usize)?.as_str();
     let program = dag.meta.name.as_deref().unwrap_or_default();
     (!name.is_empty() && !program.starts_with(name)).then_some(name)
 }
 
-/// The thread that the first root task began on.
+/// The thread on which the first root task began.
 fn main_thread(dag: &Dag) -> Option<ThreadId> {
     let first = *dag.tasks.first.first()?;
     dag.strands.thread.get(first as usize).copied()

@@ -1,12 +1,12 @@
-//! `report`: the object of `workspan report --json --statistics`, of a part with its `--only`, with
-//! the sites that have numbers.
+//! `report`: the object that `workspan report --json --statistics` prints (for a part, with its
+//! `--only`), limited to the sites that have numbers.
 
 use workspan_export::report_json_of;
 
 use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::run::Run;
-use crate::run::sites::MOST;
+use crate::run::sites::REPORT_LIMITS;
 
 pub(crate) fn answer(run: &Run) -> Result<Reply, ApiError> {
     let (picture, rest) = (run.picture()?, run.rest()?);
@@ -17,7 +17,7 @@ pub(crate) fn answer(run: &Run) -> Result<Reply, ApiError> {
             &rest.report,
             &picture.measured,
             statistics,
-            &MOST,
+            &REPORT_LIMITS,
         )
     });
     Ok(Reply::Json(json.as_bytes().to_vec()))

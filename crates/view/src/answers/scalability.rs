@@ -7,7 +7,7 @@ use crate::api_error::ApiError;
 use crate::run::Run;
 use crate::session::{Session, is_simulated};
 
-/// Numbers of workers that bounds are told for.
+/// The numbers of workers for which bounds are given.
 pub(crate) const WORKERS: [u32; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
 
 #[derive(Serialize)]
@@ -26,7 +26,7 @@ struct Bounds<'a> {
     note: Option<String>,
 }
 
-/// Bounds of the speedup on so many workers (MODEL.md §2).
+/// Bounds of the speedup on `workers` workers (MODEL.md §2).
 #[derive(Serialize)]
 pub(crate) struct Point {
     pub(crate) workers: u32,
@@ -40,15 +40,15 @@ struct Measured<'a> {
     workers: u32,
     speedup: f64,
     how: String,
-    /// Computed by a model of a scheduler.
+    /// The time was computed by a model of a scheduler.
     simulated: bool,
-    /// Against a run on one worker, else against the run's own work.
+    /// The speedup is measured against a run on one worker; otherwise against the run's own work.
     against_serial: bool,
-    /// A base that was off the CPU for a while, in words.
+    /// A sentence, if the base was off the CPU for a part of its time.
     warning: Option<String>,
 }
 
-/// A base that was off the CPU for a larger part of its time is warned of.
+/// If the base was off the CPU for more than this share of its time, the answer has a warning.
 const MAX_OFF_CPU: f64 = 0.05;
 
 pub(crate) fn answer(session: &Session) -> Result<Reply, ApiError> {
@@ -59,7 +59,7 @@ pub(crate) fn answer(session: &Session) -> Result<Reply, ApiError> {
     })
 }
 
-/// Bounds of a part of a run; nothing of it was measured on any number of workers.
+/// Bounds of a part of a run. There are no measurements of a part on other numbers of workers.
 pub(crate) fn of_part(run: &Run) -> Result<Reply, ApiError> {
     Reply::json(&Scalability {
         runs: vec![bounds(run)?],
@@ -90,14 +90,14 @@ fn bounds(run: &Run) -> Result<Bounds<'_>, ApiError> {
     })
 }
 
-/// What the runs reached: against a run of the program on one worker where there is one beside
-/// them, else each against its own work.
+/// The speedups that the runs reached. The base is a run of the program on one worker, if the
+/// session has one; otherwise each run's own work.
 fn measured(session: &Session) -> Result<Vec<Measured<'_>>, ApiError> {
     let mut points = Vec::new();
     for run in &session.runs {
         let own = seconds(run)?;
         let b = &run.rest()?.report.breakdown;
-        // How long a run took of which records are missing, and how much it did, is not known.
+        // If records are missing, neither the run's elapsed time nor its work is known.
         if own <= 0.0 || run.picture()?.dag.meta.unread.is_some() {
             continue;
         }
@@ -134,7 +134,7 @@ fn seconds(run: &Run) -> Result<f64, ApiError> {
     Ok(picture.elapsed() as f64 / rate as f64)
 }
 
-/// Says that the run that others are measured against had not the machine for itself.
+/// A warning, if the run that others are measured against did not have the machine to itself.
 fn off_cpu(base: &Run) -> Result<Option<String>, ApiError> {
     let share = base.rest()?.report.breakdown.descheduled_share();
     Ok((share > MAX_OFF_CPU).then(|| {

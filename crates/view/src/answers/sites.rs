@@ -1,4 +1,4 @@
-//! `sites`: what the table has beside the report.
+//! `sites`: the columns of the table of sites that are not in the report.
 
 mod sizes;
 mod stretched;
@@ -11,16 +11,16 @@ use workspan_dag::{PlaceId, StrandId, memory};
 
 use crate::answer::Reply;
 use crate::api_error::ApiError;
-use crate::run::sites::MOST;
+use crate::run::sites::REPORT_LIMITS;
 use crate::run::{Picture, Rest, Run};
 use crate::session::Session;
 use sizes::{Size, Sizes};
 use stretched::Stretched;
 
-/// Bins of a spark.
+/// Number of bins of a spark.
 const BINS: usize = 64;
-/// Instances named of each site.
-const LONGEST: usize = 32;
+/// Number of instances given for each site.
+const MAX_INSTANCES: usize = 32;
 
 #[derive(Serialize)]
 struct SiteExtra {
@@ -52,13 +52,13 @@ struct Instance {
 #[derive(Serialize)]
 struct BlockExtra {
     code: u16,
-    /// Of the site's strands of this code: weight, weight on the critical path, how many.
+    /// Sums over the site's strands of this code: weight, weight on the critical path, and number.
     work: u64,
     critical: u64,
     count: u64,
     spark: Vec<f32>,
     stretch: Option<f64>,
-    /// Its strands by their weight, the lightest first.
+    /// The strands by weight, the lightest first.
     sizes: Vec<Size>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn answer(session: &Session, run: &Run) -> Result<Reply, ApiError> {
         return Ok(Reply::Json(known.clone()));
     }
     let rows = rows(picture, rest, serial);
-    // They are small; what they took is not.
+    // The results are small; the memory used to compute them is not.
     memory::give_back();
     let reply = Reply::json(&rows)?;
     Ok(Reply::Json(
@@ -77,7 +77,7 @@ pub(crate) fn answer(session: &Session, run: &Run) -> Result<Reply, ApiError> {
     ))
 }
 
-/// Another run of the program on one worker, where this one had more.
+/// Another run of the program on one worker, if this one had more.
 fn serial<'a>(session: &'a Session, run: &Run) -> Result<Option<&'a Picture>, ApiError> {
     let many = run.picture()?.dag.meta.workers > 1;
     let found = session.serial_of(run)?.filter(|_| many);
@@ -101,7 +101,7 @@ fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExt
         let number = usize::from(picture.sites.of(site.site));
         let spread = lengths.get(&site.site);
         let place = site.site as usize;
-        let most = MOST.blocks_of(blocks[number].len(), &mut told);
+        let most = REPORT_LIMITS.blocks_of(blocks[number].len(), &mut told);
         SiteExtra {
             place: site.site,
             delay: delays[place].delay,
@@ -130,7 +130,7 @@ fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExt
                 .collect(),
         }
     };
-    // Those that have numbers come first.
+    // Sites that have numbers come first.
     let numbered = rest.report.sites.iter().take(picture.sites.places.len());
     numbered.map(row).collect()
 }
@@ -164,7 +164,7 @@ impl Spark {
     }
 }
 
-/// What strands of one code do at one site.
+/// Sums over the strands of one code at one site.
 struct OfCode {
     code: u16,
     work: u64,
@@ -174,7 +174,8 @@ struct OfCode {
     sizes: Sizes,
 }
 
-/// By site, and for each site its codes, most time first, as indices into `by_code`.
+/// Sums by site; and for each site its codes, those with most time first, as indices into
+/// `by_code`.
 fn sparks(
     picture: &Picture,
     free: Option<&FreeTime>,
@@ -229,7 +230,7 @@ fn sparks(
     (sites, blocks)
 }
 
-/// The instances that took longest from first start to last end, by site, longest first.
+/// For each site, the instances with the longest time from first start to last end, longest first.
 fn longest(picture: &Picture) -> Vec<Vec<Instance>> {
     let (dag, begin) = (&*picture.dag, picture.begin);
     let mut by_site: Vec<Vec<Instance>> = vec![Vec::new(); picture.sites.places.len()];
@@ -246,15 +247,15 @@ fn longest(picture: &Picture) -> Vec<Vec<Instance>> {
             start: start - begin,
             end: end - begin,
         };
-        if list.len() == 2 * LONGEST {
+        if list.len() == 2 * MAX_INSTANCES {
             list.sort_by_key(|i| (length(i), i.task));
-            list.truncate(LONGEST);
+            list.truncate(MAX_INSTANCES);
         }
         list.push(instance);
     }
     for list in &mut by_site {
         list.sort_by_key(|i| (length(i), i.task));
-        list.truncate(LONGEST);
+        list.truncate(MAX_INSTANCES);
     }
     by_site
 }

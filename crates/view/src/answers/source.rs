@@ -1,4 +1,4 @@
-//! `source`: lines of a source file with their heat.
+//! `source`: the lines of a source file with the time spent on each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ pub(crate) fn answer(session: &Session, run: &Run, file: &str) -> Result<Reply, 
     Reply::json(&source(session, run, file)?)
 }
 
-/// The file's lines, from the disk where that is allowed, else those the trace itself carries.
+/// The file's lines: from the disk if that is allowed, otherwise those that the trace contains.
 fn source<'a>(session: &Session, run: &Run, file: &'a str) -> Result<Source<'a>, ApiError> {
     let picture = run.picture()?;
     if !is_named(&picture.dag, file) {
@@ -44,7 +44,7 @@ fn source<'a>(session: &Session, run: &Run, file: &'a str) -> Result<Source<'a>,
     Ok(known.source(session, picture, file))
 }
 
-/// The trace names a source file so.
+/// Whether the trace names a source file `file`.
 fn is_named(dag: &Dag, file: &str) -> bool {
     let places = dag.places.iter().map(|place| &place.file);
     let frames = dag.samples.frames.iter().map(|frame| &frame.file);
@@ -52,24 +52,24 @@ fn is_named(dag: &Dag, file: &str) -> bool {
     named.any(|name| name.as_str() == file)
 }
 
-/// The files that a trace names.
+/// The source files that a trace names.
 #[derive(Debug)]
 pub(crate) struct Files<'a> {
     pub(crate) all: BTreeMap<&'a str, FileFacts<'a>>,
 }
 
-/// What is known of a file without looking at it.
+/// What the trace says about one file.
 #[derive(Debug, Default)]
 pub(crate) struct FileFacts<'a> {
-    /// Lines that are places.
+    /// Numbers of the lines that are places.
     pub(crate) places: Vec<u32>,
-    /// Lines whose text the trace carries.
+    /// Lines whose text the trace contains.
     told: BTreeMap<u32, &'a str>,
     heat: Heat,
 }
 
 impl<'a> Files<'a> {
-    /// All at once, as a trace may name as many as it has places.
+    /// Collects all files in one pass, as a trace may name as many files as it has places.
     pub(crate) fn of(picture: &'a Picture, rest: &'a Rest) -> Files<'a> {
         let dag = &*picture.dag;
         let mut all: BTreeMap<&str, FileFacts> = BTreeMap::new();
@@ -100,7 +100,7 @@ impl<'a> Files<'a> {
 }
 
 impl FileFacts<'_> {
-    /// The lines of this file, which the trace calls `file`.
+    /// The lines of this file, whose name in the trace is `file`.
     pub(crate) fn source<'f>(
         &self,
         session: &Session,

@@ -1,4 +1,4 @@
-//! `sql`: a question to the tables of a run, and the ready ones.
+//! `sql`: a query to the tables of a run, and the prepared queries.
 
 use std::time::Duration;
 
@@ -17,11 +17,11 @@ const MAX_TIME: Duration = Duration::from_secs(20);
 #[derive(Serialize)]
 struct Answer {
     columns: Vec<String>,
-    /// Cells in the columns' order: text, numbers or null.
+    /// Cells in the order of the columns: text, numbers or null.
     rows: Vec<Vec<Value>>,
-    /// There are rows that are not told.
+    /// The query has more rows than the answer.
     more: bool,
-    /// What the tables lack, in words.
+    /// A sentence on data that the tables lack.
     note: Option<String>,
 }
 
@@ -38,7 +38,7 @@ struct Ready {
     sql: &'static str,
 }
 
-/// The ready queries, and the tables with their columns.
+/// The prepared queries, and the tables with their columns.
 pub(crate) fn queries() -> Result<Reply, ApiError> {
     let ready = workspan_sql::queries::QUERIES.iter().map(|q| Ready {
         name: q.name,

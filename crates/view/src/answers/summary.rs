@@ -1,4 +1,4 @@
-//! `summary`: the words of `workspan report`.
+//! `summary`: the sentences of `workspan report`.
 
 use serde::Serialize;
 use workspan_analysis::causes::{Cause, Finding};
@@ -37,13 +37,13 @@ struct FindingWords {
     evidence: Vec<Piece>,
     share: f64,
     lost: u128,
-    /// Ticks that the run would take less without this loss.
+    /// The number of ticks by which the run would be shorter without this loss.
     gain: u64,
     show: Show,
     source: Option<SourceAt>,
 }
 
-/// What to look at for a finding.
+/// The place on the timeline to look at for a finding.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Show {
     pub(crate) t0: u64,
@@ -107,7 +107,7 @@ fn piece(dag: &Dag, word: &Word) -> Piece {
         WordKind::Place => dag.places.iter().find(|p| p.label == word.text),
         _ => None,
     };
-    // A position that samples told of is in no table of places: `src/sort.rs:43`.
+    // A position from samples is in no table of places: `src/sort.rs:43`.
     let told = || {
         let (file, line) = word.text.rsplit_once(':')?;
         Some((file.to_owned(), line.parse().ok()?))
@@ -130,8 +130,8 @@ fn piece(dag: &Dag, word: &Word) -> Piece {
     }
 }
 
-/// The strand that shows a finding best, from its start to its end, or the whole run where the
-/// finding is a sum over all of it.
+/// The strand that shows a finding best, from its start to its end; the whole run if the finding is
+/// a sum over all of it.
 pub(crate) fn show(picture: &Picture, finding: &Finding) -> Show {
     let dag = &*picture.dag;
     let site = picture.sites.of(finding.block.site);
@@ -141,7 +141,7 @@ pub(crate) fn show(picture: &Picture, finding: &Finding) -> Show {
         Some(s) => (dag.strands.start[s as usize], dag.strands.end[s as usize]),
         None => (picture.begin, picture.end),
     };
-    // What is shown of a strand that waited begins when it was ready.
+    // For a strand that waited, the interval begins when the strand was ready.
     let start = match strand.and_then(|s| picture.ready(s)) {
         Some((ready, _)) if is_wait(finding.cause) => ready.min(start),
         _ => start,
@@ -163,7 +163,7 @@ pub(crate) fn show(picture: &Picture, finding: &Finding) -> Show {
     }
 }
 
-/// The cause is a sum of small losses all over the run, so no strand is its place.
+/// Whether the cause is a sum of small losses all over the run, so that no single strand shows it.
 fn is_everywhere(cause: Cause) -> bool {
     matches!(
         cause,
@@ -171,7 +171,7 @@ fn is_everywhere(cause: Cause) -> bool {
     )
 }
 
-/// The cause is about strands that were ready before they started.
+/// Whether the cause is about strands that were ready before they started.
 fn is_wait(cause: Cause) -> bool {
     matches!(
         cause,
@@ -179,8 +179,8 @@ fn is_wait(cause: Cause) -> bool {
     )
 }
 
-/// The line to look at: where the samples were, else where the strands start, else where their
-/// tasks are created.
+/// The line to look at: where the samples were, otherwise where the strands start, otherwise where
+/// their tasks are created.
 fn source(dag: &Dag, finding: &Finding) -> Option<SourceAt> {
     if let Some(hot) = hot_function_of(dag, finding)
         && let (Some(file), Some(line)) = (hot.file, hot.line)

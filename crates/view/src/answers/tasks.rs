@@ -1,5 +1,5 @@
-//! `tasks`: the sums of a selection's small report, over the tasks of a site or over a task and all
-//! that it created.
+//! `tasks`: the sums in the report on a selection: the tasks of a site, or a task with all its
+//! descendants.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use crate::api_error::ApiError;
 use crate::run::{Picture, Run};
 use crate::timeline::Index;
 
-/// Codes told one by one at most.
+/// Maximum number of codes given one by one.
 const MAX_CODES: usize = 64;
 
-/// Which tasks.
+/// The selection of tasks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Of {
-    /// Those created at a site, by its number in `RunMeta.sites`.
+    /// The tasks created at a site, given by its number in `RunMeta.sites`.
     Site(u16),
     /// A task with all its descendants.
     Subtree(TaskId),
@@ -41,7 +41,7 @@ struct TasksReport {
 #[derive(Default, Serialize)]
 struct Sums {
     strands: u64,
-    /// First start and last end.
+    /// First start and last end of the strands.
     start: u64,
     end: u64,
     work: u64,
@@ -50,7 +50,7 @@ struct Sums {
     blocked: u64,
     /// Work on the critical path.
     critical: u64,
-    /// From when each was ready until it started.
+    /// Sum of the times from when each strand was ready until it started.
     ready: u64,
 }
 
@@ -76,11 +76,11 @@ struct Pair {
     count: u64,
 }
 
-/// O(strands of the run) for a site; for a task O((own strands + steals of the run) · log own
-/// strands).
+/// Answers the request. Takes O(strands of the run) for a site, and for a task O((own strands +
+/// steals of the run) · log own strands).
 ///
 /// # Errors
-/// There is no such site or task, or the run is loading.
+/// The site or task does not exist, or the run is loading.
 pub(crate) fn answer(run: &Run, of: Of) -> Result<Reply, ApiError> {
     let (picture, rest, tree) = (run.picture()?, run.rest()?, run.tree()?);
     let dag = &*picture.dag;
@@ -161,7 +161,7 @@ fn active(picture: &Picture, strands: &[StrandId]) -> u64 {
     })
 }
 
-/// By code, most work first.
+/// Sums by code, those with most work first.
 fn codes(picture: &Picture, strands: &[StrandId]) -> Vec<OfCode> {
     let mut by: BTreeMap<u16, (u64, u64)> = BTreeMap::new();
     for &s in strands {
@@ -180,7 +180,7 @@ fn codes(picture: &Picture, strands: &[StrandId]) -> Vec<OfCode> {
     codes
 }
 
-/// Steals of the strands, and of strands that they made ready.
+/// Steals of the strands themselves, and of strands that they made ready.
 fn steals(picture: &Picture, index: &Index, strands: &[StrandId]) -> Steals {
     let dag = &*picture.dag;
     let mut steals = Steals::default();

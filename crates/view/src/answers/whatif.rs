@@ -10,8 +10,8 @@ use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::run::{Picture, Run};
 
-/// Targets and factors that one request may have.
-const MOST: usize = 32;
+/// Maximum number of factors in one request. The maximum number of targets is 64 times as large.
+const MAX_FACTORS: usize = 32;
 
 #[derive(Serialize)]
 struct WhatIf {
@@ -27,7 +27,7 @@ struct Row {
     speedups: Vec<Point>,
 }
 
-/// The critical path's weight by code, with the first factor.
+/// The critical path's weight by code, at the first factor.
 #[derive(Serialize)]
 struct Critical {
     code: u16,
@@ -40,7 +40,7 @@ pub(crate) fn answer(run: &Run, what: &str, factors: &str) -> Result<Reply, ApiE
     asked.reply(0..factors.len())
 }
 
-/// What some code gives when it is faster, by factor.
+/// The gain if some code were faster, by factor.
 pub(crate) struct WhatIfAnswer<'a> {
     picture: &'a Picture,
     together: TargetSet<'a>,
@@ -48,10 +48,10 @@ pub(crate) struct WhatIfAnswer<'a> {
 }
 
 impl<'a> WhatIfAnswer<'a> {
-    /// `what` as the page has it: targets with commas between.
+    /// The answer for `what`, which is in the page's form: targets separated by commas.
     ///
     /// # Errors
-    /// The run has no such code, or is not read yet.
+    /// The run has no such code, or is not loaded yet.
     pub(crate) fn new(
         run: &'a Run,
         what: &str,
@@ -62,7 +62,7 @@ impl<'a> WhatIfAnswer<'a> {
         for one in what.split(',').filter(|one| !one.is_empty()) {
             targets.extend(target(picture, one)?);
         }
-        if targets.is_empty() || targets.len() > 64 * MOST {
+        if targets.is_empty() || targets.len() > 64 * MAX_FACTORS {
             return Err(ApiError::bad_request(
                 "There is nothing in it to be faster.",
             ));
@@ -76,10 +76,10 @@ impl<'a> WhatIfAnswer<'a> {
         })
     }
 
-    /// The answer for some of the factors, with the critical path of the first.
+    /// The reply for some of the factors, with the critical path at the first of them.
     ///
     /// # Errors
-    /// There is no such factor.
+    /// There are no such factors.
     pub(crate) fn reply(&self, factors: Range<usize>) -> Result<Reply, ApiError> {
         let outcomes = self.outcomes.get(factors).unwrap_or_default();
         let first = outcomes.first().ok_or_else(no_factors)?.factor;
@@ -131,7 +131,7 @@ fn parse_factors(text: &str) -> Result<Vec<f64>, ApiError> {
         .collect::<Result<_, _>>()
         .map_err(|_| no_factors())?;
     let sound = factors.iter().all(|f| (1.0..=1e6).contains(f));
-    if !sound || factors.is_empty() || factors.len() > MOST {
+    if !sound || factors.is_empty() || factors.len() > MAX_FACTORS {
         return Err(no_factors());
     }
     Ok(factors)
@@ -141,7 +141,8 @@ fn no_factors() -> ApiError {
     ApiError::bad_request("Factors are numbers from 1 to a million, at most 32 of them.")
 }
 
-/// What one of `site:<place>`, `code:<index>`, `lines:<file>:<from>-<to>`, `region:<label>` names.
+/// The targets that `text` names: `site:<place>`, `code:<index>`, `lines:<file>:<from>-<to>` or
+/// `region:<label>`.
 fn target(picture: &Picture, text: &str) -> Result<Vec<Target>, ApiError> {
     let absent = || ApiError::not_found("The run has no such code to be faster.");
     let (kind, what) = text.split_once(':').ok_or_else(absent)?;

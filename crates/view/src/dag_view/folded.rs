@@ -1,4 +1,4 @@
-//! A task or a group, collapsed: what all inside adds up to.
+//! A collapsed task or group: the sums over everything inside.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use crate::inside::tree::can_open;
 use crate::run::Picture;
 use crate::run::codes::shown;
 
-/// Bins of `running`.
+/// Number of bins of `running`.
 pub(super) const BINS: usize = 24;
 
-/// Rows named.
-const ROWS: usize = 8;
+/// Maximum number of rows given.
+const MAX_ROWS_GIVEN: usize = 8;
 
-/// Sums over so many strands are kept.
-const MANY: u64 = 10_000;
+/// Sums over more strands than this are cached.
+const MAX_UNCACHED_STRANDS: u64 = 10_000;
 
 /// The contract's `DagFolded`.
 #[derive(Debug, Clone, Serialize)]
@@ -44,11 +44,11 @@ pub(crate) struct Folded {
     pub running: Vec<f64>,
     pub depends: Vec<String>,
     pub expandable: bool,
-    /// From where a task begins to create others to where it has waited for them.
+    /// A section: from where a task begins to create others to where it has waited for all of them.
     pub section: bool,
 }
 
-/// What is summed up over strands.
+/// Sums over a set of strands.
 #[derive(Debug)]
 pub(super) struct Inside {
     start: u64,
@@ -57,13 +57,13 @@ pub(super) struct Inside {
     code: u16,
     rows: Vec<(u16, u64)>,
     running: Vec<f64>,
-    /// Tasks and strands in records that stand for whole subtrees.
+    /// Numbers of tasks and strands in records that stand for whole subtrees.
     tasks: u64,
     strands: u64,
 }
 
 impl Inside {
-    /// Over the strands that `each` goes through, twice.
+    /// Sums over the strands that `each` visits. `each` is called twice.
     fn new(picture: &Picture, each: impl Fn(&mut dyn FnMut(StrandId))) -> Inside {
         let strands = &picture.dag.strands;
         let (mut start, mut end) = (u64::MAX, 0);
@@ -99,7 +99,7 @@ impl Inside {
         }
         rows.retain(|r: &(u16, u64)| r.1 > 0);
         rows.sort_by_key(|r| (std::cmp::Reverse(r.1), r.0));
-        rows.truncate(ROWS);
+        rows.truncate(MAX_ROWS_GIVEN);
         let code = codes
             .into_iter()
             .max_by_key(|c| (c.1, std::cmp::Reverse(c.0)));
@@ -122,7 +122,7 @@ impl Inside {
     }
 }
 
-/// Adds to the sum of `key`: there are few.
+/// Adds to the sum of `key`. A linear search will do, as there are few keys.
 fn add(sums: &mut Vec<(u16, u64)>, key: u16, ticks: u64) {
     match sums.iter_mut().find(|sum| sum.0 == key) {
         Some(sum) => sum.1 = sum.1.saturating_add(ticks),
@@ -130,9 +130,9 @@ fn add(sums: &mut Vec<(u16, u64)>, key: u16, ticks: u64) {
     }
 }
 
-/// Over a task with its descendants.
+/// The sums over a task with its descendants.
 fn of_task(picture: &Picture, tree: &Index, task: TaskId) -> Arc<Inside> {
-    let many = tree.subtrees.strands.get(task as usize) > MANY;
+    let many = tree.subtrees.strands.get(task as usize) > MAX_UNCACHED_STRANDS;
     if let Some(inside) = tree.known.get(&task).filter(|_| many) {
         return inside;
     }
@@ -156,7 +156,7 @@ fn each_strand(dag: &Dag, task: TaskId, f: &mut dyn FnMut(StrandId)) {
     }
 }
 
-/// A task, collapsed; `depends` are the nodes it depends on.
+/// A collapsed task; `depends` are the nodes it depends on.
 pub(super) fn task(picture: &Picture, tree: &Index, task: TaskId, depends: Vec<String>) -> Folded {
     let (dag, i) = (&*picture.dag, task as usize);
     let inside = of_task(picture, tree, task);
@@ -189,7 +189,7 @@ pub(super) fn task(picture: &Picture, tree: &Index, task: TaskId, depends: Vec<S
     }
 }
 
-/// The code that the task's own strands ran longest.
+/// The code for which the task's own strands ran longest.
 fn own_code(picture: &Picture, tree: &Index, task: TaskId) -> u16 {
     let dag = &*picture.dag;
     let mut codes = Vec::new();
@@ -206,7 +206,7 @@ pub(super) fn label(picture: &Picture, code: u16) -> String {
     shown(picture.codes.all.get(usize::from(code))).to_owned()
 }
 
-/// A stretch of a sequence, collapsed.
+/// A collapsed stretch of a sequence.
 pub(super) fn group(
     picture: &Picture,
     tree: &Index,
@@ -289,8 +289,8 @@ fn path(picture: &Picture, s: StrandId) -> u64 {
     u64::try_from(weight).unwrap_or(u64::MAX)
 }
 
-/// The heaviest path through a stretch of a sequence: along the task's strands, through children
-/// from where they are created to where they are waited for.
+/// The heaviest path through a stretch of a sequence. It runs along the task's strands, and through
+/// each child from where it is created to where it is waited for.
 fn span(picture: &Picture, tree: &Index, steps: &[Step]) -> u64 {
     let dag = &*picture.dag;
     let (mut along, mut most) = (0u64, 0u64);

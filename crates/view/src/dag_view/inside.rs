@@ -8,13 +8,13 @@ use workspan_dag::{Dag, StrandId, TaskId};
 
 use super::folded::{self, Folded};
 use super::sequence::{NodeId, Step, cut, sequence, steps};
-use super::{Index, MOST_ITEMS};
+use super::{Index, MAX_ITEMS};
 use crate::inside::tree::{Sums, can_open};
 use crate::run::Picture;
 use crate::timeline::Source;
 
-/// Signals of a wait that are named.
-const MOST_SIGNALS: usize = 50;
+/// Maximum number of signals given for a wait.
+const MAX_SIGNALS: usize = 50;
 
 /// The contract's `DagItem`.
 #[derive(Debug, Clone, Serialize)]
@@ -22,9 +22,9 @@ const MOST_SIGNALS: usize = 50;
 pub(crate) enum Item {
     /// A strand of the task.
     Strand(Strand),
-    /// A child with all below it.
+    /// A child with its whole subtree.
     Task(Folded),
-    /// A stretch of the inside with all below it.
+    /// A stretch of the sequence with everything below it.
     Group(Folded),
 }
 
@@ -46,17 +46,17 @@ pub(crate) struct Strand {
     pub joins: Vec<String>,
     pub signals: Vec<StrandId>,
     pub end_kind: u8,
-    /// Tasks that it stands for, of a subtree that was folded.
+    /// Number of tasks that a folded strand stands for.
     pub folded: u64,
-    /// What is inside of it, when it can be opened.
+    /// The sums over what is inside the strand, if it can be opened.
     pub inside: Option<Sums>,
-    /// Of a strand inside of a folded one, whose `id` and `task` it has: which one it is there.
+    /// For a strand inside a folded one, whose `id` and `task` it has: its number there.
     pub inner: Option<u32>,
 }
 
-/// A stretch of a node's steps, or one of them.
+/// A stretch of a node's steps, or a single step.
 struct Piece {
-    /// Of a stretch, its name.
+    /// The id of the group, if the piece is one.
     group: Option<NodeId>,
     steps: Range<usize>,
     is_section: bool,
@@ -72,8 +72,8 @@ impl Piece {
     }
 }
 
-/// The pieces of a node's steps; `sections`: from where a task begins to create others to where it
-/// has waited for them is one piece.
+/// The pieces of a node's steps. With `sections`, each section (from where a task begins to create
+/// others to where it has waited for all of them) is one piece.
 fn pieces(dag: &Dag, node: &NodeId, steps: &[Step], sections: bool) -> Vec<Piece> {
     let first = match node {
         NodeId::Group(_, range) | NodeId::Roots(range) => range.start,
@@ -95,7 +95,7 @@ fn pieces(dag: &Dag, node: &NodeId, steps: &[Step], sections: bool) -> Vec<Piece
         let all = sections_of(dag, steps);
         let inside: usize = all.iter().map(Range::len).sum();
         let count = steps.len() - inside + all.len();
-        if !all.is_empty() && count <= MOST_ITEMS {
+        if !all.is_empty() && count <= MAX_ITEMS {
             let mut pieces = Vec::with_capacity(count);
             let mut at = 0;
             for section in all {
@@ -107,7 +107,7 @@ fn pieces(dag: &Dag, node: &NodeId, steps: &[Step], sections: bool) -> Vec<Piece
             return pieces;
         }
     }
-    match cut(steps.len(), MOST_ITEMS) {
+    match cut(steps.len(), MAX_ITEMS) {
         None => (0..steps.len()).map(Piece::one).collect(),
         Some(size) => (0..steps.len())
             .step_by(size)
@@ -116,8 +116,8 @@ fn pieces(dag: &Dag, node: &NodeId, steps: &[Step], sections: bool) -> Vec<Piece
     }
 }
 
-/// Stretches from a strand that creates tasks to the one before the wait after which none of them
-/// is left; none that is all of the steps.
+/// The sections of a sequence: from a strand that creates tasks to the one before the wait after
+/// which all of them have ended. A section that covers all steps is left out.
 fn sections_of(dag: &Dag, steps: &[Step]) -> Vec<Range<usize>> {
     let mut all = Vec::new();
     let mut open: BTreeSet<TaskId> = BTreeSet::new();
@@ -146,7 +146,7 @@ fn sections_of(dag: &Dag, steps: &[Step]) -> Vec<Range<usize>> {
     all
 }
 
-/// The items of a node, at most [`MOST_ITEMS`].
+/// The items of a node; their number is limited to [`MAX_ITEMS`].
 pub(super) fn items(
     picture: &Picture,
     source: &Source,
@@ -156,7 +156,7 @@ pub(super) fn items(
 ) -> Vec<Item> {
     let steps = steps(picture, tree, &node);
     let pieces = pieces(&picture.dag, &node, &steps, sections);
-    // Under which name each child is shown here.
+    // The id under which each child is shown here.
     let mut shown: BTreeMap<TaskId, String> = BTreeMap::new();
     for Piece {
         group, steps: own, ..
@@ -253,7 +253,7 @@ fn strand(
         ready: picture.ready(s).map(|r| since(r.0)),
         creates: names(creates),
         joins: names(joined),
-        signals: signals.iter().take(MOST_SIGNALS).copied().collect(),
+        signals: signals.iter().take(MAX_SIGNALS).copied().collect(),
         end_kind: dag.strands.end_kind[i] as u8,
         folded: dag.fold_of(s).map_or(0, |fold| fold.tasks),
         inside: sums(picture, s),
@@ -261,7 +261,7 @@ fn strand(
     }
 }
 
-/// What strand `s` stands for, when it can be opened.
+/// The sums over what strand `s` stands for, if it can be opened.
 fn sums(picture: &Picture, s: StrandId) -> Option<Sums> {
     let fold = picture.dag.fold_of(s).filter(|_| can_open(picture, s))?;
     let critical = picture.critical(s);
@@ -274,8 +274,8 @@ fn sums(picture: &Picture, s: StrandId) -> Option<Sums> {
     })
 }
 
-/// The groups to expand, outermost first, to see a step of `around` (or a root) once that is
-/// expanded.
+/// The groups to expand, outermost first, so that a step of `around` (or a root) can be seen once
+/// `around` is expanded.
 pub(super) fn groups_to(
     picture: &Picture,
     tree: &Index,
@@ -286,9 +286,9 @@ pub(super) fn groups_to(
     let (mut node, all) = match around {
         None => (NodeId::Run, steps(picture, tree, &NodeId::Run).into()),
         Some(task) => {
-            // Most tasks have few steps, and a walk over a million of their names is long enough.
+            // Most tasks have few steps; computing the group names of a million steps takes long.
             let few = tree.children(task).count() as u64 + tree.subtrees.strands.get(task as usize);
-            if few <= MOST_ITEMS as u64 && !sections {
+            if few <= MAX_ITEMS as u64 && !sections {
                 return Vec::new();
             }
             (NodeId::Task(task), sequence(&picture.dag, tree, task))

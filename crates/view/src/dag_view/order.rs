@@ -1,14 +1,13 @@
-//! Tasks in the order of the tree: all that is kept of it, with how many tasks are below each.
+//! Tasks in the order of the tree. With the size of each subtree, this is all that is stored of it.
 
 use workspan_analysis::Column;
 use workspan_dag::{Dag, NONE, TaskId};
 
-/// Tasks, each before its descendants, siblings by creation: a task with its descendants is a
-/// stretch of them.
+/// Tasks in preorder, siblings in the order of creation: a task and its descendants are adjacent.
 #[derive(Debug)]
 pub(super) struct Order {
     tasks: Vec<TaskId>,
-    /// Where each task stands.
+    /// The index of each task in that order.
     place: Vec<u32>,
 }
 
@@ -18,13 +17,13 @@ impl Order {
         preorder(&children, &begins, dag.tasks.len())
     }
 
-    /// The task and all its descendants; `counts` says how many those are.
+    /// The task and all its descendants; `counts` has the size of each task's subtree.
     pub(super) fn with_descendants(&self, counts: &Column, task: TaskId) -> &[TaskId] {
         let first = self.place[task as usize] as usize;
         &self.tasks[first..first + counts.get(task as usize) as usize]
     }
 
-    /// The children of a task, by creation.
+    /// The children of a task, in the order of creation.
     pub(super) fn children<'a>(
         &'a self,
         counts: &'a Column,
@@ -34,13 +33,13 @@ impl Order {
         siblings(below, counts)
     }
 
-    /// Tasks that nobody created.
+    /// Tasks without a creator.
     pub(super) fn roots<'a>(&'a self, counts: &'a Column) -> impl Iterator<Item = TaskId> + 'a {
         siblings(&self.tasks, counts)
     }
 }
 
-/// The outermost of a stretch of tasks.
+/// The outermost tasks of a range of the order.
 fn siblings<'a>(mut tasks: &'a [TaskId], counts: &'a Column) -> impl Iterator<Item = TaskId> + 'a {
     std::iter::from_fn(move || {
         let &task = tasks.first()?;
@@ -50,7 +49,8 @@ fn siblings<'a>(mut tasks: &'a [TaskId], counts: &'a Column) -> impl Iterator<It
     })
 }
 
-/// Children by parent, then creation, the roots last; and where those of each task begin.
+/// Tasks sorted by parent and then by creation, the roots last; and where the children of each task
+/// begin.
 fn children(dag: &Dag) -> (Vec<TaskId>, Vec<u32>) {
     let tasks = &dag.tasks;
     let count = tasks.len();
@@ -86,7 +86,7 @@ fn children(dag: &Dag) -> (Vec<TaskId>, Vec<u32>) {
     (children, begins)
 }
 
-/// Each task before its descendants, siblings by creation; and the place of each.
+/// The preorder of the tasks, siblings in the order of creation, and the index of each task in it.
 fn preorder(children: &[TaskId], begins: &[u32], count: usize) -> Order {
     let mut tasks = Vec::with_capacity(count);
     let mut place = vec![0; count];

@@ -1,4 +1,4 @@
-//! What a node contains, in program order, before it is drawn.
+//! The contents of a node in program order, before they are drawn.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use workspan_dag::{Dag, NONE, StrandId, TaskId};
 use super::Index;
 use crate::run::Picture;
 
-/// A node of the DAG as requests name it.
+/// A node of the DAG, as requests name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NodeId {
     /// `r`: the run, whose items are the roots.
@@ -34,7 +34,7 @@ impl fmt::Display for NodeId {
 }
 
 impl NodeId {
-    /// A node of the run; `None` when it has none of that name.
+    /// Parses the id of a node; `None` if the run has no such node.
     pub(super) fn parse(picture: &Picture, tree: &Index, id: &str) -> Option<NodeId> {
         fn number<N: std::str::FromStr>(text: &str) -> Option<N> {
             let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -74,17 +74,17 @@ pub(super) enum Step {
     Child(TaskId),
 }
 
-/// Sequences that are longer are kept until another one is asked for.
-const LONG: usize = 1000;
+/// Sequences longer than this are cached until another one is requested.
+const MAX_UNCACHED_STEPS: usize = 1000;
 
-/// The strands of a task, and after each the tasks created at its end.
+/// The strands of a task, and after each one the tasks created at its end.
 pub(super) fn sequence(dag: &Dag, tree: &Index, task: TaskId) -> Arc<[Step]> {
     let known = || tree.last.lock().ok()?.clone().filter(|last| last.0 == task);
     if let Some((_, steps)) = known() {
         return steps;
     }
     let steps: Arc<[Step]> = walk(dag, tree, task).into();
-    if steps.len() > LONG
+    if steps.len() > MAX_UNCACHED_STEPS
         && let Ok(mut last) = tree.last.lock()
     {
         *last = Some((task, steps.clone()));
@@ -105,12 +105,13 @@ fn walk(dag: &Dag, tree: &Index, task: TaskId) -> Vec<Step> {
             steps.push(Step::Child(child));
         }
     }
-    // Children are sorted by the strand that created them, and those are the task's: none is left.
+    // Children are sorted by the strand that created them, which is one of the task's, so all were
+    // visited.
     steps.extend(next.map(Step::Child));
     steps
 }
 
-/// The steps of a node, and of which task's sequence or of which roots.
+/// The steps of a node, which are a range of a task's sequence or of the roots.
 pub(super) fn steps(picture: &Picture, tree: &Index, node: &NodeId) -> Vec<Step> {
     let roots = || tree.roots().map(Step::Child);
     match node {
@@ -124,8 +125,7 @@ pub(super) fn steps(picture: &Picture, tree: &Index, node: &NodeId) -> Vec<Step>
     }
 }
 
-/// How a node of `count` steps, of which the first is number `first` of its task, is cut up: `None`
-/// when all are shown one by one.
+/// The number of steps per piece if a node has `count` steps; `None` if all are shown one by one.
 pub(super) fn cut(count: usize, most: usize) -> Option<usize> {
     if count <= most {
         return None;

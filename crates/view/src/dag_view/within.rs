@@ -1,5 +1,5 @@
-//! The DAG inside of a folded strand: nodes `s<strand>`, its tasks `s<strand>.<task>`, and
-//! stretches of one's sequence `s<strand>.<task>.<from>.<to>`.
+//! The DAG inside a folded strand. Its nodes are `s<strand>` (the strand), `s<strand>.<task>` (its
+//! tasks), and `s<strand>.<task>.<from>.<to>` (stretches of a task's sequence).
 
 mod id;
 
@@ -8,7 +8,7 @@ use std::ops::Range;
 use workspan_dag::NONE;
 use workspan_reader::recorded::expand::ExpandedFold;
 
-use super::MOST_ITEMS;
+use super::MAX_ITEMS;
 use super::folded::{BINS, Folded, label};
 use super::inside::{Item, Strand};
 use super::sequence::cut;
@@ -24,7 +24,7 @@ enum Step {
     Child(Index),
 }
 
-/// The strands of a task, and after each the tasks created at its end.
+/// The strands of a task, and after each one the tasks created at its end.
 fn sequence(tree: &Tree, task: Index) -> Vec<Step> {
     let (strands, children) = (tree.strands_of(task), tree.children(task));
     let mut steps = Vec::with_capacity(strands.len() + children.len());
@@ -39,10 +39,10 @@ fn sequence(tree: &Tree, task: Index) -> Vec<Step> {
     steps
 }
 
-/// Stretches of steps that are shown as one, or one by one; numbers are those of the task's
-/// sequence.
+/// The pieces that some steps of a task's sequence are shown as: groups, or single steps. Ranges
+/// are in numbers of the sequence.
 fn pieces(tree: &Tree, task: Index, steps: &Range<usize>) -> Vec<(Option<WithinId>, Range<usize>)> {
-    let Some(size) = cut(steps.len(), MOST_ITEMS) else {
+    let Some(size) = cut(steps.len(), MAX_ITEMS) else {
         return steps.clone().map(|i| (None, i..i + 1)).collect();
     };
     let piece = |from: usize| {
@@ -57,7 +57,8 @@ fn pieces(tree: &Tree, task: Index, steps: &Range<usize>) -> Vec<(Option<WithinI
     steps.clone().step_by(size).map(piece).collect()
 }
 
-/// The items of a node, at most [`MOST_ITEMS`]; `None` where the strand has no such node.
+/// The items of a node; their number is limited to [`MAX_ITEMS`]. `None` if the strand has no such
+/// node.
 pub(super) fn items(picture: &Picture, tree: &Tree, node: &WithinId) -> Option<Vec<Item>> {
     if node.task as usize >= tree.tasks.len() {
         return None;
@@ -66,7 +67,7 @@ pub(super) fn items(picture: &Picture, tree: &Tree, node: &WithinId) -> Option<V
     let range = node.range.clone().unwrap_or(0..all.len());
     let steps = all.get(range.clone())?;
     let pieces = pieces(tree, node.task, &range);
-    // Under which piece each child is, and so what is below it.
+    // The piece that each child, and so every task below it, is in.
     let mut piece_of = vec![NONE; tree.tasks.len()];
     let mut piece_of_strand = vec![
         NONE;
@@ -123,7 +124,7 @@ pub(super) fn items(picture: &Picture, tree: &Tree, node: &WithinId) -> Option<V
         })
         .collect();
     run_in(picture, tree, piece_of, &mut cards);
-    // Of the strands that stand by themselves: what each created and waited for.
+    // For strands that are items themselves: the tasks that each created and waited for.
     let mut items = Vec::with_capacity(pieces.len());
     for (at, ((group, piece), card)) in pieces.iter().zip(cards).enumerate() {
         items.push(match (card, all[piece.start]) {
@@ -194,7 +195,7 @@ fn strand(
     }
 }
 
-/// What a strand stands for that was folded while it was recorded.
+/// The sums in the record of a strand that was folded while it was recorded.
 fn fold_of(tree: &Tree, s: Index) -> Option<&ExpandedFold> {
     let fold = tree.whole.strands.get(s as usize)?.fold;
     tree.whole.folds.get(fold as usize)
@@ -211,7 +212,7 @@ fn site(picture: &Picture, tree: &Tree, task: Index) -> u16 {
     }
 }
 
-/// What steps of a task add up to, collapsed.
+/// The collapsed form of some steps of a task.
 fn card(picture: &Picture, tree: &Tree, of: Index, steps: &[Step], id: &WithinId) -> Folded {
     let dag = &*picture.dag;
     let outer = tree.strand as usize;
@@ -219,8 +220,8 @@ fn card(picture: &Picture, tree: &Tree, of: Index, steps: &[Step], id: &WithinId
     let (mut tasks, mut strands, mut children) = (0, 0, 0);
     let (mut work, mut critical_work, mut critical) = (0u64, 0u64, false);
     let (mut start, mut end) = (u64::MAX, 0);
-    // Through a stretch: along its strands, and beside through each child until the strand that
-    // waited for it.
+    // The path through a stretch runs along its strands, and through each child until the strand
+    // that waited for it.
     let (mut along, mut span) = (0u64, 0u64);
     let mut ends: Vec<(Index, u64)> = Vec::new();
     let mut code = (u16::MAX, 0);
@@ -309,7 +310,7 @@ fn card(picture: &Picture, tree: &Tree, of: Index, steps: &[Step], id: &WithinId
     }
 }
 
-/// When what each card stands for ran: all of it on one thread.
+/// Fills the times at which the strands of each card ran. All of them ran on one thread.
 fn run_in(
     picture: &Picture,
     tree: &Tree,
@@ -354,7 +355,7 @@ pub(super) fn way_to_strand(tree: &Tree, s: Index) -> Vec<WithinId> {
     way(tree, task, Some(Step::Strand(s)))
 }
 
-/// The same for a node: the last but one shows it.
+/// The nodes to expand, outermost first, to see a node; the second to last shows it.
 pub(super) fn way_to_node(tree: &Tree, node: &WithinId) -> Vec<WithinId> {
     let mut way = way(tree, node.task, None);
     if node.range.is_none() {
@@ -363,7 +364,7 @@ pub(super) fn way_to_node(tree: &Tree, node: &WithinId) -> Vec<WithinId> {
     way
 }
 
-/// To a task, and to a step of it.
+/// The nodes to expand, outermost first, to see a task, or a step of it.
 fn way(tree: &Tree, task: Index, step: Option<Step>) -> Vec<WithinId> {
     let mut line = vec![task];
     while let Some(&task) = line.last().filter(|&&t| t > 0) {
@@ -383,7 +384,7 @@ fn way(tree: &Tree, task: Index, step: Option<Step>) -> Vec<WithinId> {
         }
         let sought = line.get(at + 1).map(|&child| Step::Child(child)).or(step);
         // Most tasks have few steps.
-        if tree.strands_of(task).len() + tree.children(task).len() <= MOST_ITEMS {
+        if tree.strands_of(task).len() + tree.children(task).len() <= MAX_ITEMS {
             continue;
         }
         let all = sequence(tree, task);

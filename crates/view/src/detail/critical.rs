@@ -1,4 +1,4 @@
-//! `critical`: the critical path in words.
+//! `critical`: the rows of the critical path.
 
 use std::cmp::Reverse;
 
@@ -11,15 +11,15 @@ use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::run::{Picture, Run};
 
-/// Rows given at most.
-const MOST_ROWS: usize = 500;
+/// Maximum number of rows in an answer.
+const MAX_ROWS: usize = 500;
 
 /// The contract's `CriticalPath`.
 #[derive(Serialize)]
 struct CriticalPath {
     span: u64,
     rows: Vec<Row>,
-    /// Rows that are joined to others though their code is another.
+    /// Number of rows that were joined to rows of other code.
     joined: usize,
 }
 
@@ -32,16 +32,16 @@ struct Row {
     weight: u64,
     start: u64,
     end: u64,
-    /// Mean number of running strands meanwhile.
+    /// Mean number of strands that ran during the row.
     busy: f64,
-    /// The heaviest of them.
+    /// The heaviest strand of the row.
     strand: StrandId,
     #[serde(skip)]
     heaviest: u64,
 }
 
-/// `critical`: strands of the same code in a row joined, root first; the weights of the rows add up
-/// to the span.
+/// `critical`: the path's strands, root first; consecutive strands of the same code are one row.
+/// The weights of the rows add up to the span.
 ///
 /// # Errors
 /// The run is loading.
@@ -91,8 +91,8 @@ fn rows(picture: &Picture) -> Vec<Row> {
     rows
 }
 
-/// Joins `other` to a row; the heaviest strand of both says on which row of the timeline and of
-/// which site.
+/// Joins `other` to `row`. The heaviest strand of both gives the joined row its place on the
+/// timeline and its site.
 fn join(row: &mut Row, other: &Row) {
     row.strands += other.strands;
     row.weight = row.weight.saturating_add(other.weight);
@@ -104,18 +104,18 @@ fn join(row: &mut Row, other: &Row) {
     }
 }
 
-/// The heaviest rows, the others joined to those before them.
+/// The heaviest rows, with the others joined to the row before them.
 fn shorter(rows: Vec<Row>) -> Vec<Row> {
-    if rows.len() <= MOST_ROWS {
+    if rows.len() <= MAX_ROWS {
         return rows;
     }
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by_key(|&i| (Reverse(rows[i].weight), i));
     let mut heavy = vec![false; rows.len()];
-    for &i in order.iter().take(MOST_ROWS) {
+    for &i in order.iter().take(MAX_ROWS) {
         heavy[i] = true;
     }
-    let mut out: Vec<Row> = Vec::with_capacity(MOST_ROWS);
+    let mut out: Vec<Row> = Vec::with_capacity(MAX_ROWS);
     let mut light: Option<Row> = None;
     for (row, heavy) in rows.into_iter().zip(heavy) {
         match (out.last_mut(), heavy) {

@@ -8,8 +8,8 @@ use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::run::Run;
 
-/// Spans given at most, the longest.
-const MOST: usize = 5000;
+/// Maximum number of spans in an answer; the longest ones are kept.
+const MAX_SPANS: usize = 5000;
 
 /// The contract's `RegionSpan`.
 #[derive(Serialize)]
@@ -23,7 +23,7 @@ struct RegionSpan<'a> {
     part: bool,
 }
 
-/// `regions`, by start.
+/// `regions`, in the order of their starts.
 ///
 /// # Errors
 /// The run is loading.
@@ -44,9 +44,9 @@ pub(crate) fn regions(run: &Run) -> Result<Reply, ApiError> {
     };
     let mut spans: Vec<RegionSpan<'_>> = dag.regions.iter().map(|r| span(r, false)).collect();
     spans.extend(dag.parts.iter().map(|r| span(r, true)));
-    if spans.len() > MOST {
+    if spans.len() > MAX_SPANS {
         spans.sort_by_key(|s| std::cmp::Reverse(s.end.saturating_sub(s.start)));
-        spans.truncate(MOST);
+        spans.truncate(MAX_SPANS);
     }
     spans.sort_by_key(|s| (s.start, std::cmp::Reverse(s.end), s.task));
     Reply::json(&spans)

@@ -1,4 +1,4 @@
-//! `spawned`: what a row spawned in a bin of time, and how much before.
+//! `spawned`: the tasks that a row spawned in a bin of time, and the number spawned before.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::run::Run;
 
-/// Sites told one by one, those with most tasks.
-const MOST_SITES: usize = 6;
+/// Maximum number of sites given one by one: those with most tasks.
+const MAX_SITES: usize = 6;
 
 /// The contract's `Spawned`.
 #[derive(Serialize)]
@@ -21,11 +21,11 @@ struct Spawned {
     more_sites: usize,
 }
 
-/// `spawned`: the tasks created on a row in the `bin`-th stretch of 2^`level` ticks, by their
-/// spawn sites, and how many deferred ones the row had created before. O(n).
+/// `spawned`: the tasks created on a row in the `bin`-th stretch of 2^`level` ticks, by spawn site,
+/// and the number of deferred tasks that the row had created before. O(n).
 ///
 /// # Errors
-/// There is no such row, or the run is loading.
+/// The row does not exist, or the run is loading.
 pub(crate) fn spawned(run: &Run, row: u64, level: u64, bin: u64) -> Result<Reply, ApiError> {
     let picture = run.picture()?;
     let dag = &*picture.dag;
@@ -59,8 +59,8 @@ pub(crate) fn spawned(run: &Run, row: u64, level: u64, bin: u64) -> Result<Reply
     }
     let mut sites: Vec<(u16, u64)> = sites.into_iter().collect();
     sites.sort_by_key(|&(site, count)| (std::cmp::Reverse(count), site));
-    let more_sites = sites.len().saturating_sub(MOST_SITES);
-    sites.truncate(MOST_SITES);
+    let more_sites = sites.len().saturating_sub(MAX_SITES);
+    sites.truncate(MAX_SITES);
     Reply::json(&Spawned {
         before,
         total,

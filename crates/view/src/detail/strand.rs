@@ -1,4 +1,4 @@
-//! `strand`.
+//! `strand`: the details of a strand.
 
 use serde::Serialize;
 use workspan_analysis::{hot_functions, ready_event};
@@ -10,15 +10,15 @@ use crate::api_error::ApiError;
 use crate::run::{Picture, Run};
 use crate::timeline::{Index, sums_alone};
 
-/// Functions given at most.
-const MOST_FUNCTIONS: usize = 20;
+/// Maximum number of functions in an answer.
+const MAX_FUNCTIONS: usize = 20;
 
 /// The contract's `StrandDetail`.
 #[derive(Serialize)]
 struct StrandDetail<'a> {
     id: StrandId,
     task: u32,
-    /// Strands of that task.
+    /// Number of strands of that task.
     of: u32,
     row: u16,
     start: u64,
@@ -27,7 +27,7 @@ struct StrandDetail<'a> {
     descheduled: u64,
     blocked: u64,
     recording: u64,
-    /// Between the strands inside of a folded one.
+    /// Ticks between the strands inside a folded one.
     between: u64,
     code: u16,
     site: u16,
@@ -45,9 +45,9 @@ struct StrandDetail<'a> {
     next: Option<StrandId>,
     previous_on_row: Option<StrandId>,
     next_on_row: Option<StrandId>,
-    /// Tasks that it stands for, of a subtree that was folded.
+    /// Number of tasks that a folded strand stands for.
     folded: u64,
-    /// Nothing but sums of those is in the trace.
+    /// The trace has only sums of those tasks.
     sums_alone: bool,
     waits: Vec<super::waits::WaitWords>,
     all_waits: super::waits::Sum,
@@ -76,10 +76,10 @@ struct Function {
     samples: u64,
 }
 
-/// `strand`: everything known of a strand.
+/// `strand`: everything known about a strand.
 ///
 /// # Errors
-/// There is no such strand, or the run is loading.
+/// The strand does not exist, or the run is loading.
 pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, ApiError> {
     let (picture, index) = (run.picture()?, run.timeline()?);
     let dag = &*picture.dag;
@@ -133,7 +133,7 @@ pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, ApiError> {
         counters: counters(dag, id),
         functions: met
             .into_iter()
-            .take(MOST_FUNCTIONS)
+            .take(MAX_FUNCTIONS)
             .map(|f| Function {
                 function: f.function,
                 file: f.file,
@@ -153,7 +153,7 @@ pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, ApiError> {
     })
 }
 
-/// What counters counted in the strand.
+/// The values of hardware counters for the strand.
 fn counters(dag: &Dag, id: StrandId) -> Vec<(&str, u64)> {
     let value = |counter: &Counter| {
         let at = counter.values.binary_search_by_key(&id, |v| v.0).ok()?;
@@ -165,7 +165,7 @@ fn counters(dag: &Dag, id: StrandId) -> Vec<(&str, u64)> {
         .collect()
 }
 
-/// Number of strands of the strand's task, and which comes next.
+/// The number of strands of the strand's task, and the next of them.
 fn in_task(picture: &Picture, id: StrandId) -> (u32, Option<StrandId>) {
     let dag = &*picture.dag;
     let mut at = dag.tasks.last[dag.strands.task[id as usize] as usize];
@@ -181,7 +181,7 @@ fn in_task(picture: &Picture, id: StrandId) -> (u32, Option<StrandId>) {
     (count, next)
 }
 
-/// The strands before and after on the same thread, of those that take time.
+/// The previous and the next strand on the same thread, without strands of no length.
 fn on_row(picture: &Picture, index: &Index, id: StrandId) -> (Option<StrandId>, Option<StrandId>) {
     let own = index
         .source

@@ -1,4 +1,4 @@
-//! `task`.
+//! `task`: the details of a task.
 
 use serde::Serialize;
 use workspan_dag::{NONE, StartKind, StrandId, TaskId};
@@ -9,10 +9,10 @@ use crate::api_error::ApiError;
 use crate::run::{Picture, Run};
 use crate::timeline::Index;
 
-/// Items of a list given at most.
-const MOST: usize = 500;
+/// Maximum number of items in each list of an answer.
+const MAX_LIST_ITEMS: usize = 500;
 
-/// Children named.
+/// Maximum number of children given.
 const FIRST_CHILDREN: usize = 20;
 
 /// The contract's `TaskDetail`.
@@ -64,10 +64,10 @@ struct Wait<'a> {
     tasks: usize,
 }
 
-/// `task`: everything known of a task.
+/// `task`: everything known about a task.
 ///
 /// # Errors
-/// There is no such task, or the run is loading.
+/// The task does not exist, or the run is loading.
 pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, ApiError> {
     let (picture, index, tree) = (run.picture()?, run.timeline()?, run.tree()?);
     let dag = &*picture.dag;
@@ -81,7 +81,13 @@ pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, ApiError> {
         .find(|&w| dag.waits.tasks.get(w).binary_search(&id).is_ok())
         .map(|w| dag.waits.after[w]);
     let depends = match dag.dependents.binary_search(&id) {
-        Ok(at) => dag.depends.get(at).iter().take(MOST).copied().collect(),
+        Ok(at) => dag
+            .depends
+            .get(at)
+            .iter()
+            .take(MAX_LIST_ITEMS)
+            .copied()
+            .collect(),
         Err(_) => Vec::new(),
     };
     Reply::json(&TaskDetail {
@@ -95,9 +101,9 @@ pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, ApiError> {
         last,
         start: since(picture, dag.strands.start[first as usize]),
         end: since(picture, dag.strands.end[last as usize]),
-        more_strands: strands.len().saturating_sub(MOST),
+        more_strands: strands.len().saturating_sub(MAX_LIST_ITEMS),
         waits: waits(picture, &strands),
-        strands: strands.into_iter().take(MOST).collect(),
+        strands: strands.into_iter().take(MAX_LIST_ITEMS).collect(),
         children: tree.children(id).count(),
         first_children: tree.children(id).take(FIRST_CHILDREN).collect(),
         work: tree.subtrees.work.get(i),
@@ -110,16 +116,16 @@ pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, ApiError> {
     })
 }
 
-/// The task and what it was created by, up to the root; of a deep one the innermost, and the root.
+/// The task and its ancestors up to the root; for a deep task the innermost ones and the root.
 fn stack<'a>(picture: &'a Picture, index: &Index, task: TaskId) -> Vec<Frame<'a>> {
     let dag = &*picture.dag;
     let parent = |t: &TaskId| Some(dag.tasks.parent[*t as usize]).filter(|&p| p != NONE);
     let mut tasks: Vec<TaskId> = Vec::new();
     for (depth, t) in std::iter::successors(Some(task), parent).enumerate() {
-        if depth < MOST {
+        if depth < MAX_LIST_ITEMS {
             tasks.push(t);
         } else {
-            tasks[MOST - 1] = t;
+            tasks[MAX_LIST_ITEMS - 1] = t;
         }
     }
     let frame = |t: TaskId| {
@@ -144,7 +150,7 @@ fn stack<'a>(picture: &'a Picture, index: &Index, task: TaskId) -> Vec<Frame<'a>
     tasks.into_iter().map(frame).collect()
 }
 
-/// The waits of a task with these strands.
+/// The waits of a task whose strands are `strands`.
 fn waits<'a>(picture: &'a Picture, strands: &[StrandId]) -> Vec<Wait<'a>> {
     let dag = &*picture.dag;
     let after_wait = |&&s: &&StrandId| dag.strands.start_kind[s as usize] == StartKind::AfterWait;
@@ -162,7 +168,7 @@ fn waits<'a>(picture: &'a Picture, strands: &[StrandId]) -> Vec<Wait<'a>> {
     strands
         .iter()
         .filter(after_wait)
-        .take(MOST)
+        .take(MAX_LIST_ITEMS)
         .map(wait)
         .collect()
 }

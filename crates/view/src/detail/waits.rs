@@ -1,4 +1,4 @@
-//! The waits of a strand, in words: what for, where, and who ended them.
+//! The waits of a strand: their kind, their place, and the thread that ended each.
 
 use serde::Serialize;
 use workspan_analysis::program_line;
@@ -8,8 +8,8 @@ use super::since;
 use crate::run::Picture;
 use crate::timeline::Wait;
 
-/// Waits told one by one.
-const MOST_WAITS: usize = 6;
+/// Maximum number of waits given one by one.
+const MAX_WAITS: usize = 6;
 
 #[derive(Serialize)]
 pub(super) struct WaitWords {
@@ -23,7 +23,7 @@ pub(super) struct WaitWords {
     critical: bool,
 }
 
-/// Who ended a wait.
+/// The thread that ended a wait.
 #[derive(Serialize)]
 struct By {
     row: u16,
@@ -52,7 +52,7 @@ impl Line {
     }
 }
 
-/// The longest of them.
+/// The longest of the waits; `waits` is sorted by length, longest first.
 pub(super) fn words(picture: &Picture, waits: &[&Wait]) -> Vec<WaitWords> {
     let dag = &*picture.dag;
     let of = |wait: &&Wait| {
@@ -74,10 +74,10 @@ pub(super) fn words(picture: &Picture, waits: &[&Wait]) -> Vec<WaitWords> {
             critical: wait.critical,
         }
     };
-    waits.iter().take(MOST_WAITS).map(of).collect()
+    waits.iter().take(MAX_WAITS).map(of).collect()
 }
 
-/// How many, and their time together.
+/// The number of some waits, and the sum of their times.
 #[derive(Serialize)]
 pub(super) struct Sum {
     count: usize,
@@ -93,7 +93,7 @@ impl Sum {
     }
 }
 
-/// Waits of others that a strand ended.
+/// Sums over the waits of other strands that a strand ended.
 #[derive(Serialize)]
 pub(super) struct Ended {
     count: usize,

@@ -1,6 +1,6 @@
-//! Which answers a report carries: what every view needs first, then what can be selected first,
-//! then the timeline, coarse tiles before fine ones, then exact windows around the findings and the
-//! critical path, then details of everything else.
+//! Chooses the answers in a report: first those that every view needs, then what can be selected
+//! first, then the timeline (coarse tiles before fine ones), then exact windows around the findings
+//! and the critical path, then details of everything else.
 
 mod details;
 mod notes;
@@ -20,17 +20,17 @@ use crate::dag_view::WithinId;
 use crate::run::{Picture, Run};
 use crate::session::{Mode, Session};
 
-/// What source lines may take of the room that the tables leave.
-const SOURCES: f64 = 0.10;
+/// Share of the room left by the tables that source lines may take.
+const SOURCES_SHARE: f64 = 0.10;
 /// Share of the room that may be used once the DAG is in.
-const DAG: f64 = 0.25;
+const DAG_SHARE: f64 = 0.25;
 
-/// Items of the DAG's insides that are carried at most.
-const MOST_NODES: usize = 20_000;
-/// Sites whose sums are carried, the most critical first.
-const MOST_SITES: usize = 24;
-/// Lines of a source file around what is hot or a position.
-const AROUND: u32 = 6;
+/// Maximum number of items of DAG nodes in a report.
+const MAX_NODES: usize = 20_000;
+/// Maximum number of sites with sums in a report: the most critical ones.
+const MAX_SITES: usize = 24;
+/// Number of lines of a source file kept before and after a hot line or a position.
+const CONTEXT_LINES: u32 = 6;
 
 pub(super) struct Chosen {
     pub(super) pack: Pack,
@@ -57,7 +57,7 @@ pub(super) fn choose(
     choice.windows();
     let all_details = choice.details();
     let Choice { pack, .. } = choice;
-    // What is finer than the whole run's tiles is told by the tiles themselves.
+    // Tiles finer than this level may be there for a part of the run.
     session.mode = Mode::Report {
         finest_level: finest,
     };
@@ -76,12 +76,13 @@ pub(super) fn choose(
 struct Choice<'a> {
     session: &'a Session,
     pack: Pack,
-    /// Tiles of boxes and arcs that hold all there is in their time: (run, kind, level, index).
+    /// Tiles of boxes and arcs that are not cut: (run, kind, level, index). They contain everything
+    /// in their time.
     complete: BTreeSet<(String, &'static str, u32, u64)>,
 }
 
 impl Choice<'_> {
-    /// The answer to a request, when there is one.
+    /// The answer to a request; `None` if it fails.
     fn ask(&self, key: String) -> Option<(String, Reply)> {
         let reply = answer(self.session, &key).ok()?;
         Some((key, reply))
@@ -94,7 +95,7 @@ impl Choice<'_> {
         wanted.filter_map(|key| self.ask(key)).collect()
     }
 
-    /// What every view needs.
+    /// Adds the answers that every view needs.
     fn tables(&mut self) -> Result<(), ApiError> {
         let mut keys = vec!["api/v1/scalability".to_owned()];
         let ids: Vec<&str> = self.session.runs.iter().map(|r| r.id.as_str()).collect();
@@ -105,12 +106,12 @@ impl Choice<'_> {
             let sites = self.session.run(a).and_then(Run::picture);
             let sites = sites.map_or(0, |picture| picture.sites.places.len());
             keys.extend(
-                (0..sites.min(MOST_SITES)).map(|i| format!("api/v1/tasks?run={a}&site={i}")),
+                (0..sites.min(MAX_SITES)).map(|i| format!("api/v1/tasks?run={a}&site={i}")),
             );
             for of in ["all", "critical", "free"] {
                 keys.push(format!("api/v1/flame?run={a}&of={of}&recursion=1"));
             }
-            // Of many runs, the first is what others are compared with.
+            // If there are many runs, the others are compared with the first one only.
             for b in ids.iter().filter(|b| *b != a) {
                 if ids.len() <= 4 || *a == ids[0] || **b == *ids[0] {
                     keys.push(format!("api/v1/compare?a={a}&b={b}"));
@@ -119,15 +120,15 @@ impl Choice<'_> {
         }
         let group = self.group(keys);
         self.pack.must(group);
-        // It tells how far the tiles go, so it is taken last.
+        // This answer contains the finest level of the tiles, so it is added last.
         self.pack.reserve(&answer(self.session, "api/v1/meta")?);
         Ok(())
     }
 
-    /// Source files; how many, and of how many lines.
+    /// Adds source files; returns the number of files and of lines.
     fn sources(&mut self, whole: bool) -> Result<(usize, usize), ApiError> {
         let (mut files, mut lines) = (0, 0);
-        let share = self.pack.with(SOURCES);
+        let share = self.pack.with(SOURCES_SHARE);
         for run in &self.session.runs {
             let picture = run.picture()?;
             for (file, known) in Files::of(picture, run.rest()?).all {
@@ -140,7 +141,9 @@ impl Choice<'_> {
                     let near: BTreeSet<u32> = hot
                         .map(|l| l.line)
                         .chain(known.places)
-                        .flat_map(|l| l.saturating_sub(AROUND)..=l.saturating_add(AROUND))
+                        .flat_map(|l| {
+                            l.saturating_sub(CONTEXT_LINES)..=l.saturating_add(CONTEXT_LINES)
+                        })
                         .collect();
                     source.lines.retain(|l| near.contains(&l.line));
                 }
@@ -158,7 +161,7 @@ impl Choice<'_> {
         Ok((files, lines))
     }
 
-    /// The whole run in one tile: without it there is no timeline at all.
+    /// Adds one tile of each whole run: without it there is no timeline at all.
     fn overview(&mut self) {
         for run in &self.session.runs {
             let top = run.picture().map_or(0, Picture::top_level);
@@ -167,12 +170,12 @@ impl Choice<'_> {
         }
     }
 
-    /// Insides of the DAG's nodes from the root down: half of them along the critical path, down to
-    /// single strands, then those with most work.
+    /// Adds the contents of DAG nodes from the root down: half of them along the critical path,
+    /// down to single strands, then those with most work.
     fn dag(&mut self) -> Nodes {
         let mut nodes = Nodes::default();
         for run in &self.session.runs {
-            let mut wanted = Wanted::default();
+            let mut wanted = NodeQueue::default();
             wanted.others.push((u64::MAX, "r".to_owned()));
             while let Some(id) = wanted.next(nodes.items) {
                 let key = format!("api/v1/dag?run={}&ids={}", run.id, escape(&id));
@@ -181,13 +184,13 @@ impl Choice<'_> {
                 };
                 let (items, is_inside) = wanted.see(reply.bytes(), &id);
                 let mut group = vec![(key, reply)];
-                // Tasks that the run's graph knows have their details elsewhere.
+                // The details of tasks in the run's DAG are added elsewhere.
                 let within = WithinId::parse(&id);
                 if within.is_some() {
                     let details = format!("api/v1/inside_task?run={}&id={}", run.id, escape(&id));
                     group.extend(self.ask(details));
                 }
-                if nodes.items + items > MOST_NODES || !self.pack.may(group, DAG) {
+                if nodes.items + items > MAX_NODES || !self.pack.may(group, DAG_SHARE) {
                     return nodes;
                 }
                 nodes.items += items;
@@ -198,25 +201,25 @@ impl Choice<'_> {
     }
 }
 
-/// What is carried of the DAG.
+/// What the report contains of the DAG.
 #[derive(Debug, Clone, Copy, Default)]
 struct Nodes {
     items: usize,
-    /// Folded strands that can be opened.
+    /// Number of folded strands whose contents are included.
     folded: usize,
 }
 
-/// Nodes that can be opened and are not yet: their work and names.
+/// Nodes whose contents can be added but are not yet: their work and ids.
 #[derive(Default)]
-struct Wanted {
+struct NodeQueue {
     critical: BinaryHeap<(u64, String)>,
     others: BinaryHeap<(u64, String)>,
 }
 
-impl Wanted {
-    /// The next one, with so many items there.
+impl NodeQueue {
+    /// The next node to add, if there are `items` items already.
     fn next(&mut self, items: usize) -> Option<String> {
-        let critical = items < MOST_NODES / 2 || self.critical.peek() > self.others.peek();
+        let critical = items < MAX_NODES / 2 || self.critical.peek() > self.others.peek();
         let next = match critical {
             true => self.critical.pop().or_else(|| self.others.pop()),
             false => self.others.pop().or_else(|| self.critical.pop()),
@@ -224,8 +227,8 @@ impl Wanted {
         next.map(|(_, id)| id)
     }
 
-    /// Notes what can be opened inside of a node; how many items that has, and whether they are a
-    /// folded strand's.
+    /// Collects the nodes that can be opened inside a node; returns the node's number of items, and
+    /// whether the items are inside a folded strand.
     fn see(&mut self, answer: &[u8], id: &str) -> (usize, bool) {
         let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
         let items = answer["nodes"][id]["items"].as_array();
@@ -242,7 +245,7 @@ impl Wanted {
     }
 }
 
-/// A node that can be opened: a task or group, or a strand that stands for a folded subtree.
+/// The work and the id of an item that can be opened: a task, a group, or a folded strand.
 fn opens(item: &Value) -> Option<(u64, String)> {
     let (work, id) = if item["kind"] == "strand" {
         let strand = StrandId::try_from(item["id"].as_u64()?).ok()?;
@@ -256,7 +259,7 @@ fn opens(item: &Value) -> Option<(u64, String)> {
     Some((work, id))
 }
 
-/// As JavaScript's `encodeURIComponent` writes it, since the request's text is the key.
+/// Escapes as JavaScript's `encodeURIComponent` does, since the text of the request is the key.
 fn escape(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {
@@ -273,7 +276,8 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// A folded strand is a node by its own name; what can't be opened is none.
+    /// A folded strand is a node with an id of its own. A strand that can't be opened is not a
+    /// node.
     #[test]
     fn the_critical_path_is_opened_before_the_heaviest() {
         let answer = r#"{"nodes":{"r":{"items":[
@@ -283,18 +287,18 @@ mod tests {
             {"kind":"strand","id":7,"critical":true,"inside":{"work":50},"inner":null},
             {"kind":"strand","id":8,"critical":true,"inside":null,"inner":null}]}}}"#;
         let opened = |items: usize| {
-            let mut wanted = Wanted::default();
+            let mut wanted = NodeQueue::default();
             assert_eq!(wanted.see(answer.as_bytes(), "r"), (5, false));
             std::iter::from_fn(move || wanted.next(items)).collect::<Vec<String>>()
         };
         assert_eq!(opened(0), ["s7", "t2", "t1"]);
-        assert_eq!(opened(MOST_NODES), ["t1", "s7", "t2"]);
+        assert_eq!(opened(MAX_NODES), ["t1", "s7", "t2"]);
         let inside =
             r#"{"nodes":{"s7":{"items":[{"kind":"strand","id":7,"inside":null,"inner":0}]}}}"#;
-        assert_eq!(Wanted::default().see(inside.as_bytes(), "s7"), (1, true));
+        assert_eq!(NodeQueue::default().see(inside.as_bytes(), "s7"), (1, true));
     }
 
-    /// Keys are what the page's `encodeURIComponent` makes.
+    /// Keys are escaped as by the page's `encodeURIComponent`.
     #[test]
     fn names_are_escaped_as_the_page_does() {
         assert_eq!(escape("src/a b.rs"), "src%2Fa%20b.rs");

@@ -1,4 +1,4 @@
-//! Answers packed together, with an eye on their size.
+//! Packs answers, and keeps account of their compressed size.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -8,24 +8,24 @@ use flate2::write::GzEncoder;
 
 use crate::answer::Reply;
 
-/// Answers for a report.
+/// The answers of a report.
 #[derive(Debug)]
 pub(super) struct Pack {
     raw: Vec<u8>,
     keys: BTreeSet<String>,
-    /// What they take compressed, each group by itself: together they take no more, but for their
-    /// common head.
+    /// Compressed bytes, if each group is compressed separately. All of them compressed together
+    /// are no larger, except for the common header.
     used: u64,
     room: u64,
-    /// Whether anything was taken because there was room.
+    /// Whether an optional answer was added.
     more: bool,
 }
 
-/// Answers that belong together, not yet taken.
+/// Answers that belong together and are added together.
 pub(super) type Group = Vec<(String, Reply)>;
 
 impl Pack {
-    /// Nothing yet, and room for so many compressed bytes.
+    /// An empty pack with room for `room` compressed bytes.
     pub(super) fn new(room: u64) -> Pack {
         Pack {
             raw: Vec::new(),
@@ -36,7 +36,7 @@ impl Pack {
         }
     }
 
-    /// Takes them whatever they need.
+    /// Adds a group, even beyond the room.
     pub(super) fn must(&mut self, group: Group) {
         let (bytes, keys) = self.write(group);
         self.used += compressed(&bytes);
@@ -44,12 +44,12 @@ impl Pack {
         self.keys.extend(keys);
     }
 
-    /// Keeps room for what is taken at the end.
+    /// Reserves room for an answer that is added at the end.
     pub(super) fn reserve(&mut self, reply: &Reply) {
         self.used += compressed(reply.bytes());
     }
 
-    /// Takes them when afterwards no more than `share` of the room is used; false when not.
+    /// Adds a group if afterwards at most `share` of the room is used; otherwise returns false.
     pub(super) fn may(&mut self, group: Group, share: f64) -> bool {
         let (bytes, keys) = self.write(group);
         if keys.is_empty() {
@@ -66,28 +66,28 @@ impl Pack {
         true
     }
 
-    /// The share of the room that is used once `part` of what is left is used too.
+    /// The share of the room that is used if `part` of the free room is used in addition.
     pub(super) fn with(&self, part: f64) -> f64 {
         let used = self.used as f64 / (self.room as f64).max(1.0);
         used + part * (1.0 - used).max(0.0)
     }
 
-    /// True when nothing was taken but what has to be.
+    /// True if only required answers were added.
     pub(super) fn is_least(&self) -> bool {
         !self.more
     }
 
-    /// True when the answer to `key` is there.
+    /// True if the answer to `key` was added.
     pub(super) fn has(&self, key: &str) -> bool {
         self.keys.contains(key)
     }
 
-    /// True when `share` of the room is used.
+    /// True if at least `share` of the room is used.
     pub(super) fn is_full(&self, share: f64) -> bool {
         self.used as f64 >= self.room as f64 * share
     }
 
-    /// Those not there yet, as bytes.
+    /// The answers that were not added yet, encoded, with their keys.
     fn write(&self, group: Group) -> (Vec<u8>, Vec<String>) {
         let mut bytes = Vec::new();
         let mut keys: Vec<String> = Vec::new();
@@ -109,7 +109,7 @@ impl Pack {
         (bytes, keys)
     }
 
-    /// All of them, compressed.
+    /// All answers, compressed.
     pub(super) fn finish(self) -> Vec<u8> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         let count = (self.keys.len() as u32).to_le_bytes();

@@ -1,8 +1,8 @@
-//! The page for a report, its style and script compressed: they are most of a small report.
+//! The page of a report with its style and script compressed: they are most of a small report.
 //!
-//! A loader of a few lines inflates them and puts them into the document, as the page's own script
-//! inflates the data. Both are inline, so the page's policy allows them. They stand in the head,
-//! before the data: a report that was cut short on its way still has the page that says so.
+//! A loader of a few lines inflates them and adds them to the document, as the page's own script
+//! inflates the data. Both are inline, so the page's policy allows them. They are in the head,
+//! before the data: if a report was truncated in transit, the page is still there to say so.
 
 use std::io::Write;
 use std::sync::OnceLock;
@@ -14,8 +14,8 @@ use flate2::write::GzEncoder;
 
 use crate::page;
 
-/// Inflates `[style, script]` and runs them. It is JavaScript of its own, so that a browser that is
-/// too old can say so.
+/// JavaScript that inflates `[style, script]` and runs them. It is separate from the page's script,
+/// so that it can show a message in a browser that is too old.
 const LOADER: &str = r#"(async () => {
   if (document.readyState === "loading")
     await new Promise((ready) => document.addEventListener("DOMContentLoaded", ready));
@@ -35,13 +35,13 @@ const LOADER: &str = r#"(async () => {
   document.body.append("This report could not be unpacked: " + e + ". It needs a browser of 2023 or later.");
 });"#;
 
-/// The built page, packed.
+/// The built page, with its style and script packed.
 pub(super) fn packed() -> &'static str {
     static PACKED: OnceLock<String> = OnceLock::new();
     PACKED.get_or_init(|| pack(page::page()).unwrap_or_else(|| page::page().to_owned()))
 }
 
-/// The page with its style and script packed; `None` when it does not have one of each.
+/// The page with its style and script packed; `None` if it lacks one of them.
 fn pack(page: &str) -> Option<String> {
     let (page, script) = cut(page, "script")?;
     let (page, style) = cut(&page, "style")?;
@@ -55,8 +55,8 @@ fn pack(page: &str) -> Option<String> {
     ))
 }
 
-/// The page without the only element of that name, and the text inside of that. Scripts hold tags
-/// as texts, and a script stands before the style.
+/// Cuts the only element of the given name out of the page; returns the rest and the element's
+/// text. The script contains tags as text and stands before the style, so it must be cut first.
 fn cut(page: &str, name: &str) -> Option<(String, String)> {
     let start = page.find(&format!("<{name}"))?;
     let inside = start + page[start..].find('>')? + 1;
@@ -85,7 +85,7 @@ mod tests {
         let mut decoder = flate2::read::GzDecoder::new(bytes.as_slice());
         decoder.read_to_string(&mut text).unwrap();
         assert_eq!(text, r#"["a{}","f('<style>')"]"#);
-        // The loader comes after what it needs, and before the data, which is in the body.
+        // The loader comes after the packed elements, and before the data, which is in the body.
         assert!(start < packed.find(LOADER).unwrap());
         assert!(packed.find(LOADER).unwrap() < packed.find("<body>").unwrap());
         assert_eq!(pack("<html><body></body></html>"), None);

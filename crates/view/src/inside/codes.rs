@@ -1,5 +1,4 @@
-//! Which of the run's codes a strand inside a folded one is: that of the strands with the same
-//! ends, outside.
+//! The code of a strand inside a folded one: that of strands outside with the same ends.
 
 use std::collections::HashMap;
 
@@ -7,16 +6,16 @@ use workspan_dag::{NONE, PlaceId};
 
 use crate::run::Picture;
 
-/// Codes by what tells of them: site, start and end; site and start; the site alone.
+/// Codes by three keys: site, start and end; site and start; site alone.
 pub(super) struct CodeOf {
     known: HashMap<(PlaceId, PlaceId, PlaceId), u16>,
 }
 
-/// "Whichever" in a key.
+/// Stands for any place in a key.
 const ANY: PlaceId = NONE - 1;
 
 impl CodeOf {
-    /// Of a run. Codes come with most time first, and so win.
+    /// The codes of a run. Those with most time come first, and so take precedence.
     pub(super) fn new(picture: &Picture) -> CodeOf {
         let mut known = HashMap::new();
         for (number, code) in (0..u16::MAX).zip(&picture.codes.all) {
@@ -29,8 +28,8 @@ impl CodeOf {
         CodeOf { known }
     }
 
-    /// The code of a strand with these ends in a task of this site; `else_` where there is none
-    /// like it.
+    /// The code of a strand with these ends in a task of this site; `else_` if no strand outside
+    /// matches.
     pub(super) fn of(&self, site: PlaceId, from: PlaceId, to: PlaceId, else_: u16) -> u16 {
         let known = |key| self.known.get(&key).copied();
         let found = keys(site, from, to).into_iter().find_map(known);

@@ -1,4 +1,4 @@
-//! `inside_strand`: what is known of a strand inside a folded one.
+//! `inside_strand`: the details of a strand inside a folded one.
 
 use serde::Serialize;
 use workspan_dag::folded::Folded;
@@ -14,11 +14,11 @@ use crate::detail::{PlaceWords, no_strand, since, words};
 use crate::run::{Picture, Run};
 use crate::session::Session;
 
-/// Frames given at most, the innermost first.
-const MOST: usize = 500;
+/// Maximum number of frames in an answer; the innermost come first.
+const MAX_FRAMES: usize = 500;
 
-/// Strands that may overlap the instant that is asked for: one, or two that meet there.
-const FEW: usize = 4;
+/// Number of strands to read for one instant: at most one or two have it in common.
+const MAX_STRANDS_AT_INSTANT: usize = 4;
 
 /// The contract's `InsideDetail`.
 #[derive(Serialize)]
@@ -36,13 +36,13 @@ struct InsideDetail<'a> {
     stack: Vec<Frame<'a>>,
     more: usize,
     folded: Whole,
-    /// Of a strand that was folded while it was recorded: what it stands for.
+    /// The sums in the record, if the strand was folded while it was recorded.
     stands_for: Option<FoldSums>,
-    /// Of a task: what it adds up to with all below it.
+    /// Sums over a task and everything below it, if the details are a task's.
     all: Option<All>,
 }
 
-/// Sums of what was folded while it was recorded.
+/// Sums over tasks that were folded while they were recorded.
 #[derive(Serialize)]
 struct FoldSums {
     tasks: u64,
@@ -51,10 +51,10 @@ struct FoldSums {
     span: u64,
 }
 
-/// A task inside with all below it.
+/// A task inside a folded strand, with everything below it.
 #[derive(Serialize)]
 struct All {
-    /// Which of the folded strand's tasks it is, by creation from 1; 0 is the strand's own.
+    /// The task's number in the folded strand, by creation from 1; 0 is the strand's own task.
     number: u32,
     children: usize,
     tasks: u64,
@@ -63,7 +63,7 @@ struct All {
     span: u64,
 }
 
-/// A task that the strand's is below, inside.
+/// An ancestor of the strand's task, inside the folded strand.
 #[derive(Serialize)]
 struct Frame<'a> {
     site: u16,
@@ -86,10 +86,10 @@ struct Whole {
     span: u64,
 }
 
-/// The strand that runs at `at`, ticks from the run's begin, inside folded strand `id`.
+/// The strand that runs at `at` (in ticks from the run's begin) inside the folded strand `id`.
 ///
 /// # Errors
-/// There is none, or the run is loading.
+/// No such strand exists, or the run is loading.
 pub(crate) fn detail(
     session: &Session,
     run: &Run,
@@ -114,14 +114,14 @@ pub(crate) fn detail(
         )
     } else {
         let records = records(session, run)?.ok_or_else(no_strand)?;
-        let read = records.expand(dag, id, (t, t.saturating_add(1)), FEW);
+        let read = records.expand(dag, id, (t, t.saturating_add(1)), MAX_STRANDS_AT_INSTANT);
         let found = read.strands.iter().find(|s| s.start <= t && t < s.end);
         let strand = *found.ok_or_else(no_strand)?;
         (strand, told(picture, &read.folds, strand.fold), read.tasks)
     };
     let (strand, stands_for, tasks) = read;
     let own = dag.strands.task[i] as usize;
-    // Innermost first, up to the folded strand's own task, which the graph knows.
+    // From the innermost task to the folded strand's own, which is in the run's DAG.
     let mut stack = Vec::new();
     let mut more = 0;
     let mut task = strand.task;
@@ -129,12 +129,12 @@ pub(crate) fn detail(
         let Some(inside) = tasks.get(task as usize) else {
             break;
         };
-        if stack.len() < MOST {
+        if stack.len() < MAX_FRAMES {
             stack.push(frame(picture, inside.site, (inside.created, inside.begun)));
         } else {
             more += 1;
         }
-        // A parent lies before its children, so this ends.
+        // A parent comes before its children, so this loop ends.
         task = inside.parent.min(task.saturating_sub(1));
     }
     let inner = tasks.get(strand.task as usize);
@@ -178,11 +178,11 @@ fn whole(picture: &Picture, id: StrandId, fold: &Folded) -> Whole {
     }
 }
 
-/// `inside_task`: what is known of the task of node `id` of the DAG (`s<strand>.<task>`, or a
-/// stretch of its sequence).
+/// `inside_task`: the details of the task of DAG node `id` (`s<strand>.<task>`, or a stretch of its
+/// sequence).
 ///
 /// # Errors
-/// There is none, or it can't be opened, or the run is loading.
+/// The node does not exist or can't be opened, or the run is loading.
 pub(crate) fn task(session: &Session, run: &Run, id: &str) -> Result<Reply, ApiError> {
     let picture = run.picture()?;
     let dag = &*picture.dag;
@@ -201,7 +201,7 @@ pub(crate) fn task(session: &Session, run: &Run, id: &str) -> Result<Reply, ApiE
     let (mut stack, mut more) = (Vec::new(), 0);
     let mut at = node.task;
     while let Some(inside) = tasks.get(at as usize).filter(|_| at != 0) {
-        if stack.len() < MOST {
+        if stack.len() < MAX_FRAMES {
             stack.push(frame(picture, inside.site, (inside.created, inside.begun)));
         } else {
             more += 1;

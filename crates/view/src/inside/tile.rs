@@ -13,15 +13,16 @@ use crate::run::{Picture, Run};
 use crate::session::Session;
 use crate::timeline::{FOLDED, SUMS_ALONE, Tile, narrow};
 
-/// Folded strands of fewer bins are not looked into: what is inside would be too narrow to see.
-const WIDE: u64 = 48;
+/// Minimum width of a folded strand that is expanded, in bins. In narrower ones, the strands inside
+/// would be too narrow to see.
+const MIN_EXPANDED_BINS: u64 = 48;
 
-/// Boxes given at most.
-const MOST_BOXES: usize = 8192;
+/// Maximum number of boxes in an answer.
+const MAX_BOXES: usize = 8192;
 
-/// As many strands are read for a tile; where there would be more, none are: closer up there are
+/// Maximum number of strands read for a tile. If there are more, none are read; closer up there are
 /// fewer.
-const MOST_READ: u64 = 300_000;
+const MAX_STRANDS_READ: u64 = 300_000;
 
 /// A strand inside a folded one.
 struct InnerStrand {
@@ -31,7 +32,7 @@ struct InnerStrand {
     strand: ExpandedStrand,
 }
 
-/// The strands as long as a bin inside the folded strands of a tile.
+/// The strands inside the folded strands of a tile that are at least as long as a bin.
 ///
 /// # Errors
 /// The run is loading.
@@ -42,7 +43,7 @@ pub(crate) fn strands(session: &Session, run: &Run, tile: Tile) -> Result<Planes
         tile.begin(picture),
         tile.begin(picture).saturating_add(tile.ticks()),
     );
-    let wide = WIDE.saturating_mul(tile.bin());
+    let wide = MIN_EXPANDED_BINS.saturating_mul(tile.bin());
     let mut folded: Vec<StrandId> = Vec::new();
     for &thread in &picture.rows.threads {
         let all = index.source.strands_of(thread);
@@ -57,14 +58,14 @@ pub(crate) fn strands(session: &Session, run: &Run, tile: Tile) -> Result<Planes
     let inside = |&s: &StrandId| dag.fold_of(s).map_or(0, |fold| fold.strands);
     let all: u64 = folded.iter().map(inside).fold(0, u64::saturating_add);
     let mut found: Vec<InnerStrand> = Vec::new();
-    let mut cut = all > MOST_READ;
+    let mut cut = all > MAX_STRANDS_READ;
     if let Some(records) = records(session, run)?.filter(|_| !cut) {
         for &s in &folded {
-            let read = records.expand(dag, s, (begin, after), MOST_READ as usize);
+            let read = records.expand(dag, s, (begin, after), MAX_STRANDS_READ as usize);
             cut |= read.cut;
             let own = dag.strands.task[s as usize] as usize;
             for strand in read.strands {
-                // The first task is the folded strand's own, whose site the graph knows.
+                // The first task is the folded strand's own; its site is in the run's DAG.
                 let task = read.tasks.get(strand.task as usize);
                 let (Some(task), true) = (task, strand.end - strand.start >= tile.bin()) else {
                     continue;
@@ -83,17 +84,17 @@ pub(crate) fn strands(session: &Session, run: &Run, tile: Tile) -> Result<Planes
             }
         }
     }
-    if found.len() > MOST_BOXES {
+    if found.len() > MAX_BOXES {
         cut = true;
         let length = |f: &InnerStrand| Reverse(f.strand.end - f.strand.start);
-        found.select_nth_unstable_by_key(MOST_BOXES, length);
-        found.truncate(MOST_BOXES);
+        found.select_nth_unstable_by_key(MAX_BOXES, length);
+        found.truncate(MAX_BOXES);
         found.sort_unstable_by_key(|f| (f.strand.start, f.of));
     }
     Ok(planes(picture, &found, cut))
 }
 
-/// The columns of `strands`, each strand with the number of the folded one that it is in.
+/// The columns of `strands`; each strand has the number of the folded one that contains it.
 fn planes(picture: &Picture, found: &[InnerStrand], cut: bool) -> Planes {
     let dag = &*picture.dag;
     let codes = CodeOf::new(picture);

@@ -1,4 +1,4 @@
-//! A folded strand opened: its tasks and strands with what the DAG tells of each.
+//! An expanded folded strand: its tasks and strands, with the same facts as in the DAG.
 
 use std::sync::Arc;
 
@@ -13,49 +13,49 @@ use crate::lru::ByteLru;
 use crate::run::{Picture, Run};
 use crate::session::Session;
 
-/// Folded strands that stand for more tasks are not opened: that would take the page's server more
-/// memory than the run.
-pub(crate) const MOST_TASKS: u64 = 300_000;
+/// Maximum number of tasks of a folded strand that can be opened. More would take more of the
+/// server's memory than the run does.
+pub(crate) const MAX_TASKS: u64 = 300_000;
 
-/// Strands of so many tasks.
-const MOST_STRANDS: usize = 4 * MOST_TASKS as usize;
+/// Maximum number of strands in an expansion with [`MAX_TASKS`] tasks.
+const MAX_STRANDS: usize = 4 * MAX_TASKS as usize;
 
-/// Bytes of all that is kept open, or a single one.
-const MOST_KEPT: usize = 16 << 20;
+/// Maximum bytes of all cached expansions; a single one may be larger.
+const MAX_CACHED_BYTES: usize = 16 << 20;
 
 /// Index of a task or a strand of a [`Tree`]. Task 0 is the folded strand's own.
 pub(crate) type Index = u32;
 
-/// What a folded strand stands for.
+/// An expanded folded strand.
 #[derive(Debug)]
 pub(crate) struct Tree {
     /// The folded strand.
     pub strand: StrandId,
-    /// As it was read.
+    /// The expansion as it was read.
     pub whole: WholeExpansion,
     pub strands: Vec<OpenedStrand>,
     pub tasks: Vec<Task>,
-    /// Strands by task, children by parent: in order.
+    /// Strands by task, and children by parent, in order.
     own: Lists,
     children: Lists,
 }
 
-/// What is known of a strand.
+/// The facts about a strand.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OpenedStrand {
     /// Weight (MODEL.md §2).
     pub weight: u64,
-    /// What it adds to a path through it: less than its weight where it stands for a subtree.
+    /// What the strand adds to a path through it: less than its weight if it stands for a subtree.
     pub path: u64,
-    /// When it was ready, absolute ticks; its start when at once.
+    /// When the strand was ready, in absolute ticks; its start if it started at once.
     pub ready: u64,
     pub code: u16,
-    /// On the run's critical path, the run's ready path.
+    /// Whether the strand is on the run's critical path, and on its ready path.
     pub critical: bool,
     pub ready_path: bool,
 }
 
-/// What a subtree adds up to, in ticks.
+/// Sums over a subtree, in ticks.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(crate) struct Sums {
     pub tasks: u64,
@@ -65,18 +65,18 @@ pub(crate) struct Sums {
     pub critical_work: u64,
 }
 
-/// A task with all below it, in absolute ticks.
+/// A task with everything below it, in absolute ticks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Task {
     pub sums: Sums,
     pub critical: bool,
     pub start: u64,
     pub end: u64,
-    /// Of the task's own longest strand.
+    /// The code of the task's own longest strand.
     pub code: u16,
 }
 
-/// A list of numbers for each key.
+/// Lists of indices, one for each key.
 #[derive(Debug, Default)]
 struct Lists {
     begins: Vec<u32>,
@@ -84,7 +84,7 @@ struct Lists {
 }
 
 impl Lists {
-    /// Numbers 0, 1, … by the keys they have; [`NONE`] for no key.
+    /// Groups the indices 0, 1, … by their keys; the key [`NONE`] leaves an index out.
     fn new(keys: impl Iterator<Item = u32> + Clone, count: usize) -> Lists {
         let mut begins = vec![0u32; count + 1];
         let known = |key: &u32| (*key as usize) < count;
@@ -120,7 +120,7 @@ impl Tree {
         on_ready_path: bool,
     ) -> Tree {
         let count = whole.tasks.len();
-        // The last of its own strands goes as far as the folded one does.
+        // The last of the task's own strands ends where the folded strand does.
         let last = whole.strands.iter_mut().rfind(|s| s.task == 0);
         if let Some(last) = last.filter(|s| s.end_kind == EndKind::Yield) {
             last.end_kind = picture.dag.strands.end_kind[strand as usize];
@@ -145,23 +145,25 @@ impl Tree {
         self.own.of(task)
     }
 
-    /// The strand that runs at `t`, absolute ticks; else one of no length there.
+    /// The strand that runs at `t`, in absolute ticks; otherwise a strand of no length at that
+    /// time.
     pub(crate) fn at(&self, t: u64) -> Option<Index> {
         let after = self.whole.strands.partition_point(|s| s.start <= t);
         let before = self.whole.strands.get(..after)?;
         let running = before.iter().rposition(|s| t < s.end);
-        // One thread: what runs then started last of those that have a length.
+        // All ran on one thread, so the strand that runs at `t` is the last one that started
+        // before.
         let found = running.or_else(|| before.iter().rposition(|s| s.start == t))?;
         Some(found as Index)
     }
 
-    /// The tasks that it created.
+    /// The tasks that a task created.
     pub(crate) fn children(&self, task: Index) -> &[Index] {
         self.children.of(task)
     }
 
-    /// Fills `strands`; gives the weight of the heaviest path up to each one's end, from the folded
-    /// strand's start. Ties as MODEL.md §3 has them.
+    /// Fills `strands`. Returns the weight of the heaviest path from the folded strand's start to
+    /// the end of each strand. Ties are resolved as in MODEL.md §3.
     fn paths(&mut self, picture: &Picture, on_ready_path: bool) -> Vec<u64> {
         let dag = &*picture.dag;
         let codes = CodeOf::new(picture);
@@ -170,9 +172,9 @@ impl Tree {
         let probes = probes_of(picture);
         let all = self.whole.strands.len();
         let mut heaviest = vec![0u64; all];
-        // The strand before on the heaviest path, and the one before that ended last.
+        // The previous strand on the heaviest path, and the predecessor that ended last.
         let mut before = vec![(NONE, NONE); all];
-        // By task: its last strand so far.
+        // The last strand of each task so far.
         let mut last = vec![NONE; self.whole.tasks.len()];
         let mut joins = self.whole.joins.iter().peekable();
         for (i, s) in (0u32..).zip(&self.whole.strands) {
@@ -255,7 +257,8 @@ impl Tree {
             code: u16::MAX,
         };
         let mut tasks: Vec<Task> = whole.tasks.iter().map(nothing).collect();
-        // The heaviest path up to where each task begins, and up to the latest end below it.
+        // The weights of the heaviest paths to the begin of each task, and to the latest end below
+        // it.
         let mut begins = vec![0u64; tasks.len()];
         let mut most = vec![0u64; tasks.len()];
         let mut longest = vec![None; tasks.len()];
@@ -281,7 +284,7 @@ impl Tree {
                 task.code = known.code;
             }
         }
-        // Each parent lies before its children.
+        // Each parent comes before its children.
         for i in (1..tasks.len()).rev() {
             let (below, parent) = (tasks[i], whole.tasks[i].parent as usize);
             if parent >= i {
@@ -303,7 +306,7 @@ impl Tree {
     }
 }
 
-/// Ticks of the recorder's probes in a strand inside, as far as weights leave them out.
+/// Ticks of the recorder's probes in a strand inside, if weights exclude them.
 pub(super) fn probes_of(picture: &Picture) -> u64 {
     match picture.measured.raw {
         true => 0,
@@ -311,18 +314,18 @@ pub(super) fn probes_of(picture: &Picture) -> u64 {
     }
 }
 
-/// The folded strands opened last.
+/// The folded strands that were opened last.
 #[derive(Debug)]
 pub(crate) struct Open(ByteLru<StrandId, Tree>);
 
 impl Default for Open {
     fn default() -> Open {
-        Open(ByteLru::new(MOST_KEPT))
+        Open(ByteLru::new(MAX_CACHED_BYTES))
     }
 }
 
 impl Open {
-    /// Bytes of those that are kept.
+    /// Bytes of all cached expansions.
     pub(crate) fn bytes(&self) -> usize {
         self.0.bytes()
     }
@@ -345,17 +348,17 @@ impl Tree {
     }
 }
 
-/// Whether folded strand `strand` can be opened: it was folded while the trace was read, and is not
-/// too much.
+/// Whether the folded strand `strand` can be opened: it was folded while the trace was read, and
+/// does not stand for too many tasks.
 pub(crate) fn can_open(picture: &Picture, strand: StrandId) -> bool {
     let fold = picture.dag.fold_of(strand);
-    fold.is_some_and(|fold| fold.source.is_some() && fold.tasks <= MOST_TASKS)
+    fold.is_some_and(|fold| fold.source.is_some() && fold.tasks <= MAX_TASKS)
 }
 
-/// A folded strand, opened.
+/// The expansion of a folded strand.
 ///
 /// # Errors
-/// It is none, or can't be opened, or the run is loading.
+/// The strand is not folded or can't be opened, or the run is loading.
 pub(crate) fn open(session: &Session, run: &Run, strand: StrandId) -> Result<Arc<Tree>, ApiError> {
     let (picture, timeline) = (run.picture()?, run.timeline()?);
     let dag = &*picture.dag;
@@ -368,7 +371,7 @@ pub(crate) fn open(session: &Session, run: &Run, strand: StrandId) -> Result<Arc
             "The trace has no more than sums of this subtree: it was folded, or left out, while the program was recorded.",
         ));
     }
-    if fold.tasks > MOST_TASKS {
+    if fold.tasks > MAX_TASKS {
         return Err(ApiError::not_found(format!(
             "This folded strand stands for {} tasks: too many to open at once. The timeline shows what is inside, closer up.",
             fold.tasks
@@ -378,7 +381,7 @@ pub(crate) fn open(session: &Session, run: &Run, strand: StrandId) -> Result<Arc
         return Ok(tree);
     }
     let records = records(session, run)?;
-    let whole = records.and_then(|records| records.expand_all(dag, strand, MOST_STRANDS));
+    let whole = records.and_then(|records| records.expand_all(dag, strand, MAX_STRANDS));
     let whole = whole.ok_or_else(|| {
         ApiError::not_found("What is inside can't be read: the trace is no longer there as it was.")
     })?;

@@ -1,11 +1,11 @@
-//! What a strand's box is coloured and labelled by: the code it ran.
+//! The code that a strand ran, which gives its box a colour and a label.
 
 pub use workspan_analysis::codes::{Code, Codes};
 
-/// For a place of which nothing is known.
+/// The label of a place without any information.
 pub(crate) const UNKNOWN_PLACE: &str = "unknown place";
 
-/// What a code is called on the page; words where its place is not known.
+/// The name of a code on the page; a phrase if its place is not known.
 pub(crate) fn shown(code: Option<&Code>) -> &str {
     match code.map(|code| code.label.as_str()) {
         None | Some("?") => UNKNOWN_PLACE,

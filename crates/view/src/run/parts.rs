@@ -1,5 +1,5 @@
 //! Parts of a run that can be looked at as if nothing else took time: what a region or a part
-//! marks, and the tasks of a spawn site with all below them.
+//! marks, and the tasks of a spawn site with everything below them.
 
 use std::sync::OnceLock;
 
@@ -8,26 +8,26 @@ use workspan_dag::{Dag, PlaceId, ROOT_PLACE};
 
 use super::{Picture, Run};
 
-/// Labels and sites offered at most.
-const MOST_LABELS: usize = 64;
-const MOST_SITES: usize = 24;
+/// Maximum number of labels, and of sites, that are offered as parts.
+const MAX_LABELS: usize = 64;
+const MAX_SITES: usize = 24;
 
-/// Strands that the opened parts of a run have together at most; the first may have more.
-const MOST_STRANDS: usize = 8_000_000;
+/// Once the opened parts of a run have this number of strands together, no further part is opened.
+const MAX_STRANDS: usize = 8_000_000;
 
-/// A part of a run.
+/// A part of a run that is offered.
 #[derive(Debug)]
 pub(crate) struct Part {
     /// `region`, `part` or `site`.
     pub(crate) kind: &'static str,
-    /// Its label, or its site's.
+    /// The label of the region or part, or the label of the site.
     pub(crate) label: String,
-    /// How often it was opened, or tasks of the site.
+    /// How often the region or part was opened, or the site's number of tasks.
     pub(crate) count: u64,
     what: Only,
-    /// It as a run: `a~r0`, `a~p1`, `a~s7` of run `a`.
+    /// The part as a run: `a~r0`, `a~p1`, `a~s7` of run `a`.
     pub(crate) run: Run,
-    /// Tasks inside, once it is loaded.
+    /// Number of tasks inside, once the part is loaded.
     pub(crate) made: OnceLock<Result<u64, String>>,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn parts(of: &Run, picture: &Picture) -> Vec<Part> {
         for region in list {
             counts[region.label as usize] += 1;
         }
-        let marked = (0..).zip(counts).filter(|c| c.1 > 0).take(MOST_LABELS);
+        let marked = (0..).zip(counts).filter(|c| c.1 > 0).take(MAX_LABELS);
         all.extend(marked.map(|(label, count)| {
             let what = match letter {
                 'r' => Only::Region(label),
@@ -64,7 +64,7 @@ pub(super) fn parts(of: &Run, picture: &Picture) -> Vec<Part> {
     }
     let counts = tasks_of(dag);
     let sites = picture.sites.places.iter().filter(|&&p| p != ROOT_PLACE);
-    all.extend(sites.take(MOST_SITES).map(|&place| {
+    all.extend(sites.take(MAX_SITES).map(|&place| {
         let label = dag.places[place as usize].label.clone();
         let count = counts[place as usize];
         part("site", 's', place, label, count, Only::Site(vec![place]))
@@ -72,7 +72,7 @@ pub(super) fn parts(of: &Run, picture: &Picture) -> Vec<Part> {
     all
 }
 
-/// By place: tasks created there, with those in folded records.
+/// Number of tasks created at each place, including those in folded records.
 fn tasks_of(dag: &Dag) -> Vec<u64> {
     let mut counts = vec![0u64; dag.places.len()];
     let mut add = |place: PlaceId, tasks: u64| {
@@ -92,26 +92,26 @@ fn tasks_of(dag: &Dag) -> Vec<u64> {
 }
 
 impl Part {
-    /// The run's DAG with its time alone, and how many tasks are inside. Everything stays at its
-    /// time, so that pictures of part and run can be laid over each other.
+    /// The run's DAG with the part's time alone, and the number of tasks inside. All times are the
+    /// run's, so that pictures of part and run can be laid over each other.
     pub(crate) fn dag(&self, of: &Picture) -> Result<(Dag, u64), String> {
         only(&of.dag, &self.what, &of.measured).map_err(|e| e.to_string())
     }
 
-    /// The same with a clock that stands still while the part is not open: what `--only` measures.
-    /// Strands and tasks have the numbers that they have in [`Part::dag`].
+    /// The run's DAG with a clock that stands still while the part is not open, as for `--only`.
+    /// Strands and tasks have the same numbers as in [`Part::dag`].
     pub(crate) fn section(&self, of: &Picture) -> Result<Dag, String> {
         section(&of.dag, &self.what, &self.label, &of.measured).map_err(|e| e.to_string())
     }
 
-    /// What `--only` is given for it: `region:solve`.
+    /// The argument of `--only` for the part: `region:solve`.
     pub(crate) fn argument(&self) -> String {
         format!("{}:{}", self.kind, self.label)
     }
 }
 
-/// Whether there is memory for one more.
+/// Whether one more part may be opened.
 pub(crate) fn has_room(parts: &[Part]) -> bool {
     let opened = parts.iter().filter_map(|part| part.run.picture.get());
-    opened.map(|p| p.dag.strands.len()).sum::<usize>() < MOST_STRANDS
+    opened.map(|p| p.dag.strands.len()).sum::<usize>() < MAX_STRANDS
 }

@@ -2,10 +2,10 @@
 
 use workspan_dag::{Dag, ThreadId};
 
-/// Rows that are drawn at most: a trace may tell of any number of threads.
-pub const MOST_ROWS: usize = 256;
+/// Maximum number of rows that are drawn: a trace may have any number of threads.
+pub const MAX_ROWS: usize = 256;
 
-/// "No row" in columns of row numbers.
+/// Stands for no row in columns of row numbers.
 pub const NO_ROW: u16 = u16::MAX;
 
 /// The rows of a run.
@@ -13,14 +13,14 @@ pub const NO_ROW: u16 = u16::MAX;
 pub struct Rows {
     /// The thread of each row.
     pub threads: Vec<ThreadId>,
-    /// Threads that ran something and have no row.
+    /// Number of threads that ran something and have no row.
     pub more: u64,
     row_of: Vec<u16>,
 }
 
 impl Rows {
-    /// The pool's workers, then other threads that ran a strand, in their order; at most
-    /// [`MOST_ROWS`].
+    /// Gives rows to the pool's workers, then to other threads that ran a strand, in their order.
+    /// Their number is limited to [`MAX_ROWS`].
     pub fn new(dag: &Dag) -> Rows {
         let mut ran = vec![false; dag.meta.threads as usize];
         for &thread in &dag.strands.thread {
@@ -29,7 +29,7 @@ impl Rows {
         Rows::of_threads(&ran, dag.meta.workers)
     }
 
-    /// The same of threads that `ran` something; the first `workers` are the pool's.
+    /// Gives rows to threads that `ran` something; the first `workers` threads are the pool's.
     pub fn of_threads(ran: &[bool], workers: u32) -> Rows {
         let mut rows = Rows {
             threads: Vec::new(),
@@ -40,7 +40,7 @@ impl Rows {
             if !ran && thread >= workers {
                 continue;
             }
-            if rows.threads.len() < MOST_ROWS {
+            if rows.threads.len() < MAX_ROWS {
                 rows.row_of[thread as usize] = rows.threads.len() as u16;
                 rows.threads.push(thread);
             } else {
@@ -50,7 +50,7 @@ impl Rows {
         rows
     }
 
-    /// The row of a thread; [`NO_ROW`] when it has none.
+    /// The row of a thread; [`NO_ROW`] if it has none.
     pub fn of(&self, thread: ThreadId) -> u16 {
         self.row_of.get(thread as usize).copied().unwrap_or(NO_ROW)
     }
@@ -60,7 +60,7 @@ impl Rows {
         self.threads.len()
     }
 
-    /// True when there is none.
+    /// True if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.threads.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The user's browser.
+//! Opens the user's browser.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use super::token;
 
-/// The file through which a browser was told the address. It is removed when this is dropped.
+/// The file that gives a browser the address. It is removed when this is dropped.
 #[derive(Debug)]
 pub struct AddressFile {
     file: PathBuf,
@@ -16,15 +16,15 @@ pub struct AddressFile {
 
 impl Drop for AddressFile {
     fn drop(&mut self) {
-        // It is of no use any more, and may have gone with its folder.
+        // The file is no longer needed, and may already be gone with its folder.
         let _ = fs::remove_file(&self.file);
     }
 }
 
-/// Opens `url` in a browser when this session has a display; `None` when none was started.
+/// Opens `url` in a browser if this session has a display; `None` if no browser was started.
 ///
-/// Every user of the machine can read the arguments of every process, and the address holds the
-/// key. So the browser is given a file that only this user can read, and that leads there.
+/// Every user of the machine can read the arguments of every process, and the address contains the
+/// key. So the browser gets a file that only this user can read, and that redirects to the address.
 pub fn open_browser(url: &str) -> Option<AddressFile> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     set("DISPLAY").or_else(|| set("WAYLAND_DISPLAY"))?;
@@ -38,12 +38,12 @@ pub fn open_browser(url: &str) -> Option<AddressFile> {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
-    // It ends once the browser has taken the address; nobody needs its outcome.
+    // The process ends once the browser has taken the address. Its exit status is not needed.
     std::thread::spawn(move || child.wait());
     Some(told)
 }
 
-/// Writes a page that leads to `url` under a name that nobody can guess.
+/// Writes a page that redirects to `url`, under a name that can't be guessed.
 fn write(folder: &Path, url: &str) -> io::Result<AddressFile> {
     let told = AddressFile {
         file: folder.join(format!("workspan-{}.html", token::random()?)),
@@ -53,7 +53,7 @@ fn write(folder: &Path, url: &str) -> io::Result<AddressFile> {
         .create_new(true)
         .mode(0o600)
         .open(&told.file)?;
-    // The address is of digits, letters and `:/.` alone.
+    // The address consists of digits, letters and `:/.` only.
     write!(
         file,
         "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\

@@ -1,4 +1,4 @@
-//! What goes with every answer, and what must come with every request.
+//! The headers that every answer has, and those that every request must have.
 
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, REFERRER_POLICY,
@@ -6,9 +6,9 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
-/// Whether the request was meant for this machine: a page elsewhere can have its own name point
-/// here, but not change what the browser says it asked. Ports are not compared, as a forwarded one
-/// differs.
+/// Whether the request was meant for this machine. A page elsewhere can have its own name point
+/// here, but it can't change the `Host` header that the browser sends. Ports are not compared, as a
+/// forwarded port differs.
 pub(super) fn host_is_here(headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next().and_then(|h| h.to_str().ok()), hosts.next()) else {
@@ -23,11 +23,12 @@ pub(super) fn host_is_here(headers: &HeaderMap) -> bool {
         .any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// For what is no page: nothing may be loaded from it.
-pub(super) const NOTHING: &str = "default-src 'none'; frame-ancestors 'none'";
+/// The policy of answers other than the page: nothing may be loaded from them.
+pub(super) const NO_CONTENT_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
-/// For the page: its own inline script and style, known by the nonce, and requests to this server.
-/// Workers start from blobs of the page's own; styles of elements are set by the page's script.
+/// The policy of the page. It allows the page's own inline script and style, which have the nonce,
+/// and requests to this server. Workers start from the page's own blobs; the page's script sets the
+/// styles of elements.
 pub(super) fn policy(nonce: &str) -> String {
     format!(
         "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; style-src-attr 'unsafe-inline'; \

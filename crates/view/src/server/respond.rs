@@ -1,4 +1,4 @@
-//! From a request to a response.
+//! Turns a request into a response.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::api_error::ApiError;
 use crate::page;
 use crate::session::Session;
 
-/// Nothing of a run is to be found in a browser's cache on the disk.
-const NEVER: &str = "no-store";
-/// ByteLru as long as the page is open, and asked for again by its mark.
-const ASK_AGAIN: &str = "private, no-cache";
+/// Browsers must not store any data of a run on the disk.
+const NO_STORE: &str = "no-store";
+/// Browsers may keep the answer, but must revalidate it by its entity tag at each request.
+const REVALIDATE: &str = "private, no-cache";
 
 /// Answers a request of any kind.
 pub(super) async fn respond(State(shared): State<Arc<Shared>>, request: Request) -> Response {
@@ -62,7 +62,7 @@ pub(super) async fn respond(State(shared): State<Arc<Shared>>, request: Request)
     }
 }
 
-/// A page said something; it gets nothing but that it was heard.
+/// Applies a notification of a page; the response has no content.
 fn told(shared: &Shared, what: impl Fn(&Session)) -> Response {
     what(&shared.session);
     let mut response = Response::new(Body::empty());
@@ -80,7 +80,7 @@ fn not_allowed(allowed: &'static str) -> Response {
 }
 
 async fn api(shared: Arc<Shared>, url: String, asked: Option<HeaderValue>) -> Response {
-    // Answers compute; that is no work for the threads that hold the connections.
+    // Computing an answer takes time, so it must not block the threads that serve connections.
     let answered = tokio::task::spawn_blocking(move || answer(&shared.session, &url)).await;
     let reply = match answered {
         Ok(Ok(reply)) => reply,
@@ -99,14 +99,19 @@ async fn api(shared: Arc<Shared>, url: String, asked: Option<HeaderValue>) -> Re
         Response::new(Body::from(reply.bytes().to_vec()))
     };
     let head = response.headers_mut();
-    headers::set(head, reply.media_type(), headers::NOTHING, ASK_AGAIN);
+    headers::set(
+        head,
+        reply.media_type(),
+        headers::NO_CONTENT_POLICY,
+        REVALIDATE,
+    );
     if let Ok(mark) = HeaderValue::from_str(&mark) {
         head.insert(ETAG, mark);
     }
     response
 }
 
-/// Weak, as what goes over the wire may be compressed.
+/// A weak entity tag, as the transmitted bytes may be compressed.
 fn mark(reply: &Reply) -> String {
     let mut hasher = DefaultHasher::new();
     hasher.write(reply.bytes());
@@ -125,7 +130,7 @@ fn the_page() -> Response {
     let html = page::with_nonce(page::page(), &nonce);
     let mut response = Response::new(Body::from(html));
     let (kind, policy) = ("text/html; charset=utf-8", headers::policy(&nonce));
-    headers::set(response.headers_mut(), kind, &policy, NEVER);
+    headers::set(response.headers_mut(), kind, &policy, NO_STORE);
     response
 }
 
@@ -148,5 +153,10 @@ fn failed(failure: &ApiError) -> Response {
 }
 
 fn plain(head: &mut HeaderMap) {
-    headers::set(head, "application/json", headers::NOTHING, NEVER);
+    headers::set(
+        head,
+        "application/json",
+        headers::NO_CONTENT_POLICY,
+        NO_STORE,
+    );
 }

@@ -1,4 +1,4 @@
-//! `status`: how far loading is, as server-sent events.
+//! `status`: the progress of loading, as server-sent events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use serde::Serialize;
 use super::{Shared, headers};
 use crate::run::Run;
 
-/// How often is looked.
-const TICK: Duration = Duration::from_millis(100);
+/// Interval at which the progress is polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 #[derive(Serialize)]
 struct Status<'a> {
@@ -42,18 +42,18 @@ fn event(run: &Run, stopped: bool) -> String {
         stopped: stopped && !run.is_settled(),
         ready: Ready {
             overview: run.overview().is_some(),
-            // The overview stands in for it until it is taken away.
+            // The preview stands in for the timeline until it is removed.
             timeline: run.picture.get().is_some() && run.overview().is_none(),
             rest: run.rest.get().is_some(),
         },
         error: run.failed.get().map(String::as_str),
     };
-    // Strings and numbers only: nothing in it can fail to be written.
+    // All values are strings or numbers, so serialization can't fail.
     let json = serde_json::to_string(&status).unwrap_or_default();
     format!("data: {json}\n\n")
 }
 
-/// An event for every run and every change, until all are loaded or have failed.
+/// Sends an event for every run and every change, until all runs are loaded or have failed.
 pub(super) fn stream(shared: Arc<Shared>) -> Response {
     let told: Vec<String> = vec![String::new(); shared.session.runs.len()];
     let events = stream::unfold(
@@ -76,12 +76,17 @@ pub(super) fn stream(shared: Arc<Shared>) -> Response {
                     let bytes = Ok::<_, std::convert::Infallible>(news);
                     return Some((bytes, (shared, told, over)));
                 }
-                tokio::time::sleep(TICK).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         },
     );
     let mut response = Response::new(Body::from_stream(events));
     let kind = "text/event-stream";
-    headers::set(response.headers_mut(), kind, headers::NOTHING, "no-store");
+    headers::set(
+        response.headers_mut(),
+        kind,
+        headers::NO_CONTENT_POLICY,
+        "no-store",
+    );
     response
 }

@@ -8,21 +8,21 @@ use std::io::Error;
 pub struct Key(String);
 
 impl Key {
-    /// A new one.
+    /// Creates a random key.
     ///
     /// # Errors
-    /// The system has no random numbers.
+    /// The system can't provide random numbers.
     pub fn random() -> Result<Key, Error> {
         random().map(Key)
     }
 
-    /// One that was made before; `None` when the text is no key.
+    /// Parses the text of an earlier key; `None` if the text is not a key.
     pub fn parse(text: &str) -> Option<Key> {
         let digits = text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         (text.len() == KEY_DIGITS && digits).then(|| Key(text.to_owned()))
     }
 
-    /// Its digits, to be kept where only its user can read them.
+    /// The key's digits, to be stored only where no other user can read them.
     pub fn text(&self) -> &str {
         &self.0
     }
@@ -32,17 +32,17 @@ impl Key {
     }
 }
 
-/// It is not shown by accident.
+/// Hides the digits, so that no debug output shows them by accident.
 impl std::fmt::Debug for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Key(…)")
     }
 }
 
-/// Hexadecimal digits of a key.
+/// Number of hexadecimal digits of a key.
 const KEY_DIGITS: usize = 32;
 
-/// 128 random bits in hexadecimal digits.
+/// 128 random bits as hexadecimal digits.
 pub(super) fn random() -> Result<String, Error> {
     let mut bytes = [0u8; 16];
     getrandom::fill(&mut bytes).map_err(Error::other)?;
@@ -54,7 +54,7 @@ pub(super) fn random() -> Result<String, Error> {
     Ok(text)
 }
 
-/// Equality in a time that tells nothing of where two texts differ.
+/// Compares two texts in a time that does not depend on where they differ.
 pub(super) fn same(a: &str, b: &str) -> bool {
     let bytes = a.bytes().zip(b.bytes());
     a.len() == b.len() && bytes.fold(0, |differ, (a, b)| differ | (a ^ b)) == 0

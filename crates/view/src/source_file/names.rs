@@ -1,5 +1,5 @@
-//! One name for a source file that a trace names in two ways: the debug information's absolute one,
-//! and one relative to the folder it was recorded in.
+//! Gives a source file one name if the trace has two: the absolute one in debug information, and
+//! one relative to the folder it was recorded in.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use workspan_dag::Dag;
 
 use super::recorded_in;
 
-/// Gives files that lie in the folder of the run, or in one of `folders`, the relative name that
-/// the trace has for them as well.
+/// Renames files inside the run's folder, or inside one of `folders`, to the relative name that the
+/// trace also has for them.
 pub(crate) fn unite(dag: &mut Dag, folders: &[PathBuf]) {
     let mut roots: Vec<PathBuf> = recorded_in(dag).map(Path::to_owned).into_iter().collect();
     for folder in folders {
@@ -70,9 +70,9 @@ mod tests {
         };
         let mut elsewhere = dag.clone();
         unite(&mut dag, &[]);
-        // Nothing relative names b.rs, and the last one is another file.
+        // No relative name matches b.rs, and the last file is a different one.
         assert_eq!(names(&dag), [files[0], files[0], files[2], files[3]]);
-        // Unless the user says that the sources are there.
+        // The files match if the user says that the sources are there.
         unite(&mut elsewhere, &[PathBuf::from("/other/place")]);
         assert_eq!(names(&elsewhere), [files[0], files[0], files[2], files[0]]);
     }

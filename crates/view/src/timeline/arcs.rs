@@ -11,15 +11,16 @@ use super::Tile;
 use crate::planes::Planes;
 use crate::run::Picture;
 
-/// Arcs drawn one by one; more are told as pairs only.
-const MOST_ARCS: usize = 2000;
+/// Maximum number of arcs drawn one by one. If there are more, the answer has counts per pair of
+/// rows.
+const MAX_ARCS: usize = 2000;
 
 /// The steals of a run.
 #[derive(Debug)]
 pub(crate) struct Arcs {
     /// Stolen strands, ascending, and the thread that made each ready.
     stolen: Vec<(StrandId, ThreadId)>,
-    /// Those that were taken while their thief waited, ascending.
+    /// The stolen strands that were taken while their thief waited, ascending.
     leaps: Vec<StrandId>,
 }
 
@@ -33,7 +34,7 @@ impl Arcs {
         }
     }
 
-    /// How many steals are leapfrogs.
+    /// Number of steals that are leapfrogs.
     pub(crate) fn leaps(&self) -> u64 {
         self.leaps.len() as u64
     }
@@ -43,7 +44,7 @@ impl Arcs {
         &self.stolen
     }
 
-    /// From whom strand `s` was stolen.
+    /// The thread that strand `s` was stolen from.
     pub(crate) fn victim(&self, s: StrandId) -> Option<ThreadId> {
         let at = self
             .stolen
@@ -52,7 +53,7 @@ impl Arcs {
         Some(self.stolen[at].1)
     }
 
-    /// Strand `s` was taken while a task of its thief was in a wait.
+    /// Whether strand `s` was taken while a task of its thief was in a wait.
     pub(crate) fn is_leap(&self, s: StrandId) -> bool {
         self.leaps.binary_search(&s).is_ok()
     }
@@ -78,7 +79,7 @@ impl Arcs {
             .map(|((thief, victim), n)| json!([thief, victim, n]))
             .collect();
         let mut planes = Planes::new();
-        let truncated = stolen.len() > MOST_ARCS;
+        let truncated = stolen.len() > MAX_ARCS;
         planes.fact("total", stolen.len());
         planes.fact("truncated", truncated);
         planes.fact("pairs", pairs);

@@ -1,36 +1,38 @@
-//! What a row did in a bin.
+//! The activity of a row in a bin.
 
 use workspan_dag::{Dag, NONE, StrandId};
 
 use crate::run::rows::NO_ROW;
 use crate::run::sites::NO_SITE;
 
-/// "No code".
+/// Stands for no code.
 const NO_CODE: u16 = NO_ROW;
 
-/// A row in a bin, in ticks: exact, so that two neighbours add up to the bin that both make.
+/// The activity of a row in a bin, in ticks. The values are exact: two adjacent bins add up to the
+/// bin that covers both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cell {
-    /// Inside strands, off the CPU or not.
+    /// Time inside strands, on or off the CPU.
     pub inside: u64,
     pub descheduled: u64,
     pub blocked: u64,
-    /// Inside strands of the critical path, and of the ready path.
+    /// Time inside strands of the critical path, and of the ready path.
     pub critical: u64,
     pub ready_path: u64,
-    /// The row's worker was free: delay, no-work of the scheduler, no-work of the program; or
-    /// what it was is not known, as records are missing.
+    /// Time in which the row's worker was free: delay, no-work of the scheduler, no-work of the
+    /// program, and time of unknown kind, as records are missing.
     pub free: [u64; 4],
-    /// Strands that touch the bin, those without length too.
+    /// Number of strands that touch the bin, including those without length.
     pub strands: u32,
-    /// Tasks created in it.
+    /// Number of tasks created in the bin.
     pub creates: u32,
-    /// The strand longest in the bin (ties: the earlier), and how long.
+    /// The ticks of the strand that runs longest in the bin (the earlier one of a tie), and the
+    /// strand.
     pub longest: (u64, StrandId),
-    /// First and last strand that takes time here.
+    /// First and last strand that takes time in the bin.
     pub first: StrandId,
     pub last: StrandId,
-    /// Ticks by kind of strand ([`kind`]).
+    /// Ticks of each [`kind`] of strand.
     pub kinds: Vec<(u32, u64)>,
 }
 
@@ -53,13 +55,14 @@ impl Default for Cell {
     }
 }
 
-/// Strands that are drawn alike: of the same code in tasks of the same site.
+/// The kind of a strand. Strands of the same code in tasks of the same site have the same kind and
+/// are drawn alike.
 pub(super) fn kind(code: u16, site: u16) -> u32 {
     u32::from(code) << 16 | u32::from(site)
 }
 
 impl Cell {
-    /// Strand `s` is here for `ticks`.
+    /// Adds `ticks` of strand `s` to the bin.
     pub(super) fn meet(&mut self, s: StrandId, ticks: u64) {
         let (most, longest) = self.longest;
         if longest == NONE || (ticks, longest) > (most, s) {
@@ -67,7 +70,7 @@ impl Cell {
         }
     }
 
-    /// `ticks` of a kind.
+    /// Adds `ticks` of a kind.
     pub(super) fn add_kind(&mut self, kind: u32, ticks: u64) {
         match self.kinds.iter_mut().find(|k| k.0 == kind) {
             Some(known) => known.1 += ticks,
@@ -75,7 +78,7 @@ impl Cell {
         }
     }
 
-    /// This bin and the next one as one bin, which covers [`begin`, `end`).
+    /// Joins this bin and the next one to one bin, which covers [`begin`, `end`).
     pub(super) fn join(mut self, next: Cell, dag: &Dag, (begin, end): (u64, u64)) -> Cell {
         let over = self.last != NONE && self.last == next.first;
         let inside = |s: StrandId| {
@@ -119,7 +122,7 @@ impl Cell {
         self
     }
 
-    /// As it is drawn, in a bin of `width` ticks.
+    /// The cell as it is drawn, for a bin of `width` ticks.
     pub(super) fn seen(&self, dag: &Dag, width: u64) -> CellBytes {
         let most = self
             .kinds
@@ -158,11 +161,11 @@ impl Cell {
     }
 }
 
-/// A cell in 24 bytes, as the planes have it.
+/// A cell in 24 bytes, in the form of the planes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CellBytes {
-    /// Work, descheduled, blocked, critical, ready path, delay, no-work of the scheduler and of the
-    /// program, not read: 255 = the whole bin.
+    /// Shares of work, descheduled, blocked, critical path, ready path, delay, no-work of the
+    /// scheduler, no-work of the program, and not read; 255 is the whole bin.
     pub shares: [u8; 9],
     pub strands: u16,
     pub creates: u16,
@@ -172,7 +175,7 @@ pub(super) struct CellBytes {
     pub strand: StrandId,
 }
 
-/// A part of a bin in 255ths: 0 only for nothing, 255 only for all of it.
+/// A share of a bin in 255ths: 0 only for no ticks at all, 255 only for the whole bin.
 pub(crate) fn share(ticks: u64, width: u64) -> u8 {
     if ticks == 0 {
         return 0;

@@ -1,5 +1,5 @@
-//! Tasks in each thread's queue and load of its CPU: as the thread told, else as follows from the
-//! tasks and from the times off the CPU.
+//! The number of tasks in each thread's queue, and the load of its CPU. They come from the thread's
+//! events, or else are computed from the tasks and from the times off the CPU.
 
 use workspan_dag::{Dag, ThreadEvent};
 
@@ -10,20 +10,21 @@ use super::{TILE_BINS, Tile};
 use crate::run::Picture;
 use crate::run::rows::NO_ROW;
 
-/// Samples by row and time.
+/// Values from the events of each thread, by row and time.
 #[derive(Debug)]
 pub(super) struct Events {
     pub has_queue: bool,
     pub has_cpu: bool,
-    /// From when on, how many.
+    /// For each row, the lengths of the queue, each with the time from which it holds.
     queue: Vec<Vec<(u64, f32)>>,
-    /// Until when, how much since the one before.
+    /// For each row, the loads of the CPU, each with the time at which it ends. A load is the mean
+    /// since the previous entry.
     cpu: Vec<Vec<(u64, f32)>>,
     pub has_attempts: bool,
     pub has_sleeps: bool,
-    /// When attempts to steal failed.
+    /// For each row, the times of failed steal attempts.
     failed: Vec<Vec<u64>>,
-    /// From when until when the thread slept, as its runtime told.
+    /// For each row, the begin and end of each sleep that the runtime reported.
     asleep: Vec<Vec<(u64, u64)>>,
 }
 
@@ -58,7 +59,7 @@ impl Events {
                 ThreadEvent::Sleep => {
                     let asleep = &mut events.asleep[usize::from(row)];
                     if asleep.last().is_none_or(|last| last.1 <= t) {
-                        // Who never wakes sleeps to the end.
+                        // A thread that never wakes sleeps to the end.
                         asleep.push((t, picture.end.max(t)));
                     }
                 }
@@ -132,7 +133,7 @@ impl Events {
 }
 
 impl Events {
-    /// Number of failed attempts to steal in each bin, row by row.
+    /// Number of failed steal attempts in each bin, row by row.
     pub(super) fn failed(&self, picture: &Picture, tile: Tile) -> Vec<u16> {
         let grid = grid(picture, tile);
         let mut counts = Vec::with_capacity(self.failed.len() * grid.bins);
@@ -149,7 +150,7 @@ impl Events {
         counts
     }
 
-    /// Share of each bin asleep, row by row; 255 = all of the bin.
+    /// Share of each bin in which the thread slept, row by row; 255 = all of the bin.
     pub(super) fn asleep(&self, picture: &Picture, tile: Tile) -> Vec<u8> {
         let grid = grid(picture, tile);
         let mut shares = Vec::with_capacity(self.asleep.len() * grid.bins);
@@ -166,7 +167,7 @@ impl Events {
     }
 }
 
-/// Whether the runtime told of failed attempts to steal, and of sleep.
+/// Whether the runtime reported failed steal attempts, and whether it reported sleep.
 pub(crate) fn told(dag: &Dag) -> (bool, bool) {
     let any = |is: fn(&ThreadEvent) -> bool| dag.thread_events.iter().any(|e| is(&e.2));
     (
@@ -175,7 +176,7 @@ pub(crate) fn told(dag: &Dag) -> (bool, bool) {
     )
 }
 
-/// Whether there is something to say of CPU load, and of queues.
+/// Whether the load of the CPU is known, and whether the length of queues is known.
 pub(crate) fn known(dag: &Dag) -> (bool, bool) {
     let mut known = (load::follows(dag), queues::follow(dag));
     for (_, _, event) in &dag.thread_events {

@@ -1,9 +1,8 @@
-//! Which free row is what: the model only counts free workers (MODEL.md §5), and a picture has to
-//! choose.
+//! Assigns lost time to free rows. The model only counts free workers (MODEL.md §5), but a picture
+//! must choose rows.
 //!
-//! The lowest free rows are *delay*, those after them no-work. Where records are missing
-//! (a damaged trace) they are neither. Rows are bits, so that an event
-//! costs a few words whatever the number of rows.
+//! The lowest free rows show *delay*, those after them no-work. If records are missing (a damaged
+//! trace) they show neither. Sets of rows are bit sets, so an event takes a few words per 64 rows.
 
 use workspan_analysis::Interval;
 
@@ -11,26 +10,26 @@ use super::window::Grid;
 use crate::run::Picture;
 use crate::run::rows::NO_ROW;
 
-/// What free rows are, over the time of a window.
+/// The kinds of free rows, over the time of a window.
 pub(super) struct FreeRows {
-    /// Rows of pool workers; they come first.
+    /// Number of rows of pool workers; they come first.
     workers: usize,
     bins: usize,
-    /// Free rows.
+    /// The set of free rows.
     free: Vec<u64>,
     changed: bool,
-    /// Numbers of rows that are delay and no-work, and of which kind, when last looked at; whether
-    /// it is not known what they are.
+    /// The values at the last event: the number of rows with delay, the number with no-work,
+    /// whether the no-work is the scheduler's, and whether records are missing.
     last: (u64, u64, bool, bool),
-    /// Rows that are delay, no-work of the scheduler, no-work of the program, not read; and since
-    /// when each row is what it is.
+    /// The sets of rows with delay, no-work of the scheduler, no-work of the program, and not read;
+    /// and since when each row has its kind.
     what: [Vec<u64>; KINDS],
     since: [Vec<u64>; KINDS],
-    /// Ticks: row by row, by kind.
+    /// Ticks row by row and bin by bin, for each kind.
     sums: Vec<[u64; KINDS]>,
 }
 
-/// Kinds of free rows.
+/// Number of kinds of free rows.
 const KINDS: usize = 4;
 
 impl FreeRows {
@@ -54,7 +53,7 @@ impl FreeRows {
         }
     }
 
-    /// A row begins to run strands, or ends.
+    /// Notes that a row begins to run strands (`busy`), or stops.
     pub(super) fn busy(&mut self, row: u16, busy: bool) {
         let i = usize::from(row);
         if row == NO_ROW || i >= self.workers {
@@ -95,14 +94,14 @@ impl FreeRows {
         }
     }
 
-    /// Adds that `row` has been of `kind` until `time`.
+    /// Adds the time up to `time` for which `row` was of `kind`.
     fn flush(&mut self, grid: &Grid, row: usize, kind: usize, time: u64) {
         let since = self.since[kind][row];
         let sums = &mut self.sums[row * self.bins..];
         grid.each(since, time, |bin, a, b| sums[bin][kind] += b - a);
     }
 
-    /// The sums, when the window or the run ends at `end`.
+    /// The sums, for a window or a run that ends at `end`.
     pub(super) fn finish(mut self, grid: &Grid, end: u64) -> Vec<[u64; KINDS]> {
         for kind in 0..KINDS {
             for word in 0..self.free.len() {
@@ -114,7 +113,7 @@ impl FreeRows {
     }
 }
 
-/// The lowest `n` of the bits; as many as there are are taken off `n`.
+/// The lowest `n` of the bits, or all if there are fewer; reduces `n` by their number.
 fn lowest(bits: u64, n: &mut u64) -> u64 {
     let all = u64::from(bits.count_ones());
     if all <= *n {

@@ -1,18 +1,18 @@
-//! The load of each thread's CPU, where no runtime told of it: all but the times off the CPU, which
-//! are known for threads that wait for work too.
+//! The load of each thread's CPU if no runtime reported it: all time except the times off the CPU,
+//! which are also known for threads that wait for work.
 
 use workspan_dag::{Dag, ThreadId};
 
 use crate::run::Picture;
 use crate::run::rows::NO_ROW;
 
-/// Whether the run's times off the CPU say how loaded its threads were.
+/// Whether the load of threads can be computed from the run's times off the CPU.
 pub(super) fn follows(dag: &Dag) -> bool {
     dag.meta.recorded && !dag.offs.is_empty()
 }
 
-/// By row: until when, how much since the one before. A thread has no load before its first sign of
-/// life nor after its last.
+/// For each row, the loads, each with the time at which it ends. A load is the mean since the
+/// previous entry. A thread has no load before its first record or after its last.
 pub(super) fn of(picture: &Picture) -> Vec<Vec<(u64, f32)>> {
     let dag = &*picture.dag;
     let mut lives: Vec<Option<(u64, u64)>> = vec![None; picture.rows.len()];

@@ -1,4 +1,4 @@
-//! A path over the rows, in pieces as fine as a tile can show.
+//! A path over the rows, in pieces of the resolution that a tile can show.
 
 use serde_json::{Value, json};
 use workspan_dag::{NONE, StrandId};
@@ -7,13 +7,13 @@ use super::Tile;
 use crate::planes::Planes;
 use crate::run::Picture;
 
-/// The path on one row for some time.
+/// A piece of the path: some time on one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Piece {
     row: u16,
     start: u64,
     end: u64,
-    /// The strand longest in it, and how long; and how long the path ran on this row.
+    /// The strand that runs longest in the piece, its ticks, and the ticks of the path on this row.
     strand: StrandId,
     longest: u64,
     ticks: u64,
@@ -22,14 +22,15 @@ struct Piece {
 /// A path at all resolutions.
 #[derive(Debug)]
 pub(super) struct Pieces {
-    /// Its strands that take time, in their order.
+    /// The path's strands that take time, in the order of the path.
     strands: Vec<StrandId>,
-    /// From the level given on, by rising level, each at most half as many as the one before.
+    /// Joined pieces by level, ascending. Each level has at most half as many as the one before,
+    /// and holds from its level on.
     coarse: Vec<(u32, Vec<Piece>)>,
 }
 
 impl Pieces {
-    /// Of a path, its strands in order. O(n).
+    /// Builds the pieces of a path from its strands in order. O(n).
     pub(super) fn new(picture: &Picture, mut strands: Vec<StrandId>) -> Pieces {
         let s = &picture.dag.strands;
         strands.retain(|&i| s.start[i as usize] < s.end[i as usize]);
@@ -42,7 +43,7 @@ impl Pieces {
         if count < 1024 {
             return pieces;
         }
-        // Bins that hold eight strands of it on average.
+        // Bins that contain eight of the path's strands on average.
         let first = (picture.elapsed() / count).saturating_mul(8).max(1).ilog2();
         let fine = pieces.strands.iter().map(|&s| piece(picture, s));
         let mut last = joined(picture, first, fine);
@@ -59,7 +60,7 @@ impl Pieces {
         pieces
     }
 
-    /// The pieces of a tile, with the one before it and the one after it.
+    /// The pieces of a tile, and the pieces before and after it.
     fn of_tile(&self, picture: &Picture, tile: Tile) -> TilePieces {
         let begin = tile.begin(picture);
         let end = begin.saturating_add(tile.ticks());
@@ -118,11 +119,11 @@ impl Pieces {
     }
 }
 
-/// The part of a path that falls into a tile. A tile in which the path only waits has no pieces,
-/// and its neighbours say from where to where the wait is drawn.
+/// The part of a path that falls into a tile. A tile in which the path only waits has no pieces;
+/// the pieces before and after it say where the wait is drawn.
 struct TilePieces {
     before: Option<Piece>,
-    /// Not clipped to the tile.
+    /// The pieces, not clipped to the tile.
     pieces: Vec<Piece>,
     after: Option<Piece>,
 }
@@ -140,9 +141,9 @@ fn piece(picture: &Picture, s: StrandId) -> Piece {
     }
 }
 
-/// Joins pieces of one row that less than a bin of 2^level ticks parts, and pieces of several rows
-/// inside one bin, which counts for the row on which the path ran longest: at most two pieces a bin
-/// are left.
+/// Joins pieces on one row with less than a bin of 2^level ticks between them, and pieces on
+/// several rows inside one bin. A joined piece is drawn on the row on which the path ran longest.
+/// At most two pieces per bin are left.
 fn joined(picture: &Picture, level: u32, pieces: impl Iterator<Item = Piece>) -> Vec<Piece> {
     let bin = |t: u64| t.saturating_sub(picture.begin) >> level;
     let mut out: Vec<Piece> = Vec::new();

@@ -1,9 +1,9 @@
 //! The run at all resolutions, built once.
 //!
-//! Blocks of 64 bins are kept wherever more than a threshold of events lies in one, at every level;
-//! what lies in others is looked up in the strands when it is asked for. So a tile costs at most 16
-//! blocks' worth of events and of kept bins wherever it lies, and memory follows the number of
-//! strands however unevenly they are spread over time.
+//! Blocks of 64 bins are stored at every level if they contain more events than a threshold; other
+//! blocks are computed from the strands at each request. So a tile takes at most 16 blocks' worth
+//! of events and of stored bins, and memory is proportional to the number of strands, even if they
+//! are spread unevenly over time.
 
 use std::panic::resume_unwind;
 use std::sync::Mutex;
@@ -16,21 +16,21 @@ use super::cell::CellBytes;
 use super::window::{PROFILE, Source, Window};
 use crate::run::Picture;
 
-/// Bins of a block.
+/// Number of bins of a block.
 pub(super) const BLOCK: u64 = 64;
 
-/// ByteLru blocks.
+/// The stored blocks.
 #[derive(Debug)]
 pub(super) struct Pyramid {
     blocks: Vec<Block>,
 }
 
-/// Bins of all rows as they are drawn.
+/// A block: bins of all rows as they are drawn.
 #[derive(Debug)]
 struct Block {
-    /// Level, and which of that level: what blocks are sorted by.
+    /// The level, and the block's index in that level. Blocks are sorted by this key.
     key: (u32, u64),
-    /// Row by row.
+    /// The cells, row by row.
     seen: Vec<CellBytes>,
     profile: Vec<[f32; PROFILE]>,
 }
@@ -38,27 +38,31 @@ struct Block {
 /// A stretch of bins as they are drawn.
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
-    /// Row by row.
+    /// The cells, row by row.
     pub seen: Vec<Vec<CellBytes>>,
-    /// Means.
+    /// The means of each bin.
     pub profile: Vec<[f32; PROFILE]>,
 }
 
-/// Events a bin of one row may hold unkept, on average, and of each row beyond many.
-const EVENTS: usize = 8;
+/// Average number of events per bin and row below which a block is not stored. Rows beyond
+/// [`MANY_ROWS`] count two events each.
+const EVENTS_PER_BIN: usize = 8;
 const MANY_ROWS: usize = 16;
-/// And a block of few rows in all: a tile's 16 blocks of so many take some milliseconds, and kept
-/// blocks as many bytes an event as there are fewer events in one.
-const FEW: usize = 3072;
+/// Minimum number of events of a stored block. A tile's 16 blocks with this number of events take
+/// some milliseconds to compute. With a smaller minimum, stored blocks would take more bytes per
+/// event.
+const MIN_BLOCK_EVENTS: usize = 3072;
 
 impl Pyramid {
-    /// O(n log n) over two threads or more, where there are.
+    /// Builds the pyramid in O(n log n), on two threads or more if there are enough CPUs.
     pub(super) fn new(picture: &Picture, source: &Source) -> Pyramid {
         let rows = picture.rows.len();
-        let per_bin = EVENTS * rows.min(MANY_ROWS) + 2 * rows.saturating_sub(MANY_ROWS);
-        // A window costs a search a thread; a trace may tell of a million threads.
+        let per_bin = EVENTS_PER_BIN * rows.min(MANY_ROWS) + 2 * rows.saturating_sub(MANY_ROWS);
+        // A window takes one search per thread, and a trace may have a million threads.
         let threads = picture.dag.meta.threads as usize;
-        let threshold = (per_bin * BLOCK as usize).max(FEW).max(threads);
+        let threshold = (per_bin * BLOCK as usize)
+            .max(MIN_BLOCK_EVENTS)
+            .max(threads);
         let making = Making {
             picture,
             source,
@@ -66,7 +70,7 @@ impl Pyramid {
             blocks: Mutex::new(Vec::new()),
         };
         let top = picture.top_level();
-        // The top blocks' parts, so that there are enough of them to share out.
+        // Each top block is split into parts, so that there are enough of them for all threads.
         let level = top.saturating_sub(3);
         let count = (TILE_BINS / BLOCK) << (top - level);
         let next = AtomicU64::new(0);
@@ -176,7 +180,8 @@ impl Making<'_> {
         self.source.load(self.picture, at(index), at(index + 1))
     }
 
-    /// The exact bins of a block; keeps it and what is below it. Recursion ends at level 0.
+    /// Computes the exact bins of a block. Stores the block and those below it if they are large
+    /// enough. The recursion ends at level 0.
     fn build(&self, level: u32, index: u64) -> Window {
         check();
         let dense = self.load(level, index) > self.threshold;

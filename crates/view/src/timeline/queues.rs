@@ -1,30 +1,30 @@
-//! How many tasks wait in each thread's queue, where no runtime told of it: those that were created
-//! on the thread for others too, and have not begun. So it is for runtimes whose thieves take
-//! children; where they take what follows a create, nothing of the kind waits.
+//! The number of tasks that wait in each thread's queue if no runtime reported it: deferred tasks
+//! that were created on the thread and have not begun. This holds for runtimes whose thieves take
+//! children. If they take the continuation of a create, no child waits.
 
 use workspan_dag::{Dag, NONE, Steals, TaskKind};
 
 use crate::run::Picture;
 use crate::run::rows::NO_ROW;
 
-/// Changes of depth that are kept one by one.
-const EXACT: usize = 1 << 17;
-/// Else so many steps are kept of all rows together.
-const STEPS: usize = 1 << 18;
+/// Maximum number of changes of depth that are stored one by one.
+const MAX_EXACT_CHANGES: usize = 1 << 17;
+/// Number of steps of all rows together, for runs with more changes.
+const STEPS_OF_ALL_ROWS: usize = 1 << 18;
 
-/// Whether the run's tasks say how deep its queues were.
+/// Whether the depths of queues can be computed from the run's tasks.
 pub(super) fn follow(dag: &Dag) -> bool {
     dag.meta.steals == Steals::Child && dag.tasks.kind.contains(&TaskKind::Deferred)
 }
 
-/// By row: from when on, how many. Runs of more than 65,536 tasks in steps of equal length, which
-/// are at most 4 MB.
+/// For each row, the depths, each with the time from which it holds. Runs of more than 65,536 tasks
+/// get steps of equal length, which take at most 4 MB.
 pub(super) fn of(picture: &Picture) -> Vec<Vec<(u64, f32)>> {
     let (rows, tasks) = (picture.rows.len(), picture.dag.tasks.len());
-    if tasks.saturating_mul(2) <= EXACT {
+    if tasks.saturating_mul(2) <= MAX_EXACT_CHANGES {
         return one_by_one(waits(picture), rows);
     }
-    let steps = STEPS / rows.clamp(1, STEPS);
+    let steps = STEPS_OF_ALL_ROWS / rows.clamp(1, STEPS_OF_ALL_ROWS);
     in_steps(waits(picture), rows, (picture.begin, picture.end), steps)
 }
 
@@ -74,7 +74,7 @@ fn one_by_one(waits: impl Iterator<Item = Wait>, rows: usize) -> Vec<Vec<(u64, f
     changes.into_iter().map(depths).collect()
 }
 
-/// The mean of each step of the time from `begin` to `end`.
+/// The mean depth in each of `steps` steps between `begin` and `end`.
 fn in_steps(
     waits: impl Iterator<Item = Wait>,
     rows: usize,
@@ -82,8 +82,8 @@ fn in_steps(
     steps: usize,
 ) -> Vec<Vec<(u64, f32)>> {
     let width = (end - begin).div_ceil(steps as u64).max(1);
-    // A task counts from its step on; what is too much in the steps where it comes and goes is
-    // taken out there.
+    // A task counts as a whole from the step in which it was created. The excess in its first and
+    // last step is subtracted in `within`.
     let mut onward = vec![0i32; steps * rows];
     let mut within = vec![0.0f64; steps * rows];
     for wait in waits {
@@ -121,7 +121,7 @@ mod tests {
 
     const END: u64 = 100_000;
 
-    /// Mean depth of a row between two times.
+    /// Mean depth of a row in [from, to).
     fn mean(row: &[(u64, f32)], from: u64, to: u64) -> f64 {
         let ends = row.iter().skip(1).map(|e| e.0).chain([END]);
         let part = |(&(t, depth), end): (&(u64, f32), u64)| {
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn steps_have_the_means_of_what_they_stand_for() {
-        // Long and short waits, in and across steps.
+        // Long and short waits, within steps and across them.
         let waits = (0..3000u64).map(|i| {
             let created = i * 7919 % END;
             Wait {

@@ -1,4 +1,4 @@
-//! Exact boxes of a tile.
+//! The exact boxes of a tile.
 
 use std::cmp::Reverse;
 
@@ -9,22 +9,22 @@ use super::{Index, TILE_BINS, Tile};
 use crate::planes::Planes;
 use crate::run::Picture;
 
-/// Boxes given at most.
-const MOST_BOXES: usize = 8192;
+/// Maximum number of boxes in an answer.
+const MAX_BOXES: usize = 8192;
 
-/// As many strands are looked at one by one.
-const MOST_LOOKED_AT: usize = 65_536;
+/// Maximum number of strands that are inspected one by one.
+const MAX_INSPECTED: usize = 65_536;
 
 /// Strands of a tile, ascending.
 pub(super) struct InTile {
-    /// How many touch it.
+    /// Number of strands that touch the tile.
     total: usize,
     shown: Vec<StrandId>,
 }
 
-/// The strands that touch a tile; the longest when they are too many. Of more than
-/// [`MOST_LOOKED_AT`] those are looked at that are longest in some bin of their row, among them
-/// every strand as long as two bins.
+/// The strands that touch a tile; if they are too many, the longest ones. If more than
+/// [`MAX_INSPECTED`] touch it, only those are inspected that are longest in some bin of their row.
+/// They include every strand of at least two bins.
 pub(super) fn in_tile(picture: &Picture, index: &Index, tile: Tile) -> InTile {
     let dag = &*picture.dag;
     let (starts, ends) = (&dag.strands.start, &dag.strands.end);
@@ -42,7 +42,7 @@ pub(super) fn in_tile(picture: &Picture, index: &Index, tile: Tile) -> InTile {
         ranges.push(&instants[first..after.max(first)]);
     }
     let total = ranges.iter().map(|range| range.len()).sum();
-    let mut shown: Vec<StrandId> = if total <= MOST_LOOKED_AT {
+    let mut shown: Vec<StrandId> = if total <= MAX_INSPECTED {
         ranges.concat()
     } else {
         let drawn = index
@@ -54,25 +54,25 @@ pub(super) fn in_tile(picture: &Picture, index: &Index, tile: Tile) -> InTile {
     };
     shown.sort_unstable();
     shown.dedup();
-    if shown.len() > MOST_BOXES {
+    if shown.len() > MAX_BOXES {
         let length = |s: StrandId| ends[s as usize] - starts[s as usize];
-        shown.select_nth_unstable_by_key(MOST_BOXES, |&s| (Reverse(length(s)), s));
-        shown.truncate(MOST_BOXES);
+        shown.select_nth_unstable_by_key(MAX_BOXES, |&s| (Reverse(length(s)), s));
+        shown.truncate(MAX_BOXES);
         shown.sort_unstable();
     }
-    debug_assert!(total > MOST_LOOKED_AT || tile.bin() > 0 && TILE_BINS > 0);
+    debug_assert!(total > MAX_INSPECTED || tile.bin() > 0 && TILE_BINS > 0);
     InTile { total, shown }
 }
 
-/// What a box is, as bits.
+/// The properties of a box, as bits.
 const CRITICAL: u8 = 1;
 const READY_PATH: u8 = 2;
 const STOLEN: u8 = 4;
-/// It stands for a subtree.
+/// The strand stands for a subtree.
 pub(crate) const FOLDED: u8 = 8;
 const BURIED: u8 = 16;
 const FIRST: u8 = 32;
-/// The trace has no more of that subtree than its sums.
+/// The trace has only sums of that subtree.
 pub(crate) const SUMS_ALONE: u8 = 64;
 
 pub(super) fn planes(picture: &Picture, index: &Index, tile: &InTile) -> Planes {
@@ -116,19 +116,19 @@ pub(super) fn planes(picture: &Picture, index: &Index, tile: &InTile) -> Planes 
     planes
 }
 
-/// Of what strand `s` stands for the trace has no more than sums.
+/// Whether the trace has only sums of the subtree that strand `s` stands for.
 pub(crate) fn sums_alone(dag: &Dag, s: StrandId) -> bool {
     let looked_into =
         |s| dag.meta.shortened.is_some() && dag.fold_of(s).is_some_and(|f| f.source.is_some());
     dag.folded.has(s) && !looked_into(s)
 }
 
-/// What ended a strand, as the contract numbers it: create, wait, yield, signal, end.
+/// The number in the contract of what ended a strand: create, wait, yield, signal, end.
 pub(crate) fn end_kind(picture: &Picture, s: StrandId) -> u8 {
     picture.dag.strands.end_kind[s as usize] as u8
 }
 
-/// Strand `s`, ready since `ready`, was buried (MODEL.md §5).
+/// Whether strand `s`, which became ready at `ready`, was buried (MODEL.md §5).
 pub(crate) fn buried(picture: &Picture, index: &Index, s: StrandId, ready: u64) -> bool {
     let strands = &picture.dag.strands;
     let (thread, start) = (strands.thread[s as usize], strands.start[s as usize]);

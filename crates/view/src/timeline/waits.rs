@@ -1,4 +1,4 @@
-//! Waits inside of strands, and the threads that ended them (MODEL.md §1).
+//! Waits inside strands, and the threads that ended them (MODEL.md §1).
 
 use serde_json::json;
 use workspan_dag::{NONE, StrandId, ThreadId, WaitKind, WaitKinds};
@@ -7,10 +7,11 @@ use super::{Source, Tile};
 use crate::planes::Planes;
 use crate::run::Picture;
 
-/// Waits drawn one by one; of more, the longest.
-const MOST_WAITS: usize = 2000;
+/// Maximum number of waits drawn one by one; if there are more, the longest are drawn.
+const MAX_WAITS: usize = 2000;
 
-/// Kinds as answers number them. Nobody ends a sleep, and of I/O the other end is not known.
+/// The kinds of waits, in the order of their numbers in answers. No thread ends a sleep, and for
+/// I/O the other end is not known.
 const KINDS: [WaitKind; 6] = [
     WaitKind::Lock,
     WaitKind::Channel,
@@ -20,36 +21,36 @@ const KINDS: [WaitKind; 6] = [
     WaitKind::Other,
 ];
 
-/// A wait.
+/// A wait of a thread inside a strand.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wait {
-    /// From when, in ticks, and until when its thread was off the CPU.
+    /// The begin and the end of the time in which the thread was off the CPU, in ticks.
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// Who waited.
+    /// The thread that waited.
     pub(crate) thread: ThreadId,
-    /// In which strand.
+    /// The strand that the thread waited in.
     pub(crate) strand: StrandId,
-    /// One of [`KINDS`].
+    /// The kind, one of [`KINDS`].
     pub(crate) kind: WaitKind,
     /// Index into `Dag::samples.stops`.
     pub(crate) stop: u32,
-    /// The thread that ended it, when, and what it ran; [`NONE`] for unknown.
+    /// The thread that ended the wait, the time, and the strand it ran; [`NONE`] if unknown.
     pub(crate) by: ThreadId,
     pub(crate) released: u64,
     pub(crate) by_strand: StrandId,
-    /// Both strands are on the critical path.
+    /// Whether the strand that waited and the one that ended the wait are on the critical path.
     pub(crate) critical: bool,
 }
 
 /// The waits of a run.
 #[derive(Debug)]
 pub(crate) struct Waits {
-    /// By begin.
+    /// The waits, in the order of their starts.
     list: Vec<Wait>,
-    /// Ticks of the longest.
+    /// Length of the longest wait, in ticks.
     longest: u64,
-    /// Waits of which it is known who ended them, by strand that did.
+    /// The waits with a known end, as indices into `list`, sorted by the strand that ended them.
     ended: Vec<(StrandId, u32)>,
 }
 
@@ -60,7 +61,7 @@ impl Waits {
         let mut list = Vec::new();
         for (number, stop) in (0..).zip(&dag.samples.stops) {
             let kind = kinds.of(stop);
-            // Of what else threads stop for it is not known that they waited for anybody.
+            // Stops of other kinds count as waits only if it is known which thread ended them.
             let is_told = kind != WaitKind::Other || stop.wait.is_some();
             if !KINDS.contains(&kind) || !is_told {
                 continue;
@@ -116,12 +117,12 @@ impl Waits {
         }
     }
 
-    /// Waits of which it is known who ended them.
+    /// Number of waits for which the thread that ended them is known.
     pub(crate) fn told(&self) -> usize {
         self.ended.len()
     }
 
-    /// Waits inside of strand `s`, longest first.
+    /// Waits inside strand `s`, longest first.
     pub(crate) fn inside(&self, picture: &Picture, s: StrandId) -> Vec<&Wait> {
         let strands = &picture.dag.strands;
         let (from, to) = (strands.start[s as usize], strands.end[s as usize]);
@@ -141,7 +142,7 @@ impl Waits {
         own
     }
 
-    /// Those of a tile's time.
+    /// The waits in the time of a tile.
     pub(super) fn tile(&self, picture: &Picture, tile: Tile) -> Planes {
         let begin = tile.begin(picture);
         let end = begin.saturating_add(tile.ticks());
@@ -150,9 +151,9 @@ impl Waits {
         let begun = self.list[first..].iter().take_while(|w| w.start < end);
         let mut shown: Vec<&Wait> = begun.filter(|wait| wait.end >= begin).collect();
         let total = shown.len();
-        if total > MOST_WAITS {
+        if total > MAX_WAITS {
             shown.sort_by_key(|wait| std::cmp::Reverse((wait.critical, wait.end - wait.start)));
-            shown.truncate(MOST_WAITS);
+            shown.truncate(MAX_WAITS);
             shown.sort_by_key(|wait| wait.start);
         }
         let mut planes = Planes::new();

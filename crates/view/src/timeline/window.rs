@@ -1,4 +1,4 @@
-//! Any stretch of the run in bins, from the strands themselves.
+//! Computes any stretch of the run in bins from the strands.
 
 use workspan_analysis::{
     Column, Interval, IntervalObserver, Marks, SweepIndex, off_between, share_within,
@@ -9,39 +9,39 @@ use super::cell::{Cell, kind};
 use super::free_rows::FreeRows;
 use crate::run::Picture;
 
-/// Means of a bin: running, ready by edge kind, delay, no-work of the scheduler and of the program,
-/// descheduled, blocked, workers of which nothing was read.
+/// Number of means of a bin: running, ready by edge kind, delay, no-work of the scheduler, no-work
+/// of the program, descheduled, blocked, and workers of which nothing was read.
 pub(super) const PROFILE: usize = 14;
-/// Where the running ones stand in it, those that a create made ready, and the delay.
+/// Indices of running strands, of those that a create made ready, and of the delay.
 const WORKING: usize = 0;
 const READY_BY_CREATE: usize = 1;
 const DELAY: usize = 8;
-/// From this kind of edge on (`EdgeKind as usize`) a strand is ready once others have ended.
+/// The first kind of edge (`EdgeKind as usize`) that makes a strand ready when others have ended.
 const READY_AFTER_OTHERS: usize = EdgeKind::WaitContinuation as usize;
 
-/// What windows are made from.
+/// The data that windows are computed from.
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(super) index: SweepIndex,
-    /// Strands without length, by thread, then start; where each thread's begin.
+    /// Strands without length, by thread and then by start; and where those of each thread begin.
     instants: Vec<StrandId>,
     threads: Vec<u32>,
-    /// Tasks created at each strand's end.
+    /// Number of tasks created at the end of each strand.
     creates: Column,
     on_ready_path: Marks,
 }
 
-/// Some bins of all rows.
+/// A range of bins of all rows.
 #[derive(Debug)]
 pub(super) struct Window {
-    /// First bin, and how many.
+    /// The number of the first bin, and the number of bins.
     pub first: u64,
     pub bins: usize,
-    /// A bin has 2^level ticks.
+    /// Each bin has 2^level ticks.
     pub level: u32,
-    /// Row by row.
+    /// The cells, row by row.
     pub cells: Vec<Cell>,
-    /// Sums in strand-ticks and worker-ticks, a bin each.
+    /// Sums of each bin, in strand-ticks and worker-ticks.
     pub profile: Vec<[u128; PROFILE]>,
 }
 
@@ -66,12 +66,12 @@ impl Source {
         }
     }
 
-    /// Tasks created at the end of strand `s`, at most 65,535.
+    /// Number of tasks created at the end of strand `s`, capped at 65,535.
     pub(crate) fn creates(&self, s: StrandId) -> u16 {
         self.creates.get(s as usize) as u16
     }
 
-    /// Strand `s` lies on the ready path.
+    /// Whether strand `s` is on the ready path.
     pub(crate) fn on_ready_path(&self, s: StrandId) -> bool {
         self.on_ready_path.has(s)
     }
@@ -90,7 +90,7 @@ impl Source {
         }
     }
 
-    /// Roughly how much there is to look at between two absolute ticks.
+    /// Approximate number of events between two absolute ticks.
     pub(super) fn load(&self, picture: &Picture, from: u64, to: u64) -> usize {
         let dag = &*picture.dag;
         let before = |t: u64| dag.strands.start.partition_point(|&start| start < t);
@@ -100,7 +100,7 @@ impl Source {
         strands + ready + self.index.off_events_in(from, to)
     }
 
-    /// `bins` bins from number `first` on.
+    /// Computes `bins` bins; the first has number `first`.
     pub(super) fn window(&self, picture: &Picture, level: u32, first: u64, bins: usize) -> Window {
         let dag = &*picture.dag;
         let grid = Grid {
@@ -149,8 +149,8 @@ impl Source {
         }
     }
 
-    /// What a row does in each bin; `between` has what folded strands take between the strands
-    /// inside, in which the row's worker was free.
+    /// Adds what a row does in each bin. `between` receives the time in folded strands between the
+    /// strands inside, in which the row's worker was free.
     fn strands(
         &self,
         picture: &Picture,
@@ -233,7 +233,7 @@ fn instants(dag: &Dag) -> (Vec<StrandId>, Vec<u32>) {
         .filter(is_instant)
         .map(|s| s as StrandId)
         .collect();
-    // Stable: each thread's stay in start order.
+    // The sort is stable, so the strands of each thread stay in the order of their starts.
     list.sort_by_key(|&s| strands.thread[s as usize]);
     let begin = |thread| list.partition_point(|&s| strands.thread[s as usize] < thread) as u32;
     let threads = (0..=dag.meta.threads).map(begin).collect();
@@ -241,8 +241,8 @@ fn instants(dag: &Dag) -> (Vec<StrandId>, Vec<u32>) {
 }
 
 impl Window {
-    /// Half as many bins of twice the width. `next` are the bins that follow; both have an even
-    /// number from an even one on.
+    /// Joins pairs of bins to half as many bins of twice the width. `next` has the bins that
+    /// follow. Both have an even number of bins, and the first has an even number.
     pub(super) fn coarser(self, next: Window, picture: &Picture) -> Window {
         let rows = picture.rows.len();
         let (level, first) = (self.level + 1, self.first / 2);
@@ -281,7 +281,7 @@ impl Window {
     }
 }
 
-/// The bins of a window, in absolute ticks.
+/// The bins of a window, with times in absolute ticks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grid {
     pub origin: u64,
@@ -309,13 +309,13 @@ impl Grid {
         (self.at(bin), self.at(bin + 1))
     }
 
-    /// The bin of an absolute time.
+    /// The bin that contains an absolute time.
     pub(super) fn bin(&self, t: u64) -> Option<usize> {
         let bin = (t.checked_sub(self.origin)? >> self.level).checked_sub(self.first)?;
         usize::try_from(bin).ok().filter(|&bin| bin < self.bins)
     }
 
-    /// Calls `f(bin, begin, end)` for the bins that [begin, end) touches.
+    /// Calls `f(bin, begin, end)` for each bin that [begin, end) touches.
     pub(super) fn each(&self, begin: u64, end: u64, mut f: impl FnMut(usize, u64, u64)) {
         let (mut a, b) = (begin.max(self.begin()), end.min(self.end()));
         let Some(mut bin) = self.bin(a) else { return };
@@ -328,7 +328,7 @@ impl Grid {
     }
 }
 
-/// Sums up profile and free rows.
+/// Sums the profile and the free rows.
 struct Sweep<'a> {
     grid: Grid,
     picture: &'a Picture,
@@ -356,7 +356,7 @@ impl IntervalObserver for Sweep<'_> {
         };
         let mut r = now.ready_by_kind;
         if now.is_unread {
-            // Those that nobody had to end anything for were ready all the same.
+            // Strands that became ready without the end of another strand were ready in any case.
             r[READY_AFTER_OTHERS..].fill(0);
         }
         let numbers = [

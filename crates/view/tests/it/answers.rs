@@ -1,4 +1,4 @@
-//! Words and tables against the analyses they are made of.
+//! Words and tables, compared with the analyses that they come from.
 
 use std::path::PathBuf;
 
@@ -49,7 +49,7 @@ fn numbers(value: &Value) -> Vec<f64> {
     list.map(|v| v.as_f64().unwrap()).collect()
 }
 
-/// The sites of `meta` are known before the report is made, and are the report's all the same.
+/// The sites of `meta` are known before the report is made, and are the same as the report's.
 #[test]
 fn sites_have_the_reports_order() {
     for name in TRACES {
@@ -68,8 +68,8 @@ fn sites_have_the_reports_order() {
     }
 }
 
-/// A part of a run has the numbers and the words of `--only`, by the clock of that; its pictures
-/// keep the run's times.
+/// A part of a run has the numbers and the words of `--only`, with that clock. Its pictures keep
+/// the run's times.
 #[test]
 fn a_part_has_the_report_of_its_section() {
     let measured = Options::default();
@@ -119,7 +119,7 @@ fn a_part_has_the_report_of_its_section() {
     assert!(looked_at > 5, "{looked_at} parts");
 }
 
-/// The page says what the terminal says.
+/// The page has the same sentences as the terminal.
 #[test]
 fn the_summary_has_the_words_of_the_report() {
     for name in TRACES {
@@ -152,7 +152,7 @@ fn the_summary_has_the_words_of_the_report() {
         };
         assert_eq!(found.len(), expected, "{name}");
         for finding in found {
-            // Names with control characters are escaped for a terminal only.
+            // Names with control characters are escaped only for a terminal.
             let title = squeezed(&words(&finding["title"]));
             assert!(
                 name == "hostile_names.jsonl" || text.contains(title.trim()),
@@ -166,7 +166,7 @@ fn the_summary_has_the_words_of_the_report() {
                 let begin = dag.strands.start[0];
                 let elapsed = dag.strands.end.iter().max().unwrap() - begin;
                 let (start, end) = (dag.strands.start[i] - begin, dag.strands.end[i] - begin);
-                // A wait is shown from when its strand was ready.
+                // The interval shown for a wait begins when its strand became ready.
                 let exact = t0 <= start && t1 == end;
                 assert!(exact || (t0, t1) == (0, elapsed), "{name}: {show}");
             }
@@ -174,7 +174,7 @@ fn the_summary_has_the_words_of_the_report() {
     }
 }
 
-/// Sparks against a sum over all strands for every bin, and delays against the run's.
+/// Sparks are compared with a sum over all strands for every bin, and delays with the run's.
 #[test]
 fn sparks_and_delays_of_sites_add_up() {
     for name in TRACES {
@@ -219,7 +219,7 @@ fn sparks_and_delays_of_sites_add_up() {
     }
 }
 
-/// Every strand has a code, and the codes' time is the run's work.
+/// Every strand has a code, and the times of all codes add up to the run's work.
 #[test]
 fn codes_share_out_the_work() {
     for name in TRACES {
@@ -237,8 +237,8 @@ fn codes_share_out_the_work() {
     }
 }
 
-/// MODEL.md §8, example A: bounds as the formulas have them, and what if the root's first strand,
-/// A1 and A2 were faster.
+/// MODEL.md §8, example A: the bounds follow the formulas, and so does the what-if for the root's
+/// first strand, A1 and A2.
 #[test]
 fn bounds_and_what_if_of_the_worked_example() {
     let session = loaded(&["example_a.jsonl"]);
@@ -255,7 +255,7 @@ fn bounds_and_what_if_of_the_worked_example() {
         assert!((point["lower"].as_f64().unwrap() - lower).abs() < 1e-9);
         assert!((point["upper"].as_f64().unwrap() - p.min(175.0 / 145.0)).abs() < 1e-9);
     }
-    // All of the code faster by two: the span is halved.
+    // If all code is faster by two, the span is halved.
     let codes = ask(&session, "meta")["runs"][0]["codes"]
         .as_array()
         .unwrap()
@@ -289,8 +289,8 @@ fn two_runs_are_compared_in_words_and_numbers() {
     assert_eq!(measured["measured"].as_array().unwrap().len(), 2);
 }
 
-/// Lines the trace itself carries are shown where the file isn't here, and files it does not name
-/// are none of it.
+/// Lines in the trace are shown if the file isn't here. Files that the trace does not name are not
+/// shown.
 #[test]
 fn sources_are_those_the_trace_names() {
     let session = loaded(&["serial_merge.jsonl"]);
@@ -311,8 +311,8 @@ fn sources_are_those_the_trace_names() {
     assert!(answer(&session, "api/v1/source?run=a&file=src%2Fmain.zig").is_err());
 }
 
-/// Of a file that is not here, lines that samples fell into are shown too, and it is said why there
-/// is no more.
+/// For a file that is not here, the lines of samples are shown too, with the reason why there are
+/// no others.
 #[test]
 fn lines_with_samples_are_shown_without_their_file() {
     let mut dag = read("serial_merge.jsonl");
@@ -345,7 +345,7 @@ fn lines_with_samples_are_shown_without_their_file() {
     assert_eq!(told, (&9_999.into(), &1.into(), &"".into()));
 }
 
-/// A run on one worker is what its own program's runs are measured against, not another's.
+/// A run is compared with a run on one worker of its own program, not of another one.
 #[test]
 fn a_foreign_serial_run_is_no_base() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A recorded run read whole and through the fold.
+//! A recorded run, read in full and with folding.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::written::Thread;
 #[derive(Default)]
 struct Worker {
     records: Thread,
-    /// Where the next record is.
+    /// The time of the next record.
     t: u64,
 }
 
@@ -26,7 +26,7 @@ impl Worker {
         self.records.put(self.t, kind, operands);
     }
 
-    /// A tree of joins, two sites in turns, below the task that runs.
+    /// Writes a tree of joins with two alternating sites, below the running task.
     fn tree(&mut self, depth: u64) {
         self.t += 11 + depth;
         if depth == 0 {
@@ -42,7 +42,7 @@ impl Worker {
     }
 }
 
-/// A tree of so many levels; `fold` does with its records as the recorder may.
+/// A trace of a tree with `depth` levels; `fold` changes its records as the recorder may.
 pub fn trace(depth: u64, fold: impl FnOnce(Thread) -> Thread) -> Vec<u8> {
     let mut worker = Worker::default();
     worker.put(Kind::Worker, &[0, 0]);
@@ -56,7 +56,7 @@ pub fn session(folder: &tempfile::TempDir, grain: Grain) -> Session {
     session_of(folder, 9, grain)
 }
 
-/// Of a tree of so many levels.
+/// A session of a tree with `depth` levels.
 pub fn session_of(folder: &tempfile::TempDir, depth: u64, grain: Grain) -> Session {
     let path = folder.path().join("run.wspan");
     if !path.exists() {
@@ -65,7 +65,7 @@ pub fn session_of(folder: &tempfile::TempDir, depth: u64, grain: Grain) -> Sessi
     read(path, grain)
 }
 
-/// Of a trace.
+/// A session of the trace at `path`.
 pub fn read(path: PathBuf, grain: Grain) -> Session {
     let opening = OpenOptions {
         grain,
@@ -84,7 +84,7 @@ pub fn json(session: &Session, url: &str) -> Value {
     serde_json::from_slice(answer(session, &format!("api/v1/{url}")).unwrap().bytes()).unwrap()
 }
 
-/// The planes of an answer by name.
+/// The planes of an answer, by name.
 pub fn planes(session: &Session, url: &str) -> BTreeMap<String, Vec<f64>> {
     let reply = answer(session, &format!("api/v1/{url}")).unwrap();
     let bytes = reply.bytes();

@@ -1,4 +1,4 @@
-//! The server as a browser, or somebody worse, meets it.
+//! The server, tested as a browser or an attacker would use it.
 
 use std::io::Read;
 use std::net::TcpStream;
@@ -81,7 +81,8 @@ fn nobody_without_the_token_or_by_another_name_gets_an_answer() {
     ));
     assert_eq!(post.state, 405);
     assert!(!served.get("").head.contains("access-control-allow-origin"));
-    // The address without its last slash leads to the one with it, so that relative addresses hold.
+    // The address without the last slash redirects to the one with it, so that relative addresses
+    // work.
     let bare = base.trim_end_matches('/');
     let moved = served.send(&format!("GET {bare} HTTP/1.1\r\nHost: localhost\r\n"));
     assert_eq!(moved.state, 308);
@@ -173,8 +174,8 @@ fn compressed_answers_say_the_same() {
     assert!(packed.body.len() < plain.body.len());
 }
 
-/// Bound to one address of this machine: the others, and so those that the network reaches, are
-/// free for somebody else.
+/// The server binds one address of this machine. The others, including those that the network
+/// reaches, stay free.
 #[test]
 fn no_other_address_is_bound_and_a_taken_port_is_said() {
     let served = Served::one();
@@ -197,8 +198,8 @@ fn every_address_is_another_one() {
     assert!(a.base.len() >= 34, "128 bits: {}", a.base);
 }
 
-/// Loading is told as it goes, and a run that can't be read is an error in words, not a server that
-/// is gone.
+/// Loading reports its progress. If a run can't be read, the server answers with an error in words
+/// and keeps running.
 #[test]
 fn loading_is_told_and_its_errors_are_answers() {
     let folder = tempfile::tempdir().unwrap();
@@ -228,7 +229,7 @@ fn loading_is_told_and_its_errors_are_answers() {
     );
 }
 
-/// Names of a trace are data in whatever they look like.
+/// Names in a trace are data, whatever they contain.
 #[test]
 fn hostile_names_stay_inside_json() {
     let served = Served::of(&[golden("hostile_names.jsonl")]);

@@ -1,5 +1,5 @@
-//! What was folded while a trace was read is there when somebody looks closer: the strands that the
-//! unfolded run has.
+//! Strands that were folded while a trace was read are shown at a high zoom level. They are the
+//! same as in the unfolded run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use workspan_view::answer;
 
 use crate::folding::{json, planes, session};
 
-/// A strand: row, start, end, level of its task, and the spawn site in words.
+/// A strand: row, start, end, level of its task, and spawn site as text.
 type Box = (u64, u64, u64, u64, String);
 
 fn boxes(planes: &BTreeMap<String, Vec<f64>>, meta: &Value) -> Vec<Box> {
@@ -26,8 +26,8 @@ fn boxes(planes: &BTreeMap<String, Vec<f64>>, meta: &Value) -> Vec<Box> {
         .collect()
 }
 
-/// Folded strands as long as this, in bins, are looked into.
-const WIDE: u64 = 48;
+/// Minimum width of a folded strand that is expanded, in bins.
+const MIN_EXPANDED_BINS: u64 = 48;
 
 #[test]
 fn inside_folded_strands_are_those_of_the_whole_run() {
@@ -51,7 +51,7 @@ fn inside_folded_strands_are_those_of_the_whole_run() {
         let outer = planes(&folded, &format!("strands?{tile}"));
         let inner = boxes(&planes(&folded, &format!("inside?{tile}")), &short);
         let is_folded = |i: usize| outer["flags"][i] as u8 & 8 != 0;
-        // What stays one box: too short to look into.
+        // Strands that stay one box because they are too short to be expanded.
         let mut closed: Vec<(u64, u64)> = Vec::new();
         let mut shown: BTreeSet<Box> = inner.iter().cloned().collect();
         assert_eq!(shown.len(), inner.len(), "a strand is there twice");
@@ -59,7 +59,7 @@ fn inside_folded_strands_are_those_of_the_whole_run() {
         for (i, strand) in boxes(&outer, &short).into_iter().enumerate() {
             if !is_folded(i) {
                 shown.insert(strand);
-            } else if strand.2 - strand.1 < WIDE {
+            } else if strand.2 - strand.1 < MIN_EXPANDED_BINS {
                 closed.push((strand.1, strand.2));
             }
         }
@@ -125,7 +125,7 @@ fn nothing_is_inside_what_was_not_folded_or_is_not_there() {
             assert!(answer(&folded, &url).is_err(), "{url}");
         }
     }
-    // Far away every folded strand is too short to look into.
+    // At a low zoom level, every folded strand is too short to be expanded.
     let top = json(&folded, "meta")["runs"][0]["top_level"]
         .as_u64()
         .unwrap();

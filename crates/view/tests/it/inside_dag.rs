@@ -1,5 +1,5 @@
-//! The DAG inside of what was folded while a trace was read is that of the unfolded run, node by
-//! node.
+//! The DAG inside strands that were folded while a trace was read is the same as that of the
+//! unfolded run, node by node.
 
 use serde_json::Value;
 use workspan_reader::open::Grain;
@@ -7,13 +7,13 @@ use workspan_view::{Session, answer};
 
 use crate::folding::{json, session, session_of};
 
-/// What a run's DAG shows, all of it opened: strands and tasks in program order, each with its
-/// depth and its facts.
+/// The fully expanded DAG of a run: strands and tasks in program order, each with its depth and its
+/// facts.
 struct Opened<'a> {
     session: &'a Session,
     meta: Value,
     lines: Vec<String>,
-    /// Strands seen inside of folded ones, and the most items of one answer.
+    /// Number of strands seen inside folded ones, and maximum number of items in an answer.
     inner: usize,
     most: usize,
 }
@@ -37,7 +37,7 @@ impl<'a> Opened<'a> {
         label.as_str().unwrap_or("?").to_owned()
     }
 
-    /// Writes down what is inside of node `id`; `folded` is the strand that it is, if it is one.
+    /// Records what is inside node `id`; `folded` is the node's strand if it is a folded one.
     fn open(&mut self, id: &str, depth: usize, folded: Option<&Value>) {
         let answer = json(self.session, &format!("dag?run=a&ids={id}"));
         let items = answer["nodes"][id]["items"].as_array().unwrap().clone();
@@ -56,7 +56,8 @@ impl<'a> Opened<'a> {
                 }
                 "strand" => {
                     self.inner += usize::from(item["inner"].is_u64());
-                    // The first and the last inside have what the folded strand has at its ends.
+                    // The first and the last strand inside have the folded strand's facts at its
+                    // ends.
                     let outer = |key: &str, here: bool| match folded {
                         Some(folded) if here => folded[key].as_array().unwrap().len(),
                         _ => 0,
@@ -145,7 +146,7 @@ fn the_way_to_a_strand_inside_ends_where_it_is() {
         let way = json(&folded, &format!("way?run=a&id={id}&at={at}"));
         let open = way["open"].as_array().unwrap();
         let ids: Vec<&str> = open.iter().map(|id| id.as_str().unwrap()).collect();
-        // Each is an item of the one before, and the strand is one of the last.
+        // Each node is an item of the one before, and the strand is an item of the last one.
         for pair in ids.windows(2) {
             let inside = json(&folded, &format!("dag?run=a&ids={}", pair[0]));
             let items = inside["nodes"][pair[0]]["items"]
@@ -166,7 +167,7 @@ fn the_way_to_a_strand_inside_ends_where_it_is() {
             .find(|i| i["kind"] == "strand" && i["inner"] == way["inner"]);
         let item = item.unwrap();
         assert!(item["start"].as_u64().unwrap() <= at && at < item["end"].as_u64().unwrap());
-        // The drawer says the same.
+        // The details in the drawer agree.
         let told = json(&folded, &format!("inside_strand?run=a&id={id}&at={at}"));
         for fact in ["start", "end", "site", "code"] {
             assert_eq!(told[fact], item[fact], "{fact}");
@@ -231,10 +232,10 @@ fn nodes_inside_that_do_not_exist_are_refused() {
     }
 }
 
-/// However many folded strands are opened, what is kept of them stays within a bound.
+/// The memory for expanded strands is bounded, however many of them are opened.
 #[test]
 fn browsing_keeps_little() {
-    const MOST: usize = 20 << 20;
+    const MAX_CACHED_BYTES: usize = 20 << 20;
     let folder = tempfile::tempdir().unwrap();
     let session = session_of(&folder, 17, Grain::Nanoseconds(20_000));
     let run = &session.runs[0];
@@ -245,9 +246,15 @@ fn browsing_keeps_little() {
             let kept = run.kept();
             opened += 1;
             first = if opened == 1 { kept } else { first };
-            assert!(kept <= MOST, "{kept} bytes after {opened} folded strands");
+            assert!(
+                kept <= MAX_CACHED_BYTES,
+                "{kept} bytes after {opened} folded strands"
+            );
         }
     }
     let all = opened * first;
-    assert!(all > MOST, "{opened} folded strands are {all} bytes");
+    assert!(
+        all > MAX_CACHED_BYTES,
+        "{opened} folded strands are {all} bytes"
+    );
 }

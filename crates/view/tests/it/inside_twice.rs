@@ -1,5 +1,5 @@
-//! What the recorder folded lies inside of what a reader folded: it is told as such, and all sums
-//! are those of the run recorded in full.
+//! A subtree that the recorder folded may be inside one that the reader folded. It is marked as
+//! folded by the recorder, and all sums are those of the run recorded in full.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +9,14 @@ use workspan_view::Session;
 
 use crate::folding::{json, planes, read, session, trace};
 
-/// Folded while it was recorded, below 600 ns, and again while it is read.
+/// A run that was folded below 600 ns while it was recorded, and again while it was read.
 fn folded_twice(folder: &tempfile::TempDir) -> Session {
     let path = folder.path().join("twice.wspan");
     std::fs::write(&path, trace(9, |records| records.folded(600))).unwrap();
     read(path, Grain::Nanoseconds(4000))
 }
 
-/// All that opening node `id`, and all inside of it, shows.
+/// Collects everything shown when node `id` and all nodes inside it are expanded.
 fn opened(session: &Session, id: &str, all: &mut Vec<Value>) {
     let answer = json(session, &format!("dag?run=a&ids={id}"));
     for item in answer["nodes"][id]["items"].as_array().unwrap() {
@@ -31,7 +31,7 @@ fn opened(session: &Session, id: &str, all: &mut Vec<Value>) {
     }
 }
 
-/// What a collapsed task adds up to, with its times.
+/// The sums and times of a collapsed task.
 fn sums(item: &Value) -> Vec<u64> {
     let facts = ["start", "end", "tasks", "strands", "work", "span"];
     facts.map(|fact| item[fact].as_u64().unwrap()).into()
@@ -83,7 +83,7 @@ fn a_strand_that_stands_for_more_says_so_everywhere() {
             assert_eq!(strand["folded"], tasks, "{told}");
         }
     }
-    // The timeline's boxes: folded, and nothing but sums known.
+    // The boxes of the timeline are marked as folded, with only sums known.
     let tile = "run=a&level=0&index=1";
     let boxes = planes(&twice, &format!("inside?{tile}"));
     let starts = |of: &mut dyn Iterator<Item = u64>| of.collect::<BTreeSet<u64>>();

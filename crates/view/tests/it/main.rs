@@ -1,7 +1,7 @@
-//! Tests of the page's answers and of its server. `hostile` counts what the whole process
-//! allocates, and is a binary of its own.
+//! Tests of the page's answers and of its server. `hostile` counts the allocations of the whole
+//! process, so it is a separate binary.
 //!
-//! One binary for all of them, because linking takes longer than most of the tests.
+//! All others are one binary, because linking takes longer than most of the tests.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,4 +1,4 @@
-//! What is shown of a run while it is read, and that a page can stop the reading.
+//! The preview of a run while it is read, and how a page can stop the reading.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn json(session: &Session, url: &str) -> Value {
     serde_json::from_slice(answer(session, url).unwrap().bytes()).unwrap()
 }
 
-/// A plane of bytes by its name.
+/// A plane of bytes, by its name.
 fn plane(session: &Session, url: &str, name: &str) -> Vec<u8> {
     let reply = answer(session, url).unwrap();
     let bytes = reply.bytes();
@@ -54,7 +54,7 @@ fn the_overview_is_the_run_before_it_is_read() {
     assert!(answer(&session, "api/v1/meta").unwrap_err().loading);
     session.look_over();
     let early = json(&session, "api/v1/meta")["runs"][0].clone();
-    // Times off the CPU are not known yet, so nobody is said to be busy.
+    // Times off the CPU are not known yet, so no thread has a busy share.
     let threads = early["threads"].as_array().unwrap();
     assert!(
         threads.iter().all(|thread| thread["busy"].is_null()),
@@ -69,9 +69,9 @@ fn the_overview_is_the_run_before_it_is_read() {
         .iter()
         .map(|code| code["label"].as_str().unwrap())
         .collect();
-    // The owner's halves of both sites and the thief's: 200 · (300 + 650) ticks against 200 · 800.
+    // The owner's and the thief's halves of both sites: 200 · (300 + 650) ticks against 200 · 800.
     assert_eq!(labels, ["src/a.rs:1", "src/a.rs:2", "root"]);
-    // What is not known yet is not there yet, and not absent.
+    // Requests for later stages are answered with "loading", not with "not found".
     for request in [
         "strands?run=a&level=9&index=0",
         "arcs?run=a&level=9&index=0",
@@ -105,7 +105,7 @@ fn the_overview_is_the_run_before_it_is_read() {
     ] {
         assert_eq!(late[same], early[same], "{same}");
     }
-    // The same picture, to the bit: nothing was off the CPU.
+    // The picture is the same to the bit, as nothing was off the CPU.
     for (url, before) in tiles.iter().zip(before) {
         assert_eq!(coverage(url), before, "{url}");
     }

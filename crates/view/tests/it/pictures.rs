@@ -1,4 +1,5 @@
-//! The data behind the pictures against slow second implementations and the analyses' own numbers.
+//! The data behind the pictures, compared with slow second implementations and with the numbers of
+//! the analyses.
 
 #[allow(dead_code, reason = "made for other dice throwers too")]
 #[path = "../../../analysis/tests/it/random/dice.rs"]

@@ -1,4 +1,4 @@
-//! A server of this process, and a client of a few lines.
+//! A server inside this process, and a client of a few lines.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -26,16 +26,16 @@ pub struct Served {
 }
 
 impl Served {
-    /// Of these traces, once all is loaded.
+    /// A server of these traces, once all of them are loaded.
     pub fn of(files: &[PathBuf]) -> Served {
         let session = Session::new(files, Settings::default()).unwrap();
         let served = Served::loading(session);
-        // Its stream ends when all is loaded.
+        // This stream ends when all runs are loaded.
         served.get("api/v1/status");
         served
     }
 
-    /// Of a session that it begins to load.
+    /// A server of a session that starts to load.
     pub fn loading(session: Session) -> Served {
         let session = Arc::new(session);
         let server = Server::bind(session.clone(), Some(0), Key::random().unwrap()).unwrap();
@@ -65,7 +65,7 @@ impl Served {
         Served::of(&[golden("serial_merge.jsonl")])
     }
 
-    /// The answer to a GET below the address.
+    /// The answer to a GET request for a path below the address.
     pub fn get(&self, path: &str) -> Answer {
         self.send(&format!(
             "GET {}{path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n",
@@ -73,7 +73,7 @@ impl Served {
         ))
     }
 
-    /// A POST without a body.
+    /// The answer to a POST request without a body.
     pub fn post(&self, path: &str) -> Answer {
         self.send(&format!(
             "POST {}{path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Length: 0\r\n",
@@ -89,7 +89,7 @@ impl Served {
         let request = format!("{head}Connection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).unwrap();
         let mut bytes = Vec::new();
-        // A connection that is reset after the answer has given it all the same.
+        // If the connection is reset after the answer, the answer is complete all the same.
         let _ = stream.read_to_end(&mut bytes);
         Answer::parse(&bytes)
     }

@@ -1,4 +1,4 @@
-//! A page stops loading in the middle of a stage: over HTTP, as a browser does.
+//! A page stops loading in the middle of a stage, over HTTP as a browser does.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ fn session(path: PathBuf) -> Session {
     Session::new(&[path], settings).unwrap()
 }
 
-/// Waits for what comes at some time, however busy the machine is.
+/// Waits until `come` is true, however busy the machine is.
 fn until(what: &str, come: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_secs(120);
     while !come() {
@@ -26,7 +26,7 @@ fn until(what: &str, come: impl Fn() -> bool) {
     }
 }
 
-/// The stages, as [`workspan_view::run::Stage`] names them.
+/// The stages, by their names in [`workspan_view::run::Stage`].
 const STAGES: [&str; 5] = [
     "looking over the trace",
     "reading the trace",
@@ -35,8 +35,8 @@ const STAGES: [&str; 5] = [
     "making the report",
 ];
 
-/// True where the server was told to stop while it was in this stage, and did before it was
-/// through.
+/// True if the server was told to stop during this stage, and stopped before the stage was
+/// complete.
 fn stops_in(stage: usize, path: PathBuf) -> bool {
     let served = Served::loading(session(path));
     let run = &served.session.runs[0];
@@ -60,8 +60,8 @@ fn stops_in(stage: usize, path: PathBuf) -> bool {
     stopped && within
 }
 
-/// A machine that is fast, or busy with something else, needs a larger run to be met in the middle
-/// of a stage.
+/// On a machine that is fast, or busy with something else, only a larger run is stopped in the
+/// middle of a stage.
 #[test]
 fn every_stage_ends_where_it_is_stopped() {
     let folder = tempfile::tempdir().unwrap();

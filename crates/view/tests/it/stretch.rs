@@ -1,4 +1,4 @@
-//! Stretch in the Sites view: of each site, and of its code, against the run on one worker.
+//! The stretch in the Sites view, of each site and of its code, against the run on one worker.
 
 use std::path::PathBuf;
 
@@ -6,8 +6,8 @@ use serde_json::Value;
 use workspan_view::session::Settings;
 use workspan_view::{Session, answer};
 
-/// A root that creates one task and waits for it; the task runs on `worker` over [`from`, `to`),
-/// the root goes on then for `rest`.
+/// A root creates one task and waits for it. The task runs on `worker` over [`from`, `to`);
+/// afterwards the root runs for `rest`.
 fn trace(workers: u32, worker: u32, from: u64, to: u64, rest: u64) -> String {
     let places = r#"[{"label":"root"},{"label":"src/a.rs:5","file":"src/a.rs","line":5,"function":"a::go","primitive":"spawn"},{"label":"src/a.rs:9","file":"src/a.rs","line":9,"function":"a::go","primitive":"scope"}]"#;
     let head = format!(
@@ -37,7 +37,7 @@ fn sites_and_their_code_are_stretched_by_what_they_took_longer() {
         std::fs::write(&path, text).unwrap();
         path
     };
-    // The task takes 45 for 30, the root's last strand 12 for 10.
+    // The task takes 45 instead of 30 ticks, the root's last strand 12 instead of 10.
     let files = [
         file("two.jsonl", trace(2, 1, 10, 55, 12)),
         file("one.jsonl", trace(1, 0, 20, 50, 10)),
@@ -70,6 +70,6 @@ fn sites_and_their_code_are_stretched_by_what_they_took_longer() {
     };
     near(&by_code("after go:9"), 0.2);
     near(&by_code("after go:5"), 0.0);
-    // The run on one worker has nothing to be compared with.
+    // The run on one worker has no run to be compared with.
     assert_eq!(ask("api/v1/sites?run=b")[0]["stretch"], Value::Null);
 }

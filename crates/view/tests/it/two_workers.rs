@@ -4,8 +4,8 @@ use workspan_trace::wire::Kind;
 
 use crate::written::{self, Thread};
 
-/// A run of two workers: the owner joins again and again, and each other time the thief takes the
-/// half that is left.
+/// A run of two workers. The owner joins again and again; at every other join, the thief takes the
+/// remaining half.
 pub fn trace(joins: u64) -> Vec<u8> {
     let mut threads = <[Thread; 2]>::default();
     let [owner, thief] = &mut threads;

@@ -8,18 +8,18 @@ use workspan_trace::wire::Kind;
 #[derive(Default)]
 pub struct Thread {
     bytes: Vec<u8>,
-    /// Of the last record, in nanoseconds.
+    /// The time of the last record, in nanoseconds.
     now: u64,
 }
 
 impl Thread {
-    /// A record at `t`.
+    /// Writes a record at `t`.
     pub fn put(&mut self, t: u64, kind: Kind, operands: &[u64]) {
         put_record(&mut self.bytes, kind, t - self.now, operands);
         self.now = t;
     }
 
-    /// The same with what takes less than `grain` nanoseconds folded, as the recorder folds it.
+    /// Folds everything shorter than `grain` nanoseconds, as the recorder does.
     pub fn folded(self, grain: u64) -> Thread {
         let options = FoldOptions {
             grain,

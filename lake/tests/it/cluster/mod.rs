@@ -1,5 +1,5 @@
-//! A cluster of Ballista answers as this process does. Scheduler and executors are Ballista's own
-//! programs on loopback, which `cargo xtask test lake` installs.
+//! A Ballista cluster gives the same answers as this process. Scheduler and executors are
+//! Ballista's own programs on loopback, which `cargo xtask test lake` installs.
 
 mod started;
 
@@ -13,12 +13,12 @@ use tempfile::TempDir;
 
 use crate::{add, files, lake, traces};
 
-/// The folder with Ballista's programs.
+/// The environment variable with the folder of Ballista's programs.
 const PROGRAMS: &str = "WORKSPAN_BALLISTA";
-/// How long a cluster may take to be ready.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Maximum time until a cluster is ready.
+const START_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A scheduler and its executors, which end with this value.
+/// A scheduler and its executors. They are killed when this value is dropped.
 pub struct Cluster {
     scheduler: Child,
     executors: Vec<Child>,
@@ -35,7 +35,7 @@ impl Drop for Cluster {
     }
 }
 
-/// A port that was free a moment ago.
+/// A port that is free at the moment.
 fn free_port() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     listener.local_addr().unwrap().port()
@@ -50,8 +50,8 @@ fn program(name: &str) -> Command {
 }
 
 impl Cluster {
-    /// Starts a scheduler and `executors`, which have these variables, and waits until all are
-    /// there.
+    /// Starts a scheduler and `executors` executors with these environment variables, and waits
+    /// until all are ready.
     pub fn start(executors: usize, variables: &[(&str, &str)]) -> Cluster {
         let folder = tempfile::tempdir().unwrap();
         let port = free_port();
@@ -61,7 +61,7 @@ impl Cluster {
             .args(["--bind-host", "127.0.0.1", "--external-host", "127.0.0.1"])
             .args(["--bind-port", &port.to_string()])
             .args(["--min-ready-executors", &executors.to_string()])
-            // An executor that is killed is missed after seconds and not after minutes.
+            // The scheduler notices a killed executor after seconds instead of minutes.
             .args(["--scheduler-policy", "pull-staged"])
             .args(["--executor-timeout-seconds", "6"])
             .args(["--expire-dead-executor-interval-seconds", "1"])
@@ -108,7 +108,7 @@ impl Cluster {
 
     fn wait_until(&self, what: &str, done: impl Fn(&str) -> bool) {
         let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
+        while begun.elapsed() < START_TIMEOUT {
             if self.readiness().is_ok_and(|answer| done(&answer)) {
                 return;
             }
@@ -130,7 +130,7 @@ impl Cluster {
         Ok(answer)
     }
 
-    /// Its address.
+    /// The scheduler's address.
     pub fn address(&self) -> String {
         format!("df://127.0.0.1:{}", self.port)
     }
@@ -174,7 +174,7 @@ fn what_a_cluster_needs_is_said() {
         nobody.contains(&format!("ballista-scheduler --bind-port {port}")),
         "{nobody}"
     );
-    // Something else that listens.
+    // Another program listens on this port.
     let other = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = format!("df://{}", other.local_addr().unwrap());
     let thread = std::thread::spawn(move || {

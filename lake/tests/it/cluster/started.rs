@@ -1,4 +1,4 @@
-//! Tests that start scheduler and executors.
+//! Tests that start a scheduler and executors.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use crate::recorded;
 use crate::sqlite::{answer, answer_of};
 use crate::{add, files, traces};
 
-/// Compares all ready queries.
+/// Compares the rows of all prepared queries.
 fn same_rows(root: &Path) {
     let cluster = Cluster::start(2, &[]);
     let address = cluster.address();
@@ -45,10 +45,10 @@ fn damaged_files_and_those_of_no_run_are_left_out_in_a_cluster() {
     let folder = tempfile::tempdir().unwrap();
     let (root, traces) = (folder.path().join("lake"), traces(folder.path(), 5));
     add(&root, &traces, &["--project", "p"]);
-    // Bytes in the middle of one, and one whose run was not completed.
+    // One file has corrupted bytes in its middle, and one belongs to a run that was not completed.
     let sites = files(&root.join("v1/sites"));
     let mut bytes = std::fs::read(&sites[2]).unwrap();
-    // The first page alone, so that executors find it.
+    // Only the first page is corrupted, so that the executors find it.
     bytes[4..40].fill(0xa5);
     std::fs::write(&sites[2], bytes).unwrap();
     let runs = files(&root.join("v1/runs"));
@@ -63,7 +63,7 @@ fn damaged_files_and_those_of_no_run_are_left_out_in_a_cluster() {
     let name = sites[2].file_name().unwrap().to_str().unwrap();
     assert!(said.contains(name), "{said}");
     assert!(text(&there.stdout).contains("p,3,"), "{there:?}");
-    // What reads no table of the lake needs no cluster.
+    // A query that reads no table of the lake needs no cluster.
     let plan = asked(
         &root,
         "explain select label from sites",
@@ -72,8 +72,8 @@ fn damaged_files_and_those_of_no_run_are_left_out_in_a_cluster() {
     assert!(text(&plan.stdout).contains("DataSourceExec"), "{plan:?}");
 }
 
-/// Pairs of strands: some seconds of work in several stages.
-const LONG: &str = "select a.run, a.level, count(*) as n, sum((a.time + b.time) % 1009) as m from strands a \
+/// A query over pairs of strands: some seconds of work in several stages.
+const LONG_QUERY: &str = "select a.run, a.level, count(*) as n, sum((a.time + b.time) % 1009) as m from strands a \
     join strands b on a.run = b.run and (a.time + b.time) % 3 > 0 group by a.run, a.level order by a.run, a.level";
 
 #[test]
@@ -82,20 +82,26 @@ fn an_executor_that_is_killed_in_the_middle_of_a_query_changes_no_answer() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("lake");
     add(&root, &wide_traces(folder.path(), 24), &["--detail"]);
-    let expected = asked(&root, LONG, None);
+    let expected = asked(&root, LONG_QUERY, None);
     assert!(expected.status.success(), "{}", text(&expected.stderr));
     let (mut killed, mut moments) = (0, [0.5, 0.3, 0.7, 0.2, 0.8].iter().cycle());
     for _ in 0..10 {
         let mut cluster = Cluster::start(2, &[]);
         let begun = Instant::now();
-        let there = asked(&root, LONG, Some(&cluster.address()));
+        let there = asked(&root, LONG_QUERY, Some(&cluster.address()));
         assert_eq!(text(&there.stdout), text(&expected.stdout));
         let span = begun.elapsed();
         let mut command = Command::new(env!("CARGO_BIN_EXE_workspan-lake"));
         command
             .arg("sql")
             .arg(&root)
-            .args([LONG, "--format", "csv", "--cluster", &cluster.address()])
+            .args([
+                LONG_QUERY,
+                "--format",
+                "csv",
+                "--cluster",
+                &cluster.address(),
+            ])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -114,7 +120,8 @@ fn an_executor_that_is_killed_in_the_middle_of_a_query_changes_no_answer() {
     panic!("no executor was killed in the middle of a query");
 }
 
-/// Traces of `n` programs with 300 tasks each, which one worker creates and another one executes.
+/// Traces of `n` programs with 300 tasks each. One worker creates the tasks and another one runs
+/// them.
 fn wide_traces(folder: &Path, n: u64) -> Vec<PathBuf> {
     let made = (0..n).map(|run| {
         let mut text = String::from(

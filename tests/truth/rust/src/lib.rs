@@ -1,5 +1,5 @@
-//! What every Rust program of the corpus uses: CPU time of a known amount, and the line that says
-//! what is true of the run.
+//! Functions for all Rust programs of the corpus: using a known amount of CPU time, and printing
+//! the truth about the run.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -30,17 +30,17 @@ fn clock(which: i32) -> Duration {
     Duration::new(time.seconds as u64, time.nanoseconds as u32)
 }
 
-/// What all calls of [`spin`] took together, in nanoseconds of CPU time.
+/// Total CPU time of all calls of [`spin`], in nanoseconds.
 static SPUN: AtomicU64 = AtomicU64::new(0);
 
-/// For how long the host of a virtual machine took the CPU away meanwhile.
+/// Total time for which the host of a virtual machine took the CPU away during these calls.
 static STOLEN: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     static STATISTICS: Option<File> = File::open("/proc/thread-self/schedstat").ok();
 }
 
-/// How long the calling thread has waited for a CPU; zero where the kernel does not count it.
+/// How long the calling thread has waited for a CPU; zero if the kernel does not count it.
 fn waited() -> Duration {
     let mut text = [0; 128];
     let length = STATISTICS.with(|file| file.as_ref()?.read_at(&mut text, 0).ok());
@@ -50,8 +50,7 @@ fn waited() -> Duration {
 }
 
 /// Uses the CPU for this many microseconds of the calling thread's own CPU time, however busy the
-/// machine is. It never waits for anything but a CPU, so that the time which is neither used nor
-/// waited was stolen.
+/// machine is. It waits for nothing but a CPU, so time that was neither used nor waited was stolen.
 #[inline(never)]
 pub fn spin(us: u64) {
     let begin = clock(THREAD);
@@ -69,14 +68,14 @@ pub fn spin(us: u64) {
     SPUN.fetch_add((clock(THREAD) - begin).as_nanos() as u64, Relaxed);
 }
 
-/// The number of threads that the harness asked for.
+/// The number of threads that the harness requests.
 pub fn threads() -> u64 {
     let asked = std::env::var("RAYON_NUM_THREADS").ok();
     asked.and_then(|text| text.parse().ok()).unwrap_or(2)
 }
 
-/// Prints the truth: `work_us=96000 span_us=3000 tasks=62`; and what was used, which differs from
-/// run to run.
+/// Prints the truth, for instance `work_us=96000 span_us=3000 tasks=62`, and the CPU time used,
+/// which differs from run to run.
 pub fn truth(what: &str) {
     println!("truth {what}");
     println!(

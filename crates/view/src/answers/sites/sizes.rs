@@ -1,4 +1,5 @@
-//! Strands of one code by size: how many there were, when, and who worked meanwhile.
+//! The strands of one code by size: their number, when they ran, and how busy the workers were
+//! meanwhile.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +9,19 @@ use workspan_analysis::FreeTime;
 use super::Spark;
 use crate::run::Picture;
 
-/// Sizes told of one code: those with most time.
+/// Maximum number of sizes given for one code: those with most time.
 const MAX_SIZES: usize = 10;
 
-/// Strands whose weights are nearest to the same power of two.
+/// The strands whose weights are nearest to the same power of two.
 #[derive(Serialize)]
 pub(super) struct Size {
     strands: u64,
-    /// Sum of their weights.
+    /// Sum of the strands' weights.
     total: u64,
     spark: Vec<f32>,
-    /// Mean number of strands that ran while one of them did.
+    /// Mean number of strands that ran while a strand of this size ran.
     busy: f64,
-    /// Ticks of free workers while they ran, shared equally among what ran.
+    /// Ticks of free workers while the strands ran, shared equally among all that ran.
     free: u64,
 }
 

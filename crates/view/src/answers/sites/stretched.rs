@@ -1,4 +1,4 @@
-//! How much longer sites and their code took than in the run on one worker (MODEL.md §6).
+//! How much longer sites and their code took here than in the run on one worker (MODEL.md §6).
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use workspan_dag::{NONE, Place, PlaceId, ROOT_PLACE};
 
 use crate::run::Picture;
 
-/// Times in the run on one worker and in this one, by this run's places and codes.
+/// Sums of times in the run on one worker and in this one, by the places and codes of this run.
 #[derive(Debug, Default)]
 pub(super) struct Stretched {
     sites: BTreeMap<PlaceId, Pair>,
@@ -16,15 +16,15 @@ pub(super) struct Stretched {
 }
 
 impl Stretched {
-    /// `None` when the two runs can't be compared.
+    /// The times of both runs; `None` if the runs can't be compared.
     pub(super) fn new(serial: &Picture, picture: &Picture, report: &Report) -> Option<Stretched> {
         let options = StretchOptions {
             measured: picture.measured.clone(),
             ..StretchOptions::default()
         };
         let found = stretch(&serial.dag, &picture.dag, report, &options).ok()?;
-        // The stretch numbers places of both runs anew; a place is found by what it is called and
-        // where it is.
+        // The stretch renumbers the places of both runs. A place is found by its name and its
+        // position.
         let mut known: BTreeMap<_, PlaceId> = BTreeMap::new();
         for (id, place) in (0..).zip(&picture.dag.places).skip(1) {
             known.entry(name(place)).or_insert(id);
@@ -58,12 +58,12 @@ impl Stretched {
         Some(all)
     }
 
-    /// Of all own strands of a site's tasks.
+    /// The stretch of all own strands of a site's tasks.
     pub(super) fn site(&self, site: PlaceId) -> Option<f64> {
         self.sites.get(&site)?.relative()
     }
 
-    /// Of those that run a code.
+    /// The stretch of the site's strands of one code.
     pub(super) fn code(&self, site: PlaceId, code: u16) -> Option<f64> {
         self.codes.get(&(site, code))?.relative()
     }

@@ -1,4 +1,4 @@
-//! Names of nodes inside of a folded strand.
+//! The ids of nodes inside a folded strand.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use workspan_dag::StrandId;
 
 use crate::inside::tree::Index;
 
-/// A node inside of a folded strand; task 0 without a range is the strand itself.
+/// The id of a node inside a folded strand; task 0 without a range is the strand itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WithinId {
     pub strand: StrandId,
@@ -29,7 +29,7 @@ impl fmt::Display for WithinId {
 }
 
 impl WithinId {
-    /// The folded strand itself.
+    /// The id of the folded strand itself.
     pub(crate) fn whole(strand: StrandId) -> WithinId {
         WithinId {
             strand,
@@ -38,12 +38,12 @@ impl WithinId {
         }
     }
 
-    /// It is the folded strand itself.
+    /// Whether the id is the folded strand's own.
     pub(crate) fn is_whole(&self) -> bool {
         self.task == 0 && self.range.is_none()
     }
 
-    /// Of its text; `None` when it is no such id.
+    /// Parses an id; `None` if the text is not one.
     pub(crate) fn parse(id: &str) -> Option<WithinId> {
         fn number<N: std::str::FromStr>(text: &str) -> Option<N> {
             let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Details for the drawer: of what can be selected first, and of everything else.
+//! Details for the drawer: first of what can be selected first, then of everything else.
 
 use serde_json::Value;
 use workspan_dag::StrandId;
@@ -7,18 +7,18 @@ use super::Choice;
 use crate::answers::summary::show;
 use crate::run::Run;
 
-/// Share of the room that may be used once the first ones are in.
-const FIRST: f64 = 0.40;
-/// Strands of the critical path whose details come first, longest first.
-const MOST_CRITICAL: usize = 300;
-/// Longest instances of each site whose details come first.
-const MOST_INSTANCES: usize = 8;
-/// Further details are carried one group at a time.
-const GROUP: usize = 64;
+/// Share of the room that may be used once the first details are added.
+const FIRST_DETAILS_SHARE: f64 = 0.40;
+/// Number of strands of the critical path whose details are added first, the longest ones.
+const MAX_CRITICAL_STRANDS: usize = 300;
+/// Number of longest instances per site whose details are added first.
+const MAX_INSTANCES: usize = 8;
+/// Number of further details that are added at a time.
+const DETAILS_PER_GROUP: usize = 64;
 
 impl Choice<'_> {
-    /// What can be selected at once: findings, the critical path, the longest instances of the
-    /// sites.
+    /// Adds details of what can be selected at once: findings, the critical path, the longest
+    /// instances of the sites.
     pub(super) fn first_details(&mut self) {
         for run in &self.session.runs {
             let (Ok(picture), Ok(rest)) = (run.picture(), run.rest()) else {
@@ -29,7 +29,7 @@ impl Choice<'_> {
                 found.filter_map(|f| show(picture, f).strand).collect();
             let mut path = rest.report.work_span.critical_path.clone();
             path.sort_by_key(|&s| (std::cmp::Reverse(picture.weight(s)), s));
-            strands.extend(path.into_iter().take(MOST_CRITICAL));
+            strands.extend(path.into_iter().take(MAX_CRITICAL_STRANDS));
             let low = rest.report.low_parallelism.iter();
             strands.extend(low.flat_map(|i| i.strands.iter().map(|s| s.strand)));
             let mut tasks: Vec<u32> = strands
@@ -41,7 +41,7 @@ impl Choice<'_> {
             keys.extend(tasks.iter().flat_map(|&t| task_keys(run, t)));
             let sums = |t: &u32| format!("api/v1/tasks?run={}&task={t}", run.id);
             keys.extend(tasks.iter().map(sums));
-            self.details_of(keys, FIRST);
+            self.details_of(keys, FIRST_DETAILS_SHARE);
         }
     }
 
@@ -52,16 +52,16 @@ impl Choice<'_> {
         let sites: Vec<Value> = serde_json::from_slice(reply.bytes()).unwrap_or_default();
         let tasks = sites.iter().flat_map(|site| {
             let longest = site["longest"].as_array().map_or(&[][..], Vec::as_slice);
-            longest.iter().take(MOST_INSTANCES)
+            longest.iter().take(MAX_INSTANCES)
         });
         tasks
             .filter_map(|i| i["task"].as_u64().map(|t| t as u32))
             .collect()
     }
 
-    /// Takes answers group by group until `share` is used; true when all are in.
+    /// Adds answers group by group until `share` of the room is used; true if all were added.
     pub(super) fn details_of(&mut self, keys: Vec<String>, share: f64) -> bool {
-        for keys in keys.chunks(GROUP) {
+        for keys in keys.chunks(DETAILS_PER_GROUP) {
             let group = self.group(keys.iter().cloned());
             if self.pack.is_full(share) || !self.pack.may(group, share) {
                 return false;
@@ -70,7 +70,7 @@ impl Choice<'_> {
         true
     }
 
-    /// Details of everything else, longest strands first; true when all are in.
+    /// Adds details of everything else, longest strands first; true if all were added.
     pub(super) fn details(&mut self) -> bool {
         let mut all = true;
         for run in &self.session.runs {
@@ -79,7 +79,7 @@ impl Choice<'_> {
             let mut order: Vec<StrandId> = (0..strands.len() as StrandId).collect();
             let length = |s: StrandId| strands.end[s as usize] - strands.start[s as usize];
             order.sort_by_key(|&s| (std::cmp::Reverse(length(s)), s));
-            for some in order.chunks(GROUP) {
+            for some in order.chunks(DETAILS_PER_GROUP) {
                 let keys = some.iter().flat_map(|&s| {
                     let task = strands.task[s as usize];
                     std::iter::once(strand_key(run, s)).chain(task_keys(run, task))

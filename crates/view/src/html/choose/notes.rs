@@ -1,4 +1,4 @@
-//! What a report carries, in words.
+//! The notes on what a report contains, as sentences.
 
 use super::Nodes;
 use crate::session::Session;

@@ -8,15 +8,15 @@ use crate::answers::summary::show;
 use crate::run::{Picture, Run};
 use crate::timeline::TILE_BINS;
 
-/// Shares of the room that may be used once these are in.
-const TILES: f64 = 0.80;
-const WINDOWS: f64 = 0.92;
-/// A single level of more tiles is no overview.
-const MOST_TILES: u64 = 512;
+/// Shares of the room that may be used once the tiles, and then the windows, are added.
+const TILES_SHARE: f64 = 0.80;
+const WINDOWS_SHARE: f64 = 0.92;
+/// Levels with more tiles than this are not added as a whole.
+const MAX_TILES: u64 = 512;
 
 impl Choice<'_> {
-    /// Tiles of all runs, level by level from the whole run down; the finest level that is there
-    /// for all of it.
+    /// Adds tiles of all runs, level by level from the whole run down; returns the finest level
+    /// that is complete.
     pub(super) fn levels(&mut self) -> u32 {
         let tops: Vec<u32> = self
             .session
@@ -33,13 +33,13 @@ impl Choice<'_> {
                 };
                 let Ok(picture) = run.picture() else { continue };
                 let last = (picture.elapsed() / TILE_BINS) >> level;
-                if last >= MOST_TILES {
+                if last >= MAX_TILES {
                     continue;
                 }
                 any = true;
                 let keys = (0..=last).flat_map(|i| self.tile_keys(run, level, i));
                 let keys: Vec<String> = keys.collect();
-                if !self.tiles(run, keys, TILES) {
+                if !self.tiles(run, keys, TILES_SHARE) {
                     return finest;
                 }
             }
@@ -55,8 +55,7 @@ impl Choice<'_> {
         finest
     }
 
-    /// The requests a tile's place in time has, without those that a coarser tile already answers
-    /// whole.
+    /// The requests for one tile, without those that a coarser, uncut tile already answers.
     pub(super) fn tile_keys(&self, run: &Run, level: u32, index: u64) -> Vec<String> {
         let id = &run.id;
         let mut keys = vec![
@@ -100,7 +99,7 @@ impl Choice<'_> {
         taken
     }
 
-    /// Finer tiles where the findings are, and around the longest strands of the critical path.
+    /// Adds finer tiles around the findings and the longest strands of the critical path.
     pub(super) fn windows(&mut self) {
         for run in &self.session.runs {
             let (Ok(picture), Ok(rest)) = (run.picture(), run.rest()) else {
@@ -128,8 +127,8 @@ impl Choice<'_> {
         }
     }
 
-    /// A window at the level at which it is about a tile wide, and at those above that its
-    /// surroundings are seen at.
+    /// Adds a window at the level at which it is about one tile wide, at the next finer one, and at
+    /// the coarser ones that show its surroundings.
     pub(super) fn window(&mut self, run: &Run, picture: &Picture, (t0, t1): (u64, u64)) -> bool {
         let bins = (t1 - t0) / TILE_BINS + 1;
         let own = bins.next_power_of_two().trailing_zeros();
@@ -139,7 +138,7 @@ impl Choice<'_> {
             let of = |t: u64| ((t / TILE_BINS) >> level).min(last);
             let keys = (of(t0)..=of(t1)).flat_map(|i| self.tile_keys(run, level, i));
             let keys: Vec<String> = keys.collect();
-            if !self.tiles(run, keys, WINDOWS) {
+            if !self.tiles(run, keys, WINDOWS_SHARE) {
                 return false;
             }
         }
@@ -147,7 +146,7 @@ impl Choice<'_> {
     }
 }
 
-/// Kind, level and index of a request for boxes or arcs.
+/// The kind, level and index in a request for boxes or arcs.
 fn boxes(key: &str) -> Option<(&'static str, u32, u64)> {
     let (name, query) = key.strip_prefix("api/v1/")?.split_once('?')?;
     let kind = ["strands", "arcs", "waits"]
@@ -164,7 +163,7 @@ fn boxes(key: &str) -> Option<(&'static str, u32, u64)> {
     ))
 }
 
-/// Whether planes hold all there is in their time.
+/// Whether the planes are not cut, so that they contain everything in their time.
 fn is_whole(planes: &[u8]) -> bool {
     let header = planes.get(4..8).and_then(|length| {
         let length = u32::from_le_bytes(length.try_into().ok()?) as usize;

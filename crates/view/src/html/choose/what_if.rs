@@ -1,4 +1,4 @@
-//! What is asked first in What-if.
+//! The what-if answers that users look at first.
 
 use std::ops::Range;
 
@@ -7,30 +7,31 @@ use super::{Choice, escape};
 use crate::answers::whatif::WhatIfAnswer;
 use crate::run::Run;
 
-/// Share of the room that may be used once it is in.
-const SHARE: f64 = 0.15;
-/// Codes, and spawn sites, whose what-if is carried: those that weigh most on the critical path.
-const MOST: usize = 6;
-/// Of these so many are also taken together.
-const TOGETHER: usize = 3;
-/// In longer runs fewer, since each takes as long as measuring the run some ten times.
-const LONG_RUN: usize = 1_000_000;
-/// What the page asks for (`FACTORS` of ui/src/whatif/choice.ts), all together and, for the path,
-/// each alone.
+/// Share of the room that may be used once these answers are added.
+const WHAT_IF_SHARE: f64 = 0.15;
+/// Number of codes, and of spawn sites, whose what-if is added: those that weigh most on the
+/// critical path.
+const MAX_CODES: usize = 6;
+/// Number of the heaviest ones that are also combined in twos and threes.
+const MAX_COMBINED: usize = 3;
+/// Number of strands above which a run gets only one code and one spawn site: each takes about ten
+/// times as long as measuring the run.
+const LONG_RUN_STRANDS: usize = 1_000_000;
+/// The factors that the page requests (`FACTORS` of ui/src/whatif/choice.ts): all in one request,
+/// and for the path each alone.
 const FACTORS: [u32; 8] = [2, 4, 8, 16, 50, 100, 200, 400];
 
 impl Choice<'_> {
-    /// What is asked first in What-if: the code and the spawn sites of the critical path, each
-    /// alone.
+    /// Adds the what-if answers for the code and the spawn sites of the critical path, each alone.
     pub(super) fn what_if(&mut self) {
         for run in &self.session.runs {
             let (Ok(picture), Ok(rest)) = (run.picture(), run.rest()) else {
                 continue;
             };
-            let most = if picture.dag.strands.len() > LONG_RUN {
+            let most = if picture.dag.strands.len() > LONG_RUN_STRANDS {
                 1
             } else {
-                MOST
+                MAX_CODES
             };
             let mut critical = vec![0u128; picture.codes.all.len()];
             for &s in &rest.report.work_span.critical_path {
@@ -44,11 +45,11 @@ impl Choice<'_> {
             let (codes, sites): (Vec<String>, Vec<String>) =
                 (codes.take(most).collect(), sites.take(most).collect());
             let alone = codes.iter().chain(&sites).map(|what| (what.clone(), true));
-            // Of the heaviest together, what all factors give.
+            // The heaviest ones are also combined, with all factors in one answer.
             let few = together(&codes).into_iter().chain(together(&sites));
             for (what, each) in alone.chain(few.map(|what| (what, false))) {
                 let group = answers(run, &what, each);
-                if !self.pack.may(group, SHARE) {
+                if !self.pack.may(group, WHAT_IF_SHARE) {
                     break;
                 }
             }
@@ -56,8 +57,8 @@ impl Choice<'_> {
     }
 }
 
-/// What all factors give, and, with `each`, each alone: the first one's critical path is in the
-/// answer of all.
+/// The answer with all factors and, with `each`, one answer per factor. The critical path at the
+/// first factor is in the answer with all of them.
 fn answers(run: &Run, what: &str, each: bool) -> Group {
     let Ok(asked) = WhatIfAnswer::new(run, what, &FACTORS.map(f64::from)) else {
         return Group::new();
@@ -75,10 +76,10 @@ fn answers(run: &Run, what: &str, each: bool) -> Group {
     answers.filter_map(answer).collect()
 }
 
-/// The first few of `list` in twos and threes, each in the order in which the page asks: ascending
-/// as text.
+/// The first few of `list` in twos and threes. Each combination is in the order in which the page
+/// requests it: ascending as text.
 fn together(list: &[String]) -> Vec<String> {
-    let few = &list[..list.len().min(TOGETHER)];
+    let few = &list[..list.len().min(MAX_COMBINED)];
     let mut all = Vec::new();
     for chosen in 1u32..1 << few.len() {
         let mut some: Vec<&str> = (0..few.len())

@@ -1,4 +1,4 @@
-//! Attempts to steal, sleep, leapfrogs and spawns against counts by hand.
+//! Steal attempts, sleep, leapfrogs and spawns, compared with counts by hand.
 
 use workspan_analysis::{Options, statistics::statistics};
 use workspan_dag::{NONE, TaskKind, ThreadEvent};
@@ -17,7 +17,7 @@ fn failed_attempts_and_sleep_stand_where_they_were() {
         let t = begin + elapsed * i / 40;
         dag.thread_events.push((t, 1, ThreadEvent::StealFailed(0)));
     }
-    // Asleep for a quarter; from the last tenth on to the end.
+    // The thread sleeps for a quarter of the time, and from the last tenth to the end.
     for (t, event) in [
         (begin + elapsed / 4, ThreadEvent::Sleep),
         (begin + elapsed / 2, ThreadEvent::Wake),

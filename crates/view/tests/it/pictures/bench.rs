@@ -1,4 +1,4 @@
-//! What ten million tasks cost. Prints its measurements; nothing is asserted of them.
+//! Measures a run of ten million tasks. It prints the measurements and asserts nothing about them.
 //! `cargo test --release -p workspan-view --test it pictures::bench::ten_million -- --ignored
 //! --nocapture`
 

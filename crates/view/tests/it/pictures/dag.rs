@@ -1,4 +1,4 @@
-//! The DAG node by node, and details.
+//! The DAG node by node, and the details.
 
 use std::collections::BTreeSet;
 
@@ -22,8 +22,8 @@ fn number(item: &Value, name: &str) -> u64 {
     }
 }
 
-/// Expands everything below `node` and checks that collapsed nodes tell what is inside; every
-/// strand is met once.
+/// Expands everything below `node`. Checks that the sums of collapsed nodes match their contents,
+/// and that every strand occurs once.
 fn walk(session: &Session, dag: &Dag, met: &mut BTreeSet<u64>, tasks: &mut u64) {
     let mut open: Vec<(String, Option<Value>)> = vec![("r".into(), None)];
     while let Some((id, told)) = open.pop() {
@@ -165,8 +165,8 @@ fn ancestors_lead_to_the_task() {
 
 #[test]
 fn spans_of_groups_are_those_of_their_paths() {
-    // One task that creates 1,000 and waits: its span is the longest way through, and so is that of
-    // the group which holds it.
+    // One task creates 1,000 tasks and waits. Its span is the longest path through it, and so is
+    // the span of the group that contains it.
     let shape = Shape {
         depth: 0,
         fan: 1000,
@@ -256,7 +256,7 @@ fn details_agree_with_each_other() {
             at.checked_sub(1).map(|i| strands[i])
         );
         assert_eq!(told["next"].as_u64(), strands.get(at + 1).copied());
-        // Mean of strands on the CPU, counted tick by tick.
+        // Mean number of strands on the CPU, counted tick by tick.
         let (from, to) = (dag.strands.start[s], dag.strands.end[s]);
         let ticks = (0..dag.strands.len()).map(|o| {
             let w = dag.strands.thread[o];
@@ -287,7 +287,7 @@ fn details_agree_with_each_other() {
     }
 }
 
-/// One strand that stands for a subtree of ten tasks.
+/// A run in which one strand stands for a subtree of ten tasks.
 #[test]
 fn folded_strands_are_told() {
     let mut dag = chain(2);
@@ -307,6 +307,6 @@ fn folded_strands_are_told() {
     for (&id, &flags) in folded {
         assert_eq!(flags as u8 & 8 != 0, id as u32 == last);
     }
-    // The ten are in it beside the two that the graph has.
+    // The sum includes the ten folded tasks and the two in the graph.
     assert_eq!(number(&inside(&session, "r")[0], "tasks"), 12);
 }

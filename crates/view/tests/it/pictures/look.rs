@@ -1,4 +1,4 @@
-//! Asks as the page does, and reads the answers.
+//! Sends requests as the page does, and reads the answers.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use workspan_dag::Dag;
 use workspan_view::session::Settings;
 use workspan_view::{Reply, Session, answer};
 
-/// An answer of planes.
+/// A decoded binary answer.
 #[derive(Debug, PartialEq)]
 pub struct Tile {
     pub facts: Value,
@@ -31,7 +31,7 @@ pub fn top_level(session: &Session) -> u32 {
     session.runs[0].picture().unwrap().top_level()
 }
 
-/// Tiles of a level.
+/// Number of tiles at a level.
 pub fn tiles(session: &Session, level: u32) -> u64 {
     let elapsed = session.runs[0].picture().unwrap().elapsed();
     (elapsed >> level) / 1024 + 1
@@ -48,7 +48,7 @@ pub fn json(session: &Session, url: &str) -> Value {
     serde_json::from_slice(&bytes(session, url)).unwrap()
 }
 
-/// As planes.ts reads it.
+/// A tile, decoded as planes.ts does.
 pub fn tile(session: &Session, what: &str, level: u32, index: u64) -> Tile {
     let (name, more) = what.split_once('?').unwrap_or((what, ""));
     let more = if more.is_empty() {

@@ -1,4 +1,4 @@
-//! Runs to look at: made by dice, large enough that the pyramid keeps something.
+//! Random runs, large enough for the pyramid to store blocks.
 
 use workspan_dag::build::{Mode, build};
 use workspan_dag::raw::{RawEnd, RawStrand, RawTask, RawTrace};
@@ -6,17 +6,17 @@ use workspan_dag::{Dag, Meta, NONE, Off, OffWhy, Place, Steal, TaskKind, ThreadE
 
 use crate::pictures::dice::Dice;
 
-/// What to make.
+/// The parameters of a random run.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     pub workers: u32,
     pub threads: u32,
     pub depth: u32,
-    /// Longest strand.
+    /// Maximum length of a strand.
     pub longest: usize,
-    /// Where time begins.
+    /// The begin of the run.
     pub begin: u64,
-    /// Children of a leaf loop; 0 for none.
+    /// Number of children of a leaf loop; 0 for no loops.
     pub fan: usize,
     pub offs: bool,
 }
@@ -41,8 +41,8 @@ struct Making<'a> {
     raw: RawTrace,
 }
 
-/// A binary recursion with loops of creates at its leaves: a task that has threads to itself gives
-/// half of them away.
+/// A binary recursion with loops of creates at its leaves. A task with several threads to itself
+/// gives half of them away.
 pub fn make(seed: u64, shape: Shape) -> Dag {
     let mut dice = Dice::new(seed);
     let places = ["root", "a.rs:1", "b.rs:2", "c.rs:3"].map(|label| Place {
@@ -163,8 +163,8 @@ impl Making<'_> {
         end
     }
 
-    /// What is not the tasks': a further root outside of the pool, times off the CPU, queues,
-    /// steals that the runtime told.
+    /// Adds what does not belong to the tasks: another root outside the pool, times off the CPU,
+    /// queues, and steals that the runtime reported.
     fn around(&mut self, end: u64) {
         let begin = self.shape.begin;
         if self.shape.threads > self.shape.workers {
@@ -202,7 +202,7 @@ impl Making<'_> {
             events.push((t, 1 % self.shape.threads, ThreadEvent::Cpu(0.5)));
         }
         for task in 0..self.raw.tasks.len() as u32 {
-            // Each is looked for among all strands.
+            // Each lookup searches all strands.
             if task < 10_000 && self.dice.percent(1) {
                 let thread = self.raw.strands.iter().find(|s| s.task == task);
                 self.raw.steals.push(Steal {
@@ -217,7 +217,7 @@ impl Making<'_> {
     }
 }
 
-/// `count` tasks, each of which creates the next and waits for it.
+/// `count` tasks; each creates the next one and waits for it.
 pub fn chain(count: u32) -> Dag {
     let mut raw = RawTrace {
         meta: Meta {

@@ -1,23 +1,23 @@
-//! The timeline a second time: tick by tick.
+//! A second implementation of the timeline, tick by tick.
 
 use workspan_analysis::{Options, ReadyPath, StrandFacts, report, strand_facts};
 use workspan_dag::{Dag, NONE, OffWhy};
 
-/// What a thread does in a tick: the strand it is in, and why it is off the CPU.
+/// What a thread does in a tick: its strand, and why it is off the CPU.
 pub type Tick = (u32, Option<OffWhy>);
 
 pub const ROWS: usize = 256;
 
-/// What happens in every tick.
+/// The state of the run in every tick.
 pub struct Slow {
     pub begin: u64,
     pub ticks: usize,
-    /// By thread: the strand that runs, and off the CPU or not.
+    /// By thread and tick: the strand that runs, and whether and why it is off the CPU.
     pub runs: Vec<Vec<(u32, Option<OffWhy>)>>,
-    /// Numbers as in the profile: working, ready by kind, delay, no-work of the scheduler and of
-    /// the program, descheduled, blocked.
+    /// By tick: the numbers in the profile's order: working, ready by kind, delay, no-work of the
+    /// scheduler and of the program, descheduled, blocked.
     pub profile: Vec<[u64; 13]>,
-    /// By row: 0 delay, 1 no-work of the scheduler, 2 of the program, 3 nothing.
+    /// By row and tick: 0 delay, 1 no-work of the scheduler, 2 no-work of the program, 3 neither.
     pub free: Vec<Vec<u8>>,
     pub facts: StrandFacts,
     pub ready_path: ReadyPath,

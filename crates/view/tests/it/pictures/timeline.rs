@@ -1,4 +1,4 @@
-//! Tiles.
+//! The tiles of the timeline, compared with the slow implementation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::pictures::look::{Tile, json, session, tile, tiles, top_level};
 use crate::pictures::runs::{Shape, chain, make};
 use crate::pictures::slow::{ROWS, Slow, Tick};
 
-/// Runs of every kind; each is small enough for the slow implementation.
+/// The shapes of runs of every kind; each run is small enough for the slow implementation.
 fn shapes() -> Vec<Shape> {
     let usual = Shape::default();
     vec![
@@ -66,7 +66,7 @@ fn share(ticks: u64, width: u64) -> f64 {
     }
 }
 
-/// The code of every strand, as the exact boxes have it, and that these are all of them.
+/// The code of every strand according to the exact boxes; checks that these are complete.
 fn codes(session: &Session, dag: &Dag, slow: &Slow) -> Vec<u64> {
     let mut codes = vec![u64::MAX; dag.strands.len()];
     let path: BTreeSet<usize> = slow
@@ -103,7 +103,7 @@ fn codes(session: &Session, dag: &Dag, slow: &Slow) -> Vec<u64> {
     codes
 }
 
-/// A tile of rows against the ticks.
+/// Compares a tile of rows with the ticks.
 fn check_rows(dag: &Dag, slow: &Slow, codes: &[u64], tile: &Tile, level: u32, index: u64) {
     let width = 1u64 << level;
     let rows = (dag.meta.threads as usize).min(ROWS);
@@ -167,7 +167,7 @@ fn check_rows(dag: &Dag, slow: &Slow, codes: &[u64], tile: &Tile, level: u32, in
             assert_eq!(see("strands"), strands.len().min(65_535) as f64, "{what}");
             let made = creates.get(&(row, bin)).copied().unwrap_or(0);
             assert_eq!(see("creates"), made as f64, "creates, {what}");
-            // Nothing, or the longest, ties to the earlier.
+            // No strand, or the longest; ties go to the earlier one.
             let inside = |s: usize| {
                 let start = (dag.strands.start[s] - slow.begin).max(from as u64);
                 (dag.strands.end[s] - slow.begin)
@@ -179,7 +179,7 @@ fn check_rows(dag: &Dag, slow: &Slow, codes: &[u64], tile: &Tile, level: u32, in
                 .max_by_key(|&&s| (inside(s), std::cmp::Reverse(s)));
             let id = longest.map_or(f64::from(NONE), |&s| s as f64);
             assert_eq!(see("strand"), id, "longest, {what}");
-            // Code and site that took most.
+            // The code and the site with most time.
             let mut sums: BTreeMap<(u64, u64), u64> = BTreeMap::new();
             for &s in strands {
                 let site = dag.tasks.site[dag.strands.task[s] as usize];
@@ -276,7 +276,7 @@ fn profiles_are_what_the_ticks_say_and_add_up_to_the_breakdown() {
     }
 }
 
-/// Neighbours of a level add up to the level above.
+/// Adjacent bins of a level add up to the bins of the level above.
 #[test]
 fn levels_agree() {
     let dag = make(
@@ -368,7 +368,8 @@ fn paths_add_up() {
                 for index in 0..tiles(&session, level) {
                     let pieces = tile(&session, &format!("path?kind={kind}"), level, index);
                     let (start, end) = (pieces.plane("start"), pieces.plane("end"));
-                    // Where the path only waits, the pieces around say from where to where.
+                    // Where the path only waits, the pieces before and after say from where to
+                    // where.
                     if let Some(&first) = start.first() {
                         assert!(after.is_null() || after[1] == first, "{kind} level {level}");
                         after = Value::Null;
@@ -419,7 +420,7 @@ fn queues_and_loads_are_means() {
         .iter()
         .map(|mean| mean * width)
         .sum();
-    // 0, 1, … 19 tasks, each for a twentieth of the run.
+    // The queue has 0, 1, … 19 tasks, each number for a twentieth of the run.
     assert!((ticks / elapsed - 9.5).abs() < 0.02, "{}", ticks / elapsed);
     let load: f64 = rows.plane("cpu")[1024..2048]
         .iter()
@@ -443,7 +444,8 @@ fn queues_and_loads_nobody_told_follow_from_tasks_and_times_off_the_cpu() {
         _ => 0,
     };
     let waited: u64 = (0..tasks.len()).map(waited).sum();
-    // Thread 0 lives from its first strand or time off the CPU to the last.
+    // Thread 0 has a load from the begin of its first strand or off-CPU time to the end of the
+    // last.
     let own = || (0..strands.len()).filter(|&s| strands.thread[s] == 0);
     let offs = || dag.offs.iter().filter(|off| off.thread == 0);
     let begin = own()

@@ -1,10 +1,10 @@
-//! Pictures of a trace of which only a part could be read.
+//! Pictures of a trace that could be read only in part.
 
 use workspan_analysis::{Options, report};
 
 use crate::pictures::look::{session, tile, tiles, top_level};
 
-/// Worker 1's records end at 60, while the root's task goes on to 200.
+/// A trace in which worker 1's records end at 60, while the root's task goes on until 200.
 fn trace(unread: &str) -> String {
     format!(
         r#"{{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child"{unread}}}
@@ -23,7 +23,7 @@ fn trace(unread: &str) -> String {
 const UNREAD: &str = r#","unread":{"damaged":1,"threads":1}"#;
 const KINDS: [&str; 4] = ["delay", "no_work_sched", "no_work_app", "unread"];
 
-/// Ticks by kind: by row (255ths of bins), and of the profile.
+/// The free time by kind: for each row (in 255ths of bins), and in the profile.
 fn drawn(text: &str) -> ([[f64; 4]; 2], [f64; 4]) {
     let dag = workspan_reader::text::read(text.as_bytes()).unwrap();
     let session = session(dag);
@@ -50,10 +50,10 @@ fn drawn(text: &str) -> ([[f64; 4]; 2], [f64; 4]) {
 fn what_was_not_read_is_neither_delay_nor_missing_work() {
     let (rows, profile) = drawn(&trace(UNREAD));
     assert_eq!(rows[1], [10.0, 0.0, 20.0, 140.0]);
-    // The root waits for whatever was not read.
+    // The root waits for something that was not read.
     assert_eq!(rows[0], [0.0, 0.0, 0.0, 5.0]);
     assert_eq!(profile, [10.0, 0.0, 20.0, 145.0]);
-    // All of it read, the same strands leave no doubt.
+    // If everything was read, the same strands leave no doubt.
     let (_, profile) = drawn(&trace(""));
     assert_eq!(profile[3], 0.0);
     assert_eq!(profile.iter().sum::<f64>(), 175.0);

@@ -1,4 +1,4 @@
-//! A pool of its own, entered from the main thread, which works before and after.
+//! A separate pool, entered from the main thread, which also works before and after.
 use truth_programs::{spin, threads, truth};
 
 fn tree(depth: u32) {

@@ -1,4 +1,4 @@
-//! A tree with a leaf on one side and the rest on the other, and work before each join.
+//! A tree with a leaf on one side and all other nodes on the other, and work before each join.
 use truth_programs::{spin, truth};
 
 fn chain(left: u32) {
@@ -10,6 +10,6 @@ fn chain(left: u32) {
 
 fn main() {
     chain(20);
-    // 21 nodes of 1 ms one after the other; the last leaf begins after 20 of them.
+    // The span has 21 nodes of 1 ms; the last leaf begins after 20 of them.
     truth("work_us=101000 span_us=24000 tasks=40");
 }

@@ -1,4 +1,4 @@
-//! The main thread goes on alone for long while the pool has nothing to do, and ends before the
+//! The main thread works alone for a long time while the pool has nothing to do. It ends before the
 //! pool does.
 use truth_programs::{spin, truth};
 

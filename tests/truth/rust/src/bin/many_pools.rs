@@ -1,4 +1,4 @@
-//! Ten pools, each made, used and dropped: threads begin and end all along.
+//! Ten pools, each created, used and dropped: threads begin and end throughout the run.
 use truth_programs::{spin, threads, truth};
 
 fn main() {

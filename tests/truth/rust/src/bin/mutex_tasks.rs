@@ -15,6 +15,6 @@ fn main() {
         }
     });
     println!("{}", sum.into_inner().expect("no panic"));
-    // In the order of the lock tasks that waited for each other are on the span too.
+    // With the order of the lock, tasks that waited for each other are on the span too.
     truth("work_us=90000 span_us=3000 ordered_span_max_us=90000 tasks=30");
 }

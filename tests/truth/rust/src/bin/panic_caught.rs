@@ -1,4 +1,4 @@
-//! A join one side of which panics, caught outside, twice; the other side goes on to its end.
+//! Joins, one side of which panics. The panic is caught outside; the other side runs to its end.
 use std::panic;
 use truth_programs::{spin, truth};
 
@@ -20,6 +20,6 @@ fn main() {
         println!("{}", caught.is_err());
     }
     rayon::join(|| spin(15_000), || spin(15_000));
-    // A left side that panics waits for the right one all the same.
+    // Although the left side panics, the join waits for the right one.
     truth("work_us=90000 span_us=45000 tasks=6");
 }

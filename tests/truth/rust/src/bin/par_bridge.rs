@@ -1,4 +1,4 @@
-//! Items that come one at a time out of an iterator that works for each of them.
+//! Items taken one at a time from a serial iterator that does work for each of them.
 use rayon::prelude::*;
 use truth_programs::{spin, truth};
 

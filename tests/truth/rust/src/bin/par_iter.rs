@@ -1,4 +1,4 @@
-//! A parallel iterator that is split down to single items: 48 of 2 ms.
+//! A parallel iterator that is split into single items: 48 items of 2 ms.
 use rayon::prelude::*;
 use truth_programs::{spin, truth};
 

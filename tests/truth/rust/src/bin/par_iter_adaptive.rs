@@ -1,5 +1,5 @@
-//! A parallel iterator that Rayon splits as it likes: only the work is known, and that no item is
-//! divided.
+//! A parallel iterator that Rayon splits adaptively. Only its work is known, and the fact that no
+//! item is divided.
 use rayon::prelude::*;
 use truth_programs::{spin, truth};
 

@@ -1,4 +1,4 @@
-//! Ten parallel parts of 4 + 4 ms with 1 ms alone between them: the pool falls asleep and wakes.
+//! Ten parallel parts of 4 + 4 ms with 1 ms of serial work between them: the pool sleeps and wakes.
 use rayon::prelude::*;
 use truth_programs::{spin, truth};
 

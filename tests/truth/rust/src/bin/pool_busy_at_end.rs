@@ -1,5 +1,5 @@
-//! The main thread ends while detached tasks are still running: only what main did itself is
-//! certain.
+//! The main thread ends while detached tasks are still running. Only the work of main itself is
+//! known.
 use truth_programs::{spin, truth};
 
 fn main() {

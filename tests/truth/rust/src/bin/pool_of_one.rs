@@ -1,5 +1,5 @@
-//! A pool of one thread beside the global one: the program's parallelism is what it would be on
-//! more.
+//! A pool of one thread in addition to the global one. The program's parallelism is the same as on
+//! a larger pool.
 use truth_programs::{spin, truth};
 
 fn main() {

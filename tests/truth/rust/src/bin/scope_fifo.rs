@@ -1,4 +1,4 @@
-//! A first-in-first-out scope and one that begins on the calling thread.
+//! A first-in-first-out scope, and a scope that begins on the calling thread.
 use truth_programs::{spin, truth};
 
 fn main() {

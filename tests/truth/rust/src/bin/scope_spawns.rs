@@ -14,6 +14,6 @@ fn main() {
         spin(5_000);
     });
     spin(3_000);
-    // 4 + 2, then the body's 5 ms beside tasks of 3 ms, then 3 ms.
+    // 4 + 2 ms, then the body's 5 ms, during which tasks of 3 ms run, then 3 ms.
     truth("work_us=84000 span_us=14000 tasks=20");
 }

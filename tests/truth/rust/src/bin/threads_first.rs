@@ -1,5 +1,5 @@
-//! Threads that work by themselves before their first join, and one that never joins: all of it is
-//! the program's CPU time.
+//! Threads that work alone before their first join, and one that never joins. All of their time
+//! counts as the program's CPU time.
 use truth_programs::{spin, truth};
 
 fn main() {

@@ -11,6 +11,6 @@ fn main() {
             });
         }
     });
-    // Eighteen of the joins, and the three threads.
+    // Tasks: eighteen from the joins, and the three threads.
     truth("work_us=90000 span_us=15000 tasks=21");
 }

@@ -1,5 +1,4 @@
-//! Threads that start threads, joined in another order than they were started in; nothing else is
-//! parallel.
+//! Threads that start threads, and join them in a different order. Nothing else is parallel.
 use std::thread;
 use truth_programs::{spin, truth};
 

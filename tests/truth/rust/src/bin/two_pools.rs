@@ -25,6 +25,7 @@ fn main() {
         s.spawn(|| a.install(four));
         s.spawn(|| b.install(four));
     });
-    // Two in a row on the main thread, then one on each of the two threads, which are tasks too.
+    // Two calls in a row on the main thread, then one on each of the two threads, which are tasks
+    // too.
     truth("work_us=80000 span_us=15000 tasks=26");
 }

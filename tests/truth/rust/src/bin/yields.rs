@@ -1,4 +1,4 @@
-//! Tasks that let other tasks run in their middle.
+//! Tasks that let other tasks run in the middle of their work.
 use truth_programs::{spin, truth};
 
 fn main() {
