@@ -23,10 +23,10 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const ALL = {
   runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
 };
-/** The themes differ in colours alone. */
+/** Rules for the second theme: the themes differ only in colours. */
 const COLOURS = { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } };
 
-/** Texts on grounds of one colour that are too alike: some of which axe passes over. */
+/** Finds texts that are too similar in colour to their plain background; axe skips some of them. */
 const alike = () => {
   const lum = (c) => {
     const [r, g, b] = c.map((v) =>
@@ -67,8 +67,8 @@ const alike = () => {
 };
 
 /**
- * What axe and `alike` find on the page as it is; in `part` alone, where something lies over the
- * rest.
+ * Findings of axe and `alike` on the current page, or only in `part` if something covers the rest
+ * of the page.
  */
 async function findings(t, name, dark, part) {
   const all = await t.page.evaluate(
@@ -88,7 +88,7 @@ async function findings(t, name, dark, part) {
   return all.map((words) => `${name}: ${words}`);
 }
 
-/** Drawers, by what is selected; each on the tab that has it. */
+/** Kinds of selection that open a drawer, each with a tab on which it exists. */
 const SELECTED = [
   ["a strand's drawer", "tab=timeline&sel=strand:a:1:0"],
   ["a task's drawer", "tab=timeline&sel=task:a:1"],
@@ -105,7 +105,9 @@ const SELECTED = [
   ["a code in What-if", "tab=whatif&what=code:0"],
 ];
 
-/** What lies over the page or opens in it: on a tab, after something. */
+/**
+ * Dialogs, menus and panels that open over or in the page: the tab, and the steps that open them.
+ */
 const OPENED = [
   ["help", "tab=summary", (p) => p.keyboard.press("?"), "[role=dialog]"],
   ["palette", "tab=summary", (p) => p.keyboard.press("Control+Shift+p"), "[role=dialog]"],
@@ -204,7 +206,7 @@ export default function (suite) {
           await act(t.page);
           await t.page.locator(what).first().waitFor();
           await t.page.waitForTimeout(300);
-          // What a menu lies over cannot be hit, and need not.
+          // What a menu covers cannot be clicked and is not checked.
           found.push(...(await findings(t, name, dark, what.includes("menu") ? what : null)));
         }
         check(found.length === 0, found.join("\n    "));

@@ -22,7 +22,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Browser, findRuns, Suite } from "./harness.mjs";
 
-/** Tests at once, each with a page of its own: they wait more than they compute. */
+/** Number of concurrent tests, each with its own page: they wait more than they compute. */
 const AT_ONCE = Math.max(2, Math.min(2 * availableParallelism(), 6));
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -49,7 +49,7 @@ const runs = findRuns(process.env.RUNS ?? "");
 if (!runs.before) stop("RUNS does not name a folder with traces");
 
 const browser = new Browser({ workspan: process.env.WORKSPAN, runs, chromiumPath });
-/** More failures than this are no accident: they are not run again. */
+/** Number of failed tests up to which they are run again. More failures are no accident. */
 const MAX_AGAIN = 4;
 
 let passed = 0;
@@ -69,7 +69,7 @@ try {
     (await import(pathToFileURL(path).href)).default(suite);
     tests.push(...suite.chosen());
   }
-  // What waits longest first, so that nothing long is left alone at the end.
+  // The slowest tests start first, so that no long test runs alone at the end.
   tests.sort((a, b) => b.slow - a.slow);
   const next = async () => {
     for (let test = tests.shift(); test; test = tests.shift()) {
@@ -79,7 +79,7 @@ try {
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, next));
-  // Beside other tests one may only have been too slow.
+  // A test that ran beside others may only have been too slow.
   for (const test of failed.length <= MAX_AGAIN ? failed.splice(0) : []) {
     console.log("once more and alone:");
     if ((await test((line) => console.log(line))) === true) failed.push(test);

@@ -22,7 +22,9 @@ const { before, simulated } = runs;
 const after = resolve(RUNS, "simulated-after.jsonl");
 const many = resolve(RUNS, "simulated-96.jsonl");
 
-/** Name, runs, what is looked at, what is waited for; width and height where they are others. */
+/**
+ * Name, runs, hash, and the element to wait for; width and height if they differ from the default.
+ */
 const shots = [
   ["summary", [before], "tab=summary", ".verdict"],
   ["timeline", [before], "tab=timeline", "main canvas"],
@@ -54,7 +56,7 @@ try {
       );
     await page.goto(`${url}#v=1&theme=light&${hash}`);
     await page.waitForSelector(selector, { timeout: 60_000 });
-    // Until nothing more is asked for and drawn.
+    // Wait until all requests are answered and drawn.
     await page.waitForLoadState("networkidle");
     await page.waitForTimeout(1500);
     await page.screenshot({ path: join(PICTURES, `${name}.png`) });

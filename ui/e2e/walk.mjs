@@ -64,7 +64,7 @@ try {
         await page.goto(`${url}#v=1&theme=${theme}&${hash}`);
         await page.waitForSelector("main", { timeout: 60_000 });
         await page.waitForLoadState("networkidle");
-        // A large run is shown before it is read.
+        // A large run is shown before it is read completely.
         await page.waitForFunction(
           () => !/Still reading|An overview of what ran when/.test(document.body.innerText),
           null,
