@@ -38,7 +38,7 @@ describe("camera", () => {
     expect(between(a, b, 1)).toBe(b);
     const m = between(a, b, 0.5);
     expect(m.kx).toBeCloseTo(2);
-    // The point that both show at one place stays there on the way.
+    // The point that both cameras show at the same place stays there in between.
     const fixed = -300 / (1 - 4);
     expect(fixed * m.kx + m.tx).toBeCloseTo(fixed);
   });

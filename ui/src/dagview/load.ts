@@ -1,4 +1,4 @@
-/** Brings the insides of nodes: many a request from a server, one by one from a report. */
+/** Loads the insides of nodes: many per request from a server, one by one from a report. */
 
 import { signal } from "@preact/signals";
 import type { DagAnswer, DagInside, Meta, RunId } from "../data/contract";
@@ -7,16 +7,16 @@ import { Unavailable, type DataSource } from "../data/source";
 import { RUN } from "./model";
 
 const MOST_IDS = 64;
-/** Items kept in all insides together: some hundred bytes each. */
+/** Number of items kept in all insides together, at some hundred bytes each. */
 const MOST_KEPT = 200_000;
 
 export class Insides {
   readonly loaded = new Map<string, DagInside>();
-  /** Ids that this source has nothing for, with its words. */
+  /** Ids without data in this source, with the source's message. */
   readonly missing = new Map<string, string>();
   /** Requests in flight. */
   readonly busy = signal(0);
-  /** True for what is shown and has to stay. */
+  /** True for nodes that are shown and must stay loaded. */
   holds: (id: string) => boolean = () => false;
   private items = 0;
 
@@ -28,8 +28,8 @@ export class Insides {
   ) {}
 
   /**
-   * Loads what isn't there. What can't be had is in `missing`; throws when the source is loading or
-   * gone.
+   * Loads the missing nodes. Unavailable ones are recorded in `missing`; throws if the source is
+   * loading or gone.
    */
   load = async (ids: string[]): Promise<void> => {
     const wanted = [...new Set(ids)].filter((id) => !this.loaded.has(id) && !this.missing.has(id));
@@ -53,7 +53,7 @@ export class Insides {
       }
     } catch (e) {
       if (!(e instanceof Unavailable) || e.why === "loading" || e.why === "gone") throw e;
-      // One that can't be had must not take the others with it.
+      // Ask one by one, so that an unavailable node does not affect the others.
       if (ids.length > 1) for (const id of ids) await this.ask([id]);
       else {
         const why =

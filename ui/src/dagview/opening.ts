@@ -1,5 +1,5 @@
 /**
- * Opening and closing nodes of the DAG: what is asked for is loaded first, so that the picture
+ * Opening and closing nodes of the DAG. All requested nodes are loaded first, so that the picture
  * changes once.
  */
 
@@ -16,7 +16,7 @@ export function change(s: Scene, to: Set<string>, anchor: string | null, words: 
   to.delete(RUN);
   s.anchored = anchor;
   s.note.value = "";
-  // What is asked for is loaded before the set changes, so that the picture changes once.
+  // Load all requested nodes before the set changes, so that the picture changes once.
   const turn = ++s.turn;
   void s.insides.load([...to]).then(
     () => {
@@ -56,7 +56,7 @@ export function expand(s: Scene, n: Shown): void {
   change(s, new Set(expanded.peek()).add(n.key), n.key, `Expanded ${sentence(n, s.run)}`);
 }
 
-/** Collapses the node, or what it is inside of. */
+/** Collapses the node, or the node around it. */
 export function collapse(s: Scene, n: Shown): void {
   const f = n.inside ? n : n.parent;
   if (!f || f.kind === "run") {
@@ -79,7 +79,7 @@ export function more(s: Scene): void {
     announcement.value = s.note.value = "Everything is expanded";
     return;
   }
-  // Loading stops when there is certainly enough; what is too much is folded again by `change`.
+  // Loading stops when there are certainly enough; `change` collapses any excess.
   const turn = ++s.turn;
   const take: string[] = [];
   const go = async () => {
@@ -113,10 +113,10 @@ export function more(s: Scene): void {
   });
 }
 
-/** Depths that are offered: deeper trees are too wide to be read. */
+/** Largest depth offered: deeper trees are too wide to read. */
 export const MAX_DEPTH = 12;
 
-/** Everything down to a depth is expanded and nothing below it; the run's own tasks are depth 1. */
+/** Expands everything down to a depth and nothing below it; the run's own tasks are depth 1. */
 export function toDepth(s: Scene, depth: number): void {
   const turn = ++s.turn;
   const go = async () => {
@@ -141,7 +141,7 @@ export function toDepth(s: Scene, depth: number): void {
   });
 }
 
-/** The deepest level of which something is expanded. */
+/** The deepest level with an expanded node. */
 export const depthOf = (s: Scene): number =>
   Math.max(0, ...s.model.value.frames.filter((f) => f.kind !== "run").map((f) => f.depth));
 
