@@ -1,4 +1,4 @@
-/** Who called whom, by spawns instead of by calls: steals do not cut it. */
+/** The chain of ancestors by spawns instead of calls, which steals do not interrupt. */
 
 import type { InsideDetail, RunMeta, TaskDetail } from "../data/contract";
 import { count, fileName, ticks } from "../format";
@@ -53,7 +53,7 @@ export function Stack({ of: d, run: r }: { of: TaskDetail; run: RunMeta }) {
   );
 }
 
-/** The tasks inside a folded strand that a strand there is below, and the folded strand last. */
+/** The ancestors of a strand inside a folded strand, ending with the folded strand. */
 export function InnerStack({ of: d, run: r }: { of: InsideDetail; run: RunMeta }) {
   const shown = d.stack.slice(0, MOST);
   const more = d.more + d.stack.length - shown.length;

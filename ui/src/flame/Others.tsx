@@ -1,4 +1,4 @@
-/** The same part of the run by the two other measures, small: a click shows one of them large. */
+/** The same part of the run by the two other measures, small: a click selects a measure. */
 
 import { useMemo } from "preact/hooks";
 import { useJson } from "../ask";
@@ -12,10 +12,10 @@ import { Answered } from "../ui/states";
 import { lookOf } from "./names";
 import { place, treeOf } from "./tree";
 
-/** Height of a row, and rows shown. */
+/** Height of a row in pixels, and number of rows shown. */
 const ROW = 13;
 const MOST_ROWS = 16;
-/** Narrower frames have no name. */
+/** Minimum width of a frame with a name. */
 const MIN_NAMED = 54;
 
 const TITLES: Record<FlameOf, string> = {

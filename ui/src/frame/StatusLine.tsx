@@ -1,14 +1,11 @@
-/** The last line: what the view says of itself, and its most useful keys. */
+/** The last line: the view's status, and its most useful keys. */
 
 import { commands } from "../commands";
 import { bytes } from "../format";
 import { meta, runMeta, status, tab } from "../store";
 import { Key } from "../ui/parts";
 
-/**
- * Views may put their own here, by command id; two ids are two keys of one hint, with a word for
- * both.
- */
+/** Key hints by tab, as command ids; two ids are two keys of one hint, with a word for both. */
 const SHOWN: Partial<Record<string, (string | [string, string, string])[]>> = {
   timeline: [
     ["timeline.zoom-in", "timeline.zoom-out", "Zoom"],
@@ -26,7 +23,7 @@ interface Hint {
   title: string;
 }
 
-/** The hints of a tab, of the commands that there are. */
+/** The hints of a tab whose commands exist. */
 function hintsOf(at: string): Hint[] {
   const hint = (id: string, title?: string): Hint[] => {
     const c = commands.value.find((c) => c.id === id);
@@ -87,7 +84,7 @@ export function StatusLine() {
   );
 }
 
-/** What a short title must not end in. */
+/** Words that must not end a short title. */
 const HANGING = new Set([
   "a",
   "all",
@@ -106,7 +103,7 @@ const HANGING = new Set([
   "with",
 ]);
 
-/** As many whole words as fit, and make sense at an end. */
+/** As many whole words as fit, without a dangling one at the end. */
 function shortTitle(title: string): string {
   const words: string[] = [];
   for (const word of title.split(/[,:(]/)[0]!.trim().split(" ")) {
