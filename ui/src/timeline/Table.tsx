@@ -1,7 +1,4 @@
-/**
- * The strands in view as a table: the same facts as the picture, for those who can't see it or want
- * to copy it.
- */
+/** The visible strands as a table with the picture's facts, for screen readers and for copying. */
 
 import { count, fileName, ticks } from "../format";
 import { selection } from "../store";
@@ -11,7 +8,7 @@ import type { TimelineView } from "./view";
 
 const MOST = 500;
 
-/** Columns that are times, which a file has in seconds and a reader in a unit that fits. */
+/** Columns with times: in seconds in a file, and in a suitable unit on the page. */
 const TIMES = new Set(LANE_HEADER.flatMap((h, i) => (h.endsWith("(s)") ? [i] : [])));
 const SITE = LANE_HEADER.indexOf("spawn site");
 

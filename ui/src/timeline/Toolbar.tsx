@@ -1,4 +1,4 @@
-/** Colour by, a switch for each layer, what the colours mean, the table, the files. */
+/** The toolbar: colour mode, a switch for each layer, the legend, the table, exports. */
 
 import type { RunMeta } from "../data/contract";
 import { count } from "../format";
@@ -19,7 +19,7 @@ const MODES: [ColorBy, string][] = [
   ["critical", "critical path"],
 ];
 
-/** In the order of the drawing, not of the store. */
+/** In the order of drawing rather than of the store. */
 const ORDER: Layer[] = [
   "spawns",
   "steals",
@@ -36,7 +36,7 @@ const ORDER: Layer[] = [
   "regions",
 ];
 
-/** Layers without a switch where a run has nothing of the kind. */
+/** Layers whose switch is hidden if a run has no such data. */
 const RARE: Layer[] = ["matrix", "waits", "attempts"];
 
 export function Toolbar({
