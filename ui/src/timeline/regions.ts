@@ -5,11 +5,11 @@ import type { Pen } from "./pen";
 import { x as pixel } from "./scale";
 import type { Scene } from "./scene";
 
-/** Lanes at most; what overlaps more is left out and said in the label. */
+/** Maximum number of lanes; regions that overlap more are omitted and counted in the label. */
 export const MOST_LANES = 3;
 const MOST_SHOWN = 400;
 
-/** Each region's lane: the first that is free when it begins; -1 beyond the last. */
+/** Each region's lane: the first that is free at its begin; -1 beyond the last. */
 export function lanes(regions: RegionSpan[]): number[] {
   const order = regions
     .map((_, i) => i)
@@ -34,7 +34,7 @@ export function regions(s: Scene, pen: Pen, lane: number[]): void {
   const t = s.tokens;
   pen.text("Regions", 16, band.y + 11, { size: 11.5, weight: 600, colour: t.fg });
   pen.clip(x0, band.y, plot, band.h, () => {
-    // Where regions are narrower than a pixel one mark stands for all of them.
+    // Regions narrower than a pixel share one mark.
     const until = new Array<number>(MOST_LANES).fill(-Infinity);
     let shown = 0;
     s.regions.forEach((r, i) => {
