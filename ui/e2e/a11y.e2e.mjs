@@ -1,6 +1,6 @@
 /**
- * axe-core (WCAG 2.2 AA and its best practices) finds nothing on any tab, with any drawer, dialog
- * or menu, in either theme.
+ * axe-core (WCAG 2.2 AA and its best practices) has no findings on any tab, with any drawer,
+ * dialog or menu, in either theme.
  */
 
 import { readFileSync } from "node:fs";

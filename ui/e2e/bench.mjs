@@ -1,14 +1,14 @@
 /**
- * What somebody waits for who opens a large run: `cargo xtask bench viewer` runs this and prints
- * the lines. node e2e/bench.mjs TRACE …
+ * Measures the waiting times of a user who opens a large run: `cargo xtask bench viewer` runs this
+ * and prints the lines. node e2e/bench.mjs TRACE …
  *
- * For each trace, from the start of `workspan view`: until its address is said, until the overview
- * is drawn, until the whole run is drawn, until the summary is there. Then frames while the
- * timeline is moved and zoomed, and tiles of all levels asked for one after the other.
+ * For each trace, times from the start of `workspan view`: until it prints its address, until the
+ * overview is drawn, until the whole run is drawn, and until the summary is there. Then frame times
+ * while the timeline is moved and zoomed, and times of requests for tiles of all levels.
  *
- * WORKSPAN   the CLI, built with the page inside
+ * WORKSPAN   the CLI with the embedded page
  * CHROMIUM   the browser
- * PAGE       a built page instead of the one inside
+ * PAGE       a built page instead of the embedded one
  */
 
 import { basename, resolve } from "node:path";

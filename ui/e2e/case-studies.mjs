@@ -1,9 +1,9 @@
 /**
  * Timelines of the case studies: `cargo xtask case-studies` records the runs and runs this.
  *
- * WORKSPAN   the CLI, built with the page inside
- * SHOTS      a file of JSON: a list of { trace, picture, shown }, shown in shares of the measured
- *            part, or of the whole run where none is marked
+ * WORKSPAN   the CLI with the embedded page
+ * SHOTS      a JSON file: a list of { trace, picture, shown }; `shown` is in shares of the measured
+ *            part, or of the whole run if no part is marked
  * CHROMIUM   the browser
  */
 

@@ -6,7 +6,7 @@ import { check, Skip, until } from "./harness.mjs";
 const LAYOUTS = ["structure", "linear", "power", "log", "time"];
 const COLOURS = ["code", "worker", "site", "activity", "critical", "level"];
 /** Maximum number of nodes shown, as in ui/src/dagview/expand.ts. */
-const MOST_NODES = 5000;
+const MAX_NODES = 5000;
 
 const nodes = (page) => page.evaluate(() => window.__dag?.() ?? []);
 const count = async (page) => (await nodes(page)).filter((n) => !n.expanded).length;
@@ -386,20 +386,20 @@ export default function (suite) {
       const run = await t.page.evaluate(
         async () => (await (await fetch("api/v1/meta")).json()).runs[0],
       );
-      if (run.strands < MOST_NODES * 1.2) throw new Skip(`the run has ${run.strands} strands only`);
+      if (run.strands < MAX_NODES * 1.2) throw new Skip(`the run has ${run.strands} strands only`);
       for (let i = 0; i < 12; i++) {
         await t.page.keyboard.press("x");
         await t.page.waitForTimeout(300);
         await still(t.page);
         const now = await count(t.page);
-        check(now <= MOST_NODES, `${now} nodes`);
+        check(now <= MAX_NODES, `${now} nodes`);
         if (/at most 5,000/.test(await t.text("footer .status"))) break;
       }
       check(
         /at most 5,000/.test(await t.text("footer .status")),
         `the status line does not tell of the limit: ${await t.text("footer .status")}`,
       );
-      check((await count(t.page)) > MOST_NODES / 2, "the limit leaves too little");
+      check((await count(t.page)) > MAX_NODES / 2, "the limit leaves too little");
       await t.page.mouse.move(400, 400);
       for (let i = 0; i < 10; i++) {
         await t.page.keyboard.down("Control");
@@ -576,7 +576,7 @@ export default function (suite) {
         await page.locator(".dag-picture canvas").focus();
         await page.keyboard.press("x");
         await still(page);
-        check((await count(page)) <= MOST_NODES, "more nodes than the limit");
+        check((await count(page)) <= MAX_NODES, "more nodes than the limit");
       }
     },
   );

@@ -12,7 +12,7 @@ import { check, Skip } from "./harness.mjs";
 const LABELS = 148;
 const RIGHT = 14;
 /** Greatest distance between a drawn position and the expected one, in pixels. */
-const NEAR = 1.6;
+const MAX_DISTANCE = 1.6;
 
 /**
  * Windows as shares of the run: the whole, then each half as long as the one before, at varying
@@ -141,9 +141,9 @@ export default function (suite) {
       for (const s of wanted) {
         const found = there.find(
           (c) =>
-            Math.abs(c.x - x(s.at)) <= NEAR &&
-            Math.abs(c.from - rows.get(s.victim)) <= NEAR &&
-            Math.abs(c.to - rows.get(s.thief)) <= NEAR,
+            Math.abs(c.x - x(s.at)) <= MAX_DISTANCE &&
+            Math.abs(c.from - rows.get(s.victim)) <= MAX_DISTANCE &&
+            Math.abs(c.to - rows.get(s.thief)) <= MAX_DISTANCE,
         );
         check(found, `${zoom}: no arc from ${s.victim} to ${s.thief} at ${s.at}`);
       }
@@ -167,7 +167,7 @@ export default function (suite) {
       const row = rows.get(`W${s.thread}`) ?? rows.get("main");
       const covered = there
         .filter((p) => Math.abs(row - p.y) < 60 && (kind === "critical" ? p.y < row : p.y > row))
-        .some((p) => p.a <= a + NEAR && p.b >= b - NEAR);
+        .some((p) => p.a <= a + MAX_DISTANCE && p.b >= b - MAX_DISTANCE);
       check(covered, `${zoom}: the path's strand at ${s.from} on W${s.thread} is not drawn`);
     }
     for (const p of there.filter((q) => q.b - q.a > 4)) {
@@ -175,7 +175,7 @@ export default function (suite) {
       const inside = (s) => Math.max(0, Math.min(b, x(s.to)) - Math.max(a, x(s.from)));
       const worked = path.reduce((sum, s) => sum + inside(s), 0);
       check(
-        worked >= (b - a) * 0.7 - 2 * NEAR,
+        worked >= (b - a) * 0.7 - 2 * MAX_DISTANCE,
         `${zoom}: the line from ${p.a} to ${p.b} has ${worked} pixels of strands`,
       );
     }

@@ -11,7 +11,7 @@ import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
-export const MOST_PRIMITIVES = 25_000;
+export const MAX_PRIMITIVES = 25_000;
 
 export class Skip extends Error {}
 
@@ -236,7 +236,7 @@ export class Suite {
     this.tests.push({ name, options, run });
   }
 
-  /** The same test against a server and against a file. */
+  /** Runs a test against a server, and again against a file. */
   both(name, options, run) {
     if (typeof options === "function") [options, run] = [{}, options];
     this.test(`${name} (server)`, options, run);
@@ -303,7 +303,7 @@ export class Suite {
       const stats = await page.evaluate(() => window.__stats ?? null).catch(() => null);
       if (stats)
         check(
-          stats.mostPrimitives <= MOST_PRIMITIVES,
+          stats.mostPrimitives <= MAX_PRIMITIVES,
           `${stats.mostPrimitives} primitives in a frame`,
         );
       if (errors.length) throw new Error(errors.join("\n    "));

@@ -1,19 +1,19 @@
 /**
  * node e2e/run.mjs [FILE …] [--only WORDS]
  *
- * WORKSPAN   the CLI, built with the page inside
+ * WORKSPAN   the CLI with the embedded page
  * RUNS       a folder of traces: before.wspan (a Rayon merge sort), after.wspan (the same with a
- *            parallel merge), openmp.wspan, and where there are such one-worker.wspan,
- *            truncated.wspan, broad.wspan (20,000 tasks side by side, most of them stolen),
- *            regions.wspan (regions by name), waits.wspan (waits for a condition variable),
- *            large.wspan (a few megabytes: shown before it is read), budget.wspan (recorded within
- *            an overhead budget), twice.wspan (folded while it was recorded, to be folded again),
+ *            parallel merge), openmp.wspan, and optionally one-worker.wspan, truncated.wspan,
+ *            broad.wspan (20,000 parallel tasks, most of them stolen), regions.wspan (named
+ *            regions), waits.wspan (waits for a condition variable), large.wspan (a few megabytes:
+ *            shown before it is read), budget.wspan (recorded within an overhead budget),
+ *            twice.wspan (folded during recording, and again during reading),
  *            pools.wspan (two pools at a time), ranks.wspan (ranks of MPI),
  *            simulated.jsonl (the merge sort on eight virtual workers)
- * PAGE       a built page to test instead of the one inside (not that of reports)
+ * PAGE       a built page to test instead of the embedded one (reports keep theirs)
  * CHROMIUM   the browser (default: /usr/bin/chromium-headless-shell, which takes half the CPU time,
  *            or else /usr/bin/chromium)
- * SHOTS      a folder for pictures of what failed
+ * SHOTS      a folder for screenshots of failed tests
  */
 
 import { existsSync, readdirSync } from "node:fs";
@@ -23,7 +23,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { Browser, findRuns, Suite } from "./harness.mjs";
 
 /** Number of concurrent tests, each with its own page: they wait more than they compute. */
-const AT_ONCE = Math.max(2, Math.min(2 * availableParallelism(), 6));
+const CONCURRENCY = Math.max(2, Math.min(2 * availableParallelism(), 6));
 
 const here = dirname(fileURLToPath(import.meta.url));
 const args = process.argv.slice(2);
@@ -78,7 +78,7 @@ try {
       if (out === false) passed++;
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, next));
+  await Promise.all(Array.from({ length: CONCURRENCY }, next));
   // A test that ran beside others may only have been too slow.
   for (const test of failed.length <= MAX_AGAIN ? failed.splice(0) : []) {
     console.log("once more and alone:");

@@ -53,7 +53,13 @@ const VIEWS: Record<Tab, () => ComponentChildren> = {
 };
 
 /** Views that begin with a headline of their own. */
-const HEADED: ReadonlySet<Tab> = new Set(["summary", "flame", "scalability", "whatif", "compare"]);
+const WITH_HEADLINE: ReadonlySet<Tab> = new Set([
+  "summary",
+  "flame",
+  "scalability",
+  "whatif",
+  "compare",
+]);
 
 export function App() {
   const at = tab.value;
@@ -72,7 +78,7 @@ export function App() {
       <Tabs />
       <Banners />
       <main>
-        {!HEADED.has(at) && <h1 class="unseen">{TITLES[at]}</h1>}
+        {!WITH_HEADLINE.has(at) && <h1 class="unseen">{TITLES[at]}</h1>}
         {!meta.value ? (
           <div class="view">
             <Loading />

@@ -133,7 +133,7 @@ export const markInk = (dark: boolean): string =>
   dark ? "rgba(13,16,20,.5)" : "rgba(255,255,255,.6)";
 
 /** Share by which a fill is mixed with the marks' colour when there is no room for marks. */
-const FLAT: Record<Texture, number> = {
+const MARK_SHARE: Record<Texture, number> = {
   none: 0,
   dots: 0.25,
   diagonal: 0.4,
@@ -143,7 +143,7 @@ const FLAT: Record<Texture, number> = {
 
 /** Colour and texture as one flat colour, for pixels and for rows too low for marks. */
 export function flatOf(c: Pick<Colour, "fill" | "texture">, dark: boolean): string {
-  return mix(c.fill, dark ? "#0d1014" : "#ffffff", FLAT[c.texture]);
+  return mix(c.fill, dark ? "#0d1014" : "#ffffff", MARK_SHARE[c.texture]);
 }
 
 export interface Colour {
@@ -196,7 +196,7 @@ const ROW = [
   "#882255",
 ];
 /** Brighter variants of the scheme's dark colours, for a dark background. */
-const LIFTED: Record<string, string> = {
+const BRIGHTENED: Record<string, string> = {
   "#332288": "#7463d6",
   "#117733": "#377a29",
   "#882255": "#95468a",
@@ -274,7 +274,7 @@ export function sequential(at: number, dark: boolean): string {
 function cycle(list: string[], index: number | null | undefined, dark: boolean): Colour {
   if (index == null || index < 0 || index >= 0xffff) return flat(dark ? "#5a6472" : "#a7afba");
   const base = list[index % list.length]!;
-  const fill = dark ? (LIFTED[base] ?? base) : base;
+  const fill = dark ? (BRIGHTENED[base] ?? base) : base;
   return {
     fill,
     ink: ink(fill),

@@ -15,7 +15,7 @@ export interface Command {
    * "Shift+Enter", "Ctrl+Shift+p".
    */
   keys: string[];
-  /** Tabs in which the keys work; everywhere when absent. */
+  /** Tabs in which the keys work; all tabs by default. */
   tabs?: Tab[];
   /** Section of the `?` page. */
   group: string;

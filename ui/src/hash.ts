@@ -78,7 +78,7 @@ export const START: ViewState = {
 };
 
 /** Maximum number of node ids in a link, to limit its length. */
-const MOST_EXPANDED = 300;
+const MAX_EXPANDED = 300;
 const COLORS: ColorBy[] = ["code", "site", "worker", "activity", "level", "critical"];
 const LAYOUTS: Layout[] = ["structure", "linear", "power", "log", "time"];
 
@@ -99,7 +99,7 @@ export function write(s: ViewState): string {
   if (s.layout !== START.layout || s.power !== START.power)
     put("layout", s.layout + (s.power !== START.power ? `:${number(s.power)}` : ""));
   if (!same(s.expanded, START.expanded))
-    put("dag", [...s.expanded].slice(0, MOST_EXPANDED).map(text).join(",") || "none");
+    put("dag", [...s.expanded].slice(0, MAX_EXPANDED).map(text).join(",") || "none");
   if (s.theme !== START.theme) put("theme", s.theme);
   if (!s.drawer) put("drawer", "0");
   if (s.split) put("split", "1");
@@ -163,7 +163,7 @@ export function read(hash: string): ViewState {
                 .split(",")
                 .map(decode)
                 .filter((id): id is string => id !== null && /^(?:t|gr?|s)[\d.]+$/.test(id))
-                .slice(0, MOST_EXPANDED),
+                .slice(0, MAX_EXPANDED),
             ),
     theme: one("theme", ["system", "light", "dark"] as const, "system"),
     drawer: get("drawer") !== "0",

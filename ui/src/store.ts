@@ -75,7 +75,7 @@ export const beside = signal<readonly RunId[]>([]);
 /** The timeline's window in ticks, shared with DAG and minimap. `null`: the whole run. */
 export const range = signal<{ t0: number; t1: number } | null>(null);
 export const selection = signal<Selection | null>(null);
-/** A weaker selection, under the pointer. */
+/** The item under the pointer, shown like a weaker selection. */
 export const hover = signal<Selection | null>(null);
 export const colorBy = signal<ColorBy>("code");
 export const layers = signal<ReadonlySet<Layer>>(
@@ -117,11 +117,11 @@ export const expanded = signal<ReadonlySet<string>>(new Set(["t0"]));
 export const theme = signal<"system" | "light" | "dark">("system");
 /** Whether the drawer is open. */
 export const drawer = signal<boolean>(true);
-/** Timeline and DAG side by side. */
+/** Whether timeline and DAG are side by side. */
 export const split = signal(false);
 /** The layout of a second picture of the DAG beside the first; null without one. */
 export const secondLayout = signal<Layout | null>(null);
-/** The DAG's tasks show their sections as nodes. */
+/** Whether the DAG's tasks show their sections as nodes. */
 export const sections = signal(false);
 /** Compare: runs on one time scale, or each as a fraction of its own length. */
 export const compareBy = signal<"time" | "fraction">("time");

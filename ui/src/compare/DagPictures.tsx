@@ -23,7 +23,7 @@ const RIM = 14;
 /** Maximum width. A wider DAG would be too small to read, so its cards stay closed. */
 const MAX_WIDTH = 760;
 /** Maximum factors: a small DAG is not enlarged beyond them. */
-const MOST = { x: 1.4, y: 400 };
+const MAX_FACTORS = { x: 1.4, y: 400 };
 
 /**
  * By time, all pictures share one scale, on which the longest run is full height. By fraction, each
@@ -132,7 +132,7 @@ function picture(
   const options = optionsOf(elapsed);
   const placed = place(model, options);
   const view: View = { x: RIM, y: RIM, w: width - 2 * RIM, h: HEIGHT - 2 * RIM };
-  const camera = fit("full", placed, view, { kx: 1, ky: 1, tx: 0, ty: 0 }, MOST);
+  const camera = fit("full", placed, view, { kx: 1, ky: 1, tx: 0, ty: 0 }, MAX_FACTORS);
   const t = { ...colours.peek(), path: colours.peek().fg, halo: colours.peek().panel };
   context.setTransform(dpr, 0, 0, dpr, 0, 0);
   context.fillStyle = t.panel;

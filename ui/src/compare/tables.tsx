@@ -75,7 +75,7 @@ export function WholeRun({ rows, a, b }: { rows: Quantity[]; a: string; b: strin
   );
 }
 
-const FIRST = 12;
+const ROWS_AT_FIRST = 12;
 
 export function ChangesTable({ rows, a, b }: { rows: Changed[]; a: string; b: string }) {
   const all = useSignal(false);
@@ -87,7 +87,7 @@ export function ChangesTable({ rows, a, b }: { rows: Changed[]; a: string; b: st
       ? sharedColour([one, two], own, of.code, dark.value)
       : codeColour([], null, dark.value);
   };
-  const shown = all.value ? rows.slice(0, 400) : rows.slice(0, FIRST);
+  const shown = all.value ? rows.slice(0, 400) : rows.slice(0, ROWS_AT_FIRST);
   return (
     <>
       <table class="table" aria-label="Changes by place">
@@ -157,7 +157,7 @@ export function ChangesTable({ rows, a, b }: { rows: Changed[]; a: string; b: st
           })}
         </tbody>
       </table>
-      {rows.length > FIRST && (
+      {rows.length > ROWS_AT_FIRST && (
         <button type="button" class="link all" onClick={() => (all.value = !all.value)}>
           {all.value ? "Fewer" : `All ${rows.length}`}
         </button>

@@ -7,7 +7,7 @@ import type { Scene } from "./scene";
 import { collapse, expand } from "./opening";
 
 /** Maximum number of rows; the CSV has all of them. */
-const MOST_ROWS = 1000;
+const MAX_ROWS = 1000;
 
 export function NodeTable({ scene }: { scene: Scene }) {
   const model = scene.model.value;
@@ -16,7 +16,7 @@ export function NodeTable({ scene }: { scene: Scene }) {
   // In program order, each expanded node before its contents, so that the table is the tree.
   const rows: Shown[] = [];
   const open: Shown[] = [...(model.top.inside ?? [])].reverse();
-  while (open.length > 0 && rows.length < MOST_ROWS) {
+  while (open.length > 0 && rows.length < MAX_ROWS) {
     const n = open.pop()!;
     rows.push(n);
     if (n.inside) for (let i = n.inside.length - 1; i >= 0; i--) open.push(n.inside[i]!);

@@ -22,7 +22,7 @@ import { Tooltip, type Pointed } from "./Tooltip";
 
 const RIM = 14;
 /** Height of the layout selector below the picture. */
-const FOOT = 26;
+const FOOT_HEIGHT = 26;
 
 /** The second picture of a scene. */
 class Second extends Sight {
@@ -50,7 +50,7 @@ class Second extends Sight {
       x: RIM,
       y: RIM,
       w: Math.max(40, this.width - 2 * RIM),
-      h: Math.max(40, this.height - 2 * RIM - FOOT),
+      h: Math.max(40, this.height - 2 * RIM - FOOT_HEIGHT),
     };
   }
 

@@ -19,7 +19,7 @@ import { pick } from "./selecting";
 import { paintOf } from "../ui/parts";
 
 /** Largest number of tasks of a folded strand that can be opened (`view/src/inside/tree.rs`). */
-const MOST_OPENED = 300_000;
+const MAX_OPENED_TASKS = 300_000;
 
 export function SidePanel({ scene }: { scene: Scene }) {
   return (
@@ -346,7 +346,7 @@ function StrandFacts({ scene, n }: { scene: Scene; n: Shown }) {
   else if (s.folded > 0)
     rows.push([
       "folded",
-      `${count(s.folded)} ${s.folded === 1 ? "task" : "tasks"} as one strand: ${meta.has.inside && s.folded > MOST_OPENED ? "too many to open here; the timeline shows what is inside, closer up" : SUMS_ALONE}`,
+      `${count(s.folded)} ${s.folded === 1 ? "task" : "tasks"} as one strand: ${meta.has.inside && s.folded > MAX_OPENED_TASKS ? "too many to open here; the timeline shows what is inside, closer up" : SUMS_ALONE}`,
     ]);
   rows.push([
     "path",

@@ -19,8 +19,8 @@ export const HEAD = 30;
  * What workers do when they do not run, in the order drawn beside the running ones. The remaining
  * workers have no work of the program.
  */
-const BESIDE = ["descheduled", "blocked", "delay", "sched", "unread"] as const;
-type Kind = "running" | (typeof BESIDE)[number];
+const NOT_RUNNING = ["descheduled", "blocked", "delay", "sched", "unread"] as const;
+type Kind = "running" | (typeof NOT_RUNNING)[number];
 
 /** Mean number of workers by activity, in equal bins of a part of the run. */
 export interface Running {
@@ -113,7 +113,7 @@ function running(pen: Pen, s: Strip, top: number, bottom: number): void {
   const { scale, camera, t } = s;
   const unit = W / s.workers;
   const work: number[] = [X, top];
-  const beside = BESIDE.map((): Stretch[] => []);
+  const beside = NOT_RUNNING.map((): Stretch[] => []);
   const inBreak = (v: number) => scale.breaks.some((b) => v >= b.y0 && v < b.y1);
   for (let v = top; v < bottom; v++) {
     const h0 = (v - camera.ty) / camera.ky,
@@ -130,7 +130,7 @@ function running(pen: Pen, s: Strip, top: number, bottom: number): void {
       ) ?? s.running[s.running.length - 1]!;
     let at = Math.min(s.workers, mean(r, "running", t0, t1));
     work.push(X + at * unit, v, X + at * unit, v + 1);
-    BESIDE.forEach((kind, i) => {
+    NOT_RUNNING.forEach((kind, i) => {
       const width = Math.min(s.workers - at, mean(r, kind, t0, t1));
       if (width > 0.05) append(beside[i]!, v, at, width);
       at += Math.max(0, width);
@@ -138,7 +138,7 @@ function running(pen: Pen, s: Strip, top: number, bottom: number): void {
   }
   work.push(X, bottom);
   pen.area(work, t.work);
-  BESIDE.forEach((kind, i) =>
+  NOT_RUNNING.forEach((kind, i) =>
     beside[i]!.forEach((b) => pen.ground(X + b.at * unit, b.from, b.width * unit, b.rows, kind)),
   );
 }

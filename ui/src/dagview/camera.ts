@@ -17,10 +17,10 @@ export interface View {
 
 export type Fit = "full" | "horizontal" | "vertical";
 
-const MOST = 400;
-const LEAST = 1e-4;
+const MAX_FACTOR = 400;
+const MIN_FACTOR = 1e-4;
 
-const clamp = (k: number): number => Math.min(MOST, Math.max(LEAST, k));
+const clamp = (k: number): number => Math.min(MAX_FACTOR, Math.max(MIN_FACTOR, k));
 
 /** Largest useful factors: boxes then have room for all of their text. */
 export interface Most {

@@ -7,7 +7,7 @@ import type { DagInside } from "../data/contract";
 import { build, criticalOf, expandable, RUN, type Model, type Shown } from "./model";
 
 /** Maximum number of shown nodes. */
-export const MOST_NODES = 5000;
+export const MAX_NODES = 5000;
 /** Number of nodes in the first picture. */
 export const FIRST = { enough: 30, most: 44 };
 
@@ -15,7 +15,7 @@ export const FIRST = { enough: 30, most: 44 };
  * Reciprocal of the share of all work below which a node is not opened for the first picture, once
  * that has some nodes.
  */
-const LEAST_SHARE = 30;
+const MIN_WORK_DIVISOR = 30;
 
 export type Loaded = ReadonlyMap<string, DagInside>;
 export type Load = (ids: string[]) => Promise<void>;
@@ -45,7 +45,7 @@ export async function firstPicture(
     if (model.boxes.filter(tells).length >= FIRST.enough) break;
     const all = model.top.inside!.reduce((sum, n) => sum + (n.folded?.work ?? 0), 0);
     // A node with a small share of all work is not worth its room.
-    const least = model.boxes.length > 8 ? all / LEAST_SHARE : 0;
+    const least = model.boxes.length > 8 ? all / MIN_WORK_DIVISOR : 0;
     const worth = model.boxes.filter(
       (n) => expandable(n) && n.folded!.work >= least && !refused.has(n.key),
     );
@@ -113,7 +113,7 @@ export function withinLimit(
   expanded: ReadonlySet<string>,
   kept: ReadonlySet<string>,
   seen: (n: Shown) => number,
-  most = MOST_NODES,
+  most = MAX_NODES,
 ): { expanded: Set<string>; folded: number } {
   const out = new Set(expanded);
   let count = model.boxes.length;

@@ -3,8 +3,8 @@
 import type { Model, Shown } from "./model";
 import type { Where } from "./routes";
 
-/** Distance in pixels within which a node is still hit. */
-const NEAR = 6;
+/** Distance in pixels by which a node may be missed. */
+const MAX_MISS = 6;
 
 /**
  * The box at a point, the smallest of several. Slivers and dots count within a few pixels. Null if
@@ -15,8 +15,8 @@ export function hit(model: Model, where: Where, x: number, y: number): Shown | n
   let least = Infinity;
   for (const n of model.boxes) {
     const b = where(n);
-    const rimX = b.w < 12 ? NEAR : 0,
-      rimY = b.h < 12 ? NEAR : 0;
+    const rimX = b.w < 12 ? MAX_MISS : 0,
+      rimY = b.h < 12 ? MAX_MISS : 0;
     if (x < b.x - rimX || x > b.x + b.w + rimX || y < b.y - rimY || y > b.y + b.h + rimY) continue;
     const dx = Math.max(0, b.x - x, x - b.x - b.w),
       dy = Math.max(0, b.y - y, y - b.y - b.h);

@@ -22,15 +22,15 @@ export const GAP_X = 16;
 /** Distance between a node and the next below, by structure and by duration. */
 export const GAP_STRUCTURE = 24;
 export const GAP_TIMED = 28;
-/** Number of siblings from which on they share lanes. */
-const ROW = 10;
+/** Maximum number of siblings with a lane each; more siblings share lanes. */
+const MAX_LANES = 10;
 /** Minimum number of columns for siblings with dependences, if there are that many siblings. */
-const MOST_COLUMNS = 9;
+const MIN_COLUMNS = 9;
 /**
  * Share of the run below which strands are dots, in layouts in which time does not determine the
  * height.
  */
-const MINOR = 1 / 500;
+const DOT_SHARE = 1 / 500;
 
 export interface Options {
   layout: Layout;
@@ -67,7 +67,7 @@ interface Extent {
 export function isDot(n: Shown, o: Options): boolean {
   if (!n.strand || n.folded) return false;
   return (
-    lengthOf(n) < o.elapsed * MINOR && (n.strand.creates.length > 0 || n.strand.end_kind !== 4)
+    lengthOf(n) < o.elapsed * DOT_SHARE && (n.strand.creates.length > 0 || n.strand.end_kind !== 4)
   );
 }
 
@@ -223,7 +223,7 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
     const beside = s.strands.length > 0;
     if (!timed) for (const c of s.children) c.y = Math.max(c.y, after(c));
     const lanes =
-      s.children.length > ROW
+      s.children.length > MAX_LANES
         ? pack(s.children, top, bottom, timed ? 0 : gap / 2, beside || timed, after)
         : s.children.map((c) => [c]);
     if (beside) lanes.reverse();
@@ -234,7 +234,7 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
       ? half + GAP_X
       : -(spineIn(first) + total - widest(last) + spineIn(last)) / 2;
     put(lanes, from);
-    if (!timed && !beside && s.children.length > ROW) {
+    if (!timed && !beside && s.children.length > MAX_LANES) {
       // Lanes of a fork grow downwards, so what waits for them moves down.
       const grown = Math.max(...s.children.map((c) => c.y + c.h));
       height = Math.max(height, shift(items, s, grown, gap));
@@ -245,7 +245,7 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
   if (free.length > 0) {
     if (!timed) for (const c of free) c.y = Math.max(c.y, after(c));
     const lanes =
-      free.length > ROW
+      free.length > MAX_LANES
         ? pack(free, top, bottom, timed ? 0 : gap / 2, true, after)
         : free.map((c) => [c]);
     lanes.reverse();
@@ -310,7 +310,7 @@ function pack(
   const depends = children.some((c) => c.folded!.depends.length > 0);
   // A single column would look like a series. Tasks that may run together get a few columns; a task
   // with a dependence continues the column of its predecessor.
-  const least = depends ? MOST_COLUMNS : gap > 0 ? 4 : 1;
+  const least = depends ? MIN_COLUMNS : gap > 0 ? 4 : 1;
   for (const c of [...children].sort((a, b) => top(a) - top(b) || a.index - b.index)) {
     const free = (i: number) => ends[i]! + gap <= top(c);
     let k =

@@ -6,9 +6,9 @@ import { requests } from "../data/requests";
 import { Unavailable, type DataSource } from "../data/source";
 import { RUN } from "./model";
 
-const MOST_IDS = 64;
+const MAX_IDS = 64;
 /** Number of items kept in all insides together, at some hundred bytes each. */
-const MOST_KEPT = 200_000;
+const MAX_ITEMS = 200_000;
 
 export class Insides {
   readonly loaded = new Map<string, DagInside>();
@@ -34,7 +34,7 @@ export class Insides {
   load = async (ids: string[]): Promise<void> => {
     const wanted = [...new Set(ids)].filter((id) => !this.loaded.has(id) && !this.missing.has(id));
     if (wanted.length === 0) return;
-    const batch = this.meta.mode === "report" ? 1 : MOST_IDS;
+    const batch = this.meta.mode === "report" ? 1 : MAX_IDS;
     this.busy.value++;
     try {
       for (let i = 0; i < wanted.length; i += batch) await this.ask(wanted.slice(i, i + batch));
@@ -68,9 +68,9 @@ export class Insides {
   private keep(id: string, inside: DagInside): void {
     this.items += inside.items.length - (this.loaded.get(id)?.items.length ?? 0);
     this.loaded.set(id, inside);
-    if (this.items <= MOST_KEPT) return;
+    if (this.items <= MAX_ITEMS) return;
     for (const [old, { items }] of this.loaded) {
-      if (this.items <= MOST_KEPT * 0.8) break;
+      if (this.items <= MAX_ITEMS * 0.8) break;
       if (old === RUN || old === id || this.holds(old)) continue;
       this.loaded.delete(old);
       this.items -= items.length;

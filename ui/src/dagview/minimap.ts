@@ -9,8 +9,8 @@ import { criticalOf } from "./model";
 import type { Pen } from "./pen";
 import type { Scene } from "./scene";
 
-const MOST_W = 150;
-const MOST_H = 110;
+const MAX_W = 150;
+const MAX_H = 110;
 
 interface Room {
   x: number;
@@ -31,7 +31,7 @@ function room(scene: Scene, c: Camera): Room | null {
     (wide <= scene.view.w * 1.3 && high <= scene.view.h * 1.3)
   )
     return null;
-  const k = Math.min(MOST_W / width, MOST_H / height);
+  const k = Math.min(MAX_W / width, MAX_H / height);
   // Both axes are thick enough to hit.
   const w = Math.max(36, width * k),
     h = Math.max(28, height * k);

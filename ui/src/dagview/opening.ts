@@ -7,7 +7,7 @@ import { Unavailable } from "../data/source";
 import { count } from "../format";
 import { announcement, expanded } from "../store";
 import { nameOf, sentence } from "./boxes";
-import { levelLess, MOST_NODES, nextLevel, withinLimit, without } from "./expand";
+import { levelLess, MAX_NODES, nextLevel, withinLimit, without } from "./expand";
 import { place } from "./layout";
 import { build, expandable, RUN, type Shown } from "./model";
 import { same, type Scene } from "./scene";
@@ -25,10 +25,10 @@ export function change(s: Scene, to: Set<string>, anchor: string | null, words: 
       if (anchor) kept.add(anchor);
       const wanted = build(s.insides.loaded, new Set([RUN, ...to]));
       let limited = { expanded: to, folded: 0 };
-      if (wanted.boxes.length > MOST_NODES) {
+      if (wanted.boxes.length > MAX_NODES) {
         place(wanted, s.options());
         limited = withinLimit(wanted, new Set(to), kept, (n) => s.seen(n));
-        s.note.value = `${count(limited.folded)} ${limited.folded === 1 ? "node" : "nodes"} folded again: at most ${count(MOST_NODES)} are shown`;
+        s.note.value = `${count(limited.folded)} ${limited.folded === 1 ? "node" : "nodes"} folded again: at most ${count(MAX_NODES)} are shown`;
       }
       const absent = [...to].find((k) => s.insides.missing.has(k));
       if (absent) s.note.value = s.insides.missing.get(absent)!;
@@ -84,7 +84,7 @@ export function more(s: Scene): void {
   const take: string[] = [];
   const go = async () => {
     let boxes = m.boxes.length;
-    for (let i = 0; i < next.length && boxes <= MOST_NODES; i += 64) {
+    for (let i = 0; i < next.length && boxes <= MAX_NODES; i += 64) {
       const some = next.slice(i, i + 64);
       await s.insides.load(some);
       if (turn !== s.turn) return;
@@ -92,7 +92,7 @@ export function more(s: Scene): void {
         const inside = s.insides.loaded.get(id);
         if (!inside) continue;
         const grows = inside.items.length - 1;
-        if (boxes + grows > MOST_NODES) continue;
+        if (boxes + grows > MAX_NODES) continue;
         boxes += grows;
         take.push(id);
       }
@@ -105,7 +105,7 @@ export function more(s: Scene): void {
       `One level more, ${count(boxes)} nodes`,
     );
     if (left > 0)
-      s.note.value = `${count(left)} ${left === 1 ? "node stays" : "nodes stay"} folded: at most ${count(MOST_NODES)} are shown`;
+      s.note.value = `${count(left)} ${left === 1 ? "node stays" : "nodes stay"} folded: at most ${count(MAX_NODES)} are shown`;
   };
   void go().catch((e: unknown) => {
     if (!(e instanceof Unavailable)) throw e;
@@ -125,7 +125,7 @@ export function toDepth(s: Scene, depth: number): void {
     for (;;) {
       const model = build(s.insides.loaded, open);
       const next = model.boxes.filter((n) => expandable(n) && n.depth <= depth).map((n) => n.key);
-      if (next.length === 0 || model.boxes.length > MOST_NODES) break;
+      if (next.length === 0 || model.boxes.length > MAX_NODES) break;
       await s.insides.load(next);
       if (turn !== s.turn) return;
       const there = next.filter((key) => s.insides.loaded.has(key));

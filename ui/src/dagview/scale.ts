@@ -35,10 +35,10 @@ export interface TimeScale {
 export const LEVEL = 36;
 
 /** Share of the shown time below which adjacent forks share a break. */
-const NEAR = 1 / 90;
-const MOST_BREAKS = 4;
+const BREAK_SHARE = 1 / 90;
+const MAX_BREAKS = 4;
 /** Number of levels with full height; more levels share it. */
-const MOST_LEVELS = 16;
+const MAX_LEVELS = 16;
 
 /** Strands that end in a shown fork, with the number of such forks around them. */
 function forks(model: Model): { t: number; depth: number; node: Shown }[] {
@@ -53,7 +53,7 @@ function forks(model: Model): { t: number; depth: number; node: Shown }[] {
 /** The scale of a model over [t0, t1], ticks. */
 export function timeScale(model: Model, t0: number, t1: number): TimeScale {
   const width = Math.max(1, t1 - t0);
-  const near = width * NEAR;
+  const near = width * BREAK_SHARE;
   const found: { from: number; to: number; levels: number }[] = [];
   const all = forks(model);
   // If a wait ended within a cluster, it would be placed correctly only if time went on there, so
@@ -76,7 +76,7 @@ export function timeScale(model: Model, t0: number, t1: number): TimeScale {
     i = k;
   }
   found.sort((a, b) => b.levels - a.levels || a.from - b.from);
-  found.length = Math.min(found.length, MOST_BREAKS);
+  found.length = Math.min(found.length, MAX_BREAKS);
   found.sort((a, b) => a.from - b.from);
 
   const perTick = HEIGHT / width;
@@ -84,7 +84,7 @@ export function timeScale(model: Model, t0: number, t1: number): TimeScale {
   let extra = 0;
   for (const f of found) {
     const y0 = (f.from - t0) * perTick + extra;
-    const room = Math.min(MOST_LEVELS, f.levels + 1) * LEVEL;
+    const room = Math.min(MAX_LEVELS, f.levels + 1) * LEVEL;
     extra += Math.max(0, room - (f.to - f.from) * perTick);
     breaks.push({ ...f, y0, y1: (f.to - t0) * perTick + extra });
   }
@@ -164,7 +164,7 @@ export function durationHeight(ticks: number, whole: number, exponent: number): 
 /**
  * Share of the whole below which a duration has no height in the logarithmic layout: six decades.
  */
-const LOG_LEAST = 1e-6;
+const MIN_LOG_SHARE = 1e-6;
 /**
  * Height of the whole in the logarithmic layout, as every strand of a spine may be nearly as high.
  */
@@ -172,8 +172,8 @@ const LOG_HEIGHT = 180;
 
 /** Height of a duration if each decade of time has the same height. */
 export function logHeight(ticks: number, whole: number): number {
-  const decades = Math.log10(Math.max(LOG_LEAST, ticks / Math.max(1, whole)) / LOG_LEAST);
-  return (LOG_HEIGHT * decades) / -Math.log10(LOG_LEAST);
+  const decades = Math.log10(Math.max(MIN_LOG_SHARE, ticks / Math.max(1, whole)) / MIN_LOG_SHARE);
+  return (LOG_HEIGHT * decades) / -Math.log10(MIN_LOG_SHARE);
 }
 
 export const lengthOf = (n: Shown): number => Math.max(0, endOf(n) - startOf(n));

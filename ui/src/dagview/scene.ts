@@ -36,7 +36,7 @@ import type { Neighbours } from "./walk";
 export const EMPTY: Model = build(new Map(), new Set());
 const START: ReadonlySet<string> = new Set(["t0"]);
 /** Minimum width of a card in the first picture, in pixels: most names of functions fit. */
-const READABLE = 98;
+const MIN_CARD_WIDTH = 98;
 const isStart = (s: ReadonlySet<string>): boolean =>
   s.size === START.size && [...s].every((k) => START.has(k));
 
@@ -68,7 +68,7 @@ export class Scene extends Sight {
     readonly source: DataSource,
     readonly meta: Meta,
     readonly run: RunMeta,
-    /** Sections of tasks are nodes. */
+    /** Whether sections of tasks are nodes. */
     readonly sections = false,
   ) {
     super();
@@ -128,7 +128,7 @@ export class Scene extends Sight {
     return null;
   }
 
-  // ---- what is shown ----
+  // ---- shown nodes ----
 
   /**
    * Updates the model to the set of expanded nodes. The first call for a run also chooses that set.
@@ -184,7 +184,7 @@ export class Scene extends Sight {
     this.links = null;
     const widest = Math.max(320, this.width - (this.timed ? STRIP : 20) - 40);
     const high = !this.structure || this.view.h / Math.max(1, m.top.h) >= 0.42;
-    return m.boxes.length > 0 && high && widest / topWidth(m) >= READABLE / CARD_WIDTH;
+    return m.boxes.length > 0 && high && widest / topWidth(m) >= MIN_CARD_WIDTH / CARD_WIDTH;
   }
 
   /** Lays out again and moves there. `anchor` stays at its place on the screen. */

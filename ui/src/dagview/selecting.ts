@@ -15,7 +15,7 @@ import { EMPTY, same, type Scene } from "./scene";
 import { neighbours, step, type Way } from "./walk";
 
 /** Number of levels that a search may open at once. */
-const MOST_LEVELS = 600;
+const MAX_LEVELS = 600;
 
 export function walk(scene: Scene, way: Way): void {
   const m = scene.model.peek();
@@ -102,7 +102,7 @@ export async function seek(scene: Scene, s: Selection | null): Promise<void> {
       (await scene.source.json<Ancestors>(requests.ancestors(scene.id, task, scene.sections)));
     if (selection.peek() !== s) return;
     const open = s.kind === "task" ? way.slice(0, -1) : way;
-    const wanted = open.slice(0, MOST_LEVELS);
+    const wanted = open.slice(0, MAX_LEVELS);
     const last =
       wanted.length < open.length
         ? (wanted[wanted.length - 1] ?? RUN)
@@ -119,7 +119,7 @@ export async function seek(scene: Scene, s: Selection | null): Promise<void> {
     }
     change(scene, to, last, "Expanded to the task selected");
     if (wanted.length < open.length)
-      scene.note.value = `The task is ${count(open.length)} levels deep; ${count(MOST_LEVELS)} are opened`;
+      scene.note.value = `The task is ${count(open.length)} levels deep; ${count(MAX_LEVELS)} are opened`;
     scene.sought = s;
   } catch (e) {
     if (!(e instanceof Unavailable)) throw e;

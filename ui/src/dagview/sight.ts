@@ -13,9 +13,9 @@ import type { Model, Shown } from "./model";
 import { morph, MORPH_MS, rects, type Rect } from "./morph";
 
 /** Height of the legend below the picture. */
-const LEGEND = 40;
+const LEGEND_HEIGHT = 40;
 /** Maximum factor of the x axis if y is time. */
-const WIDEST = 2.2;
+const MAX_TIMED_KX = 2.2;
 
 export abstract class Sight {
   /** The shown nodes. */
@@ -32,7 +32,7 @@ export abstract class Sight {
   protected old = new Map<string, Rect>();
   protected oldCamera: Camera | null = null;
   protected began = -Infinity;
-  /** Called when there is something new to draw. */
+  /** Called after a change that must be drawn. */
   wake: () => void = () => {};
 
   /** No axis is time; heights are those of the text. */
@@ -66,7 +66,7 @@ export abstract class Sight {
       x: left,
       y: top,
       w: Math.max(40, this.width - left - 20),
-      h: Math.max(40, this.height - top - LEGEND),
+      h: Math.max(40, this.height - top - LEGEND_HEIGHT),
     };
   }
 
@@ -107,7 +107,7 @@ export abstract class Sight {
 
   /** Zooms at a point. If an axis is time, boxes need not be wider than is readable. */
   zoomAt(fx: number, fy: number, x: number, y: number): void {
-    const most = this.structure ? Infinity : Math.max(1, WIDEST / this.camera.kx);
+    const most = this.structure ? Infinity : Math.max(1, MAX_TIMED_KX / this.camera.kx);
     this.steer(zoom(this.camera, Math.min(fx, most), fy, x, y));
   }
 

@@ -34,7 +34,7 @@ export async function unpack(base64: string): Promise<Map<string, Carried>> {
   return split(raw);
 }
 
-/** The answers of the unpacked bytes. */
+/** Splits the unpacked bytes into answers by key. */
 export function split(raw: ArrayBuffer): Map<string, Carried> {
   const view = new DataView(raw);
   const carried = new Map<string, Carried>();

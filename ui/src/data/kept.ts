@@ -2,8 +2,8 @@
 
 import type { Planes } from "./planes";
 
-const MOST_BYTES = 192 << 20;
-const MOST_ANSWERS = 4096;
+const MAX_BYTES = 192 << 20;
+const MAX_ANSWERS = 4096;
 
 interface Kept {
   value: unknown;
@@ -59,7 +59,7 @@ export class Answers {
     this.kept.set(url, { value, bytes });
     this.bytes += bytes;
     for (const [oldest, { bytes: size }] of this.kept) {
-      if (this.bytes <= MOST_BYTES && this.kept.size <= MOST_ANSWERS) break;
+      if (this.bytes <= MAX_BYTES && this.kept.size <= MAX_ANSWERS) break;
       if (oldest === url) break;
       this.kept.delete(oldest);
       this.bytes -= size;

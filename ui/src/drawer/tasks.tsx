@@ -69,7 +69,7 @@ function Subtree(p: {
   );
 }
 
-/** All tasks that a site created. */
+/** Details of all tasks that a site created. */
 export function OfSite({
   of: s,
   run: r,

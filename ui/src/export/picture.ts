@@ -16,7 +16,7 @@ import { textWidth } from "../ui/size";
 /**
  * Maximum height that a picture adds to the view's, to include what is scrolled away, in pixels.
  */
-const MOST_MORE = 4000;
+const MAX_EXTRA_HEIGHT = 4000;
 
 export interface Picture {
   svg: string;
@@ -95,7 +95,7 @@ function more(of: HTMLElement, copy: HTMLElement): number {
     if (!s.classList.contains("lines")) most = Math.max(most, s.scrollHeight - s.clientHeight);
     else if (first instanceof HTMLElement) first.style.marginTop = `${-s.scrollTop}px`;
   });
-  return Math.min(MOST_MORE, most);
+  return Math.min(MAX_EXTRA_HEIGHT, most);
 }
 
 const HEAD = 46;

@@ -14,12 +14,12 @@ const ROW = 25;
 const TALL_WINDOW = 1200;
 const MAX_ROW = 40;
 /** Height of everything else in such a window. */
-const ROOM_BESIDE = 660;
+const OUTER_HEIGHT = 660;
 
 const rowHeight = (rows: number): number =>
   window.innerHeight < TALL_WINDOW
     ? ROW
-    : Math.min(MAX_ROW, Math.max(ROW, Math.floor((window.innerHeight - ROOM_BESIDE) / rows)));
+    : Math.min(MAX_ROW, Math.max(ROW, Math.floor((window.innerHeight - OUTER_HEIGHT) / rows)));
 /** Minimum width of a frame with a name in pixels, and of one with details. */
 const MIN_NAMED = 26;
 const MIN_TOLD = 60;
@@ -40,7 +40,7 @@ export interface Look {
 }
 
 /** Horizontal padding of a frame's text, and the width of a letter of its name. */
-const BESIDE = 13;
+const PADDING = 13;
 const LETTER = 7;
 
 /**
@@ -53,8 +53,8 @@ export function toldIn(
 ): { name: string; more: string | null } | null {
   if (width < MIN_NAMED) return null;
   if (width < MIN_TOLD && of.narrow !== undefined)
-    return of.narrow.length * LETTER + BESIDE <= width ? { name: of.narrow, more: null } : null;
-  const left = width - BESIDE - of.name.length * LETTER;
+    return of.narrow.length * LETTER + PADDING <= width ? { name: of.narrow, more: null } : null;
+  const left = width - PADDING - of.name.length * LETTER;
   const more = [of.place && `${of.place} · ${of.value}`, of.value];
   const fits = more.find((text) => text !== "" && textWidth(` ${text}`, 11) <= left);
   return { name: of.name, more: fits ?? null };

@@ -14,7 +14,7 @@ import { place, treeOf } from "./tree";
 
 /** Height of a row in pixels, and number of rows shown. */
 const ROW = 13;
-const MOST_ROWS = 16;
+const MAX_ROWS = 16;
 /** Minimum width of a frame with a name. */
 const MIN_NAMED = 54;
 
@@ -69,7 +69,7 @@ function Frames({ answer, run: r }: { answer: Answer; run: RunMeta }) {
   if (!root) return <span class="dim">Nothing to show.</span>;
   const { placed, rows } = place(root, root, width);
   const look = lookOf(root, r, dark.value);
-  const shown = Math.min(rows, MOST_ROWS);
+  const shown = Math.min(rows, MAX_ROWS);
   return (
     <span ref={ref} class="small-frames" style={{ height: `${shown * ROW}px` }} aria-hidden="true">
       {placed

@@ -22,7 +22,7 @@ export interface Names {
 }
 
 /** Number of ticks of a whole run, so that shares are whole numbers. */
-const WHOLE = 1e9;
+const RUN_TICKS = 1e9;
 
 /** Null if neither run has a frame. */
 export function difference(
@@ -46,7 +46,7 @@ export function difference(
       site: id,
       code: null,
       own: 0,
-      total: (WHOLE * ((inA ?? 0) + (inB ?? 0))) / 2,
+      total: (RUN_TICKS * ((inA ?? 0) + (inB ?? 0))) / 2,
       strands: (x?.strands ?? 0) + (y?.strands ?? 0),
       stolen: 0,
       children: [],

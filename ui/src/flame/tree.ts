@@ -41,7 +41,7 @@ export function treeOf(flame: Flame): FlameNode | null {
     nodes.push(node);
   }
   const byCode = nodes.map(() => new Map<number, number>());
-  // Children have higher numbers than their parents.
+  // Children have higher indices than their parents.
   for (let i = nodes.length - 1; i >= 0; i--) {
     const n = nodes[i]!;
     if (n.code !== null) byCode[i]!.set(n.code, (byCode[i]!.get(n.code) ?? 0) + n.own);

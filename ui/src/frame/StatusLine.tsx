@@ -6,7 +6,7 @@ import { meta, runMeta, status, tab } from "../store";
 import { Key } from "../ui/parts";
 
 /** Key hints by tab, as command ids; two ids are two keys of one hint, with a word for both. */
-const SHOWN: Partial<Record<string, (string | [string, string, string])[]>> = {
+const HINTS: Partial<Record<string, (string | [string, string, string])[]>> = {
   timeline: [
     ["timeline.zoom-in", "timeline.zoom-out", "Zoom"],
     ["timeline.pan-left", "timeline.pan-right", "Move"],
@@ -29,7 +29,7 @@ function hintsOf(at: string): Hint[] {
     const c = commands.value.find((c) => c.id === id);
     return c ? [{ id, keys: c.keys.slice(0, 1), title: title ?? shortTitle(c.title) }] : [];
   };
-  return (SHOWN[at] ?? []).flatMap((wanted) => {
+  return (HINTS[at] ?? []).flatMap((wanted) => {
     if (typeof wanted === "string") return hint(wanted);
     const [first] = hint(wanted[0], wanted[2]);
     const [second] = hint(wanted[1]);
@@ -85,7 +85,7 @@ export function StatusLine() {
 }
 
 /** Words that must not end a short title. */
-const HANGING = new Set([
+const DANGLING_WORDS = new Set([
   "a",
   "all",
   "an",
@@ -111,6 +111,6 @@ function shortTitle(title: string): string {
     words.push(word);
   }
   const whole = words.length === title.split(" ").length;
-  while (!whole && words.length > 1 && HANGING.has(words.at(-1)!)) words.pop();
+  while (!whole && words.length > 1 && DANGLING_WORDS.has(words.at(-1)!)) words.pop();
   return words.join(" ");
 }

@@ -24,7 +24,7 @@ export interface Hits {
   list: Hit[];
   /** Index of the selected one; −1 before the first step. */
   at: number;
-  /** Only the longest strands of the run are known one by one. */
+  /** Only the longest strands of the run are listed individually. */
   cut: boolean;
 }
 

@@ -15,7 +15,7 @@ type Block = SiteExtra["blocks"][number];
 type Size = Block["sizes"][number];
 
 /** Maximum number of squares in the busy column: one for each worker, or for several. */
-const MOST_SQUARES = 8;
+const MAX_SQUARES = 8;
 
 export function BySize({
   block,
@@ -119,7 +119,7 @@ export function BySize({
 }
 
 function Squares({ of, workers }: { of: Size; workers: number }) {
-  const n = Math.min(MOST_SQUARES, workers);
+  const n = Math.min(MAX_SQUARES, workers);
   const filled = (of.busy / Math.max(1, workers)) * n;
   return (
     <span class="squares" aria-hidden="true">

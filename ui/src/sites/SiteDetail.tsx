@@ -103,7 +103,7 @@ export function SiteDetail({
   );
 }
 
-/** Powers of two from the shortest to the longest. */
+/** A histogram of lengths by powers of two, from the shortest to the longest. */
 function Histogram({ bins, perSecond, what }: { bins: number[]; perSecond: number; what: string }) {
   const t = colours.value;
   const from = bins.findIndex((n) => n > 0),

@@ -34,7 +34,7 @@ export interface Row {
 }
 
 /** Number of blocks shown below a site at first. */
-export const MOST_BLOCKS = 6;
+export const MAX_BLOCKS = 6;
 
 interface End {
   kind: string;
@@ -199,14 +199,14 @@ export function flatten(
   for (const { site, blocks } of groups) {
     out.push(site);
     if (closed.has(site.id)) continue;
-    const all = whole.has(site.id) || blocks.length <= MOST_BLOCKS + 1;
-    out.push(...(all ? blocks : blocks.slice(0, MOST_BLOCKS)));
+    const all = whole.has(site.id) || blocks.length <= MAX_BLOCKS + 1;
+    out.push(...(all ? blocks : blocks.slice(0, MAX_BLOCKS)));
     if (!all)
       out.push({
         ...site,
         id: `${site.id}more`,
         kind: "more",
-        hidden: blocks.length - MOST_BLOCKS,
+        hidden: blocks.length - MAX_BLOCKS,
       });
   }
   return out;

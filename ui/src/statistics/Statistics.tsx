@@ -240,7 +240,7 @@ function Waiting(p: { of: Numbers; run: RunMeta; elapsed: number }) {
 }
 
 /** A value that the runtime does not report is not 0. */
-const UNTOLD = <span title="The runtime does not tell">–</span>;
+const UNKNOWN = <span title="The runtime does not tell">–</span>;
 
 const movedIn = (m: Pairs): boolean =>
   m.thieves.some((row, thief) => row.some((n, victim) => n > 0 && thief !== victim));
@@ -317,8 +317,8 @@ function Steals({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
                 <td class="c-leapfrogs">{count(w.leapfrogs)}</td>
                 <td class="c-stolen">{count(w.stolen)}</td>
                 <td class="c-first_steal">{w.first_steal === null ? "never" : t(w.first_steal)}</td>
-                <td class="c-failed">{r.has.attempts ? count(w.failed) : UNTOLD}</td>
-                <td class="c-asleep">{r.has.sleeps ? t(w.asleep) : UNTOLD}</td>
+                <td class="c-failed">{r.has.attempts ? count(w.failed) : UNKNOWN}</td>
+                <td class="c-asleep">{r.has.sleeps ? t(w.asleep) : UNKNOWN}</td>
               </tr>
             ))}
           </tbody>

@@ -147,15 +147,15 @@ export function Strip({
 }
 
 /** Height of the strip, and of everything above and below it in the window, in pixels. */
-const LEAST_HIGH = 118;
-const MOST_HIGH = 560;
-const BESIDE = 820;
-const FINDING = 84;
+const MIN_HEIGHT = 118;
+const MAX_HEIGHT = 560;
+const OUTER_HEIGHT = 820;
+const FINDING_HEIGHT = 84;
 
 /** Tall windows have a higher strip, in particular if few findings are below it. */
 function highIn(window: number, findings: number): number {
-  const room = window - BESIDE - FINDING * Math.min(5, findings);
-  return Math.max(LEAST_HIGH, Math.min(MOST_HIGH, room));
+  const room = window - OUTER_HEIGHT - FINDING_HEIGHT * Math.min(5, findings);
+  return Math.max(MIN_HEIGHT, Math.min(MAX_HEIGHT, room));
 }
 
 function Drawn({

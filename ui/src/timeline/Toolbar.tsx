@@ -37,7 +37,7 @@ const ORDER: Layer[] = [
 ];
 
 /** Layers whose switch is hidden if a run has no such data. */
-const RARE: Layer[] = ["matrix", "waits", "attempts"];
+const OPTIONAL_LAYERS: Layer[] = ["matrix", "waits", "attempts"];
 
 export function Toolbar({
   meta,
@@ -66,7 +66,7 @@ export function Toolbar({
         </select>
       </label>
       <span class="tl-sep" />
-      {ORDER.filter((l) => !RARE.includes(l) || layerThere(meta, l)).map((layer) => {
+      {ORDER.filter((l) => !OPTIONAL_LAYERS.includes(l) || layerThere(meta, l)).map((layer) => {
         const there = layerThere(meta, layer);
         const on = layers.value.has(layer) && there;
         const n =

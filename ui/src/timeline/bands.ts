@@ -60,7 +60,7 @@ const LANE = { least: 11, usual: 32, most: 96 };
  * Maximum height of a lane in a run of few rows, which would otherwise leave a third of the window
  * empty.
  */
-const MOST_OF_FEW = 110;
+const MAX_LANE_OF_FEW_ROWS = 110;
 const FEW_ROWS = 4;
 /**
  * In a canvas of at least this height lanes are higher, and the strip takes more of the remaining
@@ -74,7 +74,7 @@ const COMPACT_LANE = { least: 5, usual: 8, most: 10 };
 /** Number of rows from which on rows that do not fit are compact by default. */
 const MIN_COMPACT_ROWS = 48;
 
-/** The lane of a pinned row among compact ones. */
+/** Height of the lane of a pinned row among compact ones. */
 const PINNED_LANE = 18;
 
 /** Height of the head of a group of rows. */
@@ -122,7 +122,7 @@ export function bands(w: Wanted): Bands {
   const few = !compact && count <= FEW_ROWS;
   // Few rows do not fill a window even at maximum height: the strip takes a part of the rest.
   const tall = w.height >= TALL.height;
-  const most = few ? (tall ? TALL.lane : MOST_OF_FEW) : lanes.most;
+  const most = few ? (tall ? TALL.lane : MAX_LANE_OF_FEW_ROWS) : lanes.most;
   const rest = few ? Math.max(0, spare - 90 - count * (most - lanes.usual)) : 0;
   const strip =
     usual + Math.round(Math.min(90, Math.max(0, spare)) + rest * (tall ? TALL.strip : 0.5));

@@ -22,10 +22,10 @@ export const NARROWEST = 1.6;
  * Maximum number of boxes in a frame: with everything drawn below and over them, a frame stays
  * under 25,000 shapes.
  */
-export const MOST = 4000;
+export const MAX_BOXES = 4000;
 
 /** Maximum number of boxes inside folded strands. */
-export const MOST_INSIDE = 2000;
+export const MAX_INSIDE = 2000;
 
 /** Stored as columns, so that thousands of boxes per frame make no garbage. */
 export class Boxes {
@@ -57,7 +57,7 @@ export class Boxes {
 
   /** `inside`: the boxes are strands inside folded ones, and have those strands' indices. */
   constructor(
-    private readonly most = MOST,
+    private readonly most = MAX_BOXES,
     readonly inside = false,
   ) {}
 

@@ -6,7 +6,7 @@ import type { Planes } from "../data/planes";
 import { LAYERS } from "../store";
 import type { Layer } from "../store";
 import { bands } from "./bands";
-import { Boxes, MOST_INSIDE } from "./boxes";
+import { Boxes, MAX_INSIDE } from "./boxes";
 import type { Tile } from "./cache";
 import { frame } from "./draw";
 import { look } from "./look";
@@ -250,7 +250,7 @@ function crowded(rows: number, pitch: number): Scene {
   const scale = { t0: 0, t1: 1024, x0: b.x0, width: b.plot };
   const boxes = new Boxes();
   boxes.gather(tiles.slots("strands", scale), scale, b.rows);
-  const inner = new Boxes(MOST_INSIDE, true);
+  const inner = new Boxes(MAX_INSIDE, true);
   inner.gather(tiles.slots("inside", scale), scale, b.rows);
   const regions = Array.from({ length: 3000 }, (_, i) => ({
     label: "r",

@@ -23,12 +23,12 @@ interface Flight {
 }
 
 /** Maximum number of requests in flight, as many as a browser sends to one host. */
-const AT_ONCE = 6;
+const MAX_REQUESTS = 6;
 /**
  * Maximum size of kept tiles with their derived data, in bytes; tiles of rows grow with the
  * threads.
  */
-const KEPT = 192 << 20;
+const MAX_BYTES = 192 << 20;
 
 export class TileCache {
   private tiles = new Map<string, Tile>();
@@ -100,7 +100,7 @@ export class TileCache {
       this.flights.delete(key);
       flight.abort.abort();
     }
-    for (const [key, id] of queue.slice(0, Math.max(0, AT_ONCE - this.flights.size)))
+    for (const [key, id] of queue.slice(0, Math.max(0, MAX_REQUESTS - this.flights.size)))
       this.send(key, id);
     if (waitUntil < Infinity && !this.timer) {
       this.timer = setTimeout(
@@ -150,10 +150,10 @@ export class TileCache {
   }
 
   private evict(): void {
-    if (this.bytes <= KEPT) return;
+    if (this.bytes <= MAX_BYTES) return;
     // The least recently used tiles go, down to three quarters; never those of the last few frames.
     for (const [key, tile] of [...this.tiles].sort((a, b) => a[1].used - b[1].used).slice(0, -48)) {
-      if (this.bytes <= KEPT * 0.75) break;
+      if (this.bytes <= MAX_BYTES * 0.75) break;
       this.bytes -= bytesOf(tile.data);
       for (const made of tile.made.values()) (made as { close?: () => void } | null)?.close?.();
       this.tiles.delete(key);

@@ -9,9 +9,9 @@ import type { Span } from "./scale";
 import type { TimelineView } from "./view";
 
 /** Distance in pixels below which a press is a click. */
-const SLACK = 4;
+const MIN_DRAG = 4;
 /** Two presses within this many milliseconds are a double click. */
-const DOUBLE = 500;
+const DOUBLE_CLICK_MS = 500;
 
 type Drag =
   | { kind: "range"; from: number }
@@ -66,8 +66,8 @@ export function gestures(
     const hit = view.at(p.x, p.y);
     const again =
       first !== null &&
-      e.timeStamp - first.at < DOUBLE &&
-      Math.hypot(p.x - first.x, p.y - first.y) < SLACK;
+      e.timeStamp - first.at < DOUBLE_CLICK_MS &&
+      Math.hypot(p.x - first.x, p.y - first.y) < MIN_DRAG;
     if (!again) {
       const b = view.scene?.boxes;
       first = {
@@ -124,7 +124,7 @@ export function gestures(
       pointed(hit, p.x, p.y);
       return;
     }
-    if (!pressed.moved && Math.hypot(p.x - pressed.x, p.y - pressed.y) < SLACK) return;
+    if (!pressed.moved && Math.hypot(p.x - pressed.x, p.y - pressed.y) < MIN_DRAG) return;
     pressed.moved = true;
     pointed(null, p.x, p.y);
     const drag = pressed.drag;

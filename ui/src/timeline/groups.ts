@@ -23,7 +23,7 @@ export interface Arranged {
 }
 
 /** Number of workers per head when grouping by tens. */
-const TEN = 10;
+const WORKERS_PER_HEAD = 10;
 
 /** Smallest number of rows that the head counts; fewer are listed by name. */
 const MIN_COUNTED = 4;
@@ -70,7 +70,7 @@ function keyOf(thread: ThreadMeta, row: number, by: RowsShown["group"]): string 
   if (by === "process")
     return thread.process === undefined ? "process" : `process ${thread.process}`;
   if (!thread.worker) return "threads";
-  if (by === "tens") return `tens ${Math.floor(row / TEN)}`;
+  if (by === "tens") return `tens ${Math.floor(row / WORKERS_PER_HEAD)}`;
   return thread.pool === null ? "workers" : `pool ${thread.pool}`;
 }
 

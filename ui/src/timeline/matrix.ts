@@ -12,7 +12,7 @@ import type { Scene } from "./scene";
 import type { Steals } from "./steals";
 
 /** Width of the matrix beside the rows, and minimum width of a canvas with it. */
-const DOCK = 312;
+const DOCK_WIDTH = 312;
 const MIN_DOCKED = 1200;
 /** Margin around its cells. */
 const MARGIN = 18;
@@ -21,7 +21,7 @@ const NAMES = 30;
 /** Width that the matrix takes from the time axis, equal at every zoom. */
 export function dockWidth(meta: RunMeta, layers: ReadonlySet<Layer>, width: number): number {
   const there = layers.has("matrix") && layerThere(meta, "matrix") && meta.threads.length > 1;
-  return there && width >= MIN_DOCKED ? DOCK : 0;
+  return there && width >= MIN_DOCKED ? DOCK_WIDTH : 0;
 }
 
 /** Position of the matrix; null if it is not shown. */

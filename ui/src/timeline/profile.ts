@@ -1,4 +1,4 @@
-/** The parallelism profile by pixel column, from tiles: mean numbers of strands and workers. */
+/** Mean numbers of strands and workers by pixel column, from tiles. */
 
 import { TILE_BINS } from "../data/contract";
 import type { Scale } from "./scale";

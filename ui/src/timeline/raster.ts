@@ -77,9 +77,9 @@ export interface Raster {
 }
 
 /** Share of its colour that a dimmed item keeps. */
-const DIM = 0.22;
+const DIMMED_SHARE = 0.22;
 /** Share of its colour that time off the CPU keeps. */
-const PALE = 0.45;
+const OFF_CPU_SHARE = 0.45;
 
 export function rasterise(job: RasterJob): Raster {
   const { rows } = job;
@@ -136,13 +136,13 @@ function boxes(job: RasterJob, row: number, pixels: Uint8ClampedArray): void {
               : 0
             : 0;
       let color = lut[Math.min(i, last)]!;
-      if (of && of[at] !== bright.index) color = blend(color, job.ground, DIM);
+      if (of && of[at] !== bright.index) color = blend(color, job.ground, DIMMED_SHARE);
       // Every bin with a strand is visible.
       const share = Math.min(1, running / 255);
       const shown = 0.35 + 0.65 * share;
       add(color, (shown * on) / running);
       // Off the CPU the code's colour is paler; a pattern is drawn over it if there is room.
-      if (off) add(blend(color, job.ground, PALE), (shown * off) / running);
+      if (off) add(blend(color, job.ground, OFF_CPU_SHARE), (shown * off) / running);
     }
     if (alpha < 1) {
       const unread = p.unread?.[at] ?? 0;

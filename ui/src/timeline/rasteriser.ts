@@ -10,7 +10,7 @@ import RasterWorker from "./raster.worker?worker&inline";
 
 export interface TileImage {
   image: CanvasImageSource;
-  /** As Raster.runs. */
+  /** See `Raster.runs`. */
   runs: Uint16Array;
   close(): void;
 }

@@ -208,7 +208,7 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
     }
   }
   pen.patternShift(pixel(s.scale, 0) - s.scale.x0);
-  for (const list of patterns) thin(list, MOST_RUNS);
+  for (const list of patterns) thin(list, MAX_RUNS);
   RUN_KINDS.forEach((kind, i) => {
     if (kind === "descheduled" || kind === "blocked") return;
     // Patterns are translucent, so the flat colour below them is cleared first.
@@ -240,7 +240,7 @@ export const NO_ROWS =
  * Maximum number of rectangles of one pattern in a frame; narrower ones keep their flat colour from
  * the columns.
  */
-const MOST_RUNS = 450;
+const MAX_RUNS = 450;
 
 /** Omits the narrowest boxes until few enough remain. */
 function thin(boxes: number[], most: number): void {
@@ -277,7 +277,7 @@ function checker(pen: Pen, s: Scene, a: number, b: number): void {
  * Height of the bottom part of a folded strand's lane that stays visible below its inside, in
  * pixels.
  */
-const REST = 6;
+const FOLDED_EDGE_PX = 6;
 
 /** Draws the inside of folded strands over them, except their two lines at the bottom. */
 export function inner(s: Scene, pen: Pen): void {
@@ -289,7 +289,7 @@ export function inner(s: Scene, pen: Pen): void {
       boxes: s.inner,
       offCpu: [],
       blocked: [],
-      bands: { ...s.bands, rows: { ...rows, lane: Math.max(4, rows.lane - REST) } },
+      bands: { ...s.bands, rows: { ...rows, lane: Math.max(4, rows.lane - FOLDED_EDGE_PX) } },
     },
     pen,
   );
@@ -401,7 +401,7 @@ export function names(s: Scene, pen: Pen, b = s.boxes): void {
       bright !== null && (bright.by === "code" ? facts.code : facts.site) !== bright.index;
     const fill = dimmed ? s.palette.dim(colour.fill) : colour.fill;
     left--;
-    const y = laneMiddle(rows, b.row[i]!) + (b.inside ? 4.5 - REST / 2 : 4.5);
+    const y = laneMiddle(rows, b.row[i]!) + (b.inside ? 4.5 - FOLDED_EDGE_PX / 2 : 4.5);
     // Patterns of time off the CPU would cross the text.
     pen.rects([x0 + 4, y - size + 0.5, pen.textWidth(text, size, 600) + 6, size + 3], fill, 3);
     pen.text(text, x0 + 7, y, {

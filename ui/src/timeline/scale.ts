@@ -1,5 +1,5 @@
 /**
- * Maps time to pixels and back: windows, zooming around a point, ticks of the axis. Times are ticks
+ * Maps time to pixels and back: windows, zooming around a point, marks of the axis. Times are ticks
  * relative to the run's begin.
  */
 
@@ -46,7 +46,7 @@ export function zoom(w: Span, factor: number, at: number, elapsed: number, least
   return clamp({ t0, t1: t0 + to }, elapsed, least);
 }
 
-/** Moves by ticks. */
+/** Moves the window by a number of ticks. */
 export function pan(w: Span, by: number, elapsed: number, least: number): Span {
   return clamp({ t0: w.t0 + by, t1: w.t1 + by }, elapsed, least);
 }
@@ -77,7 +77,7 @@ export function between(a: Span, b: Span, part: number): Span {
 }
 
 export interface Axis {
-  /** Distance of two ticks, in seconds. */
+  /** Distance between two marks of the axis, in seconds. */
   step: number;
   ticks: { t: number; label: string }[];
   /** Origin of the labels if they would be too long otherwise: "1.234567 s +". */
@@ -91,7 +91,7 @@ const UNITS: [number, string][] = [
   [1e-9, "ns"],
 ];
 
-/** Ticks at round times, about `count` of them. */
+/** Marks at round times, about `count` of them. */
 export function axis(w: Span, ticksPerSecond: number, count: number): Axis {
   const from = w.t0 / ticksPerSecond;
   const to = w.t1 / ticksPerSecond;

@@ -15,7 +15,7 @@ import { binsOf } from "./tiles";
 const PITCH = 7;
 const CROWD = 6;
 /** Maximum number of dots in a frame. */
-const MOST = 800;
+const MAX_DOTS = 800;
 
 /** A dot that can be hovered. */
 export interface Dot {
@@ -97,7 +97,7 @@ export function spawns(s: Scene, pen: Pen): Dot[] {
     placeOf.get(mark.row)! * buckets + mark.bucket;
   // Either dots for all single spawns or only lines: rows must look alike.
   const single = all.reduce((n, mark) => n + (amount[of(mark)]! <= CROWD ? 1 : 0), 0);
-  const crowd = single > MOST ? 0 : CROWD;
+  const crowd = single > MAX_DOTS ? 0 : CROWD;
   const lined = new Set<number>();
   for (const mark of all) {
     const tile = slots[mark.slot]!.tile!;

@@ -25,8 +25,8 @@ const RIGHT = 10;
 const AXIS = 20;
 const GAP = 16;
 /** Height of a row's name, and minimum height of rows with one. */
-const LABEL = 12;
-const LEAST_LABELLED = 4;
+const LABEL_HEIGHT = 12;
+const MIN_LABELLED_PITCH = 4;
 /** Minimum height of rows with texture marks. */
 const MIN_MARKED = 7;
 const LAYERS: ReadonlySet<Layer> = new Set<Layer>(["delay", "nowork"]);
@@ -264,8 +264,8 @@ function one(pen: Pen, half: Half, scale: Scale, top: number, h: number, t: Toke
 
 /** Rows with room for their name: all, or every n-th from the first. */
 export function labelled(rows: number, pitch: number): number[] {
-  if (pitch < LEAST_LABELLED) return [];
-  const every = Math.ceil(LABEL / pitch);
+  if (pitch < MIN_LABELLED_PITCH) return [];
+  const every = Math.ceil(LABEL_HEIGHT / pitch);
   return Array.from({ length: Math.ceil(rows / every) }, (_, i) => i * every);
 }
 

@@ -11,7 +11,7 @@ import type { Scene } from "./scene";
 import type { Slot } from "./tiles";
 
 /** Number of visible arcs above which a heat matrix replaces them. */
-export const MOST_ARCS = 2000;
+export const MAX_ARCS = 2000;
 
 export interface Arc {
   from: number;
@@ -66,7 +66,7 @@ export function steals(slots: Slot[], scale: Scale): Steals {
     }
   }
   if (!crowded) total = arcs.length;
-  crowded ||= arcs.length > MOST_ARCS;
+  crowded ||= arcs.length > MAX_ARCS;
   const list = [...pairs]
     .map(([key, n]): [number, number, number] => [Math.floor(key / 65536), key % 65536, n])
     .sort((a, b) => b[2] - a[2] || a[0] - b[0] || a[1] - b[1]);

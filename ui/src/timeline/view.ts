@@ -21,7 +21,7 @@ import type { Layer, Selection } from "../store";
 import { colours, dark, still } from "../theme/theme";
 import { bands, laneMiddle, scrollTo } from "./bands";
 import type { Bands } from "./bands";
-import { Boxes, MOST_INSIDE } from "./boxes";
+import { Boxes, MAX_INSIDE } from "./boxes";
 import { frame } from "./draw";
 import type { Drawn } from "./draw";
 import { Facts, plainWords } from "./facts";
@@ -48,7 +48,7 @@ export class TimelineView {
   private readonly tiles: Tiles;
   private readonly rasteriser = new Rasteriser();
   private readonly boxes = new Boxes();
-  private readonly inner = new Boxes(MOST_INSIDE, true);
+  private readonly inner = new Boxes(MAX_INSIDE, true);
   private readonly context: CanvasRenderingContext2D | null;
   private readonly stop: () => void;
   private palette: Palette | null = null;
@@ -373,7 +373,7 @@ export class TimelineView {
     this.set(zoom(w, factor, t, this.meta.elapsed, this.least));
   }
 
-  /** Moves by a share of the window. */
+  /** Moves the window by a share of its width. */
   pan(share: number): void {
     const w = this.window;
     this.panTicks(share * (w.t1 - w.t0));

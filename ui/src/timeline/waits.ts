@@ -17,9 +17,9 @@ const NO_ROW = 0xffff;
  * Number of visible waits above which only those of the critical path and the selection have
  * curves; the others are marks below the holder.
  */
-export const MOST_CURVES = 40;
+export const MAX_CURVES = 40;
 /** Maximum number of marks in a frame. */
-const MOST_MARKS = 2000;
+const MAX_MARKS = 2000;
 
 export interface Wait {
   row: number;
@@ -109,16 +109,16 @@ export function drawWaits(s: Scene, pen: Pen, all: Waits): Wait[] {
         ? s.selection.strand
         : null;
   const inView = told.filter((w) => w.released >= s.scale.t0 && w.end <= s.scale.t1);
-  const few = inView.length <= MOST_CURVES;
-  const path = few ? [] : inView.filter((w) => w.critical).slice(0, MOST_CURVES);
+  const few = inView.length <= MAX_CURVES;
+  const path = few ? [] : inView.filter((w) => w.critical).slice(0, MAX_CURVES);
   const shown = few
     ? told
-    : [...told.filter((w) => isOf(w, chosen)).slice(0, MOST_CURVES), ...path];
+    : [...told.filter((w) => isOf(w, chosen)).slice(0, MAX_CURVES), ...path];
   if (!few) {
     const marks: number[] = [];
     let last = -1;
     for (const wait of inView) {
-      if (!isShown(rows, wait.by!) || marks.length >= 4 * MOST_MARKS) continue;
+      if (!isShown(rows, wait.by!) || marks.length >= 4 * MAX_MARKS) continue;
       const x = Math.round(pixel(s.scale, wait.released));
       const key = wait.by! * 65536 + x;
       if (key === last) continue;

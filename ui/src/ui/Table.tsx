@@ -76,11 +76,11 @@ export function csv<R>(columns: Column<R>[], rows: R[]): string {
   );
 }
 
-const MANY = 200;
+const MIN_WINDOWED_ROWS = 200;
 
 export function Table<R>(p: TableProps<R>) {
   const height = p.rowHeight ?? 33;
-  const many = p.rows.length > MANY;
+  const many = p.rows.length > MIN_WINDOWED_ROWS;
   const scroll = useRef<HTMLElement | null>(null);
   const body = useRef<HTMLTableSectionElement>(null);
   const [window, setWindow] = useState({ from: 0, to: 60 });

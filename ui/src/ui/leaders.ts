@@ -17,14 +17,14 @@ export interface Placed {
 /** Distance between the leader and the text. */
 const GAP = 10;
 /** Free space beyond the text. */
-const CLEAR = 3;
+const MARGIN = 3;
 
 /**
  * The interval from the leader to beyond the text. The leaders of adjacent slivers may be as close
  * as the slivers.
  */
 const span = (l: Label, left: boolean): [number, number] =>
-  left ? [l.at - GAP - l.width - CLEAR, l.at] : [l.at, l.at + GAP + l.width + CLEAR];
+  left ? [l.at - GAP - l.width - MARGIN, l.at] : [l.at, l.at + GAP + l.width + MARGIN];
 
 /**
  * Positions for all labels on as few lines as possible. There are few labels: the parts of one bar.
@@ -34,7 +34,7 @@ export function leaders(labels: readonly Label[], width: number): Placed[] {
   const fits = (i: number, p: Placed): boolean => {
     const l = labels[i]!;
     const [from, to] = span(l, p.left);
-    if (from < -2 * CLEAR || to > width + 2 * CLEAR) return false;
+    if (from < -2 * MARGIN || to > width + 2 * MARGIN) return false;
     return placed.every((q, k) => {
       const other = labels[k]!;
       const [a, b] = span(other, q.left);

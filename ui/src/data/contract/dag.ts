@@ -39,7 +39,7 @@ export interface DagStrand {
   critical: boolean;
   ready_path: boolean;
   ready: number | null;
-  /** Node ids of the children created at its end that are shown in this inside, in order. */
+  /** Node ids of the children created at its end that this inside contains, in order. */
   creates: string[];
   /**
    * Node ids whose end it waited for (among the shown ones), and strands it waited for by signal.
@@ -90,7 +90,7 @@ export interface DagFolded {
   depends: string[];
   /** False if its inside is a single strand. */
   expandable: boolean;
-  /** A group that is a section: from a task's first create to where it has waited for all. */
+  /** A group that is a section: from a task's first create to the wait for all of them. */
   section: boolean;
 }
 

@@ -1,6 +1,6 @@
-/** A strand and a task, for the drawer. */
+/** Details of a strand and of a task, for the drawer. */
 
-/** `strand?run&id` and `task?run&id`: for the drawer. */
+/** `strand?run&id` and `task?run&id`: facts for the drawer. */
 export interface StrandDetail {
   id: number;
   task: number;
@@ -63,7 +63,7 @@ export interface LineWords {
 }
 /**
  * `inside_strand?run&id&at`: the strand that runs at tick `at` inside folded strand `id`.
- * `inside_task?run&id=<node id>`: the task of a node there.
+ * `inside_task?run&id=<node id>`: the task of a node inside a folded strand.
  */
 export interface InsideDetail {
   strand: number;

@@ -1,4 +1,4 @@
-/** Logical stacks, and questions in SQL. */
+/** Logical stacks, and SQL queries. */
 
 /**
  * Time on the CPU; only that on the critical path; or time of free workers, divided among the
@@ -28,7 +28,7 @@ export interface Flame {
   left_out: number;
 }
 
-/** `queries`: the prepared questions; `schema` is the SQL that makes the tables. */
+/** `queries`: the prepared queries; `schema` is the SQL that makes the tables. */
 export interface Queries {
   queries: { name: string; about: string; sql: string }[];
   schema: string;

@@ -10,11 +10,11 @@ export interface Meta {
   workspan_view: 1;
   /** Version of workspan. */
   version: string;
-  /** A server answers everything; a report answers what it carries. */
+  /** A server answers every request; a report only those it has answers for. */
   mode: "server" | "report";
   /** One or more; the first is "a". */
   runs: RunMeta[];
-  /** Report: finest tile level carried for the whole run; server: 0. */
+  /** Finest tile level that a report carries for the whole run; 0 from a server. */
   finest_level: number;
 }
 
@@ -31,7 +31,7 @@ export interface RunMeta {
   /** Time of the recording, if the trace has it. */
   recorded: string | null;
   cpus: number | null;
-  /** W of MODEL.md §5. */
+  /** Number of workers: W of MODEL.md §5. */
   workers: number;
   /**
    * One row each, pool workers first; there are more than `threads.length` if `more_threads` > 0.
@@ -88,7 +88,7 @@ export interface RunMeta {
     regions: boolean;
     counters: string[];
     leaps: boolean;
-    /** What was folded while the trace was read can be looked into (`inside`). */ inside: boolean;
+    /** Strands folded during reading can be opened (`inside`). */ inside: boolean;
   };
   /** Full sentences. */
   warnings: string[];

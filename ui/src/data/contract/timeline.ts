@@ -4,17 +4,17 @@
  * `profile?run&level&index`, planes f32 of TILE_BINS: running, ready_create,
  * ready_create_continuation, ready_wait_continuation, ready_yield_continuation, ready_end,
  * ready_depend, ready_signal (mean numbers), delay, no_work_sched, no_work_app, descheduled,
- * blocked, unread (mean workers; with running they add up to W where not oversubscribed; unread are
- * those without a strand where a damaged trace lacks records).
+ * blocked, unread (mean workers; with running they add up to W unless oversubscribed; unread are
+ * workers without a strand while a damaged trace lacks their records).
  */
 
 /**
  * `rows?run&level&index`, a timeline tile of all rows of `threads`, in that order. Planes of rows ×
- * TILE_BINS, row by row: work, descheduled, blocked (u8, 255 = the whole bin), strands (u16, how
- * many touch the bin, saturating), creates (u16), strand (u32, the one that is longest in the bin,
+ * TILE_BINS, row by row: work, descheduled, blocked (u8, 255 = the whole bin), strands (u16, the
+ * number that touch the bin, saturating), creates (u16), strand (u32, the longest in the bin,
  * 0xffffffff none), code, site (u16, index into RunMeta, 0xffff none), level (u16), queue (f32,
- * only where has.queue), failed (u16, only where has.attempts: attempts to steal that failed in the
- * bin), asleep (u8, only where has.sleeps), cpu (u8, only where has.cpu), critical, ready_path (u8,
+ * only if has.queue), failed (u16, only if has.attempts: attempts to steal that failed in the
+ * bin), asleep (u8, only if has.sleeps), cpu (u8, only if has.cpu), critical, ready_path (u8,
  * 255 = the whole bin), delay, no_work_sched, no_work_app (u8: the row's free time by kind; which
  * free row is "delay" is a choice, the lowest first), unread (u8: records are missing).
  */

@@ -12,7 +12,7 @@ import type {
 import { Unavailable } from "../source";
 import { CODES, inventedRun, SITES, type Run, type Task } from "./run";
 
-const MOST_ITEMS = 200;
+const MAX_ITEMS = 200;
 const BINS = 24;
 
 interface Sums {
@@ -146,7 +146,7 @@ function inside(run: Run, task: Task): DagInside {
     for (const c of t.creates) items.push(folded(run, run.tasks[c]!));
     waited = creates;
   }
-  items.length = Math.min(items.length, MOST_ITEMS);
+  items.length = Math.min(items.length, MAX_ITEMS);
   return { items };
 }
 

@@ -1,7 +1,7 @@
 /**
  * An invented run: a parallel merge sort with serial merges on `P` workers, scheduled like Rayon's
- * (a worker pushes the second half of a join, runs the first, then takes the second back or, when
- * it was stolen, steals while it waits). Deterministic; times in nanoseconds.
+ * (a worker pushes the second half of a join, runs the first, then takes the second back or, if it
+ * was stolen, steals while it waits). Deterministic; times in nanoseconds.
  */
 
 export interface Strand {
