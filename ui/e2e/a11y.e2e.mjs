@@ -24,7 +24,7 @@ const ALL = {
   runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
 };
 /** Rules for the second theme: the themes differ only in colours. */
-const COLOURS = { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } };
+const CONTRAST = { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } };
 
 /** Finds texts that are too similar in colour to their plain background; axe skips some of them. */
 const alike = () => {
@@ -82,14 +82,14 @@ async function findings(t, name, dark, part) {
             .join("; ")}`,
       );
     },
-    [part, dark ? COLOURS : ALL],
+    [part, dark ? CONTRAST : ALL],
   );
   all.push(...(await t.page.evaluate(alike)));
   return all.map((words) => `${name}: ${words}`);
 }
 
 /** Kinds of selection that open a drawer, each with a tab on which it exists. */
-const SELECTED = [
+const SELECTIONS = [
   ["a strand's drawer", "tab=timeline&sel=strand:a:1:0"],
   ["a task's drawer", "tab=timeline&sel=task:a:1"],
   ["a site's drawer", "tab=timeline&sel=site:a:1"],
@@ -108,7 +108,7 @@ const SELECTED = [
 /**
  * Dialogs, menus and panels that open over or in the page: the tab, and the steps that open them.
  */
-const OPENED = [
+const OVERLAYS = [
   ["help", "tab=summary", (p) => p.keyboard.press("?"), "[role=dialog]"],
   ["palette", "tab=summary", (p) => p.keyboard.press("Control+Shift+p"), "[role=dialog]"],
   [
@@ -184,7 +184,7 @@ export default function (suite) {
       const found = [];
       await t.open("tab=summary");
       await t.page.evaluate(AXE);
-      for (const [name, hash] of SELECTED) {
+      for (const [name, hash] of SELECTIONS) {
         await t.go(`${hash}${dark ? "&theme=dark" : ""}`);
         await t.page.waitForLoadState("networkidle");
         await t.page.waitForTimeout(500);
@@ -199,7 +199,7 @@ export default function (suite) {
       { files, still: true, slow: 2 },
       async (t) => {
         const found = [];
-        for (const [name, hash, act, what] of OPENED) {
+        for (const [name, hash, act, what] of OVERLAYS) {
           await t.open(`${hash}${dark ? "&theme=dark" : ""}`);
           await t.page.evaluate(AXE);
           await t.page.waitForLoadState("networkidle");

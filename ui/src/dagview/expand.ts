@@ -9,7 +9,7 @@ import { build, criticalOf, expandable, RUN, type Model, type Shown } from "./mo
 /** Maximum number of shown nodes. */
 export const MAX_NODES = 5000;
 /** Number of nodes in the first picture. */
-export const FIRST = { enough: 30, most: 44 };
+export const FIRST_PICTURE = { enough: 30, most: 44 };
 
 /**
  * Reciprocal of the share of all work below which a node is not opened for the first picture, once
@@ -42,7 +42,7 @@ export async function firstPicture(
   await load([RUN]);
   for (let round = 0; round < 64; round++) {
     const model = build(loaded, expanded);
-    if (model.boxes.filter(tells).length >= FIRST.enough) break;
+    if (model.boxes.filter(tells).length >= FIRST_PICTURE.enough) break;
     const all = model.top.inside!.reduce((sum, n) => sum + (n.folded?.work ?? 0), 0);
     // A node with a small share of all work is not worth its room.
     const least = model.boxes.length > 8 ? all / MIN_WORK_DIVISOR : 0;
@@ -59,7 +59,7 @@ export async function firstPicture(
     }
     const with_ = new Set(expanded).add(next.key);
     const tried = build(loaded, with_);
-    if (tried.boxes.filter(tells).length > FIRST.most && model.boxes.length > 2)
+    if (tried.boxes.filter(tells).length > FIRST_PICTURE.most && model.boxes.length > 2)
       refused.add(next.key);
     else if (model.boxes.length > 2 && !fits(tried)) refused.add(next.key);
     else expanded.add(next.key);

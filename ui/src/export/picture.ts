@@ -110,7 +110,7 @@ export function framed(p: Picture): Picture {
   if (!r) return p;
   const t = colours.value;
   const { title, said } = headOf(r);
-  const key = KEYED.has(tab.value) ? keyOf(r, p.width) : "";
+  const key = WITH_COLOUR_KEY.has(tab.value) ? keyOf(r, p.width) : "";
   const height = p.height + HEAD + (key ? LEGEND : 0);
   const text = (x: number, y: number, size: number, ink: string, words: string, weight = 400) =>
     `<text x="${x}" y="${y}" font-size="${size}" font-weight="${weight}" fill="${ink}">${escaped(words)}</text>`;
@@ -130,7 +130,7 @@ export function framed(p: Picture): Picture {
 }
 
 /** Views with code colours. */
-export const KEYED: ReadonlySet<Tab> = new Set<Tab>(["timeline", "dag"]);
+export const WITH_COLOUR_KEY: ReadonlySet<Tab> = new Set<Tab>(["timeline", "dag"]);
 
 /** The title of a picture of the current view, and the run's verdict. */
 export function headOf(r: RunMeta): { title: string; said: string } {

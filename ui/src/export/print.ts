@@ -7,7 +7,7 @@
 import type { Exporter } from "./export";
 import { say } from "../frame/overlay";
 import { runMeta, split, tab, theme } from "../store";
-import { headOf, KEYED, keyOf } from "./picture";
+import { headOf, WITH_COLOUR_KEY, keyOf } from "./picture";
 
 /** The long side of A4 without margins of 10 mm, in CSS pixels. */
 const LONG = 1046;
@@ -73,7 +73,7 @@ function lay(own: Exporter[]): void {
   sheet.append(head, drawn ?? copyOf(view));
   const drawer = document.querySelector<HTMLElement>(".frame > .drawer");
   if (drawer) sheet.append(copyOf(drawer));
-  const key = KEYED.has(tab.peek()) ? keyOf(r, width) : "";
+  const key = WITH_COLOUR_KEY.has(tab.peek()) ? keyOf(r, width) : "";
   if (key)
     sheet.append(
       vectors(

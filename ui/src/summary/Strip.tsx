@@ -146,7 +146,7 @@ export function Strip({
   );
 }
 
-/** Height of the strip, and of everything above and below it in the window, in pixels. */
+/** Limits of the strip's height, and heights of the rest of the window and of a finding. */
 const MIN_HEIGHT = 118;
 const MAX_HEIGHT = 560;
 const OUTER_HEIGHT = 820;

@@ -29,11 +29,11 @@ import type { Slot } from "./tiles";
 import { TILE_BINS } from "../data/contract";
 
 /**
- * Height of the part of an image line that is drawn. It starts between the line's two copies; the
- * full height would be smoothed with neighbouring lines.
+ * Offset and height of the part of an image's line that is drawn. It lies between the line's two
+ * copies: the full height would be smoothed with neighbouring lines.
  */
-export const BETWEEN = 0.99;
-export const THIN = 0.02;
+export const SAMPLE_Y = 0.99;
+export const SAMPLE_H = 0.02;
 
 /** Height of a row's name, in pixels. */
 const MIN_LABEL_PX = 14;
@@ -169,14 +169,14 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
     for (const row of visible) {
       if (row >= n) continue;
       const y = laneTop(rows, row);
-      pen.image(made.image, sx, row * LINES + BETWEEN, sw, THIN, a, y, b - a, rows.lane);
+      pen.image(made.image, sx, row * LINES + SAMPLE_Y, sw, SAMPLE_H, a, y, b - a, rows.lane);
       if (rows.cpu)
         pen.image(
           made.image,
           sx,
-          row * LINES + 2 + BETWEEN,
+          row * LINES + 2 + SAMPLE_Y,
           sw,
-          THIN,
+          SAMPLE_H,
           a,
           y + rows.lane + 3,
           b - a,

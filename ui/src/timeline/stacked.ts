@@ -13,7 +13,7 @@ import { lutOf, marksOf } from "./palette";
 import { LINES, RUN_KINDS } from "./raster";
 import type { Pen } from "./pen";
 import { columns, stepped } from "./profile";
-import { BETWEEN, THIN } from "./rows";
+import { SAMPLE_Y, SAMPLE_H } from "./rows";
 import { axis, ticksPerPixel, x as pixel } from "./scale";
 import type { Scale, Span } from "./scale";
 import { binsOf } from "./tiles";
@@ -222,9 +222,9 @@ function one(pen: Pen, half: Half, scale: Scale, top: number, h: number, t: Toke
         pen.image(
           image.image,
           (from - bins.from) / bins.ticks,
-          row * LINES + BETWEEN,
+          row * LINES + SAMPLE_Y,
           (to - from) / bins.ticks,
-          THIN,
+          SAMPLE_H,
           a,
           base + 5 + row * pitch,
           b - a,
