@@ -92,7 +92,7 @@ export function count(n: number): string {
   return Number.isFinite(n) ? minus(Math.round(n).toLocaleString("en-US")) : "–";
 }
 
-/** 7.65 k, 1.25 M: for little room. */
+/** 7.65 k, 1.25 M: a short form for narrow places. */
 export function short(n: number): string {
   const a = Math.abs(n);
   for (const [limit, unit] of [

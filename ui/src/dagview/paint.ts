@@ -38,7 +38,7 @@ export interface Picture {
   span: number;
 }
 
-/** How a node is drawn: in full, as one mark for all that is in it, or not at all. */
+/** How a node is drawn: 0 not at all, 1 as one mark for all that is in it, 2 in full. */
 type Seen = 0 | 1 | 2;
 
 /** Draws the scene, and returns the positions. */

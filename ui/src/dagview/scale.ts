@@ -56,8 +56,8 @@ export function timeScale(model: Model, t0: number, t1: number): TimeScale {
   const near = width * BREAK_SHARE;
   const found: { from: number; to: number; levels: number }[] = [];
   const all = forks(model);
-  // If a wait ended within a cluster, it would be placed correctly only if time went on there, so
-  // clusters end at waits.
+  // A strand after a wait is below what it waited for only if time goes on there, so a wait's end
+  // also ends the cluster.
   const waits = model.boxes
     .filter((n) => n.strand && n.strand.joins.length > 0)
     .map(startOf)

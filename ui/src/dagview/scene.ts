@@ -112,7 +112,7 @@ export class Scene extends Sight {
     };
   }
 
-  /** While a site or a code is selected, its nodes are drawn normally and others faintly. */
+  /** While a site, a code or rows are selected, other nodes are drawn faintly; otherwise null. */
   wanted(): ((n: Shown) => boolean) | null {
     const s = selection.value;
     if (!s || s.run !== this.id) return null;

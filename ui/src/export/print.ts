@@ -156,7 +156,7 @@ function copyOf(of: HTMLElement): HTMLElement {
     if (to.firstElementChild instanceof HTMLElement)
       to.firstElementChild.style.marginTop = `${-from.scrollTop}px`;
   });
-  // Placeholder rows for the invisible part of a long table.
+  // Removes the placeholder rows for the invisible part of a long table.
   for (const row of copy.querySelectorAll("tbody > tr[aria-hidden]")) row.remove();
   return copy;
 }

@@ -6,7 +6,7 @@ import type { Selection } from "../store";
 
 export interface Link {
   selection: Selection;
-  /** Ticks from the run's begin; null if the row has no time. */
+  /** Ticks from the run's start; null if the row has no time. */
   at: { t0: number; t1: number } | null;
 }
 

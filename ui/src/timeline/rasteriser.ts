@@ -22,8 +22,8 @@ export class Rasteriser {
   private next = 1;
   private waiting = new Map<number, { job: RasterJob; done: Done }>();
   /**
-   * Jobs that failed in the worker, or all jobs without a worker. One is done per frame, so that
-   * the page stays responsive.
+   * Jobs that failed in the worker, or all jobs without a worker. They are rendered one per timer
+   * event, so that the page stays responsive.
    */
   private here: number[] = [];
   private scheduled = false;

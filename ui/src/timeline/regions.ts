@@ -9,7 +9,7 @@ import type { Scene } from "./scene";
 export const MAX_LANES = 3;
 const MAX_SHOWN = 400;
 
-/** Each region's lane: the first that is free at its begin; -1 beyond the last. */
+/** Each region's lane: the first that is free when it begins; -1 beyond the last. */
 export function lanes(regions: RegionSpan[]): number[] {
   const order = regions
     .map((_, i) => i)

@@ -1,6 +1,6 @@
 /**
  * Maps time to pixels and back: windows, zooming around a point, marks of the axis. Times are ticks
- * relative to the run's begin.
+ * relative to the run's start.
  */
 
 /** An interval of time, t0 < t1. */

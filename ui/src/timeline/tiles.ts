@@ -149,7 +149,7 @@ export class Tiles {
   }
 }
 
-/** Ticks of a tile's bin, and the tile's begin. */
+/** Ticks of a tile's bin, and the tile's start. */
 export function binsOf(tile: Tile): { from: number; ticks: number } {
   return { from: tile.index * tileTicks(tile.level), ticks: tileTicks(tile.level) / TILE_BINS };
 }

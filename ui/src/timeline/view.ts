@@ -389,7 +389,7 @@ export class TimelineView {
   }
 
   /**
-   * Moves the window without zooming until it contains a time range, or the begin of a longer one.
+   * Moves the window without zooming until it contains a time range, or the start of a longer one.
    */
   reveal(t0: number, t1: number): void {
     const w = this.window;

@@ -40,7 +40,7 @@ export interface Waits {
   truncated: boolean;
 }
 
-/** Visible waits, by begin. */
+/** Visible waits, by start. */
 export function waits(slots: Slot[], scale: Scale): Waits {
   const list: Wait[] = [];
   const known = new Set<string>();
